@@ -1,0 +1,163 @@
+"""What an agent module supplies: how to launch it, how to read it, what its end and its signals mean.
+
+An adapter is one instance of a subclass of :class:`Agent`.  It does no I/O: it turns a request into an argv and
+lines into steps.  Everything that concerns processes and files is done once, elsewhere, for all agents.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from msgspec import Struct, field, structs
+
+from ..model import Step, StepKind, StepStatus, Usage
+
+
+class LaunchRequest(Struct, frozen=True, kw_only=True):
+    """Everything that decides how one turn is started."""
+
+    prompt: str
+    cwd: str
+    session_id: str
+    turn: int = 1
+    agent_session: str | None = None
+    """The conversation to resume; None for the first turn."""
+    model: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """The agent's section of the configuration, overridden by the options of the spawn."""
+    argv: Sequence[str] = ()
+    """For the ``command`` agent: what to run."""
+
+
+class Launch(Struct, frozen=True, kw_only=True):
+    """One exact start: shown by a dry run, recorded in the turn, executed without a shell."""
+
+    argv: tuple[str, ...]
+    stdin: str | None = None
+    """Text fed to standard input from a file; None means ``/dev/null``."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Variables set on top of the environment of whoever starts the turn."""
+    agent_session: str | None = None
+    """The conversation's id where the adapter chooses it (claude ``--session-id``)."""
+    model: str | None = None
+
+
+class Facts(Struct, kw_only=True):
+    """What a parser has concluded from one turn so far."""
+
+    agent_session: str | None = None
+    model: str | None = None
+    end: str | None = None
+    """``completed`` or ``failed`` once the adapter saw the proper end."""
+    error: str | None = None
+    """The reason of a failure, or the last error, fatal or not."""
+    notice: str | None = None
+    """What the agent says it is doing about a trouble (``Reconnecting... 1/2``); cleared by the next step."""
+    last_message: str | None = None
+    usage: Usage = field(default_factory=Usage)
+    """This turn's tokens where the agent counts per turn or process."""
+    thread_usage: Usage = field(default_factory=Usage)
+    """The thread's tokens where the agent counts cumulatively (codex)."""
+    cost_usd: float | None = None
+    denied: int = 0
+    waiting: str | None = None
+    """The question the agent waits for; None while it works."""
+    lines: int = 0
+    unknown: int = 0
+    unknown_kinds: dict[str, int] = field(default_factory=dict)
+
+
+class Ladder(Struct, frozen=True, kw_only=True):
+    """How long each signal is given before the next one, in seconds."""
+
+    interrupt: float = 3.0
+    interrupt_every: float = 0.5
+    """SIGINT is repeated: claude swallows one in a window during its start."""
+    terminate: float = 3.0
+    sweep: float = 1.0
+
+
+class TurnParser(ABC):
+    """Turns the lines of one turn into steps, and keeps the facts.
+
+    State is bounded: only steps that are still open are remembered.
+    """
+
+    def __init__(self, turn: int = 1) -> None:
+        self.turn = turn
+        self.facts = Facts()
+        self._next = 0
+        self._open: dict[str, Step] = {}
+
+    def feed(self, line: bytes, at: int | None = None) -> list[Step]:
+        """Account for one line without its newline; never raises on what an agent prints.
+
+        Returns new steps, and steps that replace an earlier one of the same index.  A blank line gives none.
+        """
+        if not line.strip():
+            return []
+        self.facts.lines += 1
+        return self.parse(line, at)
+
+    @abstractmethod
+    def parse(self, line: bytes, at: int | None) -> list[Step]:
+        """One non-blank line to steps."""
+
+    def close(self, at: int | None = None) -> list[Step]:
+        """The process is gone: what is still open was interrupted."""
+        steps = [structs.replace(s, status=StepStatus.INTERRUPTED, ended_at=at) for s in self._open.values()]
+        self._open.clear()
+        return steps
+
+    def _new(self, kind: StepKind, text: str = "", *, at: int | None = None, **own: Any) -> Step:
+        step = Step(turn=self.turn, index=self._next, kind=kind, text=text, at=at, **own)
+        self._next += 1
+        return step
+
+    def _unknown(self, line: bytes, at: int | None, event: str) -> Step:
+        """Keep what no rule knows: raw, counted, shown."""
+        self.facts.unknown += 1
+        kinds = self.facts.unknown_kinds
+        if event in kinds or len(kinds) < 100:
+            kinds[event] = kinds.get(event, 0) + 1
+        return self._new(StepKind.UNKNOWN, line.decode("utf-8", "replace"), at=at, event=event)
+
+
+class Agent(ABC):
+    """One agent CLI."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    """The product's name for people: ``Claude Code``."""
+    binary: ClassVar[str | None] = None
+    """Name looked up in PATH when the configuration names no other; None where there is nothing to look up."""
+    install_hint: ClassVar[str] = ""
+    resumable: ClassVar[bool] = True
+    """Whether a later turn can go on in the same conversation."""
+    env_keys: ClassVar[tuple[str, ...]] = ("PATH",)
+    """Environment variables recorded with the session, needed by later turns; never secrets."""
+    ladder: ClassVar[Ladder] = Ladder()
+
+    @abstractmethod
+    def launch(self, request: LaunchRequest) -> Launch:
+        """The one builder of argv, for first and later turns.
+
+        Raises:
+            UsageError: a setting or an option the agent cannot take.
+        """
+
+    @abstractmethod
+    def parser(self, turn: int = 1) -> TurnParser:
+        """A fresh parser for one turn."""
+
+    def succeeded(self, facts: Facts, exit_code: int | None) -> bool:
+        """Whether this is the proper end of a good turn: the only way to green.
+
+        ``exit_code`` is None where nobody could wait for the process (its runner was killed).
+        """
+        return facts.end == "completed" and exit_code in (0, None)
+
+    def stderr_reason(self, text: str) -> str | None:
+        """The line of stderr that tells why a turn failed; None where there is none."""
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        return lines[-1] if lines else None

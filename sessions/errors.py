@@ -1,0 +1,41 @@
+"""What can go wrong when somebody asks the manager for something.
+
+Each error's text is written for the person who reads it: what happened, why, what to do.
+``exit_code`` is the command line's: 1 for "could not be done", 2 for "not a valid request".
+"""
+
+
+class AgentdashError(Exception):
+    """A request that could not be carried out."""
+
+    exit_code = 1
+
+
+class UsageError(AgentdashError):
+    """A request that is wrong as it stands: an empty prompt, a folder that does not exist."""
+
+    exit_code = 2
+
+
+class ConfigError(UsageError):
+    """A setting that cannot be used; names file, line and key.  It blocks: never "no settings"."""
+
+
+class UnknownSession(AgentdashError):
+    """No session has this id."""
+
+
+class AmbiguousSession(UsageError):
+    """Several sessions begin with this text; the message lists them."""
+
+
+class SessionBusy(AgentdashError):
+    """The session is in a state in which this cannot be done now."""
+
+
+class AgentMissing(AgentdashError):
+    """The agent's command is not installed or cannot be started."""
+
+
+class StoreError(AgentdashError):
+    """The state folder or its database cannot be used."""

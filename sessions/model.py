@@ -1,0 +1,336 @@
+"""The values every part of agentdash speaks of: sessions, turns, steps, usage, receipts.
+
+Frozen structs without any I/O.  ``None`` always means "not known"; it is never replaced by zero.
+Times are UTC milliseconds since the epoch, token counts are whole numbers, money is US dollars.
+"""
+
+from enum import StrEnum
+from typing import Any
+
+from msgspec import Struct, field, structs, to_builtins
+
+
+class Status(StrEnum):
+    """Where a session (or one of its turns) stands."""
+
+    QUEUED = "queued"
+    STARTING = "starting"
+    RUNNING = "running"
+    WAITING = "waiting"
+    FINISHING = "finishing"
+    DONE = "done"
+    FAILED = "failed"
+    STOPPED = "stopped"
+    LOST = "lost"
+
+    @property
+    def live(self) -> bool:
+        """Whether a runner must be holding the session's lock."""
+        return self in LIVE
+
+    @property
+    def ended(self) -> bool:
+        """Whether the turn is over for good."""
+        return self in ENDED
+
+
+LIVE = frozenset({Status.STARTING, Status.RUNNING, Status.WAITING, Status.FINISHING})
+ENDED = frozenset({Status.DONE, Status.FAILED, Status.STOPPED, Status.LOST})
+
+
+class Usage(Struct, frozen=True, kw_only=True):
+    """Tokens of a turn or a session.
+
+    ``input_tokens`` includes ``cached_input_tokens``; ``output_tokens`` includes
+    ``reasoning_output_tokens`` (the convention of codex, protocols 2.2; other agents are mapped to it).
+    """
+
+    input_tokens: int | None = None
+    cached_input_tokens: int | None = None
+    output_tokens: int | None = None
+    reasoning_output_tokens: int | None = None
+    total_tokens: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        input_tokens: int | None,
+        cached: int | None = None,
+        output: int | None = None,
+        reasoning: int | None = None,
+    ) -> "Usage":
+        """Build a usage whose total follows from input and output, where both are known."""
+        total = None if input_tokens is None or output is None else input_tokens + output
+        return cls(
+            input_tokens=input_tokens,
+            cached_input_tokens=cached,
+            output_tokens=output,
+            reasoning_output_tokens=reasoning,
+            total_tokens=total,
+        )
+
+    @property
+    def known(self) -> bool:
+        """Whether any of the numbers is known."""
+        return any(value is not None for value in structs.astuple(self))
+
+    def plus(self, other: "Usage") -> "Usage":
+        """Add two usages; an unknown number counts as absent, two unknown numbers stay unknown."""
+        return Usage(**{name: _sum(getattr(self, name), getattr(other, name)) for name in _USAGE_FIELDS})
+
+    def minus(self, earlier: "Usage") -> "Usage":
+        """What came after ``earlier`` in a cumulative count; never below zero."""
+        return Usage(**{name: _rest(getattr(self, name), getattr(earlier, name)) for name in _USAGE_FIELDS})
+
+
+_USAGE_FIELDS = tuple(f.name for f in structs.fields(Usage))
+
+
+def _sum(a: int | None, b: int | None) -> int | None:
+    return b if a is None else a if b is None else a + b
+
+
+def _rest(a: int | None, b: int | None) -> int | None:
+    return None if a is None else max(0, a - (b or 0))
+
+
+class Session(Struct, frozen=True, kw_only=True):
+    """One conversation with one agent, as the table and ``ls --json`` show it."""
+
+    id: str
+    agent: str
+    title: str
+    task: str
+    status: Status
+    reason: str | None = None
+    """One line: why the session is in this state, where there is something to say."""
+    cwd: str
+    model: str | None = None
+    turn: int
+    parent: str | None = None
+    """Id of the session from inside which this one was started."""
+    usage: Usage = field(default_factory=Usage)
+    cost_usd: float | None = None
+    exit_code: int | None = None
+    signal: str | None = None
+    """Name of the signal that ended the agent, such as ``SIGKILL``."""
+    created_at: int
+    updated_at: int
+    started_at: int | None = None
+    ended_at: int | None = None
+    last_event_at: int | None = None
+    """When the agent last printed something."""
+    last_message: str | None = None
+    agent_session: str | None = None
+    """The agent's own id of the conversation (thread or session id)."""
+    steps: int = 0
+    unknown: int = 0
+    """Lines of the newest turn that no adapter rule knows."""
+    left: int = 0
+    """Processes the agent left behind when it ended by itself."""
+    source: str = "user"
+    host: str = ""
+    seen_at: int | None = None
+
+    @property
+    def attention(self) -> bool:
+        """Waiting, failed or done, and nobody has looked since."""
+        if self.status not in (Status.WAITING, Status.FAILED, Status.DONE, Status.LOST):
+            return False
+        return self.seen_at is None or self.seen_at < self.updated_at
+
+
+class StepKind(StrEnum):
+    """What an agent did in one step."""
+
+    PROMPT = "prompt"
+    START = "start"
+    REASONING = "reasoning"
+    MESSAGE = "message"
+    COMMAND = "command"
+    TOOL_CALL = "tool_call"
+    FILE_CHANGE = "file_change"
+    WEB_SEARCH = "web_search"
+    PLAN = "plan"
+    SUBAGENT = "subagent"
+    ERROR = "error"
+    NOTICE = "notice"
+    USAGE = "usage"
+    UNKNOWN = "unknown"
+
+
+class StepStatus(StrEnum):
+    """How a step ended, or that it has not."""
+
+    RUNNING = "running"
+    OK = "ok"
+    FAILED = "failed"
+    DECLINED = "declined"
+    INTERRUPTED = "interrupted"
+
+
+class Change(Struct, frozen=True, kw_only=True):
+    """One file that a step touched; ``diff`` is unified text where the agent gives it."""
+
+    path: str
+    kind: str
+    """``add``, ``update`` or ``delete``."""
+    diff: str | None = None
+
+
+class PlanItem(Struct, frozen=True, kw_only=True):
+    """One line of an agent's todo list."""
+
+    text: str
+    status: str
+    """``pending``, ``in_progress`` or ``completed``."""
+
+
+class Step(Struct, frozen=True, kw_only=True):
+    """One thing an agent did.
+
+    ``index`` restarts at 0 in every turn; a later event about the same thing (a command that ended)
+    yields a step with the same index, which replaces the earlier one.
+    """
+
+    turn: int = 1
+    index: int = 0
+    kind: StepKind
+    text: str = ""
+    """What a person reads: the message, the command, the error, the raw line of an unknown event."""
+    status: StepStatus | None = None
+    at: int | None = None
+    """Arrival of its first line, UTC ms; None where no clock was running."""
+    ended_at: int | None = None
+    parent: str | None = None
+    """Tool call id of the sub-agent that did it; None for the main agent."""
+    call_id: str | None = None
+    command: str | None = None
+    exit_code: int | None = None
+    output: str | None = None
+    server: str | None = None
+    tool: str | None = None
+    arguments: Any = None
+    changes: tuple[Change, ...] = ()
+    items: tuple[PlanItem, ...] = ()
+    fatal: bool | None = None
+    usage: Usage | None = None
+    cost_usd: float | None = None
+    model: str | None = None
+    agent_session: str | None = None
+    event: str | None = None
+    """The event's own type, for ``unknown`` and ``notice``."""
+
+
+_COMMON = ("turn", "index", "kind", "text", "status", "at", "ended_at")
+_TOOL = ("server", "tool", "arguments", "output")
+_OWN: dict[StepKind, tuple[str, ...]] = {
+    StepKind.START: ("agent_session", "model"),
+    StepKind.COMMAND: ("command", "exit_code", "output"),
+    StepKind.TOOL_CALL: _TOOL,
+    StepKind.WEB_SEARCH: _TOOL,
+    StepKind.SUBAGENT: _TOOL,
+    StepKind.FILE_CHANGE: ("tool", "changes", "output"),
+    StepKind.PLAN: ("items",),
+    StepKind.ERROR: ("fatal",),
+    StepKind.NOTICE: ("event",),
+    StepKind.USAGE: ("usage", "cost_usd"),
+    StepKind.UNKNOWN: ("event",),
+}
+
+
+def step_json(step: Step) -> dict[str, Any]:
+    """The step as ``trajectory --json`` prints it: the common fields and those of its kind."""
+    data: dict[str, Any] = to_builtins(step)
+    keys = _COMMON + _OWN.get(step.kind, ()) + (("parent",) if step.parent else ())
+    return {key: data[key] for key in keys}
+
+
+class Ended(Struct, frozen=True, kw_only=True):
+    """One process that a stop ended."""
+
+    pid: int
+    command: str
+    signal: str | None
+    """The signal that ended it; None where it left by itself (its exit code is in ``exit_code``)."""
+    exit_code: int | None = None
+    observed: bool = False
+    """True where the runner could not reap it: ``signal`` is then the last one sent before it was gone."""
+
+
+class Left(Struct, frozen=True, kw_only=True):
+    """One process that is still there, and why."""
+
+    pid: int
+    command: str
+    reason: str
+
+
+class Receipt(Struct, frozen=True, kw_only=True):
+    """What a stop ended and what it could not end."""
+
+    session: str
+    status: Status
+    ended: tuple[Ended, ...] = ()
+    left: tuple[Left, ...] = ()
+    duration_ms: int | None = None
+    note: str | None = None
+
+    def summary(self) -> str:
+        """One line for people: ``7 processes ended (SIGINT 6, SIGKILL 1), 0 left``."""
+        counts: dict[str, int] = {}
+        for process in self.ended:
+            how = process.signal or "by itself"
+            counts[how] = counts.get(how, 0) + 1
+        detail = ", ".join(f"{how} {count}" for how, count in counts.items())
+        word = "process" if len(self.ended) == 1 else "processes"
+        return f"{len(self.ended)} {word} ended{f' ({detail})' if detail else ''}, {len(self.left)} left"
+
+
+class Prompt(Struct, frozen=True, kw_only=True):
+    """One thing a person said to a session, and how far it got."""
+
+    id: int
+    session: str
+    turn: int
+    text: str
+    state: str
+    """``queued``, ``sent``, ``seen`` or ``unconfirmed``."""
+    created_at: int
+    sent_at: int | None = None
+    seen_at: int | None = None
+
+
+class Turn(Struct, frozen=True, kw_only=True):
+    """One prompt and everything that followed until the agent was done: the recorded facts."""
+
+    session: str
+    n: int
+    status: Status
+    reason: str | None = None
+    run_id: str
+    argv: tuple[str, ...] = ()
+    created_at: int
+    started_at: int | None = None
+    ended_at: int | None = None
+    duration_ms: int | None = None
+    runner_pid: int | None = None
+    runner_start: int | None = None
+    agent_pid: int | None = None
+    agent_start: int | None = None
+    boot_id: str | None = None
+    pid_ns: str | None = None
+    end: str | None = None
+    """The proper end that the adapter saw: ``completed`` or ``failed``; None where there was none."""
+    error: str | None = None
+    exit_code: int | None = None
+    signal: str | None = None
+    stop_requested_at: int | None = None
+    usage: Usage = field(default_factory=Usage)
+    thread_usage: Usage = field(default_factory=Usage)
+    """What the agent reported as the whole thread's usage, where it counts that way (codex)."""
+    cost_usd: float | None = None
+    steps: int = 0
+    unknown: int = 0
+    receipt: Receipt | None = None
+    left: tuple[Left, ...] = ()
