@@ -5,12 +5,22 @@ lines into steps.  Everything that concerns processes and files is done once, el
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from msgspec import Struct, field, structs
 
 from ..model import Step, StepKind, StepStatus, Usage
+
+
+class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What ``[agents.<name>]`` in the configuration may hold; each adapter adds its own keys."""
+
+    bin: str | None = None
+    """The command to run instead of the agent's usual name: a name in PATH or an absolute path."""
+    model: str | None = None
+    args: tuple[str, ...] = ()
+    """Extra arguments, passed on as they are."""
 
 
 class LaunchRequest(Struct, frozen=True, kw_only=True):
@@ -23,9 +33,10 @@ class LaunchRequest(Struct, frozen=True, kw_only=True):
     agent_session: str | None = None
     """The conversation to resume; None for the first turn."""
     model: str | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    """The model asked for; it wins over ``settings.model``."""
+    settings: AgentSettings = field(default_factory=AgentSettings)
     """The agent's section of the configuration, overridden by the options of the spawn."""
-    argv: Sequence[str] = ()
+    argv: tuple[str, ...] = ()
     """For the ``command`` agent: what to run."""
 
 
@@ -134,6 +145,7 @@ class Agent(ABC):
     install_hint: ClassVar[str] = ""
     resumable: ClassVar[bool] = True
     """Whether a later turn can go on in the same conversation."""
+    settings_type: ClassVar[type[AgentSettings]] = AgentSettings
     env_keys: ClassVar[tuple[str, ...]] = ("PATH",)
     """Environment variables recorded with the session, needed by later turns; never secrets."""
     ladder: ClassVar[Ladder] = Ladder()

@@ -1,0 +1,33 @@
+"""The table of agents: adding an agent CLI is one module and one line here.
+
+Adapters are imported when they are asked for, so that a runner loads exactly one.
+"""
+
+from functools import cache
+from importlib import import_module
+
+from ..errors import UsageError
+from .base import Agent
+
+AGENTS: dict[str, str] = {
+    "codex": "codex:Codex",
+    "claude": "claude:Claude",
+    "command": "command:Command",
+    "demo": "demo:Demo",
+}
+"""Name -> ``module:class`` below this package."""
+
+
+@cache
+def agent_named(name: str) -> Agent:
+    """The adapter of this name.
+
+    Raises:
+        UsageError: there is none; the message lists the known ones.
+    """
+    try:
+        module, _, cls = AGENTS[name].partition(":")
+    except KeyError:
+        raise UsageError(f"Unknown agent {name!r}. Known agents: {', '.join(AGENTS)}.") from None
+    adapter: Agent = getattr(import_module(f".{module}", __package__), cls)()
+    return adapter
