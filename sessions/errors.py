@@ -21,19 +21,19 @@ class ConfigError(UsageError):
     """A setting that cannot be used; names file, line and key.  It blocks: never "no settings"."""
 
 
-class UnknownSession(AgentdashError):
+class UnknownSessionError(AgentdashError):
     """No session has this id."""
 
 
-class AmbiguousSession(UsageError):
+class AmbiguousSessionError(UsageError):
     """Several sessions begin with this text; the message lists them."""
 
 
-class SessionBusy(AgentdashError):
+class SessionBusyError(AgentdashError):
     """The session is in a state in which this cannot be done now."""
 
 
-class AgentMissing(AgentdashError):
+class AgentMissingError(AgentdashError):
     """The agent's command is not installed or cannot be started."""
 
 

@@ -1,7 +1,7 @@
 """What an agent module supplies: how to launch it, how to read it, what its end and its signals mean.
 
-An adapter is one instance of a subclass of :class:`Agent`.  It does no I/O: it turns a request into an argv and
-lines into steps.  Everything that concerns processes and files is done once, elsewhere, for all agents.
+An adapter is one instance of a subclass of :class:`Agent`.  It does no I/O: it turns a request into an
+argv, and lines into steps.  What concerns processes and files is done once, elsewhere, for all agents.
 """
 
 from abc import ABC, abstractmethod
@@ -141,7 +141,7 @@ class Agent(ABC):
     title: ClassVar[str]
     """The product's name for people: ``Claude Code``."""
     binary: ClassVar[str | None] = None
-    """Name looked up in PATH when the configuration names no other; None where there is nothing to look up."""
+    """Name looked up in PATH unless the configuration names another; None where there is none."""
     install_hint: ClassVar[str] = ""
     resumable: ClassVar[bool] = True
     """Whether a later turn can go on in the same conversation."""
