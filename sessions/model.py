@@ -334,3 +334,12 @@ class Turn(Struct, frozen=True, kw_only=True):
     unknown: int = 0
     receipt: Receipt | None = None
     left: tuple[Left, ...] = ()
+
+
+class Changes(Struct, frozen=True, kw_only=True):
+    """What the change feed holds after some point."""
+
+    seq: int
+    """Ask for what comes after this next time."""
+    updated: tuple[Session, ...] = ()
+    removed: tuple[str, ...] = ()

@@ -1,0 +1,223 @@
+"""The user's settings: TOML in, validated structs out.
+
+A setting that cannot be used blocks with an error that names file, line and key: a file that silently counts
+as "no settings" would also drop the permissions its owner asked for.
+"""
+
+import os
+import shutil
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, NoReturn, TypeVar
+
+import msgspec
+from msgspec import Meta, Struct, field, structs, to_builtins
+
+from .agents.base import AgentSettings, Ladder
+from .agents.table import AGENTS, agent_named
+from .errors import ConfigError, UsageError
+from .toml_lines import error_line, line_of
+
+T = TypeVar("T")
+Seconds = Annotated[float, Meta(ge=0, le=600)]
+
+_HEADER = """\
+# Settings of agentdash, read at every start and every follow-up.
+# [agents.<name>] is checked against what that agent takes; an unknown key is an error.
+
+"""
+
+
+class StopSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``[stop]``: how long each signal is given before the next one."""
+
+    interrupt_seconds: Seconds | None = None
+    terminate_seconds: Seconds | None = None
+
+    def over(self, ladder: Ladder) -> Ladder:
+        """The agent's own ladder, with the user's times where there are any."""
+        chosen = {"interrupt": self.interrupt_seconds, "terminate": self.terminate_seconds}
+        return structs.replace(ladder, **{key: value for key, value in chosen.items() if value is not None})
+
+
+class _File(Struct, kw_only=True, forbid_unknown_fields=True):
+    """The file as it stands, before each agent's section meets the agent's own type."""
+
+    default_agent: str = "codex"
+    agents: dict[str, Any] = field(default_factory=dict)
+    stop: StopSettings = field(default_factory=StopSettings)
+
+
+class Config(Struct, frozen=True, kw_only=True):
+    """All settings; ``agents`` holds only the sections that the file has."""
+
+    default_agent: str = "codex"
+    agents: dict[str, AgentSettings] = field(default_factory=dict)
+    stop: StopSettings = field(default_factory=StopSettings)
+
+    def settings_for(self, agent_name: str, overrides: Mapping[str, Any]) -> AgentSettings:
+        """The agent's settings with the options of one spawn on top.
+
+        Raises:
+            UsageError: an unknown agent, an unknown option, or a value it cannot take.
+        """
+        kind = agent_named(agent_name).settings_type
+        stated: Mapping[str, Any] = to_builtins(self.agents.get(agent_name) or kind())
+        try:
+            return msgspec.convert(_merged(stated, overrides), kind)
+        except msgspec.ValidationError as error:
+            key, why = _explained(error, kind)
+            raise UsageError(f"Option {key or '?'} of {agent_name}: {why}") from None
+
+
+def config_path() -> Path:
+    """``$AGENTDASH_CONFIG``, else ``config.toml`` in the platform's folder for a user's settings."""
+    chosen = os.environ.get("AGENTDASH_CONFIG")
+    if chosen:
+        return Path(chosen).expanduser().absolute()
+    from platformdirs import user_config_path
+
+    return user_config_path("agentdash", appauthor=False) / "config.toml"
+
+
+def load_config(path: Path | None = None) -> Config:
+    """Read and check the settings; a missing file means the defaults.
+
+    Raises:
+        ConfigError: the file cannot be read or holds something that cannot be used.
+    """
+    path = path or config_path()
+    text = _read(path)
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}:{error_line(str(error), text)}: {error}") from None
+    source = _Source(path, text)
+    file = source.convert(data, _File, ())
+    if file.default_agent not in AGENTS:
+        source.fail(("default_agent",), _unknown_agent(file.default_agent))
+    return Config(default_agent=file.default_agent, agents=_sections(source, file.agents), stop=file.stop)
+
+
+def as_toml(config: Config) -> str:
+    """The settings as a file that would give the same ones."""
+    import tomli_w
+
+    return tomli_w.dumps(_without_null(to_builtins(config)))
+
+
+def write_default(path: Path) -> None:
+    """Write a first file with the agents that are installed; an existing one is never touched.
+
+    Raises:
+        UsageError: there is a file already.
+        ConfigError: it cannot be written.
+    """
+    text = _HEADER + as_toml(_default())
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise UsageError(f"{path} exists already; it was left as it is.") from None
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be written: {error.strerror}.") from None
+
+
+class _Source:
+    """The text of the file, to say where in it a complaint belongs."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        self._path = path
+        self._text = text
+
+    def convert(self, data: Any, kind: type[T], section: tuple[str, ...]) -> T:
+        try:
+            return msgspec.convert(data, kind)
+        except msgspec.ValidationError as error:
+            key, why = _explained(error, kind)
+            self.fail((*section, *key.split(".")) if key else section, why)
+
+    def fail(self, key: tuple[str, ...], why: str) -> NoReturn:
+        line = line_of(self._text, key)
+        raise ConfigError(f"{self._path}:{line}: {'.'.join(key)}: {why}")
+
+
+def _read(path: Path) -> str:
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}.") from None
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{path}:{line}: the file is not UTF-8 text.") from None
+
+
+def _sections(source: _Source, stated: Mapping[str, Any]) -> dict[str, AgentSettings]:
+    sections = {}
+    for name, values in stated.items():
+        if name not in AGENTS:
+            source.fail(("agents", name), _unknown_agent(name))
+        sections[name] = source.convert(values, agent_named(name).settings_type, ("agents", name))
+    return sections
+
+
+def _explained(error: msgspec.ValidationError, kind: type) -> tuple[str, str]:
+    """Which key a validation error means, and what is wrong in words."""
+    why, _, where = str(error).partition(" - at `$")
+    key = where.rstrip("`").lstrip(".").removesuffix("[...]").rstrip(".")
+    head, _, name = why.partition(" unknown field ")
+    if head != "Object contains":
+        return key, why.replace("`", "").replace(" | null", "") + "."  # TOML has no null
+    known = _fields_at(kind, key)
+    name = name.strip("`")
+    hint = f" Known keys: {', '.join(known)}." if known else ""
+    return f"{key}.{name}" if key else name, f"Unknown key.{hint}"
+
+
+def _fields_at(kind: Any, key: str) -> list[str]:
+    """The keys that the struct at this place takes."""
+    for part in filter(None, key.split(".")):
+        if not isinstance(kind, type) or not issubclass(kind, Struct):
+            return []
+        kind = next((f.type for f in structs.fields(kind) if f.encode_name == part), None)
+    return [f.encode_name for f in structs.fields(kind)] if isinstance(kind, type) else []
+
+
+def _unknown_agent(name: str) -> str:
+    return f"Unknown agent {name!r}. Known agents: {', '.join(AGENTS)}."
+
+
+def _merged(stated: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """``over`` wins; tables are merged key by key."""
+    merged = dict(stated)
+    for key, value in over.items():
+        old = merged.get(key)
+        both = isinstance(old, Mapping) and isinstance(value, Mapping)
+        merged[key] = _merged(old, value) if both else value  # type: ignore[arg-type]
+    return merged
+
+
+def _default() -> Config:
+    """The settings of a new file: every agent that is installed, with the defaults spelled out."""
+    agents = {}
+    for name in AGENTS:
+        adapter = agent_named(name)
+        if adapter.binary and shutil.which(adapter.binary):
+            agents[name] = adapter.settings_type()
+    ladder = Ladder()
+    stop = StopSettings(interrupt_seconds=ladder.interrupt, terminate_seconds=ladder.terminate)
+    return Config(default_agent=next(iter(agents), "codex"), agents=agents, stop=stop)
+
+
+def _without_null(value: Any) -> Any:
+    """TOML has no null: what is not set is left out."""
+    if isinstance(value, Mapping):
+        return {key: _without_null(item) for key, item in value.items() if item is not None}
+    return value

@@ -1,0 +1,146 @@
+"""Reading turn files by byte offset: bytes in, whole lines out, memory bounded.
+
+Lines are split on ``\\n`` only (agents print U+2028 raw inside JSON, protocols 1) and may exceed a megabyte.
+A half-written last line is held back until its newline comes.
+"""
+
+import os
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Self
+
+CHUNK = 1 << 20
+"""Bytes per read."""
+
+LINE_CAP = 64 << 20
+"""A longer line is cut here, and its rest dropped up to the newline: memory stays bounded."""
+
+
+class LineReader:
+    """Follows one growing file from an offset.
+
+    The file need not exist yet.  It is opened once and kept open: a deleted or moved file can be read to its end.
+    """
+
+    def __init__(self, path: Path, offset: int = 0) -> None:
+        self.path = path
+        self.offset = offset
+        """Where the next read begins, in bytes."""
+        self.cut_lines = 0
+        """Lines longer than ``LINE_CAP``."""
+        self._descriptor: int | None = None
+        self._pending: list[bytes] = []
+        self._pending_size = 0
+        self._dropping = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """The lines completed since the last call, each with the offset just after it."""
+        while chunk := self.read():
+            yield from self.split(chunk)
+
+    def all_lines(self) -> Iterator[bytes]:
+        """Every line to the end of a file that nobody writes any more, an unfinished last one too."""
+        for _, line in self.lines():
+            yield line
+        rest = self.rest()
+        if rest is not None:
+            yield rest
+
+    def read(self) -> bytes:
+        """The next bytes; empty at the end of what is written."""
+        if self._descriptor is None:
+            try:
+                self._descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+            except FileNotFoundError:
+                return b""
+        chunk = os.pread(self._descriptor, CHUNK, self.offset)
+        self.offset += len(chunk)
+        return chunk
+
+    def split(self, chunk: bytes) -> Iterator[tuple[int, bytes]]:
+        """The lines that a chunk, just read, completes."""
+        base = self.offset - len(chunk)
+        start = 0
+        while (newline := chunk.find(b"\n", start)) >= 0:
+            self._keep(chunk[start:newline])
+            yield base + newline + 1, self._take()
+            start = newline + 1
+        if start < len(chunk):
+            self._keep(chunk[start:])
+
+    def rest(self) -> bytes | None:
+        """The unfinished last line, once nothing more can come."""
+        return self._take() if self._pending else None
+
+    def _keep(self, part: bytes) -> None:
+        if self._dropping:
+            return
+        room = LINE_CAP - self._pending_size
+        if len(part) > room:
+            part, self._dropping = part[:room], True
+            self.cut_lines += 1
+        self._pending.append(part)
+        self._pending_size += len(part)
+
+    def _take(self) -> bytes:
+        line = b"".join(self._pending)
+        self._pending.clear()
+        self._pending_size = 0
+        self._dropping = False
+        return line
+
+
+_STAMP = struct.Struct("<QQ")
+
+
+def stamp(offset: int, at_ms: int) -> bytes:
+    """One record of a ``turn_N.times`` file: everything up to ``offset`` had arrived at ``at_ms``."""
+    return _STAMP.pack(offset, at_ms)
+
+
+class ArrivalTimes:
+    """When each byte of a turn file arrived, from its ``.times`` file; grows with it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._records: list[tuple[int, int]] = []
+        self._at = 0
+
+    def at(self, offset: int) -> int | None:
+        """Arrival of the byte before ``offset``, UTC ms; None where nobody recorded it.
+
+        Offsets are asked for in rising order.
+        """
+        while True:
+            while self._at < len(self._records):
+                upto, at_ms = self._records[self._at]
+                if offset <= upto:
+                    return at_ms
+                self._at += 1
+            if not self._load_more():
+                return None
+
+    def _load_more(self) -> bool:
+        try:
+            with self._path.open("rb") as file:
+                file.seek(len(self._records) * _STAMP.size)
+                data = file.read()
+        except OSError:
+            return False
+        whole = len(data) - len(data) % _STAMP.size
+        new = list(_STAMP.iter_unpack(data[:whole]))
+        self._records.extend(new)
+        return bool(new)

@@ -1,0 +1,114 @@
+"""Where things lie on disk, and who may read them (folders 0700, files 0600)."""
+
+import os
+import re
+from pathlib import Path
+
+from .errors import StoreError
+
+SESSION_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
+
+
+def default_home() -> Path:
+    """``$AGENTDASH_HOME``, else the platform's folder for a user's state."""
+    chosen = os.environ.get("AGENTDASH_HOME")
+    if chosen:
+        return Path(chosen).expanduser().absolute()
+    from platformdirs import user_state_path
+
+    return user_state_path("agentdash", appauthor=False)
+
+
+class SessionFolder:
+    """The paths of one session; building one touches nothing on disk."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.id = path.name
+        self.turns = path / "turns"
+        self.lock = path / "runner.lock"
+        self.poke = path / "poke"
+        self.procs = path / "procs.json"
+        self.runner_log = path / "runner.log"
+        self.identity = path / "session.json"
+
+    def output(self, turn: int) -> Path:
+        """The agent's stdout, byte for byte."""
+        return self.turns / f"turn_{turn}.jsonl"
+
+    def errors(self, turn: int) -> Path:
+        """The agent's stderr."""
+        return self.turns / f"turn_{turn}.err"
+
+    def prompt(self, turn: int) -> Path:
+        """What the agent reads from its stdin."""
+        return self.turns / f"turn_{turn}.prompt"
+
+    def times(self, turn: int) -> Path:
+        """When which byte arrived."""
+        return self.turns / f"turn_{turn}.times"
+
+    def create(self) -> None:
+        """Make the folder of a new session."""
+        self.turns.mkdir(parents=True, mode=0o700)
+        self.path.chmod(0o700)
+        os.mkfifo(self.poke, 0o600)
+
+
+class Layout:
+    """The state folder."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.database = home / "agentdash.db"
+        self.sessions = home / "sessions"
+        self.live = home / "live"
+        self.trash = home / "trash"
+
+    def create(self) -> None:
+        """Make the state folder and its rooms where they are missing.
+
+        Raises:
+            StoreError: it cannot be made or written.
+        """
+        try:
+            self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+            for room in (self.sessions, self.live, self.trash):
+                room.mkdir(exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise StoreError(_unusable(self.home, error.strerror or str(error))) from None
+        if not os.access(self.home, os.W_OK | os.X_OK):
+            raise StoreError(_unusable(self.home, "permission denied"))
+
+    def session(self, session_id: str) -> SessionFolder:
+        """The folder of a session.
+
+        Raises:
+            StoreError: the id could not have come from agentdash; an id is never used as a path unchecked.
+        """
+        if not SESSION_ID.fullmatch(session_id):
+            raise StoreError(f"{session_id!r} is not a session id.")
+        return SessionFolder(self.sessions / session_id)
+
+    def live_name(self, session_id: str, turn: int) -> Path:
+        """The second name of a turn file while it is being written; watchers look only here."""
+        return self.live / f"{session_id}.{turn}.jsonl"
+
+
+def _unusable(home: Path, why: str) -> str:
+    return f"The state folder {home} cannot be used: {why}. Set AGENTDASH_HOME to a folder you can write."
+
+
+def write_atomic(path: Path, data: bytes) -> None:
+    """Replace a small file as a whole: readers see the old or the new text, never a part."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise

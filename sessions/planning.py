@@ -1,0 +1,96 @@
+"""From what is asked for to an exact start: settings, model, conversation, argv."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from .agents.base import Launch, LaunchRequest
+from .agents.table import agent_named
+from .config import Config
+from .errors import UsageError
+from .model import Session, Step, StepKind
+
+TITLE_CHARACTERS = 80
+
+
+def checked_prompt(prompt: str) -> str:
+    """The prompt as it will be sent.
+
+    Raises:
+        UsageError: it is empty.
+    """
+    if not prompt.strip():
+        raise UsageError("The prompt is empty. Give it as an argument, or `-` to read it from standard input.")
+    # What cannot be written as UTF-8 (a lone surrogate of a strange argv) would stop the start.
+    return prompt.encode("utf-8", "replace").decode("utf-8")
+
+
+def checked_folder(cwd: str | os.PathLike[str] | None) -> str:
+    """The absolute folder to work in.
+
+    Raises:
+        UsageError: it does not exist or is not a folder.
+    """
+    path = Path(cwd if cwd is not None else Path.cwd()).expanduser().absolute()
+    if not path.is_dir():
+        what = "is not a folder" if path.exists() else "does not exist"
+        raise UsageError(f"The folder {path} {what}.")
+    return str(path)
+
+
+def title_of(text: str) -> str:
+    """The first line with something in it, shortened."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1] + "…"
+
+
+def build_launch(
+    config: Config,
+    agent_name: str,
+    *,
+    prompt: str,
+    cwd: str,
+    session_id: str,
+    turn: int = 1,
+    agent_session: str | None = None,
+    model: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    argv: tuple[str, ...] = (),
+) -> Launch:
+    """One exact start by the agent's own builder.
+
+    Raises:
+        UsageError: an option or a setting the agent cannot take.
+    """
+    return agent_named(agent_name).launch(
+        LaunchRequest(
+            prompt=prompt,
+            cwd=cwd,
+            session_id=session_id,
+            turn=turn,
+            agent_session=agent_session,
+            model=model,
+            settings=config.settings_for(agent_name, options or {}),
+            argv=argv,
+        )
+    )
+
+
+def recorded_environment(agent_name: str) -> dict[str, str]:
+    """The variables that later turns of this agent need, as they are now; never secrets."""
+    return {name: os.environ[name] for name in agent_named(agent_name).env_keys if name in os.environ}
+
+
+def retold(session: Session, steps: list[Step], prompt: str) -> str:
+    """The visible conversation and the new prompt, for an agent that has no memory of it.
+
+    Used only where there is nothing to resume: the earlier turn ended before the agent named its conversation.
+    """
+    told = [step for step in steps if step.kind in (StepKind.PROMPT, StepKind.MESSAGE) and step.text.strip()]
+    if not any(step.kind is StepKind.MESSAGE for step in told):
+        return prompt
+    names = {StepKind.PROMPT: "USER", StepKind.MESSAGE: "ASSISTANT"}
+    lines = [f"This continues an earlier conversation in {session.cwd}.", ""]
+    lines += [f"{names[step.kind]}: {step.text}" for step in told]
+    return "\n".join([*lines, "", f"USER: {prompt}", "", "Continue from where you left off."])

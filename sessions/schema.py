@@ -1,0 +1,51 @@
+"""What ``--json`` prints: one schema for every verb.  Unknown is null, never 0."""
+
+import json
+from typing import Any
+
+import msgspec
+from msgspec import to_builtins
+
+from .model import Prompt, Receipt, Session, Turn, step_json
+
+__all__ = ["dump", "prompt_json", "receipt_json", "session_json", "step_json", "turn_json"]
+
+_SESSION_KEYS = (
+    "id", "agent", "title", "task", "status", "reason", "cwd", "model", "turn", "parent", "usage", "cost_usd",
+    "exit_code", "signal", "created_at", "updated_at",
+    "started_at", "ended_at", "last_event_at", "last_message", "agent_session", "steps", "unknown", "left",
+    "source",
+)  # fmt: skip
+
+
+def session_json(session: Session) -> dict[str, Any]:
+    """A session; the keys stand in the documented order."""
+    data: dict[str, Any] = to_builtins(session)
+    return {key: data[key] for key in _SESSION_KEYS} | {"attention": session.attention}
+
+
+def turn_json(turn: Turn) -> dict[str, Any]:
+    """A turn: the recorded facts."""
+    data: dict[str, Any] = to_builtins(turn)
+    return data
+
+
+def prompt_json(prompt: Prompt) -> dict[str, Any]:
+    """A prompt and how far it got."""
+    data: dict[str, Any] = to_builtins(prompt)
+    return data
+
+
+def receipt_json(receipt: Receipt) -> dict[str, Any]:
+    """What a stop ended, and what it could not end."""
+    data: dict[str, Any] = to_builtins(receipt)
+    return data
+
+
+def dump(value: Any) -> bytes:
+    """A value as one line of UTF-8 JSON."""
+    try:
+        return msgspec.json.encode(value) + b"\n"
+    except (UnicodeEncodeError, OverflowError):
+        # A path that is no UTF-8, or an agent's number beyond 64 bits: plain ASCII can carry both.
+        return json.dumps(value).encode() + b"\n"

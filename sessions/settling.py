@@ -1,0 +1,138 @@
+"""Sessions whose runner is gone: adopted where the agent lives, concluded where it does not, by exactly one.
+
+The lock is the liveness test.  Who settles holds it exclusively, so that neither a runner nor a second settler
+can act on the same turn; what it writes is compare-and-set besides.
+"""
+
+import socket
+from functools import cache
+
+from .agents.base import Facts
+from .agents.table import agent_named
+from .clock import now_ms
+from .journal import LineReader
+from .launching import poke, send_runner
+from .layout import Layout
+from .model import LIVE, Left, Status, Turn
+from .status import EndFacts, at_the_end
+from .store.progress import Outcome, Owner, TurnLog
+from .store.store import Store
+from .supervision import locks, procs
+from .supervision.kin import Kin
+
+QUEUE_PATIENCE_MS = 3000
+"""A queued turn older than this has lost the runner that was sent for it."""
+
+MAX_LAUNCHES = 3
+"""Runners sent for one turn before it is failed."""
+
+
+@cache
+def host_name() -> str:
+    """This machine, as recorded in a session."""
+    return socket.gethostname()
+
+
+def settle(layout: Layout, store: Store) -> None:
+    """Look at every open turn and give each dead one its outcome."""
+    for turn in store.open_turns():
+        if turn.status is Status.QUEUED:
+            _pump(layout, store, turn)
+        elif _is_ours_to_settle(store, turn) and not locks.is_held(layout.session(turn.session).lock):
+            _settle_turn(layout, store, turn)
+
+
+def _is_ours_to_settle(store: Store, turn: Turn) -> bool:
+    """Another host or container sees a session read-only: its pids mean nothing here."""
+    session = store.session(turn.session)
+    if session is None or session.host != host_name():
+        return False
+    return turn.boot_id != procs.boot_id() or turn.pid_ns == procs.pid_namespace()
+
+
+def _pump(layout: Layout, store: Store, turn: Turn) -> None:
+    """Send another runner for a queued turn whose own never came."""
+    if now_ms() - turn.created_at < QUEUE_PATIENCE_MS or locks.is_held(layout.session(turn.session).lock):
+        return
+    log = layout.session(turn.session).runner_log
+    if store.count_launch(turn.session, turn.n) > MAX_LAUNCHES:
+        store.cancel_queued(turn.session, turn.n, Status.FAILED, f"its runner did not start; see {log}")
+        return
+    send_runner(layout, turn.session, turn.n, "run", store.recipe(turn.session).env)
+
+
+def _settle_turn(layout: Layout, store: Store, turn: Turn) -> None:
+    if agent_lives(turn):
+        send_runner(layout, turn.session, turn.n, "adopt", store.recipe(turn.session).env)
+        return
+    folder = layout.session(turn.session)
+    try:
+        lock = locks.hold(folder.lock)
+    except FileNotFoundError:
+        lock = None  # the folder is gone: nobody can hold its lock, the rows decide alone
+    else:
+        if lock is None:
+            return  # somebody else settles it
+    try:
+        fresh = next((t for t in store.turns(turn.session) if t.n == turn.n), None)
+        if fresh is not None and fresh.status in LIVE and not agent_lives(fresh):
+            _conclude(layout, store, fresh)
+    finally:
+        if lock is not None:
+            lock.release()
+    poke(folder.poke)
+
+
+def agent_lives(turn: Turn) -> bool:
+    """Whether the turn's agent still runs, by identity or, where that was not recorded, by tag."""
+    if turn.boot_id != procs.boot_id():
+        return False
+    if turn.agent_pid is not None and turn.agent_start is not None:
+        return procs.alive(turn.agent_pid, turn.agent_start)
+    return procs.tagged_leader(turn.run_id) is not None
+
+
+def _conclude(layout: Layout, store: Store, turn: Turn) -> None:
+    """The turn's own file says how it ended, or nothing does."""
+    facts, steps = read_facts(layout, store, turn)
+    session = store.session(turn.session)
+    agent = agent_named(session.agent) if session else None
+    verdict = at_the_end(
+        EndFacts(
+            facts=facts,
+            succeeded=agent is not None and agent.succeeded(facts, None),
+            stopped_by="you" if turn.stop_requested_at is not None and facts.end is None else None,
+            runner_killed=True,
+            rebooted=turn.boot_id != procs.boot_id(),
+        )
+    )
+    owner = Owner(pid=0, start=0, boot_id=turn.boot_id or "", pid_ns=turn.pid_ns or "")
+    outcome = Outcome(status=verdict.status, reason=verdict.reason, left=survivors(layout, turn))
+    TurnLog(store, turn.session, turn.n, owner).end(facts, outcome, steps)
+    layout.live_name(turn.session, turn.n).unlink(missing_ok=True)
+
+
+def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:
+    """What the turn file says, read from its beginning; and the number of its steps."""
+    session = store.session(turn.session)
+    if session is None:
+        return Facts(), 0
+    parser = agent_named(session.agent).parser(turn.n)
+    steps = 0
+    with LineReader(layout.session(turn.session).output(turn.n)) as reader:
+        for line in reader.all_lines():
+            steps = max([steps, *(step.index + 1 for step in parser.feed(line))])
+    parser.facts.agent_session = parser.facts.agent_session or session.agent_session
+    return parser.facts, steps
+
+
+def survivors(layout: Layout, turn: Turn) -> tuple[Left, ...]:
+    """What still lives of a turn that nobody supervises."""
+    if turn.boot_id != procs.boot_id():
+        return ()
+    folder = layout.session(turn.session)
+    kin = Kin(turn.session, folder.lock, folder.procs)
+    if turn.agent_pid is not None and turn.agent_start is not None:
+        kin.agent = (turn.agent_pid, turn.agent_start)
+    found = kin.find().values()
+    return tuple(Left(pid=p.pid, command=p.command, reason="nobody supervises it") for p in found)

@@ -1,0 +1,98 @@
+"""Facts to a status and its reason: pure, so that every rule can be read and tested here.
+
+Never green without the proper end that the adapter names; after our own stop it is ``stopped``, whatever the
+exit code says (claude gives -2, 0, 1 or 143 for the same stop, protocols 1).
+"""
+
+from msgspec import Struct
+
+from .agents.base import Facts
+from .model import Status
+
+
+class EndFacts(Struct, frozen=True, kw_only=True):
+    """What is known when an agent's process is gone."""
+
+    facts: Facts
+    succeeded: bool
+    """The adapter's verdict: the proper end of a good turn was seen."""
+    exit_code: int | None = None
+    """None: killed by a signal, or nobody could wait for it."""
+    signal: str | None = None
+    stopped_by: str | None = None
+    """Who asked for the stop, if its first signal was sent before the proper end was seen."""
+    stderr_reason: str | None = None
+    runner_killed: bool = False
+    rebooted: bool = False
+    lingered: bool = False
+    """It stayed after its proper end and was ended by us."""
+
+
+class Verdict(Struct, frozen=True):
+    """A status, the line that explains it, and the rule that decided."""
+
+    status: Status
+    reason: str | None
+    rule: str
+
+
+def while_running(facts: Facts) -> tuple[Status, str | None]:
+    """The status of a turn whose process lives, and the line beside it."""
+    if facts.end is not None:
+        return Status.FINISHING, "its final event is in; the process has not ended yet"
+    if facts.waiting is not None:
+        return Status.WAITING, facts.waiting
+    return Status.RUNNING, facts.notice
+
+
+def at_the_end(end: EndFacts) -> Verdict:
+    """The status of a turn whose process is gone."""
+    if end.stopped_by is not None:
+        return Verdict(Status.STOPPED, f"stopped by {end.stopped_by}", "a stop was asked for before the turn ended")
+    note = "the machine was rebooted" if end.rebooted else "runner was killed" if end.runner_killed else None
+    if end.succeeded or (end.lingered and end.facts.end == "completed"):
+        return Verdict(Status.DONE, _done_note(end, note), "the adapter saw the proper end of a good turn")
+    if end.facts.end is not None or end.exit_code is not None or end.signal is not None:
+        reason = _failure(end)
+        return Verdict(Status.FAILED, f"{reason} ({note})" if note else reason, _failure_rule(end))
+    return Verdict(
+        Status.LOST,
+        f"{note or 'its end was not seen'}, and the agent ended without a final event",
+        "nothing lives, no exit code was recorded and the turn file holds no final event",
+    )
+
+
+def _done_note(end: EndFacts, note: str | None) -> str | None:
+    notes = []
+    if end.facts.denied:
+        notes.append(f"{end.facts.denied} permission{'s' * (end.facts.denied > 1)} denied")
+    if end.lingered:
+        notes.append("the process stayed after its end and was ended")
+    if note:
+        notes.append(note)
+    return "; ".join(notes) or None
+
+
+def _failure(end: EndFacts) -> str:
+    if end.facts.end == "failed" and end.facts.error:
+        return end.facts.error
+    if end.signal is not None:
+        return f"killed by {end.signal}, not by agentdash"
+    what = end.stderr_reason or end.facts.error
+    if end.exit_code:
+        return f"exit {end.exit_code}: {what}" if what else f"exit {end.exit_code}"
+    if end.facts.end == "failed":
+        return what or "the agent reported a failure"
+    if end.facts.end == "completed":
+        return "completed, but its exit code is not known"
+    return f"ended without a final event (exit 0){f': {what}' if what else ''}"
+
+
+def _failure_rule(end: EndFacts) -> str:
+    if end.facts.end == "failed":
+        return "the agent's final event says that the turn failed"
+    if end.signal is not None:
+        return "a signal that agentdash did not send ended the agent"
+    if end.exit_code:
+        return "the exit code is not 0"
+    return "exit 0 alone proves nothing: the adapter's proper end is missing"

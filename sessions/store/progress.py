@@ -1,0 +1,263 @@
+"""What the one process that owns a turn writes about it: claim, progress, end, receipts.
+
+Every write names the runner that makes it and changes nothing unless that runner still owns the turn.
+"""
+
+import sqlite3
+
+from msgspec import Struct
+
+from ..agents.base import Facts, Launch
+from ..clock import now_ms
+from ..model import LIVE, Left, Receipt, Status, Usage
+from .rows import USAGE_COLUMNS, dump, launch_from, load
+from .store import Store
+
+_LIVE = "(" + ", ".join(f"'{status}'" for status in sorted(LIVE)) + ")"
+
+
+class Owner(Struct, frozen=True, kw_only=True):
+    """Who a runner is: enough to tell it from any other process, on any host that sees the folder."""
+
+    pid: int
+    start: int
+    boot_id: str
+    pid_ns: str
+
+
+class Claim(Struct, frozen=True, kw_only=True):
+    """A turn that now belongs to this runner."""
+
+    run_id: str
+    launch: Launch
+    agent: str
+    cwd: str
+    started_at: int | None = None
+    agent_pid: int | None = None
+    agent_start: int | None = None
+    stop_requested_at: int | None = None
+
+
+class Outcome(Struct, frozen=True, kw_only=True):
+    """How a turn ended."""
+
+    status: Status
+    reason: str | None
+    exit_code: int | None = None
+    signal: str | None = None
+    duration_ms: int | None = None
+    rusage: dict[str, float] | None = None
+    receipt: Receipt | None = None
+    left: tuple[Left, ...] = ()
+
+
+class TurnLog:
+    """One turn's rows, in the hands of the runner that owns it."""
+
+    def __init__(self, store: Store, session_id: str, n: int, owner: Owner) -> None:
+        self._database = store.database
+        self._session = session_id
+        self._n = n
+        self._owner = owner
+
+    def claim(self) -> Claim | None:
+        """Take a queued turn; None if somebody else has it or it was cancelled."""
+        now = now_ms()
+        with self._database.transaction() as db:
+            changed = db.execute(
+                "UPDATE turns SET status = 'starting', runner_pid = ?, runner_start = ?, boot_id = ?, pid_ns = ?,"
+                " started_at = ? WHERE session = ? AND n = ? AND status = 'queued'",
+                (*self._identity(), now, self._session, self._n),
+            ).rowcount
+            if not changed:
+                return None
+            db.execute(
+                "UPDATE sessions SET status = 'starting', started_at = COALESCE(started_at, ?), updated_at = ?"
+                " WHERE id = ?",
+                (now, now, self._session),
+            )
+            return self._read_claim(db)
+
+    def adopt(self) -> Claim | None:
+        """Take a live turn whose runner is gone; the caller holds the session's lock."""
+        with self._database.transaction() as db:
+            changed = db.execute(
+                f"UPDATE turns SET runner_pid = ?, runner_start = ?, boot_id = ?, pid_ns = ?"  # noqa: S608
+                f" WHERE session = ? AND n = ? AND status IN {_LIVE}",
+                (*self._identity(), self._session, self._n),
+            ).rowcount
+            return self._read_claim(db) if changed else None
+
+    def running(self, agent_pid: int, agent_start: int) -> None:
+        """The agent lives: record its identity, and its prompt as sent."""
+        now = now_ms()
+        with self._database.transaction() as db:
+            db.execute(
+                "UPDATE turns SET status = 'running', agent_pid = ?, agent_start = ?"
+                " WHERE session = ? AND n = ? AND status = 'starting' AND runner_pid = ?",
+                (agent_pid, agent_start, self._session, self._n, self._owner.pid),
+            )
+            db.execute(
+                "UPDATE sessions SET status = 'running', reason = NULL, last_event_at = ?, updated_at = ? WHERE id = ?",
+                (now, now, self._session),
+            )
+            db.execute(
+                "UPDATE prompts SET state = 'sent', sent_at = ? WHERE session = ? AND turn = ? AND state = 'queued'",
+                (now, self._session, self._n),
+            )
+
+    def progress(self, facts: Facts, status: Status, reason: str | None, steps: int, event_at: int | None) -> None:
+        """Record what the stream says so far."""
+        with self._database.transaction() as db:
+            changed = db.execute(
+                f"UPDATE turns SET status = ? WHERE session = ? AND n = ? AND status IN {_LIVE}"  # noqa: S608
+                " AND runner_pid = ?",
+                (status, self._session, self._n, self._owner.pid),
+            ).rowcount
+            if not changed:
+                return
+            self._write_facts(db, facts, steps)
+            db.execute(
+                "UPDATE sessions SET status = ?, reason = ?, last_event_at = COALESCE(?, last_event_at),"
+                " updated_at = ? WHERE id = ?",
+                (status, reason, event_at, now_ms(), self._session),
+            )
+            if steps:
+                db.execute(
+                    "UPDATE prompts SET state = 'seen', seen_at = ? WHERE session = ? AND turn = ? AND state = 'sent'",
+                    (now_ms(), self._session, self._n),
+                )
+
+    def end(self, facts: Facts, outcome: Outcome, steps: int) -> bool:
+        """Conclude the turn; False if it was concluded by somebody else."""
+        now = now_ms()
+        with self._database.transaction() as db:
+            changed = db.execute(
+                f"UPDATE turns SET status = ?, reason = ?, exit_code = ?, signal = ?, duration_ms = ?, rusage = ?,"  # noqa: S608
+                f" receipt = ?, left = ?, ended_at = ? WHERE session = ? AND n = ? AND status IN {_LIVE}",
+                (
+                    outcome.status, outcome.reason, outcome.exit_code, outcome.signal, outcome.duration_ms,
+                    dump(outcome.rusage) if outcome.rusage else None,
+                    dump(outcome.receipt) if outcome.receipt else None,
+                    dump(outcome.left), now, self._session, self._n,
+                ),
+            ).rowcount  # fmt: skip
+            if not changed:
+                return False
+            self._write_facts(db, facts, steps)
+            db.execute(
+                "UPDATE sessions SET status = ?, reason = ?, exit_code = ?, signal = ?, left = ?, ended_at = ?,"
+                " updated_at = ? WHERE id = ?",
+                (
+                    outcome.status, outcome.reason, outcome.exit_code, outcome.signal, len(outcome.left), now,
+                    now, self._session,
+                ),
+            )  # fmt: skip
+            return True
+
+    def left(self, left: tuple[Left, ...]) -> None:
+        """Record which processes outlive the turn."""
+        with self._database.transaction() as db:
+            db.execute("UPDATE turns SET left = ? WHERE session = ? AND n = ?", (dump(left), self._session, self._n))
+            db.execute(
+                "UPDATE sessions SET left = ?, updated_at = ? WHERE id = ? AND left <> ?",
+                (len(left), now_ms(), self._session, len(left)),
+            )
+
+    def requests(self) -> list[str]:
+        """The kinds of all open requests; the first look marks the turn as being stopped."""
+        rows = self._database.rows(
+            "SELECT kind FROM requests WHERE session = ? AND done_at IS NULL ORDER BY id", (self._session,)
+        )
+        return [row["kind"] for row in rows]
+
+    def stopping(self) -> None:
+        """Record that a stop was asked for, before the first signal is sent."""
+        with self._database.transaction() as db:
+            db.execute(
+                "UPDATE turns SET stop_requested_at = COALESCE(stop_requested_at, ?) WHERE session = ? AND n = ?",
+                (now_ms(), self._session, self._n),
+            )
+
+    def answer(self, receipt: Receipt) -> None:
+        """Answer every open request with the same receipt: a second stop joins the first."""
+        with self._database.transaction() as db:
+            db.execute(
+                "UPDATE requests SET done_at = ?, receipt = ? WHERE session = ? AND done_at IS NULL",
+                (now_ms(), dump(receipt), self._session),
+            )
+            db.execute(
+                "UPDATE turns SET receipt = ? WHERE session = ? AND n = ? AND receipt IS NULL",
+                (dump(receipt), self._session, self._n),
+            )
+
+    def status(self) -> Status | None:
+        """Where the turn stands now."""
+        rows = self._database.rows("SELECT status FROM turns WHERE session = ? AND n = ?", (self._session, self._n))
+        return Status(rows[0]["status"]) if rows else None
+
+    def newer_turn_queued(self) -> bool:
+        """Whether the session waits for another turn to start."""
+        rows = self._database.rows(
+            "SELECT 1 FROM turns WHERE session = ? AND n > ? AND status = 'queued'", (self._session, self._n)
+        )
+        return bool(rows)
+
+    def _identity(self) -> tuple[int, int, str, str]:
+        return self._owner.pid, self._owner.start, self._owner.boot_id, self._owner.pid_ns
+
+    def _read_claim(self, db: sqlite3.Connection) -> Claim:
+        row = db.execute(
+            "SELECT turns.*, sessions.agent AS agent, sessions.cwd AS cwd FROM turns"
+            " JOIN sessions ON sessions.id = turns.session WHERE session = ? AND n = ?",
+            (self._session, self._n),
+        ).fetchone()
+        names = ("run_id", "agent", "cwd", "started_at", "agent_pid", "agent_start", "stop_requested_at")
+        return Claim(launch=launch_from(row), **{name: row[name] for name in names})
+
+    def _write_facts(self, db: sqlite3.Connection, facts: Facts, steps: int) -> None:
+        """The turn's facts, and the session's sums over all turns."""
+        usage = self._usage(db, facts)
+        db.execute(
+            "UPDATE turns SET agent_session = ?, end = ?, error = ?, usage = ?, thread_usage = ?, cost_usd = ?,"
+            " steps = ?, unknown = ? WHERE session = ? AND n = ?",
+            (
+                facts.agent_session, facts.end, facts.error, dump(usage), dump(facts.thread_usage),
+                facts.cost_usd, steps, facts.unknown, self._session, self._n,
+            ),
+        )  # fmt: skip
+        rows = db.execute("SELECT usage, cost_usd, steps FROM turns WHERE session = ?", (self._session,)).fetchall()
+        total = Usage()
+        for row in rows:
+            total = total.plus(load(row["usage"], Usage) or Usage())
+        costs = [row["cost_usd"] for row in rows if row["cost_usd"] is not None]
+        db.execute(
+            f"UPDATE sessions SET {', '.join(f'{name} = ?' for name in USAGE_COLUMNS)}, cost_usd = ?, steps = ?,"  # noqa: S608
+            " unknown = ?, agent_session = COALESCE(?, agent_session), model = COALESCE(?, model),"
+            " last_message = COALESCE(?, last_message) WHERE id = ?",
+            (
+                *(getattr(total, name) for name in USAGE_COLUMNS),
+                sum(costs) if costs else None, sum(row["steps"] for row in rows), facts.unknown,
+                facts.agent_session, facts.model, _short(facts.last_message), self._session,
+            ),
+        )  # fmt: skip
+
+    def _usage(self, db: sqlite3.Connection, facts: Facts) -> Usage:
+        """This turn's own tokens: cumulative counts minus what the same thread had reported before."""
+        if not facts.thread_usage.known:
+            return facts.usage
+        rows = db.execute(
+            "SELECT thread_usage FROM turns WHERE session = ? AND n < ? AND agent_session = ? ORDER BY n DESC",
+            (self._session, self._n, facts.agent_session),
+        )
+        earlier = (load(row["thread_usage"], Usage) or Usage() for row in rows)
+        before = next((usage for usage in earlier if usage.known), Usage())
+        return facts.thread_usage.minus(before)
+
+
+MESSAGE_CHARACTERS = 500
+"""How much of the last message a session row keeps; the whole text is in the turn file."""
+
+
+def _short(text: str | None) -> str | None:
+    return text if text is None or len(text) <= MESSAGE_CHARACTERS else text[: MESSAGE_CHARACTERS - 1] + "…"

@@ -1,0 +1,72 @@
+"""Rows to values and back: the only place that knows column names of both sides."""
+
+import sqlite3
+from typing import Any, TypeVar
+
+import msgspec
+
+from ..agents.base import Launch
+from ..model import Left, Prompt, Receipt, Session, Status, Turn, Usage
+
+T = TypeVar("T")
+
+USAGE_COLUMNS = (
+    "input_tokens",
+    "cached_input_tokens",
+    "output_tokens",
+    "reasoning_output_tokens",
+    "total_tokens",
+)
+_SESSION_COLUMNS = (
+    "id", "agent", "title", "task", "reason", "cwd", "model", "turn", "parent", "cost_usd", "exit_code",
+    "signal", "created_at", "updated_at", "started_at", "ended_at", "last_event_at", "last_message",
+    "agent_session", "steps", "unknown", "left", "source", "host", "seen_at",
+)  # fmt: skip
+_TURN_COLUMNS = (
+    "session", "n", "reason", "run_id", "created_at", "started_at", "ended_at", "duration_ms", "runner_pid",
+    "runner_start", "agent_pid", "agent_start", "boot_id", "pid_ns", "end", "error", "exit_code", "signal",
+    "stop_requested_at", "cost_usd", "steps", "unknown",
+)  # fmt: skip
+
+SELECT_SESSION = "SELECT sessions.*, seen.at AS seen_at FROM sessions LEFT JOIN seen ON seen.session = sessions.id"
+
+
+def session_from(row: sqlite3.Row) -> Session:
+    """A session of a ``SELECT_SESSION`` row."""
+    values = {name: row[name] for name in _SESSION_COLUMNS}
+    usage = Usage(**{name: row[name] for name in USAGE_COLUMNS})
+    return Session(status=Status(row["status"]), usage=usage, **values)
+
+
+def turn_from(row: sqlite3.Row) -> Turn:
+    """A turn of a ``turns`` row."""
+    values = {name: row[name] for name in _TURN_COLUMNS}
+    return Turn(
+        status=Status(row["status"]),
+        argv=launch_from(row).argv,
+        usage=load(row["usage"], Usage) or Usage(),
+        thread_usage=load(row["thread_usage"], Usage) or Usage(),
+        receipt=load(row["receipt"], Receipt),
+        left=load(row["left"], tuple[Left, ...]) or (),
+        **values,
+    )
+
+
+def launch_from(row: sqlite3.Row) -> Launch:
+    """How a turn is, or was, started."""
+    return msgspec.json.decode(row["launch"], type=Launch)
+
+
+def prompt_from(row: sqlite3.Row) -> Prompt:
+    """A prompt of a ``prompts`` row."""
+    return Prompt(**dict(row))
+
+
+def dump(value: Any) -> str:
+    """A value as JSON text for a column."""
+    return msgspec.json.encode(value).decode()
+
+
+def load(text: str | None, kind: type[T]) -> T | None:
+    """A value of a JSON column; None for NULL."""
+    return None if text is None else msgspec.json.decode(text, type=kind)

@@ -1,0 +1,140 @@
+-- The facts.  What agents print is in files; nothing here is ever a copy of a stream.
+-- Times are UTC milliseconds, durations are milliseconds of the monotonic clock, JSON columns hold objects or arrays.
+
+CREATE TABLE counter (
+    id  INTEGER PRIMARY KEY CHECK (id = 1),
+    seq INTEGER NOT NULL
+) STRICT;
+INSERT INTO counter (id, seq) VALUES (1, 0);
+
+CREATE TABLE sessions (
+    id            TEXT PRIMARY KEY,
+    seq           INTEGER NOT NULL DEFAULT 0,   -- position in the change feed
+    agent         TEXT NOT NULL,
+    title         TEXT NOT NULL,
+    task          TEXT NOT NULL,
+    cwd           TEXT NOT NULL,
+    model         TEXT,
+    options       TEXT NOT NULL DEFAULT '{}',   -- what the spawn asked for beyond the configuration
+    command       TEXT NOT NULL DEFAULT '[]',   -- argv of a `command` session
+    env           TEXT NOT NULL DEFAULT '{}',   -- values of the adapter's env_keys; never secrets
+    source        TEXT NOT NULL DEFAULT 'user',
+    parent        TEXT,
+    agent_session TEXT,
+    status        TEXT NOT NULL,
+    reason        TEXT,
+    turn          INTEGER NOT NULL,
+    input_tokens  INTEGER,
+    cached_input_tokens INTEGER,
+    output_tokens INTEGER,
+    reasoning_output_tokens INTEGER,
+    total_tokens  INTEGER,
+    cost_usd      REAL,
+    exit_code     INTEGER,
+    signal        TEXT,
+    steps         INTEGER NOT NULL DEFAULT 0,
+    unknown       INTEGER NOT NULL DEFAULT 0,
+    left          INTEGER NOT NULL DEFAULT 0,
+    last_message  TEXT,
+    host          TEXT NOT NULL,
+    created_at    INTEGER NOT NULL,
+    updated_at    INTEGER NOT NULL,
+    started_at    INTEGER,
+    ended_at      INTEGER,
+    last_event_at INTEGER
+) STRICT;
+CREATE INDEX sessions_seq ON sessions (seq);
+CREATE INDEX sessions_created ON sessions (created_at);
+CREATE INDEX sessions_status ON sessions (status);
+
+CREATE TABLE turns (
+    session       TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    n             INTEGER NOT NULL,
+    status        TEXT NOT NULL,
+    reason        TEXT,
+    run_id        TEXT NOT NULL,
+    launch        TEXT NOT NULL,                -- agents.base.Launch: the exact start
+    launches      INTEGER NOT NULL DEFAULT 0,   -- how often a runner was sent for it
+    created_at    INTEGER NOT NULL,
+    started_at    INTEGER,
+    ended_at      INTEGER,
+    duration_ms   INTEGER,
+    runner_pid    INTEGER,
+    runner_start  INTEGER,
+    agent_pid     INTEGER,
+    agent_start   INTEGER,
+    boot_id       TEXT,
+    pid_ns        TEXT,
+    agent_session TEXT,
+    end           TEXT,
+    error         TEXT,
+    exit_code     INTEGER,
+    signal        TEXT,
+    stop_requested_at INTEGER,
+    usage         TEXT,
+    thread_usage  TEXT,
+    cost_usd      REAL,
+    steps         INTEGER NOT NULL DEFAULT 0,
+    unknown       INTEGER NOT NULL DEFAULT 0,
+    rusage        TEXT,
+    receipt       TEXT,
+    left          TEXT NOT NULL DEFAULT '[]',
+    PRIMARY KEY (session, n)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX turns_open ON turns (status) WHERE status IN ('queued', 'starting', 'running', 'waiting', 'finishing');
+
+CREATE TABLE prompts (
+    id         INTEGER PRIMARY KEY,
+    session    TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    turn       INTEGER NOT NULL,
+    text       TEXT NOT NULL,
+    state      TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    sent_at    INTEGER,
+    seen_at    INTEGER
+) STRICT;
+CREATE INDEX prompts_session ON prompts (session, turn);
+
+CREATE TABLE requests (                          -- what a front end asks of a runner
+    id         INTEGER PRIMARY KEY,
+    session    TEXT NOT NULL,
+    kind       TEXT NOT NULL,                    -- stop, kill
+    asked_by   TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    done_at    INTEGER,
+    receipt    TEXT
+) STRICT;
+CREATE INDEX requests_open ON requests (session) WHERE done_at IS NULL;
+
+CREATE TABLE tombstones (
+    session    TEXT PRIMARY KEY,
+    seq        INTEGER NOT NULL,
+    deleted_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX tombstones_seq ON tombstones (seq);
+
+CREATE TABLE seen (
+    session TEXT PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
+    at      INTEGER NOT NULL
+) STRICT;
+
+-- The change feed is kept by the database itself, so that no writer can forget it.
+CREATE TRIGGER sessions_added AFTER INSERT ON sessions BEGIN
+    UPDATE counter SET seq = seq + 1;
+    UPDATE sessions SET seq = (SELECT seq FROM counter) WHERE id = NEW.id;
+END;
+CREATE TRIGGER sessions_changed AFTER UPDATE ON sessions WHEN NEW.seq = OLD.seq BEGIN
+    UPDATE counter SET seq = seq + 1;
+    UPDATE sessions SET seq = (SELECT seq FROM counter) WHERE id = NEW.id;
+END;
+CREATE TRIGGER sessions_removed AFTER DELETE ON sessions BEGIN
+    UPDATE counter SET seq = seq + 1;
+    INSERT OR REPLACE INTO tombstones (session, seq, deleted_at)
+        VALUES (OLD.id, (SELECT seq FROM counter), CAST(strftime('%s', 'now') AS INTEGER) * 1000);
+END;
+CREATE TRIGGER seen_added AFTER INSERT ON seen BEGIN
+    UPDATE sessions SET seq = seq WHERE id = NEW.session;
+END;
+CREATE TRIGGER seen_changed AFTER UPDATE ON seen BEGIN
+    UPDATE sessions SET seq = seq WHERE id = NEW.session;
+END;

@@ -1,0 +1,251 @@
+"""The facts of all sessions: what front ends read, and what they write when they ask for something.
+
+Each method is one transaction and one decision.  A state changes only by compare-and-set inside it, so that of
+several processes that want the same thing exactly one gets it.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from msgspec import Struct, field
+
+from ..agents.base import Launch
+from ..clock import now_ms
+from ..errors import SessionBusyError, StoreError, UnknownSessionError
+from ..model import ENDED, LIVE, Changes, Prompt, Receipt, Session, Status, Turn
+from .database import Database
+from .rows import SELECT_SESSION, dump, launch_from, load, prompt_from, session_from, turn_from
+
+
+class NewSession(Struct, frozen=True, kw_only=True):
+    """What is known of a session before it starts."""
+
+    id: str
+    agent: str
+    title: str
+    task: str
+    cwd: str
+    model: str | None
+    host: str
+    options: Mapping[str, object] = field(default_factory=dict)
+    command: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    source: str = "user"
+    parent: str | None = None
+
+
+class Recipe(Struct, frozen=True, kw_only=True):
+    """What a later turn of a session is built from."""
+
+    options: dict[str, object]
+    command: tuple[str, ...]
+    env: dict[str, str]
+
+
+class Store:
+    """Queries, and the writes of front ends.  What runners write is in :mod:`.progress`."""
+
+    def __init__(self, path: Path) -> None:
+        self.database = Database(path)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self.database.close()
+
+    def data_version(self) -> int:
+        """Changes when anybody has committed anything."""
+        return self.database.data_version()
+
+    def sessions(self, statuses: Iterable[Status] = ()) -> list[Session]:
+        """All sessions, or those in one of these states; newest first."""
+        wanted = tuple(str(status) for status in statuses)
+        where = f" WHERE status IN ({', '.join('?' * len(wanted))})" if wanted else ""
+        rows = self.database.rows(f"{SELECT_SESSION}{where} ORDER BY created_at DESC, rowid DESC", wanted)
+        return [session_from(row) for row in rows]
+
+    def session(self, session_id: str) -> Session | None:
+        """The session with exactly this id."""
+        rows = self.database.rows(f"{SELECT_SESSION} WHERE id = ?", (session_id,))
+        return session_from(rows[0]) if rows else None
+
+    def sessions_like(self, prefix: str, limit: int = 10) -> list[Session]:
+        """The sessions whose id begins with this text: a range of the primary key, not a scan."""
+        rows = self.database.rows(
+            f"{SELECT_SESSION} WHERE id >= ? AND id < ? ORDER BY id LIMIT ?",
+            (prefix, prefix + "\U0010ffff", limit),
+        )
+        return [session_from(row) for row in rows]
+
+    def newest(self) -> Session | None:
+        """The session created last."""
+        rows = self.database.rows(f"{SELECT_SESSION} ORDER BY created_at DESC, sessions.rowid DESC LIMIT 1")
+        return session_from(rows[0]) if rows else None
+
+    def changes(self, since: int) -> Changes:
+        """Everything after ``since`` in the change feed."""
+        rows = self.database.rows(f"{SELECT_SESSION} WHERE sessions.seq > ? ORDER BY sessions.seq", (since,))
+        gone = self.database.rows("SELECT session, seq FROM tombstones WHERE seq > ? ORDER BY seq", (since,))
+        seqs = [row["seq"] for row in rows] + [row["seq"] for row in gone]
+        return Changes(
+            seq=max(seqs, default=since),
+            updated=tuple(session_from(row) for row in rows),
+            removed=tuple(row["session"] for row in gone),
+        )
+
+    def turns(self, session_id: str) -> list[Turn]:
+        """All turns of a session, first to last."""
+        rows = self.database.rows("SELECT * FROM turns WHERE session = ? ORDER BY n", (session_id,))
+        return [turn_from(row) for row in rows]
+
+    def open_turns(self) -> list[Turn]:
+        """Turns that are queued or live, of all sessions."""
+        states = sorted(str(s) for s in LIVE | {Status.QUEUED})
+        rows = self.database.rows(
+            f"SELECT * FROM turns WHERE status IN ({', '.join('?' * len(states))}) ORDER BY created_at",  # noqa: S608
+            tuple(states),
+        )
+        return [turn_from(row) for row in rows]
+
+    def launch(self, session_id: str, n: int) -> Launch | None:
+        """How a turn is, or was, started."""
+        rows = self.database.rows("SELECT launch FROM turns WHERE session = ? AND n = ?", (session_id, n))
+        return launch_from(rows[0]) if rows else None
+
+    def recipe(self, session_id: str) -> Recipe:
+        """What a later turn is built from.
+
+        Raises:
+            UnknownSessionError: the session was deleted meanwhile.
+        """
+        rows = self.database.rows("SELECT options, command, env FROM sessions WHERE id = ?", (session_id,))
+        if not rows:
+            raise UnknownSessionError(f"Session {session_id} was deleted.")
+        row = rows[0]
+        return Recipe(
+            options=load(row["options"], dict[str, object]) or {},
+            command=load(row["command"], tuple[str, ...]) or (),
+            env=load(row["env"], dict[str, str]) or {},
+        )
+
+    def prompts(self, session_id: str) -> list[Prompt]:
+        """Everything that was said to a session, in order."""
+        rows = self.database.rows("SELECT * FROM prompts WHERE session = ? ORDER BY id", (session_id,))
+        return [prompt_from(row) for row in rows]
+
+    def create(self, new: NewSession, prompt: str, launch: Launch, run_id: str) -> None:
+        """Record the intent: a session with its first turn queued, before anything is started."""
+        now = now_ms()
+        with self.database.transaction() as db:
+            db.execute(
+                "INSERT INTO sessions (id, agent, title, task, cwd, model, options, command, env, source, parent,"
+                " agent_session, status, turn, host, created_at, updated_at)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', 1, ?, ?, ?)",
+                (
+                    new.id, new.agent, new.title, new.task, new.cwd, new.model, dump(new.options),
+                    dump(new.command), dump(new.env), new.source, new.parent, launch.agent_session, new.host,
+                    now, now,
+                ),
+            )  # fmt: skip
+            _insert_turn(db, new.id, 1, prompt, launch, run_id, now)
+
+    def add_turn(self, session_id: str, after: int, prompt: str, launch: Launch, run_id: str) -> int:
+        """Queue the next turn if turn ``after`` is still the newest and has ended.
+
+        Raises:
+            UnknownSessionError: the session was deleted meanwhile.
+            SessionBusyError: somebody else was first, or the turn has not ended.
+        """
+        now = now_ms()
+        with self.database.transaction() as db:
+            row = db.execute("SELECT status, turn FROM sessions WHERE id = ?", (session_id,)).fetchone()
+            if row is None:
+                raise UnknownSessionError(f"Session {session_id} was deleted.")
+            if row["turn"] != after or Status(row["status"]) not in ENDED:
+                raise SessionBusyError(
+                    f"Session {session_id[:8]} is {row['status']} (turn {row['turn']}): another prompt was faster."
+                )
+            n = after + 1
+            _insert_turn(db, session_id, n, prompt, launch, run_id, now)
+            db.execute(
+                "UPDATE sessions SET status = 'queued', reason = NULL, turn = ?, exit_code = NULL, signal = NULL,"
+                " ended_at = NULL, model = COALESCE(?, model), updated_at = ?,"
+                " agent_session = COALESCE(?, agent_session) WHERE id = ?",
+                (n, launch.model, now, launch.agent_session, session_id),
+            )
+        return n
+
+    def count_launch(self, session_id: str, n: int) -> int:
+        """Record that a runner is being sent for a queued turn; how many were sent so far."""
+        with self.database.transaction() as db:
+            db.execute("UPDATE turns SET launches = launches + 1 WHERE session = ? AND n = ?", (session_id, n))
+            row = db.execute("SELECT launches FROM turns WHERE session = ? AND n = ?", (session_id, n)).fetchone()
+        return int(row["launches"]) if row else 0
+
+    def cancel_queued(self, session_id: str, n: int, status: Status, reason: str) -> bool:
+        """End a turn that no runner has taken; False if one was faster."""
+        now = now_ms()
+        with self.database.transaction() as db:
+            changed = db.execute(
+                "UPDATE turns SET status = ?, reason = ?, ended_at = ? WHERE session = ? AND n = ?"
+                " AND status = 'queued'",
+                (status, reason, now, session_id, n),
+            ).rowcount
+            if changed:
+                db.execute(
+                    "UPDATE sessions SET status = ?, reason = ?, ended_at = ?, updated_at = ?"
+                    " WHERE id = ? AND turn = ?",
+                    (status, reason, now, now, session_id, n),
+                )
+        return bool(changed)
+
+    def request(self, session_id: str, kind: str, asked_by: str) -> int:
+        """Ask the session's runner for something; returns the request's number."""
+        with self.database.transaction() as db:
+            cursor = db.execute(
+                "INSERT INTO requests (session, kind, asked_by, created_at) VALUES (?, ?, ?, ?)",
+                (session_id, kind, asked_by, now_ms()),
+            )
+        if cursor.lastrowid is None:  # pragma: no cover - an INSERT always has one
+            raise StoreError("The request was not recorded.")
+        return cursor.lastrowid
+
+    def answered(self, request: int) -> Receipt | None:
+        """The receipt of a request, once a runner has carried it out."""
+        rows = self.database.rows("SELECT receipt FROM requests WHERE id = ?", (request,))
+        return load(rows[0]["receipt"], Receipt) if rows else None
+
+    def delete(self, session_id: str, turn: int) -> bool:
+        """Remove an ended session's rows; False if a new turn was faster or it is gone."""
+        ended = ", ".join(f"'{status}'" for status in sorted(ENDED))
+        with self.database.transaction() as db:
+            changed = db.execute(
+                f"DELETE FROM sessions WHERE id = ? AND turn = ? AND status IN ({ended})",  # noqa: S608
+                (session_id, turn),
+            ).rowcount
+            if changed:
+                db.execute("DELETE FROM requests WHERE session = ?", (session_id,))
+                db.execute("UPDATE sessions SET parent = NULL WHERE parent = ?", (session_id,))
+        return bool(changed)
+
+    def mark_seen(self, session_id: str) -> None:
+        """Remember that somebody looked at the session."""
+        with self.database.transaction() as db:
+            db.execute(
+                "INSERT INTO seen (session, at) SELECT id, ? FROM sessions WHERE id = ?"
+                " ON CONFLICT (session) DO UPDATE SET at = excluded.at",
+                (now_ms(), session_id),
+            )
+
+
+def _insert_turn(
+    db: sqlite3.Connection, session_id: str, n: int, prompt: str, launch: Launch, run_id: str, now: int
+) -> None:
+    db.execute(
+        "INSERT INTO turns (session, n, status, run_id, launch, created_at) VALUES (?, ?, 'queued', ?, ?, ?)",
+        (session_id, n, run_id, dump(launch), now),
+    )
+    db.execute(
+        "INSERT INTO prompts (session, turn, text, state, created_at) VALUES (?, ?, ?, 'queued', ?)",
+        (session_id, n, prompt, now),
+    )

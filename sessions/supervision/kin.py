@@ -1,0 +1,97 @@
+"""Which processes belong to a session.
+
+Ours is what descends from this runner, carries the session's tag, is in the agent's process group, or was seen
+below it earlier.  Another live session's runner and everything below it is never ours: without that rule,
+stopping an outer session would kill an inner one.
+"""
+
+import json
+import os
+from pathlib import Path
+
+from ..layout import write_atomic
+from . import procs
+from .procs import Process
+
+
+class Kin:
+    """The processes of one session, as its runner finds them."""
+
+    def __init__(self, session_id: str, lock: Path, record: Path) -> None:
+        self._session_id = session_id
+        self._lock = str(lock)
+        self._record = record
+        self._remembered: set[tuple[int, int]] = self._load()
+        self._written: set[tuple[int, int]] = set(self._remembered)
+        self._boot = procs.boot_id()
+        self.agent: tuple[int, int] | None = None
+        """Pid and start time of the agent, which is the leader of its own process group."""
+
+    def find(self) -> dict[tuple[int, int], Process]:
+        """All our living processes by identity; the runner itself is not among them."""
+        processes = procs.scan()
+        environments = {pid: procs.environment(pid) for pid in processes}
+        marks = {pid: mark for pid, env in environments.items() if (mark := env.get(procs.RUNNER_MARK))}
+        runners = {pid for pid, mark in marks.items() if mark == self._lock}
+        others = set(marks) - runners
+        protected = {p.pid for p in procs.descendants(processes, others)} | set(marks)
+        tagged = {pid for pid, p in processes.items() if self._is_tagged(p, environments[pid])} - protected
+        below = procs.descendants(processes, runners | tagged, lambda pid: pid in protected)
+        ours = tagged | {p.pid for p in below}
+        found = {p.key: p for p in processes.values() if p.pid in ours and not p.zombie}
+        self._remembered |= set(found)
+        return found
+
+    def remember(self) -> None:
+        """Record the identities of everything below the runner.
+
+        A process that cleared its environment can be found by nothing else once its runner is dead.
+        """
+        tree = {process.key for process in procs.tree(os.getpid(), _is_runner)}
+        if self.agent is not None:
+            tree |= {self.agent}
+            tree |= {process.key for process in procs.tree(self.agent[0], _is_runner)}
+        self._remembered = {key for key in self._remembered | tree if procs.alive(*key)}
+        if self._remembered != self._written:
+            self.write()
+
+    def write(self) -> None:
+        """Put the record on disk."""
+        data = {"boot_id": self._boot, "processes": sorted(self._remembered)}
+        write_atomic(self._record, json.dumps(data).encode())
+        self._written = set(self._remembered)
+
+    def group_is_ours(self) -> bool:
+        """Whether the agent's process group may be signalled: its leader has not been replaced."""
+        if self.agent is None:
+            return False
+        leader = procs.look(self.agent[0])
+        return leader is not None and leader.start == self.agent[1]
+
+    def _is_tagged(self, process: Process, env: dict[str, str]) -> bool:
+        return (
+            env.get(procs.SESSION_TAG) == self._session_id
+            or process.key in self._remembered
+            or process.key == self.agent
+            or self._is_in_group(process)
+        )
+
+    def _is_in_group(self, process: Process) -> bool:
+        """A group lives on without its leader; it is a stranger's only if a stranger has the leader's pid."""
+        if self.agent is None or process.group != self.agent[0]:
+            return False
+        leader = procs.look(self.agent[0])
+        return leader is None or leader.start == self.agent[1]
+
+    def _load(self) -> set[tuple[int, int]]:
+        try:
+            data = json.loads(self._record.read_bytes())
+            if data["boot_id"] != procs.boot_id():
+                return set()
+            return {(int(pid), int(start)) for pid, start in data["processes"]}
+        except (OSError, ValueError, KeyError, TypeError):
+            return set()
+
+
+def _is_runner(pid: int) -> bool:
+    return procs.RUNNER_MARK in procs.environment(pid)

@@ -1,0 +1,34 @@
+"""Being told at once that a file grew: inotify through ctypes, because a runner has to stay small."""
+
+import ctypes
+import os
+import sys
+from pathlib import Path
+
+_IN_MODIFY = 0x2  # sys/inotify.h
+
+
+def watch_growth(path: Path) -> int | None:
+    """A descriptor that becomes readable when the file is written; None where the kernel cannot tell.
+
+    The watch is on the file itself, whatever name a writer uses.
+    """
+    if sys.platform != "linux":
+        return None
+    libc = ctypes.CDLL(None, use_errno=True)
+    descriptor = int(libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
+    if descriptor < 0:
+        return None
+    if libc.inotify_add_watch(descriptor, os.fsencode(path), _IN_MODIFY) < 0:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def drain(descriptor: int) -> None:
+    """Take the waiting events away; what they say is known already."""
+    try:
+        while os.read(descriptor, 65536):
+            pass
+    except BlockingIOError:
+        pass

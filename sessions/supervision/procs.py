@@ -1,0 +1,252 @@
+"""Processes: identity, trees, tags and signals.  The only module that knows ``/proc`` and psutil.
+
+A process is identified by its pid *and* its start time, within one boot: a pid alone may name a stranger.
+On Linux everything comes from ``/proc`` without psutil, because a runner has to stay small.
+"""
+
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+LINUX = sys.platform == "linux"
+
+SESSION_TAG = "AGENTDASH_SESSION_ID"
+RUN_TAG = "AGENTDASH_RUN_ID"
+RUNNER_MARK = "AGENTDASH_RUNNER"
+"""In a runner's own environment: the path of the lock it serves.  Its children do not inherit it."""
+
+_PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
+
+
+class Process(Struct, frozen=True, kw_only=True):
+    """One process at the moment of a scan."""
+
+    pid: int
+    start: int
+    """Start time in the system's own unit (Linux: clock ticks after boot)."""
+    parent: int
+    group: int
+    command: str
+    zombie: bool = False
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """What identifies it within this boot."""
+        return self.pid, self.start
+
+
+def boot_id() -> str:
+    """An id that changes with every boot of this machine."""
+    if LINUX:
+        with contextlib.suppress(OSError):
+            return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    import psutil
+
+    return str(int(psutil.boot_time()))
+
+
+def pid_namespace() -> str:
+    """The pid namespace (container) in which our pids mean something."""
+    try:
+        return Path("/proc/self/ns/pid").readlink().name
+    except OSError:
+        return ""
+
+
+def become_subreaper() -> bool:
+    """Let orphaned descendants become our children; False where the system cannot (not Linux)."""
+    if not LINUX:
+        return False
+    return bool(ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
+
+
+def look(pid: int) -> Process | None:
+    """The process that has this pid now; None if there is none."""
+    return _look_linux(pid) if LINUX else _look_psutil(pid)
+
+
+def alive(pid: int, start: int) -> bool:
+    """Whether exactly this process still runs; a zombie does not."""
+    found = look(pid)
+    return found is not None and found.start == start and not found.zombie
+
+
+def scan() -> dict[int, Process]:
+    """All processes we may see, by pid."""
+    if LINUX:
+        pids = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
+    else:
+        import psutil
+
+        pids = psutil.pids()
+    return {pid: found for pid in pids if (found := look(pid))}
+
+
+def environment(pid: int) -> dict[str, str]:
+    """The environment a process was started with; empty where we may not read it."""
+    if not LINUX:
+        import psutil
+
+        try:
+            return dict(psutil.Process(pid).environ())
+        except psutil.Error:
+            return {}
+    try:
+        data = Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return {}
+    pairs = (entry.partition(b"=") for entry in data.split(b"\0") if b"=" in entry)
+    return {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
+
+
+def tagged_leader(run_id: str) -> tuple[int, int] | None:
+    """The process-group leader that carries this run's tag: an agent whose identity nobody recorded."""
+    for process in sorted(scan().values(), key=lambda p: p.start):
+        if process.group == process.pid and environment(process.pid).get(RUN_TAG) == run_id:
+            return process.key
+    return None
+
+
+def descendants(
+    processes: dict[int, Process], roots: Iterable[int], skip: Callable[[int], bool] = lambda _: False
+) -> Iterator[Process]:
+    """Everything below the roots, parents first; a process for which ``skip`` holds hides its subtree."""
+    below: dict[int, list[Process]] = {}
+    for process in processes.values():
+        below.setdefault(process.parent, []).append(process)
+    stack = list(roots)
+    seen = set(stack)
+    while stack:
+        for child in below.get(stack.pop(), ()):
+            if child.pid not in seen and not skip(child.pid):
+                seen.add(child.pid)
+                stack.append(child.pid)
+                yield child
+
+
+def tree(root: int, skip: Callable[[int], bool] = lambda _: False) -> Iterator[Process]:
+    """Everything below one process, without looking at any other where the kernel lists children.
+
+    Cheap enough to repeat for many sessions: the cost follows the tree, not the machine.
+    """
+    first = _children_linux(root) if LINUX else None
+    if first is None:
+        yield from descendants(scan(), [root], skip)
+        return
+    stack, seen = first, {root}
+    while stack:
+        pid = stack.pop()
+        if pid in seen or skip(pid):
+            continue
+        seen.add(pid)
+        process = look(pid)
+        if process is not None:
+            yield process
+            stack.extend(_children_linux(pid) or [])
+
+
+def _children_linux(pid: int) -> list[int] | None:
+    """Children by every thread of a process; None where the kernel does not tell (CONFIG_PROC_CHILDREN)."""
+    if not Path(f"/proc/self/task/{os.getpid()}/children").exists():
+        return None
+    children: list[int] = []
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return []
+    for thread in threads:
+        with contextlib.suppress(OSError):
+            children.extend(int(child) for child in Path(f"/proc/{pid}/task/{thread}/children").read_text().split())
+    return children
+
+
+def send(process: Process, number: signal.Signals) -> bool:
+    """Signal exactly this process; False if it is gone.
+
+    On Linux the signal goes through a pidfd, opened before the identity is checked: no pid can be reused between.
+
+    Raises:
+        PermissionError: it is not ours to signal.
+    """
+    try:
+        descriptor = os.pidfd_open(process.pid) if LINUX else None
+    except ProcessLookupError:
+        return False
+    try:
+        if not alive(process.pid, process.start):
+            return False
+        if descriptor is None:
+            os.kill(process.pid, number)
+        else:
+            signal.pidfd_send_signal(descriptor, number)
+    except ProcessLookupError:
+        return False
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+    return True
+
+
+def send_kill(process: Process) -> bool:
+    """End exactly this process at once; False if it is gone."""
+    return send(process, signal.SIGKILL)
+
+
+def age_seconds(process: Process) -> float | None:
+    """How long a process has been running."""
+    if not LINUX:
+        return max(0.0, time.time() - process.start / 1000)
+    try:
+        uptime = float(Path("/proc/uptime").read_text("ascii").split()[0])
+    except (OSError, ValueError):
+        return None
+    return max(0.0, uptime - process.start / os.sysconf("SC_CLK_TCK"))
+
+
+def _look_linux(pid: int) -> Process | None:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            stat = file.read()
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            argv = file.read()
+    except OSError:
+        return None
+    # The name stands in brackets and may itself hold brackets and blanks: cut at the last one.
+    opening, closing = stat.find(b"("), stat.rfind(b")")
+    fields = stat[closing + 2 :].split()
+    if len(fields) < 20:
+        return None
+    command = argv.rstrip(b"\0").replace(b"\0", b" ") or b"[" + stat[opening + 1 : closing] + b"]"
+    return Process(
+        pid=pid,
+        start=int(fields[19]),
+        parent=int(fields[1]),
+        group=int(fields[2]),
+        command=command[:300].decode("utf-8", "replace"),
+        zombie=fields[0] in (b"Z", b"X"),
+    )
+
+
+def _look_psutil(pid: int) -> Process | None:
+    import psutil
+
+    try:
+        found = psutil.Process(pid)
+        with found.oneshot():
+            return Process(
+                pid=pid,
+                start=int(found.create_time() * 1000),
+                parent=found.ppid(),
+                group=os.getpgid(pid),
+                command=" ".join(found.cmdline())[:300] or f"[{found.name()}]",
+                zombie=found.status() == psutil.STATUS_ZOMBIE,
+            )
+    except (psutil.Error, ProcessLookupError):
+        return None

@@ -1,0 +1,175 @@
+"""What the runner writes down about its turn, and when.
+
+What matters to somebody who waits (conversation id, question, error, end) is committed at once; counters, usage
+and the last message at most once a second.
+"""
+
+import contextlib
+import os
+import sqlite3
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from ..agents.base import Agent, Facts
+from ..layout import Layout
+from ..model import Left, Receipt, Status
+from ..status import EndFacts, at_the_end, while_running
+from ..store.progress import Outcome, TurnLog
+from ..store.store import Store
+from .child import AgentChild
+from .follow import Follower
+from .identity_file import write_identity
+
+COMMIT_SECONDS = 1.0
+DISK_SECONDS = 600.0
+"""How long the outcome of a turn is retried while the disk is full."""
+
+STDERR_BYTES = 8192
+"""How much of the end of stderr is looked at for the reason of a failure."""
+
+
+class Recorder:
+    """One turn's record: facts from the stream, rows in the store, the readable copy on disk."""
+
+    def __init__(self, layout: Layout, session_id: str, turn: int, store: Store, log: TurnLog) -> None:
+        self._layout = layout
+        self._folder = layout.session(session_id)
+        self._session = session_id
+        self._turn = turn
+        self._store = store
+        self._log = log
+        self._agent: Agent | None = None
+        self._follower: Follower | None = None
+        self._committed: tuple[object, ...] = ()
+        self._committed_at = 0.0
+        self._began = time.monotonic()
+
+    @property
+    def facts(self) -> Facts:
+        """What the stream says so far."""
+        return self._follower.facts if self._follower is not None else Facts()
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether something was read that is not committed yet."""
+        return self._follower is not None and self._key(self._follower) != self._committed
+
+    def begin(self, agent: Agent, agent_session: str | None, *, adopted: bool) -> None:
+        """Start following the turn file; what an adopted agent printed earlier has no arrival time."""
+        self._agent = agent
+        folder, turn = self._folder, self._turn
+        self._follower = Follower(folder.output(turn), folder.times(turn), agent.parser(turn))
+        if adopted:
+            self._follower.catch_up(stamped=False)
+        if agent_session is not None:
+            self._follower.facts.agent_session = agent_session
+        self.guarded(lambda: write_identity(self._store, self._folder))
+
+    def follow(self) -> None:
+        """Read what is new and commit what it means."""
+        if self._follower is None:
+            return
+        self._follower.catch_up()
+        key = self._key(self._follower)
+        if key == self._committed:
+            return
+        now = time.monotonic()
+        urgent = key[0] != (self._committed[0] if self._committed else None)
+        if not urgent and now - self._committed_at < COMMIT_SECONDS:
+            return
+        follower = self._follower
+        status, reason = while_running(follower.facts)
+        if self.guarded(
+            lambda: self._log.progress(follower.facts, status, reason, follower.steps, follower.last_event_at)
+        ):
+            self._committed, self._committed_at = key, now
+
+    def conclude(
+        self,
+        child: AgentChild,
+        *,
+        stopped_by: str | None,
+        lingered: bool,
+        left: tuple[Left, ...],
+        receipt: Callable[[Status], Receipt] | None = None,
+    ) -> Status:
+        """Write down how the turn ended; retried while the disk is full, because nothing else knows it."""
+        facts, steps = self.facts, 0
+        if self._follower is not None:
+            self._follower.finish()
+            steps = self._follower.steps
+        # A signal is an exit code other than 0 to the adapter; None means that nobody could wait.
+        code = child.exit_code if child.signal is None else -1
+        verdict = at_the_end(
+            EndFacts(
+                facts=facts,
+                succeeded=self._agent is not None and self._agent.succeeded(facts, code),
+                exit_code=child.exit_code,
+                signal=child.signal,
+                stopped_by=stopped_by,
+                stderr_reason=self._stderr_reason(),
+                runner_killed=child.adopted,
+                lingered=lingered,
+            )
+        )
+        outcome = Outcome(
+            status=verdict.status,
+            reason=verdict.reason,
+            exit_code=child.exit_code,
+            signal=child.signal,
+            duration_ms=None if child.adopted else round((time.monotonic() - self._began) * 1000),
+            rusage=child.rusage,
+            receipt=receipt(verdict.status) if receipt else None,
+            left=left,
+        )
+        self._write_end(facts, outcome, steps)
+        return verdict.status
+
+    def fail_to_start(self, agent: Agent, reason: str) -> None:
+        """The agent could not be started: a visible failed turn."""
+        if reason.endswith("command not found") and agent.install_hint:
+            reason = f"{reason}. {agent.install_hint}"
+        self._write_end(Facts(), Outcome(status=Status.FAILED, reason=reason), 0)
+
+    def guarded(self, action: Callable[[], object]) -> bool:
+        """Do what may fail without harm: a full disk or a removed folder must not end the supervision."""
+        try:
+            action()
+        except (OSError, sqlite3.Error) as error:
+            print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)  # noqa: T201 - runner.log
+            return False
+        return True
+
+    def retried(self, action: Callable[[], object]) -> None:
+        """Do what must not be lost: while the disk is full, keep the lock and try again."""
+        deadline = time.monotonic() + DISK_SECONDS
+        while not self.guarded(action) and time.monotonic() < deadline and self._folder.path.is_dir():
+            time.sleep(1.0)
+
+    def _write_end(self, facts: Facts, outcome: Outcome, steps: int) -> None:
+        self.retried(lambda: self._log.end(facts, outcome, steps))
+        self._follower = None
+        self.guarded(lambda: write_identity(self._store, self._folder))
+        with contextlib.suppress(OSError):
+            self._layout.live_name(self._session, self._turn).unlink(missing_ok=True)
+
+    def _key(self, follower: Follower) -> tuple[object, ...]:
+        facts = follower.facts
+        urgent = (facts.agent_session, facts.end, facts.waiting, facts.error, facts.notice)
+        return (urgent, follower.steps, follower.last_event_at)
+
+    def _stderr_reason(self) -> str | None:
+        if self._agent is None:
+            return None
+        return self._agent.stderr_reason(_tail(self._folder.errors(self._turn)))
+
+
+def _tail(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - STDERR_BYTES))
+            return file.read().decode("utf-8", "replace")
+    except OSError:
+        return ""

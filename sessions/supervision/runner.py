@@ -1,0 +1,291 @@
+"""The runner: one small process per live session, which owns its agent and records what happens.
+
+``python -P -m agentdash.sessions.supervision.runner HOME SESSION TURN MODE``, where MODE is
+
+``run``    start a queued turn and see it through,
+``adopt``  take over a turn whose runner was killed while its agent lives on,
+``sweep``  end what an ended or lost session has left.
+
+It holds the session's lock for its whole life.  It spawns first and imports the adapter straight after, never
+later: an upgrade may replace the files meanwhile.
+"""
+
+import contextlib
+import os
+import select
+import signal
+import sqlite3
+import sys
+import time
+from pathlib import Path
+
+from ..agents.base import Ladder
+from ..agents.table import agent_named
+from ..layout import Layout
+from ..model import Left, Receipt, Status
+from ..store.progress import Owner, TurnLog
+from ..store.store import Store
+from . import locks, notify, procs
+from .agent_process import StartError, clean_signals, start_agent
+from .child import AgentChild
+from .kin import Kin
+from .ladder import POLL, Stop
+from .recorder import COMMIT_SECONDS, Recorder
+
+LOCK_SECONDS = 5.0
+"""How long a starting runner waits for an ending one."""
+
+LOOK_SECONDS = 5.0
+"""How often requests and descendants are looked at without being told to."""
+
+COALESCE_SECONDS = 0.02
+"""Writes within this time are read together."""
+
+POLL_SECONDS = 0.25
+"""How often the turn file, or an adopted agent, is looked at where the kernel cannot tell."""
+
+LINGER_SECONDS = 30.0
+"""How long an agent may stay after its proper end."""
+
+
+class Runner:
+    """One turn in the hands of this process."""
+
+    def __init__(self, home: Path, session_id: str, turn: int) -> None:
+        self._layout = Layout(home)
+        self._folder = self._layout.session(session_id)
+        self._session = session_id
+        self._turn = turn
+        self._store = Store(self._layout.database)
+        self._log = TurnLog(self._store, session_id, turn, _owner())
+        self._recorder = Recorder(self._layout, session_id, turn, self._store, self._log)
+        self._kin = Kin(session_id, self._folder.lock, self._folder.procs)
+        self._child = AgentChild()
+        self._ladder = Ladder()
+        self._ended = False
+        self._stop: Stop | None = None
+        self._stopped_by: str | None = None
+        self._lingered = False
+        self._finishing_since: float | None = None
+        self._looked_at = 0.0
+        self._shutdown = False
+        self._poke = os.open(self._folder.poke, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        self._wake = self._install_handlers()
+        self._growth: int | None = None
+
+    def run(self) -> None:
+        """Start the queued turn and see it through."""
+        claim = self._log.claim()
+        if claim is None:
+            return
+        try:
+            process = start_agent(
+                self._layout,
+                self._session,
+                self._turn,
+                launch=claim.launch,
+                run_id=claim.run_id,
+                cwd=claim.cwd,
+            )
+        except StartError as error:
+            self._recorder.fail_to_start(agent_named(claim.agent), str(error))
+            self._log.answer(Receipt(session=self._session, status=Status.FAILED, note="it never started"))
+            return
+        self._kin.agent = identity = self._child.started(process)
+        self._recorder.retried(lambda: self._log.running(*identity))
+        self._watch(claim.agent, claim.launch.agent_session)
+
+    def adopt(self) -> None:
+        """Take over a turn whose runner was killed."""
+        claim = self._log.adopt()
+        if claim is None:
+            return
+        recorded = (claim.agent_pid, claim.agent_start)
+        # A runner that died between its spawn and its record left only the tag.
+        found = procs.tagged_leader(claim.run_id) if None in recorded else recorded
+        identity = (found[0], found[1]) if found and found[0] is not None and found[1] is not None else None
+        self._kin.agent = identity
+        self._child.adopt(identity)
+        if identity is not None:
+            self._log.running(*identity)
+        if claim.stop_requested_at is not None:
+            self._stopped_by = "you"
+        self._watch(claim.agent, claim.launch.agent_session)
+
+    def sweep(self) -> None:
+        """End what the session has left, and answer who asked."""
+        turn = next((turn for turn in self._store.turns(self._session) if turn.n == self._turn), None)
+        if turn is not None and turn.agent_pid is not None and turn.agent_start is not None:
+            self._kin.agent = (turn.agent_pid, turn.agent_start)
+        self._child.adopt(None)
+        self._ended = True
+        self._loop()
+
+    def _watch(self, agent_name: str, agent_session: str | None) -> None:
+        agent = agent_named(agent_name)
+        self._ladder = agent.ladder
+        self._growth = notify.watch_growth(self._folder.output(self._turn))
+        self._recorder.begin(agent, agent_session, adopted=self._child.adopted)
+        self._loop()
+
+    def _loop(self) -> None:
+        poll = select.poll()
+        for descriptor in (self._wake, self._poke, self._growth):
+            if descriptor is not None:
+                poll.register(descriptor, select.POLLIN)
+        asked = True
+        while True:
+            self._child.reap()
+            self._recorder.follow()
+            now = time.monotonic()
+            if asked or now - self._looked_at >= LOOK_SECONDS:
+                self._looked_at = now
+                self._look_around(now)
+            if self._advance(now):
+                return
+            ready = [descriptor for descriptor, _ in poll.poll(self._delay() * 1000)]
+            for descriptor in ready:
+                notify.drain(descriptor)
+            asked = self._poke in ready or self._shutdown or self._lost_its_end()
+            if self._growth in ready:
+                time.sleep(COALESCE_SECONDS)
+
+    def _delay(self) -> float:
+        """Seconds until something is due that nobody will wake us for."""
+        if self._stop is not None:
+            return POLL
+        if self._ended:
+            return LOOK_SECONDS
+        if self._child.adopted or self._growth is None:
+            return POLL_SECONDS
+        return COMMIT_SECONDS if self._recorder.unsaved else LOOK_SECONDS
+
+    def _lost_its_end(self) -> bool:
+        """Whether an agent that printed its proper end still lives: the clock for it must be started."""
+        return self._finishing_since is None and self._recorder.facts.end is not None and not self._child.gone
+
+    def _look_around(self, now: float) -> None:
+        """Requests of front ends, our descendants, and an agent that stays after its end."""
+        kinds: list[str] = []
+        with contextlib.suppress(sqlite3.Error):
+            kinds = self._log.requests()
+        if kinds or self._shutdown:
+            self._begin_stop(now, "you" if kinds else "the system")
+        if "kill" in kinds and self._stop is not None:
+            self._stop.hurry(now)
+        if self._ended or self._stop is not None:
+            return
+        self._recorder.guarded(self._kin.remember)
+        self._child.forget()
+        if self._recorder.facts.end is None or self._child.gone:
+            return
+        self._finishing_since = self._finishing_since or now
+        if now - self._finishing_since >= LINGER_SECONDS:
+            self._lingered = True
+            self._begin_stop(now, None)
+
+    def _begin_stop(self, now: float, by: str | None) -> None:
+        if self._stop is not None:
+            return
+        self._recorder.guarded(self._log.stopping)
+        if not self._child.gone and self._recorder.facts.end is None:
+            self._stopped_by = by
+        self._child.forget()
+        self._stop = Stop(self._kin, self._ladder, lambda: not self._child.gone, now)
+        self._stop.reaped = self._child.reaped
+
+    def _advance(self, now: float) -> bool:
+        """Take the next step towards the end; True when this runner has nothing more to do."""
+        if self._stop is not None:
+            self._stop.tick(now)
+            if not self._stop.over:
+                return False
+            self._finish_stop(self._stop, now)
+            return True
+        if self._child.gone and not self._ended:
+            self._conclude(_left(self._kin.find()))
+            self._recorder.guarded(self._kin.write)
+        return self._ended and self._may_leave()
+
+    def _may_leave(self) -> bool:
+        """After the end: stay as long as the agent's own children live, unless another turn waits."""
+        found = self._kin.find()
+        self._recorder.guarded(lambda: self._log.left(_left(found)))
+        if not found:
+            return not self._pending()
+        with contextlib.suppress(sqlite3.Error):
+            return self._log.newer_turn_queued()
+        return False
+
+    def _pending(self) -> bool:
+        """Whether somebody asked for a stop while we were about to leave."""
+        with contextlib.suppress(sqlite3.Error):
+            return bool(self._log.requests())
+        return False
+
+    def _conclude(self, left: tuple[Left, ...]) -> Status:
+        self._ended = True
+        return self._recorder.conclude(self._child, stopped_by=self._stopped_by, lingered=self._lingered, left=left)
+
+    def _finish_stop(self, stop: Stop, now: float) -> None:
+        """The ladder and the sweep are through: conclude, and hand out the receipt."""
+        self._child.reap()
+        if self._ended:
+            status = self._log.status() or Status.STOPPED
+            self._recorder.guarded(lambda: self._log.left(stop.left))
+        else:
+            status = self._conclude(stop.left)
+        receipt = stop.receipt(self._session, status, now)
+        self._recorder.retried(lambda: self._log.answer(receipt))
+
+    def _install_handlers(self) -> int:
+        """Signals as a readable descriptor; SIGTERM asks us to end the agent and go."""
+
+        def shut_down(*_: object) -> None:
+            self._shutdown = True
+
+        def wake(*_: object) -> None:
+            """Only wakes the loop, through the descriptor."""
+
+        receive, send = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.set_wakeup_fd(send, warn_on_full_buffer=False)
+        signal.signal(signal.SIGTERM, shut_down)
+        for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+            signal.signal(number, wake)
+        return receive
+
+
+def _owner() -> Owner:
+    me = procs.look(os.getpid())
+    return Owner(
+        pid=os.getpid(),
+        start=me.start if me else 0,
+        boot_id=procs.boot_id(),
+        pid_ns=procs.pid_namespace(),
+    )
+
+
+def _left(found: dict[tuple[int, int], procs.Process]) -> tuple[Left, ...]:
+    return tuple(Left(pid=p.pid, command=p.command, reason="left running by the agent") for p in found.values())
+
+
+def main(argv: list[str]) -> int:
+    """Serve one turn; the arguments are described at the top of this module."""
+    home, session_id, turn, mode = argv
+    clean_signals()
+    procs.become_subreaper()
+    layout = Layout(Path(home))
+    try:
+        lock = locks.hold(layout.session(session_id).lock, LOCK_SECONDS)
+    except FileNotFoundError:
+        return 0  # deleted before we came
+    if lock is None:
+        return 0
+    with lock:
+        runner = Runner(layout.home, session_id, int(turn))
+        {"run": runner.run, "adopt": runner.adopt, "sweep": runner.sweep}[mode]()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,88 @@
+"""Foreign text made safe to print, and cut to a number of cells.
+
+What an agent prints may hold escape sequences that rewrite the screen or the clipboard, and characters that
+reorder or hide text.  None of it reaches a terminal.  Everything visible stays: ``[/red]`` is text.
+"""
+
+import re
+import unicodedata
+
+_STRING_END = r"(?:\x07|\x1b\\|\x9c)"
+_REMOVED = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor movement
+    r"|(?:\x1b\]|\x9d)[^\x07\x1b\x9c\n]*" + _STRING_END +  # OSC: title, clipboard, links
+    r"|(?:\x1b[PX^_]|[\x90\x98\x9e\x9f])[^\x07\x1b\x9c\n]*" + _STRING_END +  # DCS, SOS, PM, APC
+    r"|\x1b[ -/]*[0-~]"  # the short sequences
+    r"|\r(?=\n)"
+    r"|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e"
+    r"\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)  # fmt: skip
+_BREAKS = re.compile("[\r\u2028\u2029]")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_INVISIBLE = frozenset({"Mn", "Me", "Cf", "Cc"})
+
+
+def clean(text: str) -> str:
+    """The text without control, escape, bidirectional and invisible characters.
+
+    Kept are newline, tab and the joiners that scripts and emoji need.  A lone carriage return becomes a
+    newline, so that what a progress bar overwrote is shown and not hidden.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    text = _BREAKS.sub("\n", _REMOVED.sub("", text))
+    return _SURROGATES.sub("\ufffd", text)
+
+
+def one_line(text: str, width: int | None = None) -> str:
+    """The cleaned text on one line, runs of blanks joined, cut to ``width`` cells where one is given."""
+    line = " ".join(clean(text).split())
+    return line if width is None else cut(line, width)
+
+
+def cell_width(text: str) -> int:
+    """How many terminal cells the text takes: wide characters two, combining ones none."""
+    if text.isascii():
+        return len(text)
+    return sum(map(_cells, text))
+
+
+def cut(text: str, width: int) -> str:
+    """At most ``width`` cells; ``…`` at the end where something was cut."""
+    if cell_width(text) <= width:
+        return text
+    return _head(text, width - 1) + "…" if width > 0 else ""
+
+
+def cut_left(text: str, width: int) -> str:
+    """At most ``width`` cells, cut from the left: the end of a path tells more than its beginning."""
+    if cell_width(text) <= width:
+        return text
+    return "…" + _head(text[::-1], width - 1)[::-1] if width > 0 else ""
+
+
+def pad(text: str, width: int, *, right: bool = False) -> str:
+    """The text filled with blanks to ``width`` cells; ``right`` aligns it to the right."""
+    blanks = " " * (width - cell_width(text))
+    return blanks + text if right else text + blanks
+
+
+def shorten(text: str, length: int) -> str:
+    """At most ``length`` characters including the ``…`` that stands where something was cut."""
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+
+
+def _cells(char: str) -> int:
+    if unicodedata.category(char) in _INVISIBLE:
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def _head(text: str, width: int) -> str:
+    """The longest beginning that fits."""
+    used = 0
+    for position, char in enumerate(text):
+        used += _cells(char)
+        if used > width:
+            return text[:position]
+    return text

@@ -1,0 +1,49 @@
+"""On which line of a TOML file a key stands.
+
+``tomllib`` keeps no positions.  This reads section headers and the beginnings of assignments, which is enough
+to point a person at the right line; a key inside an inline table is found by the table it stands in.
+"""
+
+import re
+
+_KEY = r"""(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')"""
+_PATH = rf"{_KEY}(?:\s*\.\s*{_KEY})*"
+_HEADER = re.compile(rf"\s*\[\[?\s*({_PATH})\s*\]")
+_ASSIGNMENT = re.compile(rf"\s*({_PATH})\s*=")
+_AT_LINE = re.compile(r"\(at line (\d+)")
+
+
+def line_of(text: str, key: tuple[str, ...]) -> int:
+    """The line of the key, else of the nearest table around it, else 1."""
+    known = _lines(text)
+    plain = tuple(part.partition("[")[0] for part in key)  # an index such as args[2] has no line of its own
+    for length in range(len(plain), 0, -1):
+        if line := known.get(plain[:length]):
+            return line
+    return 1
+
+
+def error_line(message: str, text: str) -> int:
+    """The line that a ``tomllib`` error speaks of; the last one for "at end of document"."""
+    match = _AT_LINE.search(message)
+    return int(match[1]) if match else max(1, len(text.splitlines()))
+
+
+def _lines(text: str) -> dict[tuple[str, ...], int]:
+    found: dict[tuple[str, ...], int] = {}
+    section: tuple[str, ...] = ()
+    quoted = False
+    for number, line in enumerate(text.split("\n"), 1):
+        # What stands inside a multi-line string is no key.
+        if not quoted:
+            if header := _HEADER.match(line):
+                section = _parts(header[1])
+                found.setdefault(section, number)
+            elif assignment := _ASSIGNMENT.match(line):
+                found.setdefault(section + _parts(assignment[1]), number)
+        quoted ^= (line.count('"""') + line.count("'''")) % 2 == 1
+    return found
+
+
+def _parts(path: str) -> tuple[str, ...]:
+    return tuple(part.strip("\"'") for part in re.findall(_KEY, path))

@@ -1,0 +1,107 @@
+"""A session as steps: the turn files of all its turns, read from where the last look ended."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec import structs
+
+from .agents.base import Agent, TurnParser
+from .journal import ArrivalTimes, LineReader
+from .layout import SessionFolder
+from .model import Prompt, Step, StepKind, Turn
+
+
+class TurnReader:
+    """One turn's steps; each :meth:`refresh` reads only what is new.
+
+    The prompt is step 0, so that what the agent did begins with step 1.
+    """
+
+    def __init__(self, folder: SessionFolder, agent: Agent, turn: int, prompt: Prompt | None) -> None:
+        self._reader = LineReader(folder.output(turn))
+        self._times = ArrivalTimes(folder.times(turn))
+        self._parser = agent.parser(turn)
+        self._turn = turn
+        self._prompt = prompt
+        self._closed = False
+
+    def refresh(self, turn: Turn) -> Iterator[Step]:
+        """New steps, and steps that replace an earlier one of the same turn and index."""
+        if self._prompt is not None:
+            yield Step(
+                turn=self._turn, index=0, kind=StepKind.PROMPT, text=self._prompt.text, at=self._prompt.created_at
+            )
+            self._prompt = None
+        for offset, line in self._reader.lines():
+            yield from self._steps(line, self._times.at(offset))
+        if turn.status.ended and not self._closed:
+            yield from self._close(turn)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._reader.close()
+
+    def _close(self, turn: Turn) -> Iterator[Step]:
+        """The turn is over: an unfinished last line is all there will be, and open steps were interrupted."""
+        self._closed = True
+        rest = self._reader.rest()
+        if rest is not None:
+            yield from self._steps(rest, turn.ended_at)
+        yield from map(_shifted, self._parser.close(turn.ended_at))
+        self._reader.close()
+
+    def _steps(self, line: bytes, at: int | None) -> Iterator[Step]:
+        yield from map(_shifted, self._parser.feed(line, at))
+
+
+def _shifted(step: Step) -> Step:
+    return structs.replace(step, index=step.index + 1)
+
+
+class Trajectory:
+    """All turns of one session as one sequence of steps."""
+
+    def __init__(self, folder: SessionFolder, agent: Agent) -> None:
+        self._folder = folder
+        self._agent = agent
+        self._turns: dict[int, TurnReader] = {}
+        self._done: set[int] = set()
+
+    def refresh(self, turns: list[Turn], prompts: list[Prompt]) -> list[Step]:
+        """What is new since the last call: new steps, and replacements by turn and index."""
+        first = {prompt.turn: prompt for prompt in reversed(prompts)}
+        steps: list[Step] = []
+        for turn in turns:
+            if turn.n in self._done:
+                continue
+            reader = self._turns.get(turn.n)
+            if reader is None:
+                reader = self._turns[turn.n] = TurnReader(self._folder, self._agent, turn.n, first.get(turn.n))
+            steps.extend(reader.refresh(turn))
+            if turn.status.ended:
+                self._done.add(turn.n)
+        return steps
+
+    def close(self) -> None:
+        """Close the files."""
+        for reader in self._turns.values():
+            reader.close()
+
+
+def merged(steps: list[Step]) -> list[Step]:
+    """Each step in its latest form, in the order of turn and index."""
+    latest = {(step.turn, step.index): step for step in steps}
+    return [latest[key] for key in sorted(latest)]
+
+
+def read_file(path: Path, parser: TurnParser) -> list[Step]:
+    """The steps of any turn file, from anywhere; nobody knows when its lines arrived.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    steps: list[Step] = []
+    with path.open("rb"), LineReader(path) as reader:
+        for line in reader.all_lines():
+            steps.extend(parser.feed(line))
+    return merged(steps)
