@@ -61,7 +61,7 @@ class Store:
         """All sessions, or those in one of these states; newest first."""
         wanted = tuple(str(status) for status in statuses)
         where = f" WHERE status IN ({', '.join('?' * len(wanted))})" if wanted else ""
-        rows = self.database.rows(f"{SELECT_SESSION}{where} ORDER BY created_at DESC, rowid DESC", wanted)
+        rows = self.database.rows(f"{SELECT_SESSION}{where} ORDER BY created_at DESC, sessions.rowid DESC", wanted)
         return [session_from(row) for row in rows]
 
     def session(self, session_id: str) -> Session | None:

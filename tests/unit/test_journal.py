@@ -1,0 +1,102 @@
+"""Reading turn files by offset."""
+
+import pytest
+from agentdash.sessions import journal
+from agentdash.sessions.journal import ArrivalTimes, LineReader, stamp
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+def lines(reader):
+    return [line for _, line in reader.lines()]
+
+
+def test_a_half_written_last_line_is_held_back_until_its_newline_comes(tmp_path):
+    path = tmp_path / "turn.jsonl"
+    path.write_bytes(b"one\ntw")
+    with LineReader(path) as reader:
+        assert lines(reader) == [b"one"]
+        with path.open("ab") as file:
+            file.write(b"o\nthree\n")
+        assert lines(reader) == [b"two", b"three"]
+        assert lines(reader) == []
+
+
+def test_the_torn_tail_of_an_ended_turn_is_a_line(tmp_path):
+    path = tmp_path / "turn.jsonl"
+    path.write_bytes(b'{"a":1}\n{"b":')
+    with LineReader(path) as reader:
+        assert list(reader.all_lines()) == [b'{"a":1}', b'{"b":']
+
+
+def test_only_newlines_split_lines(tmp_path):
+    path = tmp_path / "turn.jsonl"
+    text = 'a\u2028b\u0085c\rd\x0be\n'.encode()
+    path.write_bytes(text * 2)
+    with LineReader(path) as reader:
+        assert lines(reader) == [text[:-1]] * 2
+
+
+def test_a_file_that_comes_later_is_found(tmp_path):
+    path = tmp_path / "turn.jsonl"
+    with LineReader(path) as reader:
+        assert lines(reader) == []
+        path.write_bytes(b"x\n")
+        assert lines(reader) == [b"x"]
+
+
+def test_a_line_of_several_chunks_is_whole(tmp_path):
+    path = tmp_path / "turn.jsonl"
+    long = b"y" * (3 * journal.CHUNK + 7)
+    path.write_bytes(b"a\n" + long + b"\nb\n")
+    with LineReader(path) as reader:
+        assert lines(reader) == [b"a", long, b"b"]
+
+
+def test_a_line_over_the_cap_is_cut_and_the_next_one_is_whole(tmp_path, monkeypatch):
+    monkeypatch.setattr(journal, "LINE_CAP", 10)
+    path = tmp_path / "turn.jsonl"
+    path.write_bytes(b"z" * 25 + b"\nnext\n")
+    with LineReader(path) as reader:
+        assert lines(reader) == [b"z" * 10, b"next"]
+        assert reader.cut_lines == 1
+
+
+@given(st.binary(max_size=2000), st.lists(st.integers(1, 300), max_size=20))
+def test_any_bytes_in_any_pieces_give_the_same_lines(tmp_path_factory, data, cuts):
+    path = tmp_path_factory.mktemp("journal") / "turn.jsonl"
+    path.write_bytes(b"")
+    found = []
+    with LineReader(path) as reader:
+        rest = data
+        for cut in [*cuts, len(data)]:
+            with path.open("ab") as file:
+                file.write(rest[:cut])
+            rest = rest[cut:]
+            found += lines(reader)
+        found += [tail] if (tail := reader.rest()) is not None else []
+    expected = data.split(b"\n")
+    assert found == (expected[:-1] if expected[-1] == b"" else expected)
+
+
+def test_each_byte_has_the_time_at_which_it_arrived(tmp_path):
+    path = tmp_path / "turn.times"
+    path.write_bytes(stamp(10, 1000) + stamp(30, 2000))
+    times = ArrivalTimes(path)
+    assert [times.at(5), times.at(10), times.at(11)] == [1000, 1000, 2000]
+    assert times.at(31) is None
+    with path.open("ab") as file:
+        file.write(stamp(40, 3000) + b"torn")
+    assert times.at(31) == 3000
+
+
+def test_without_a_record_no_time_is_invented(tmp_path):
+    assert ArrivalTimes(tmp_path / "none").at(1) is None
+
+
+@pytest.mark.parametrize("size", [0, 1])
+def test_an_empty_file_has_no_lines(tmp_path, size):
+    path = tmp_path / "turn.jsonl"
+    path.write_bytes(b"\n" * size)
+    with LineReader(path) as reader:
+        assert lines(reader) == [b""] * size

@@ -1,0 +1,63 @@
+"""Facts to a status: every rule that decides how a turn ended."""
+
+import pytest
+from agentdash.sessions.agents.base import Facts
+from agentdash.sessions.model import Status
+from agentdash.sessions.status import EndFacts, at_the_end, while_running
+
+
+def verdict(succeeded=False, end=None, error=None, **own):
+    return at_the_end(EndFacts(facts=Facts(end=end, error=error), succeeded=succeeded, **own))
+
+
+def test_only_the_proper_end_is_green():
+    assert verdict(succeeded=True, end="completed", exit_code=0).status is Status.DONE
+
+
+@pytest.mark.parametrize(
+    ("facts", "reason"),
+    [
+        ({"exit_code": 1, "stderr_reason": "Error: not logged in"}, "exit 1: Error: not logged in"),
+        ({"exit_code": 1}, "exit 1"),
+        ({"signal": "SIGKILL"}, "killed by SIGKILL, not by agentdash"),
+        ({"end": "failed", "error": "rate limit", "exit_code": 1}, "rate limit"),
+        ({"end": "failed", "exit_code": 1}, "exit 1"),
+        ({"exit_code": 0}, "ended without a final event (exit 0)"),
+        ({"exit_code": 0, "end": "completed", "succeeded": False}, "completed, but its exit code is not known"),
+    ],
+)
+def test_ZX1_everything_else_is_failed_with_its_reason(facts, reason):
+    found = verdict(**facts)
+    assert found.status is Status.FAILED
+    assert found.reason == reason
+
+
+@pytest.mark.parametrize("facts", [{"exit_code": 0}, {"exit_code": 1}, {"exit_code": 143}, {"signal": "SIGINT"}])
+def test_after_our_own_stop_it_is_stopped_whatever_the_exit_code(facts):
+    found = verdict(stopped_by="you", **facts)
+    assert (found.status, found.reason) == (Status.STOPPED, "stopped by you")
+
+
+def test_a_turn_is_lost_only_where_nothing_is_known():
+    assert verdict(runner_killed=True).status is Status.LOST
+    assert "rebooted" in verdict(rebooted=True).reason
+    adopted = verdict(runner_killed=True, end="completed", succeeded=True)
+    assert (adopted.status, adopted.reason) == (Status.DONE, "runner was killed")
+
+
+def test_an_agent_that_stays_after_its_end_is_done_and_says_so():
+    found = verdict(end="completed", lingered=True, signal="SIGINT")
+    assert found.status is Status.DONE
+    assert "stayed" in found.reason
+
+
+def test_denied_permissions_are_told():
+    found = at_the_end(EndFacts(facts=Facts(end="completed", denied=2), succeeded=True, exit_code=0))
+    assert found.reason == "2 permissions denied"
+
+
+def test_a_running_turn_is_running_waiting_or_finishing():
+    assert while_running(Facts())[0] is Status.RUNNING
+    assert while_running(Facts(notice="Reconnecting... 1/2")) == (Status.RUNNING, "Reconnecting... 1/2")
+    assert while_running(Facts(waiting="rm -rf build?")) == (Status.WAITING, "rm -rf build?")
+    assert while_running(Facts(end="completed"))[0] is Status.FINISHING
