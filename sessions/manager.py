@@ -17,13 +17,13 @@ from msgspec import Struct
 from . import refs
 from .agents.base import Launch
 from .agents.table import AGENTS, agent_named
-from .clock import monotonic
+from .clock import monotonic, now_ms
 from .config import Config, load_config
 from .errors import SessionBusyError, UnknownSessionError
 from .explain import Explanation, explain
 from .launching import poke, send_runner
 from .layout import Layout, default_home
-from .model import Changes, Prompt, Receipt, Session, Status, Step, StepKind, Turn
+from .model import ENDED, Changes, Prompt, Receipt, Session, Status, Step, StepKind, Turn
 from .planning import build_launch, checked_folder, checked_prompt, recorded_environment, retold, title_of
 from .settling import host_name, settle, survivors
 from .stopping import stop_session
@@ -167,6 +167,7 @@ class SessionManager:
         cwd: str | None = None,
         title: str | None = None,
         options: Mapping[str, Any] | None = None,
+        source: str = "user",
     ) -> Session:
         """Start a session; returns as soon as the intent is recorded and a runner is on its way.
 
@@ -184,6 +185,7 @@ class SessionManager:
             model=model,
             title=title,
             options=options or {},
+            source=source,
         )
 
     def run(self, argv: Sequence[str], *, cwd: str | None = None, title: str | None = None) -> Session:
@@ -214,6 +216,7 @@ class SessionManager:
         model: str | None,
         title: str | None,
         options: Mapping[str, Any],
+        source: str = "user",
         argv: tuple[str, ...] = (),
     ) -> Session:
         session_id = str(uuid.uuid4())
@@ -239,6 +242,7 @@ class SessionManager:
             options=options,
             command=argv,
             env=recorded_environment(agent),
+            source=source,
             parent=parent if parent and self._store.session(parent) else None,
         )
         self._layout.session(session_id).create()
@@ -343,6 +347,17 @@ class SessionManager:
                 lock.release()
         return receipt if receipt.ended or receipt.left else None
 
+    def clean(self, keep_days: float = 7) -> int:
+        """Delete ended sessions whose end is longer ago than ``keep_days``; how many went.
+
+        Counted from the end, not from the start: a session that worked for a week and ended just now stays.
+        """
+        limit = now_ms() - keep_days * 86_400_000
+        old = [s for s in self._store.sessions(ENDED) if s.ended_at is not None and s.ended_at < limit]
+        for session in old:
+            self.delete(session.id)
+        return len(old)
+
     def get(self, ref: str, *, destructive: bool = False) -> Session:
         """The session with this id, a unique beginning of it, or ``@last``."""
         return refs.find_session(self._store, ref, destructive=destructive)
@@ -387,6 +402,13 @@ class SessionManager:
     def messages(self, ref: str) -> list[Step]:
         """The conversation: prompts and messages."""
         return [step for step in self.trajectory(ref) if step.kind in (StepKind.PROMPT, StepKind.MESSAGE)]
+
+    def output(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> bytes:
+        """What the agent printed in a turn, byte for byte; empty where there is no such file."""
+        try:
+            return self.output_path(ref, turn, stderr=stderr).read_bytes()
+        except FileNotFoundError:
+            return b""
 
     def output_path(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> Path:
         """The file with what the agent printed in a turn (default: the newest)."""

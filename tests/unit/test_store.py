@@ -1,0 +1,174 @@
+"""The store: transactions, the change feed, and files of other versions."""
+
+import sqlite3
+
+import pytest
+from agentdash.sessions.agents.base import Facts, Launch
+from agentdash.sessions.errors import SessionBusyError, StoreError, UnknownSessionError
+from agentdash.sessions.model import Status, Usage
+from agentdash.sessions.store.progress import Outcome, Owner, TurnLog
+from agentdash.sessions.store.store import NewSession, Store
+
+OWNER = Owner(pid=1, start=2, boot_id="boot", pid_ns="ns")
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = Store(tmp_path / "agentdash.db")
+    yield store
+    store.close()
+
+
+def create(store, session_id="session-1", prompt="do it"):
+    new = NewSession(id=session_id, agent="command", title=prompt, task=prompt, cwd="/", model=None, host="here")
+    store.create(new, prompt, Launch(argv=("true",)), "run-1")
+    return session_id
+
+
+def play(store, session_id, n=1, facts=None, status=Status.DONE):
+    """Take a turn through claim, start and end."""
+    log = TurnLog(store, session_id, n, OWNER)
+    assert log.claim() is not None
+    log.running(10, 11)
+    assert log.end(facts or Facts(end="completed"), Outcome(status=status, reason=None, exit_code=0), steps=3)
+    return log
+
+
+def test_the_feed_gives_each_change_once_and_deletions_too(store):
+    first = create(store)
+    seen = store.changes(0)
+    assert [s.id for s in seen.updated] == [first]
+    assert store.changes(seen.seq).updated == ()
+    play(store, first)
+    later = store.changes(seen.seq)
+    assert [(s.id, s.status) for s in later.updated] == [(first, Status.DONE)]
+    store.delete(first, 1)
+    gone = store.changes(later.seq)
+    assert (gone.updated, gone.removed) == ((), (first,))
+    assert store.changes(gone.seq).removed == ()
+
+
+def test_looking_at_a_session_is_a_change_that_other_front_ends_see(store):
+    session_id = create(store)
+    seq = store.changes(0).seq
+    store.mark_seen(session_id)
+    assert [s.seen_at is not None for s in store.changes(seq).updated] == [True]
+
+
+def test_a_turn_is_claimed_by_exactly_one(store):
+    session_id = create(store)
+    assert TurnLog(store, session_id, 1, OWNER).claim() is not None
+    assert TurnLog(store, session_id, 1, OWNER).claim() is None
+
+
+def test_ZX15_an_ended_turn_cannot_be_ended_again(store):
+    session_id = create(store)
+    log = play(store, session_id, status=Status.STOPPED)
+    assert not log.end(Facts(), Outcome(status=Status.DONE, reason=None), steps=0)
+    log.progress(Facts(last_message="late"), Status.RUNNING, None, 9, None)
+    session = store.session(session_id)
+    assert (session.status, session.last_message) == (Status.STOPPED, None)
+
+
+def test_ZX16_of_two_prompts_after_the_same_turn_one_is_refused(store):
+    session_id = create(store)
+    play(store, session_id)
+    assert store.add_turn(session_id, 1, "a", Launch(argv=("true",)), "run-2") == 2
+    with pytest.raises(SessionBusyError, match="faster"):
+        store.add_turn(session_id, 1, "b", Launch(argv=("true",)), "run-3")
+    assert [p.text for p in store.prompts(session_id)] == ["do it", "a"]
+
+
+def test_MX9_a_prompt_for_a_deleted_session_brings_nothing_back(store):
+    session_id = create(store)
+    play(store, session_id)
+    assert store.delete(session_id, 1)
+    with pytest.raises(UnknownSessionError):
+        store.add_turn(session_id, 1, "b", Launch(argv=("true",)), "run-2")
+    assert store.sessions() == []
+
+
+def test_a_running_session_is_not_deleted(store):
+    session_id = create(store)
+    TurnLog(store, session_id, 1, OWNER).claim()
+    assert not store.delete(session_id, 1)
+
+
+def test_11_tokens_of_three_turns_for_a_cumulative_agent(store):
+    session_id = create(store)
+    for n, total in ((1, 100), (2, 250), (3, 450)):
+        if n > 1:
+            store.add_turn(session_id, n - 1, "more", Launch(argv=("true",)), f"run-{n}")
+        play(store, session_id, n, Facts(end="completed", agent_session="t", thread_usage=Usage.of(total, 0, 10 * n)))
+    assert [turn.usage.input_tokens for turn in store.turns(session_id)] == [100, 150, 200]
+    usage = store.session(session_id).usage
+    assert (usage.input_tokens, usage.output_tokens, usage.total_tokens) == (450, 30, 480)
+
+
+def test_11_tokens_of_three_turns_for_an_agent_that_counts_per_turn(store):
+    session_id = create(store)
+    for n in (1, 2, 3):
+        if n > 1:
+            store.add_turn(session_id, n - 1, "more", Launch(argv=("true",)), f"run-{n}")
+        play(store, session_id, n, Facts(end="completed", usage=Usage.of(110, None, 5), cost_usd=0.5))
+    session = store.session(session_id)
+    assert (session.usage.input_tokens, session.usage.total_tokens) == (330, 345)
+    assert session.usage.cached_input_tokens is None
+    assert session.cost_usd == 1.5
+
+
+def test_a_failed_turn_without_usage_does_not_reset_the_thread(store):
+    session_id = create(store)
+    play(store, session_id, 1, Facts(end="completed", agent_session="t", thread_usage=Usage.of(100, 0, 10)))
+    store.add_turn(session_id, 1, "more", Launch(argv=("true",)), "run-2")
+    play(store, session_id, 2, Facts(end="failed", agent_session="t"), Status.FAILED)
+    store.add_turn(session_id, 2, "more", Launch(argv=("true",)), "run-3")
+    play(store, session_id, 3, Facts(end="completed", agent_session="t", thread_usage=Usage.of(300, 0, 30)))
+    assert store.session(session_id).usage.total_tokens == 330
+
+
+def test_unknown_is_null_never_zero(store):
+    session_id = create(store)
+    play(store, session_id)
+    session = store.session(session_id)
+    assert session.usage == Usage()
+    assert session.cost_usd is None
+
+
+def test_PX10_a_file_of_a_newer_version_is_refused_and_untouched(tmp_path):
+    path = tmp_path / "agentdash.db"
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA user_version = 99")
+    store = Store(path)
+    with pytest.raises(StoreError, match="newer agentdash"):
+        store.sessions()
+    with sqlite3.connect(path) as db:
+        assert db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
+
+
+def test_a_file_that_is_no_database_is_a_clear_error(tmp_path):
+    path = tmp_path / "agentdash.db"
+    path.write_bytes(b"not a database, " * 100)
+    with pytest.raises(StoreError, match="cannot be used"):
+        Store(path).sessions()
+
+
+def test_PX1_a_failed_transaction_leaves_nothing(store):
+    session_id = create(store)
+    with pytest.raises(sqlite3.IntegrityError), store.database.transaction() as db:
+        db.execute("UPDATE sessions SET title = 'half'")
+        db.execute(
+            "INSERT INTO turns (session, n, status, run_id, launch, created_at) VALUES (?, 1, '', '', '', 0)",
+            (session_id,),
+        )
+    assert store.session(session_id).title == "do it"
+    create(store, "session-2")
+
+
+def test_an_unchanged_database_keeps_its_data_version(store):
+    create(store)
+    before = store.data_version()
+    store.sessions()
+    assert store.data_version() == before
+    store.mark_seen("session-1")
+    assert store.data_version() != before
