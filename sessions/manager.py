@@ -484,7 +484,7 @@ class SessionManager:
             time.sleep(POLL_SECONDS)
 
     def _send(self, session_id: str, turn: int, env: Mapping[str, str]) -> None:
-        self._store.count_launch(session_id, turn)
+        self._store.begin_launch(session_id, turn, 0)
         poke(self._layout.session(session_id).poke)
         send_runner(self._layout, session_id, turn, "run", env)
 

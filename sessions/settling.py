@@ -54,8 +54,11 @@ def _pump(layout: Layout, store: Store, turn: Turn) -> None:
     """Send another runner for a queued turn whose own never came."""
     if now_ms() - turn.created_at < QUEUE_PATIENCE_MS or locks.is_held(layout.session(turn.session).lock):
         return
-    log = layout.session(turn.session).runner_log
-    if store.count_launch(turn.session, turn.n) > MAX_LAUNCHES:
+    launches = store.begin_launch(turn.session, turn.n, QUEUE_PATIENCE_MS)
+    if launches is None:
+        return
+    if launches >= MAX_LAUNCHES:
+        log = layout.session(turn.session).runner_log
         store.cancel_queued(turn.session, turn.n, Status.FAILED, f"its runner did not start; see {log}")
         return
     send_runner(layout, turn.session, turn.n, "run", store.recipe(turn.session).env)

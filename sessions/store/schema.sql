@@ -55,6 +55,7 @@ CREATE TABLE turns (
     run_id        TEXT NOT NULL,
     launch        TEXT NOT NULL,                -- agents.base.Launch: the exact start
     launches      INTEGER NOT NULL DEFAULT 0,   -- how often a runner was sent for it
+    launched_at   INTEGER,                      -- when the last one was
     created_at    INTEGER NOT NULL,
     started_at    INTEGER,
     ended_at      INTEGER,

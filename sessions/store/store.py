@@ -175,12 +175,25 @@ class Store:
             )
         return n
 
-    def count_launch(self, session_id: str, n: int) -> int:
-        """Record that a runner is being sent for a queued turn; how many were sent so far."""
+    def begin_launch(self, session_id: str, n: int, patience_ms: int) -> int | None:
+        """Record that a runner is being sent for a queued turn; how many were sent before.
+
+        None if the turn is not queued any more, or another one was sent less than ``patience_ms`` ago: of several
+        front ends that miss a runner, one sends the next.
+        """
+        now = now_ms()
         with self.database.transaction() as db:
-            db.execute("UPDATE turns SET launches = launches + 1 WHERE session = ? AND n = ?", (session_id, n))
-            row = db.execute("SELECT launches FROM turns WHERE session = ? AND n = ?", (session_id, n)).fetchone()
-        return int(row["launches"]) if row else 0
+            row = db.execute(
+                "SELECT launches FROM turns WHERE session = ? AND n = ? AND status = 'queued'"
+                " AND (launched_at IS NULL OR launched_at NOT BETWEEN ? AND ?)",
+                (session_id, n, now - patience_ms, now),
+            ).fetchone()
+            if row is not None:
+                db.execute(
+                    "UPDATE turns SET launches = launches + 1, launched_at = ? WHERE session = ? AND n = ?",
+                    (now, session_id, n),
+                )
+        return None if row is None else int(row["launches"])
 
     def cancel_queued(self, session_id: str, n: int, status: Status, reason: str) -> bool:
         """End a turn that no runner has taken; False if one was faster."""

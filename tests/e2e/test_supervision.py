@@ -229,7 +229,9 @@ def test_an_agent_started_by_a_script_with_ampersand_stops_at_the_first_sigint(m
     assert leftovers(session_id) == []
 
 
-def test_a_session_spawned_from_inside_a_session_survives_the_stop_of_the_outer_one(manager, tmp_path, leftovers, wait_until):
+def test_a_session_spawned_from_inside_a_session_survives_the_stop_of_the_outer_one(
+    manager, tmp_path, leftovers, wait_until
+):
     program = tmp_path / "inner.py"
     program.write_text(
         "from agentdash.sessions.manager import SessionManager\n"

@@ -1,0 +1,513 @@
+"""The command line over a real manager: verbs, exit codes, the JSON schema, and what bad input says."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agentdash.sessions.manager import SessionManager
+from agentdash.tui.cli import run
+
+FAKE_CODEX = """#!/bin/sh
+cat > "$0.stdin"
+echo '{"type":"thread.started","thread_id":"0199a213-81c0-7800-8aa1-bbab2a035a53"}'
+echo '{"type":"turn.started"}'
+echo '{"type":"item.completed","item":{"id":"item_0","type":"agent_message","text":"[/red] fine"}}'
+echo '{"type":"turn.completed","usage":{"input_tokens":10,"cached_input_tokens":4,"output_tokens":2}}'
+"""
+DOCUMENTED = (
+    "id agent title task status reason cwd model turn parent usage cost_usd exit_code signal created_at updated_at"
+)
+EVIL = "\x1b[31m[/red]\x07\u202e list[int]"
+
+
+class Result:
+    """What one command line gave."""
+
+    def __init__(self, code: int, out: bytes, err: bytes) -> None:
+        self.code = code
+        self.raw = out
+        self.err = err.decode()
+
+    @property
+    def out(self) -> str:
+        return self.raw.decode()
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.raw)
+
+    @property
+    def error(self) -> dict[str, str]:
+        """The one error that ``--json`` prints on stderr."""
+        told = json.loads(self.err)
+        assert list(told) == ["error"]
+        assert list(told["error"]) == ["type", "message"]
+        return dict(told["error"])
+
+
+class Cli:
+    """The command line in this process, with its own state folder."""
+
+    def __init__(self, home: Path, capture: pytest.CaptureFixture[bytes], patch: pytest.MonkeyPatch) -> None:
+        self.home = home
+        self._capture = capture
+        self._patch = patch
+
+    def __call__(self, *arguments: str, stdin: bytes = b"") -> Result:
+        self._patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        self._capture.readouterr()
+        code = run(list(arguments))
+        return Result(code, *self._capture.readouterr())
+
+    def started(self, *argv: str) -> str:
+        """The id of a session that runs a command."""
+        return str(self("run", "--json", "--", *argv).json["id"])
+
+    def ended(self, *argv: str) -> str:
+        """The id of a session whose command has ended."""
+        session = self.started(*argv)
+        self("wait", session)
+        return session
+
+
+@pytest.fixture
+def cli(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Iterator[Cli]:
+    home = tmp_path / "state"
+    monkeypatch.setenv("AGENTDASH_HOME", str(home))
+    monkeypatch.setenv("AGENTDASH_CONFIG", str(tmp_path / "config.toml"))
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.chdir(tmp_path)
+    yield Cli(home, capsysbinary, monkeypatch)
+    if home.is_dir():
+        with SessionManager(home) as manager:
+            for session in manager.sessions():
+                if not session.status.ended:
+                    manager.stop(session.id, now=True)
+
+
+@pytest.fixture
+def codex(tmp_path: Path) -> Path:
+    """A stand-in that speaks codex's events; it keeps the prompt it was given."""
+    path = tmp_path / "fake-codex"
+    path.write_text(FAKE_CODEX)
+    path.chmod(0o755)
+    (tmp_path / "config.toml").write_text(f"[agents.codex]\nbin = '{path}'\n")
+    return path
+
+
+def test_ls_of_an_empty_store_teaches(cli: Cli) -> None:
+    result = cli("ls")
+    assert result.code == 0
+    assert "agentdash spawn" in result.out
+    assert cli("ls", "--json").json == []
+
+
+def test_run_wait_show_and_output_of_a_command(cli: Cli) -> None:
+    result = cli("run", "--wait", "--", "sh", "-c", "echo out; echo err >&2")
+    assert result.code == 0
+    assert "done" in result.out
+    assert cli("output", "@last").raw == b"out\n"
+    assert cli("output", "@last", "--stderr").raw == b"err\n"
+    told = cli("output", "@last", "--json").json
+    assert (told["text"], told["turn"], told["stream"]) == ("out\n", 1, "stdout")
+    card = cli("show", "@last")
+    assert "turn 1" in card.out
+    assert card.out.endswith("out\n")
+
+
+def test_output_is_the_raw_bytes(cli: Cli) -> None:
+    session = cli.ended("printf", r"a\0\377\033[31m\r\n")
+    assert cli("output", session).raw == b"a\0\xff\x1b[31m\r\n"
+    assert cli("output", session, "--turn", "9").raw == b""
+
+
+def test_the_exit_code_of_wait_is_the_outcome(cli: Cli) -> None:
+    good, bad = cli.ended("true"), cli.ended("sh", "-c", "exit 3")
+    assert cli("wait", good).code == 0
+    assert cli("wait", bad).code == 1
+    assert cli("wait", good, bad).code == 1
+    assert cli("run", "--wait", "--", "false").code == 1
+    told = cli("wait", good, bad, "--json").json
+    assert [session["status"] for session in told] == ["done", "failed"]
+    assert told[1]["exit_code"] == 3
+
+
+def test_wait_any_and_its_timeout(cli: Cli) -> None:
+    slow, good = cli.started("sleep", "600"), cli.ended("true")
+    assert cli("wait", slow, "--timeout", "0.05").code == 124
+    result = cli("wait", slow, "--timeout", "0.05", "--json")
+    assert result.code == 124
+    assert result.error["type"] == "TimeoutError"
+    assert cli("wait", slow, good, "--any").code == 0
+
+
+def test_the_json_schema_of_a_session(cli: Cli) -> None:
+    session = cli.ended("true")
+    for told in (cli("ls", "--json").json[0], cli("show", session, "--json").json):
+        assert list(told)[:16] == DOCUMENTED.split()
+        assert set(told["usage"].values()) == {None}
+        assert told["cost_usd"] is None
+        assert told["attention"] is True
+    told = cli("show", session, "--json").json
+    assert told["turns"][0]["argv"] == ["true"]
+    assert len(told["prompts"]) == 1
+
+
+def test_z25_d24_ls_filters_and_sorts_newest_first(cli: Cli, tmp_path: Path) -> None:
+    bad, good = cli.ended("false"), cli.ended("true")
+    (tmp_path / "other").mkdir()
+    elsewhere = cli("run", "--json", "--cwd", "other", "--", "true").json["id"]
+    cli("wait", elsewhere)
+    assert [s["id"] for s in cli("ls", "--json").json] == [elsewhere, good, bad]
+    assert [s["id"] for s in cli("ls", "--json", "--status", "FAILED").json] == [bad]
+    assert [s["id"] for s in cli("ls", "--json", "--here").json] == [good, bad]
+    rows = cli("ls", "-s", "failed").out
+    assert bad[:8] in rows
+    assert good[:8] not in rows
+    assert cli("ls", "-s", "running").out == "No session matches.\n"
+
+
+def test_stop_prints_a_receipt_and_a_second_stop_changes_nothing(cli: Cli) -> None:
+    session = cli.started("sh", "-c", "sleep 600 & sleep 600")
+    receipt = cli("stop", session, "--json").json
+    assert list(receipt)[:4] == ["session", "status", "ended", "left"]
+    assert receipt["session"] == session
+    assert receipt["status"] == "stopped"
+    assert len(receipt["ended"]) == 3
+    assert all({"pid", "command", "signal"} <= set(process) for process in receipt["ended"])
+    assert receipt["left"] == []
+    again = cli("stop", session)
+    assert again.code == 0
+    assert "0 processes ended" in again.out
+    assert cli("wait", session).code == 1
+
+
+def test_several_sessions_stop_at_once_and_give_an_array(cli: Cli) -> None:
+    sessions = [cli.started("sleep", "600") for _ in range(2)]
+    receipts = cli("stop", *sessions, "--now", "--json").json
+    assert [receipt["session"] for receipt in receipts] == sessions
+    assert {process["signal"] for receipt in receipts for process in receipt["ended"]} == {"SIGKILL"}
+
+
+def test_one_wrong_id_stops_nothing(cli: Cli) -> None:
+    session = cli.started("sleep", "600")
+    assert cli("stop", session, "feedfeed").code == 1
+    assert cli("show", session, "--json").json["status"] == "running"
+
+
+def test_rm_of_what_runs_needs_a_yes(cli: Cli) -> None:
+    session = cli.started("sleep", "600")
+    refused = cli("rm", session)
+    assert refused.code == 2
+    assert "Still running" in refused.err
+    assert "--yes" in refused.err
+    deleted = cli("rm", session, "--yes", "--json")
+    assert deleted.code == 0
+    assert deleted.json["deleted"] == session
+    assert deleted.json["receipt"]["ended"]
+    assert cli("ls", "--json").json == []
+    gone = cli.ended("true")
+    assert cli("rm", gone).out.startswith(f"deleted {gone[:8]}")
+
+
+class Terminal(io.TextIOWrapper):
+    """Somebody who sits there and types."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("typed", "code", "left"), [("\n", 1, 1), ("n\n", 1, 1), ("y\n", 0, 0)])
+def test_rm_asks_and_no_is_the_default(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, typed: str, code: int, left: int
+) -> None:
+    session = cli.started("sleep", "600")
+    monkeypatch.setattr(sys, "stdin", Terminal(io.BytesIO(typed.encode())))
+    assert run(["rm", session]) == code
+    assert len(cli("ls", "--json").json) == left
+
+
+def test_looking_at_a_terminal_marks_as_seen_and_has_colours(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = cli.ended("false")
+    assert "\x1b" not in cli("show", session).out
+    assert cli("ls", "--json").json[0]["attention"] is True
+    with monkeypatch.context() as patch:
+        patch.setattr(sys.stdout, "isatty", lambda: True)
+        assert "\x1b[31m" in cli("show", session).out
+        patch.setenv("NO_COLOR", "1")
+        assert "\x1b" not in cli("show", session).out
+    assert cli("ls", "--json").json[0]["attention"] is False
+
+
+def test_ls_keeps_to_the_newest_and_what_matters(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped, failed = cli.started("sleep", "600"), cli.ended("false")
+    cli("stop", stopped)
+    monkeypatch.setattr("agentdash.tui.commands.read._NEWEST", 0)
+    rows = cli("ls").out
+    assert failed[:8] in rows
+    assert stopped[:8] not in rows
+    assert "1 older: agentdash ls --all" in rows
+    assert stopped[:8] in cli("ls", "--all").out
+    assert len(cli("ls", "--json").json) == 2
+
+
+def test_explain_names_the_rule_and_its_facts(cli: Cli) -> None:
+    session = cli.ended("false")
+    result = cli("explain", session)
+    assert result.code == 0
+    assert "rule: " in result.out
+    told = cli("explain", session, "--json").json
+    assert told["session"] == session
+    assert told["status"] == "failed"
+    assert all(set(fact) == {"name", "value", "source"} for fact in told["facts"])
+
+
+def test_retry_runs_a_failed_command_again(cli: Cli) -> None:
+    session = cli.ended("false")
+    result = cli("retry", session, "--wait", "--json")
+    assert result.code == 1
+    assert result.json["turn"] == 2
+    done = cli.ended("true")
+    refused = cli("retry", done)
+    assert refused.code == 1
+    assert "nothing to retry" in refused.err
+
+
+def test_spawn_trajectory_and_inject(cli: Cli, codex: Path) -> None:
+    result = cli("spawn", "--wait", "do it")
+    assert result.code == 0
+    assert "[/red] fine" in result.out
+    told = cli("trajectory", "@last", "--json").json
+    assert [step["kind"] for step in told if step["kind"] in ("prompt", "message")] == ["prompt", "message"]
+    assert all(list(step)[:4] == ["turn", "index", "kind", "text"] for step in told)
+    followed = cli("inject", "@last", "--wait", "--json", "-", stdin="größer\n".encode())
+    assert followed.code == 0
+    assert followed.json["turn"] == 2
+    assert Path(f"{codex}.stdin").read_text() == "größer"
+    assert {step["turn"] for step in cli("trajectory", "@last", "--json", "--turn", "2").json} == {2}
+    said = [step["text"] for step in cli("messages", "@last", "--json").json]
+    assert said == ["do it", "[/red] fine", "größer", "[/red] fine"]
+    assert "── turn 2 ──" in cli("trajectory", "@last", "--full").out
+    assert followed.json["usage"]["total_tokens"] == 12
+
+
+def test_a_piped_prompt_needs_no_dash(cli: Cli, codex: Path) -> None:
+    assert cli("spawn", "--wait", stdin=b"from a pipe").code == 0
+    assert Path(f"{codex}.stdin").read_text() == "from a pipe"
+
+
+def test_a_dry_run_shows_the_command_and_starts_nothing(cli: Cli, codex: Path) -> None:
+    result = cli("spawn", "--dry-run", "--model", "gpt-x", "-C", "/", "hello")
+    assert result.code == 0
+    assert result.out.startswith(str(codex))
+    assert "gpt-x" in result.out
+    told = cli("spawn", "--dry-run", "--json", "--danger", "hello").json
+    assert "--dangerously-bypass-approvals-and-sandbox" in told["argv"]
+    assert cli("ls", "--json").json == []
+
+
+def test_view_reads_any_turn_file_and_guesses_the_agent(cli: Cli, codex: Path, tmp_path: Path) -> None:
+    cli("spawn", "--wait", "go")
+    stream = cli("output", "@last").raw
+    file = tmp_path / "anywhere.jsonl"
+    file.write_bytes(b"WARN something\n" + stream)
+    told = cli("view", str(file), "--json").json
+    assert "message" in [step["kind"] for step in told]
+    assert cli("view", "-", "--json", stdin=stream).json[-1]["kind"] == told[-1]["kind"]
+    assert "✦ [/red] fine" in cli("view", str(file)).out
+    lines = cli("view", str(file), "--agent", "command", "--json").json
+    assert len(lines) == stream.count(b"\n") + 1
+
+
+def test_config_path_init_and_show(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    assert cli("config", "path").out == f"{path}\n"
+    assert cli("config", "path", "--json").json == {"path": str(path), "exists": False}
+    assert cli("config", "init").code == 0
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert cli("config", "init").code == 2
+    assert "default_agent" in cli("config", "show").out
+    assert "default_agent" in cli("config", "show", "--json").json
+
+
+def test_foreign_text_is_shown_literally(cli: Cli) -> None:
+    session = cli("run", "--json", "--title", EVIL, "--", "printf", "%s", EVIL).json["id"]
+    cli("wait", session)
+    for verb in (["ls"], ["show", session], ["trajectory", session], ["messages", session], ["explain", session]):
+        out = cli(*verb).out
+        assert not set(out) & set("\x1b\x07\u202e")
+        if verb[0] != "explain":
+            assert "[/red] list[int]" in out
+    [told] = cli("ls", "--json").json
+    assert told["title"] == EVIL
+
+
+@pytest.mark.parametrize("verb", [["--help"], ["--version"], ["ls", "--json"], ["spawn", "--help"]])
+def test_textual_is_never_imported_for_a_verb(cli: Cli, verb: list[str]) -> None:
+    script = (
+        "import sys; from agentdash.tui.cli import run; run(sys.argv[1:])\n"
+        "assert not {'textual', 'rich', 'watchfiles'} & set(sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script, *verb], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+
+
+def test_an_unexpected_error_is_one_line_and_a_log(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("boom")
+
+    monkeypatch.setattr(SessionManager, "explain", broken)
+    session = cli.ended("true")
+    result = cli("explain", session)
+    assert result.code == 1
+    assert result.err == f"agentdash: Unexpected RuntimeError: boom. Details: {cli.home / 'cli.log'}.\n"
+    assert "Traceback" in (cli.home / "cli.log").read_text()
+    monkeypatch.setenv("AGENTDASH_DEBUG", "1")
+    assert "Traceback" in cli("explain", session).err
+
+
+def test_a_closed_pipe_is_no_error(cli: Cli) -> None:
+    session = cli.ended("sh", "-c", "yes | head -c 1000000")
+    command = [sys.executable, "-m", "agentdash", "output", session]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == b"y\n"
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 141
+
+
+def test_ctrl_c_while_waiting_leaves_the_session_running(cli: Cli) -> None:
+    command = [sys.executable, "-u", "-m", "agentdash", "run", "--wait", "--", "sleep", "600"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert b"running" in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert b"the sessions go on" in process.stderr.read()
+        assert process.wait() == 130
+    assert cli("show", "@last", "--json").json["status"] == "running"
+
+
+def test_ids_are_completed_with_state_and_task(cli: Cli) -> None:
+    session = cli.ended("true")
+    assert cli("completion", "bash").code == 0
+    environment = os.environ | {
+        "_AGENTDASH_COMPLETE": "zsh_complete",
+        "COMP_WORDS": f"agentdash show {session[:2]}",
+        "COMP_CWORD": "2",
+    }
+    script = "import sys; from agentdash.tui.cli import run; sys.exit(run([]))"
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, check=True)
+    assert done.stdout.decode().split("\n")[:3] == ["plain", session[:8], "done  true"]
+
+
+def test_the_dashboard_needs_a_terminal(cli: Cli) -> None:
+    result = cli()
+    assert result.code == 2
+    assert "needs a terminal" in result.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["spawn", ""], 2, "The prompt is empty"),
+        (["spawn", " \n "], 2, "The prompt is empty"),
+        (["spawn", "-"], 2, "The prompt is empty"),
+        (["spawn"], 2, "The prompt is empty"),
+        (["spawn", "--cwd", "/no/such", "x"], 2, "/no/such does not exist"),
+        (["run", "--cwd", "/etc/passwd", "--", "true"], 2, "/etc/passwd is not a folder"),
+        (["spawn", "--agent", "hal", "x"], 2, "Unknown agent 'hal'. Known agents: codex, claude"),
+        (["spawn", "--set", "nothing", "x"], 2, "--set takes KEY=VALUE, not 'nothing'"),
+        (["spawn", "--set", "surprise=1", "x"], 2, "Option surprise of codex: Unknown key."),
+        (["spawn", "--sandbox", "none", "x"], 2, "Option sandbox of codex"),
+        (["show", "zzzz"], 1, "No session has an id that begins with 'zzzz'"),
+        (["stop", "zzzz"], 1, "No session has an id"),
+        (["show", ""], 2, "An empty session id"),
+        (["stop", ""], 2, "An empty session id"),
+        (["stop", "ab"], 2, "too short"),
+        (["rm", "ab"], 2, "too short"),
+        (["show", "@last"], 1, "There is no session yet"),
+        (["inject", "zzzz", "x"], 1, "No session has an id"),
+        (["view", "/no/such.jsonl"], 2, "/no/such.jsonl: cannot be read"),
+        (["view", "/etc"], 2, "/etc: cannot be read"),
+        (["ls", "--status", "happy"], 2, "'happy' is not one of"),
+        (["wait"], 2, "Missing argument"),
+        (["fly"], 2, "No such command 'fly'"),
+        (["run"], 2, "Missing argument"),
+    ],
+)
+def test_bad_input(cli: Cli, arguments: list[str], code: int, message: str) -> None:
+    result = cli(*arguments)
+    assert (result.code, result.out) == (code, "")
+    assert message in result.err
+    assert "Traceback" not in result.err
+    command = [arguments[0], "--json", *arguments[1:]] if arguments != ["fly"] else ["fly", "--json"]
+    as_json = cli(*command)
+    assert as_json.code == code
+    assert message in as_json.error["message"]
+
+
+def test_an_ambiguous_prefix_lists_the_candidates(cli: Cli) -> None:
+    sessions = [cli.ended("true") for _ in range(17)]
+    firsts = [session[0] for session in sessions]
+    shared = next(first for first in firsts if firsts.count(first) > 1)
+    result = cli("show", shared)
+    assert result.code == 2
+    assert all(session[:8] in result.err for session in sessions if session.startswith(shared))
+
+
+def test_an_agent_that_is_not_installed_fails_at_once(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    result = cli("spawn", "--agent", "codex", "hello")
+    assert result.code == 1
+    assert "codex" in result.err
+    assert "Traceback" not in result.err
+
+
+def test_a_command_that_does_not_exist_fails_at_once(cli: Cli) -> None:
+    result = cli("run", "--", "/no/such/program")
+    assert result.code == 1
+    assert "/no/such/program" in result.err
+    [told] = cli("ls", "--json").json
+    assert told["status"] == "failed"
+
+
+def test_a_broken_setting_names_file_line_and_key(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text('[agents.codex]\nmodel = "x"\nsandbox = "foo"\n')
+    result = cli("spawn", "hello")
+    assert result.code == 2
+    assert f"{path}:3: agents.codex.sandbox: Invalid enum value 'foo'" in result.err
+    assert cli("ls", "--json").json == []
+
+
+@pytest.mark.parametrize("home", ["/etc/passwd/state", "/proc/state"])
+def test_a_state_folder_that_cannot_be_written(cli: Cli, monkeypatch: pytest.MonkeyPatch, home: str) -> None:
+    monkeypatch.setenv("AGENTDASH_HOME", home)
+    result = cli("ls")
+    assert result.code == 1
+    assert f"The state folder {home} cannot be used" in result.err
+    assert cli("ls", "--json").error["type"] == "StoreError"
+
+
+def test_a_prompt_into_a_running_session_is_refused(cli: Cli) -> None:
+    session = cli.started("sleep", "600")
+    result = cli("inject", session, "faster")
+    assert result.code == 1
+    assert "is running" in result.err
+    assert cli("inject", session, "faster", "--json").error["type"] == "SessionBusyError"
+
+
+def test_a_prompt_that_is_no_text(cli: Cli) -> None:
+    result = cli("spawn", "-", stdin=b"\xff\xfe")
+    assert result.code == 2
+    assert "not UTF-8" in result.err
