@@ -1,0 +1,103 @@
+"""Listing sessions, beside a folder of JSON files that is read again each time: ``python bench/listing.py``."""
+
+import json
+import subprocess
+import sys
+import tempfile
+import uuid
+from pathlib import Path
+
+from agentdash.sessions.agents.base import Facts, Launch
+from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.model import Status, Usage
+from agentdash.sessions.store.progress import Outcome, Owner, TurnLog
+from agentdash.sessions.store.store import NewSession, Store
+from measure import milliseconds, table
+from sample import events
+
+COUNTS = (100, 1_000, 10_000)
+
+
+def fill(store: Store, count: int) -> None:
+    """Sessions that were started, ran and ended, as a runner records them."""
+    owner = Owner(pid=1, start=1, boot_id="boot", pid_ns="ns")
+    store.database.rows("SELECT 1")
+    with store.database.transaction() as db:
+        db.execute("SELECT 1")
+    task = "Add tests for the auth module and fix what they find"
+    for _ in range(count):
+        session_id = str(uuid.uuid4())
+        new = NewSession(
+            id=session_id, agent="codex", title=task, task=task, cwd="/home/dev/project", model="m", host="h"
+        )
+        store.create(new, task, Launch(argv=("codex",)), str(uuid.uuid4()))
+        log = TurnLog(store, session_id, 1, owner)
+        log.claim()
+        facts = Facts(end="completed", last_message="All tests pass. " * 20, usage=Usage.of(24763, 24448, 122))
+        log.end(facts, Outcome(status=Status.DONE, reason=None, exit_code=0), 50)
+
+
+def fill_files(folder: Path, count: int) -> None:
+    """The same as one ``meta.json`` per session, with its messages inside."""
+    for _ in range(count):
+        path = folder / str(uuid.uuid4())
+        path.mkdir()
+        messages = [event for event in events(50) if "agent_message" in str(event)]
+        path.joinpath("meta.json").write_text(json.dumps({"status": "completed", "messages": messages}, indent=2))
+
+
+def read_files(folder: Path) -> int:
+    return len([json.loads(path.read_text()) for path in folder.glob("*/meta.json")])
+
+
+def main() -> None:
+    rows = []
+    for count in COUNTS:
+        with tempfile.TemporaryDirectory() as scratch:
+            home, files = Path(scratch, "home"), Path(scratch, "files")
+            files.mkdir()
+            with SessionManager(home) as manager:
+                store = Store(home / "agentdash.db")
+                # The benchmark is about reading: its own writes need not survive a power cut.
+                store.database.rows("SELECT 1")
+                with store.database.transaction():
+                    pass
+                store.database._writer.execute("PRAGMA synchronous = OFF")  # type: ignore[union-attr]
+                fill(store, count)
+                fill_files(files, count)
+                some_id = manager.sessions()[count // 2].id
+                seq = manager.changes(0).seq
+                by_files = milliseconds(lambda: read_files(files))
+                listed = milliseconds(manager.sessions)
+                rows.append(
+                    [
+                        f"{count:,}",
+                        by_files,
+                        listed,
+                        by_files / listed,
+                        milliseconds(lambda: manager.changes(seq)),
+                        milliseconds(lambda: manager.get(some_id[:8])),
+                        whole_process(home),
+                    ]
+                )
+                store.close()
+    head = [
+        "sessions",
+        "files again, ms",
+        "list, ms",
+        "ratio",
+        "refresh, nothing new, ms",
+        "by prefix, ms",
+        "`ls --json`, ms",
+    ]
+    table("listing", head, rows)
+
+
+def whole_process(home: Path) -> float:
+    argv = [sys.executable, "-m", "agentdash", "ls", "--json"]
+    env = {"AGENTDASH_HOME": str(home), "PATH": "/usr/bin:/bin"}
+    return milliseconds(lambda: subprocess.run(argv, env=env, check=True, stdout=subprocess.DEVNULL), runs=5)
+
+
+if __name__ == "__main__":
+    main()

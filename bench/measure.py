@@ -1,0 +1,32 @@
+"""Timing that can be trusted a little on a noisy machine: several runs, the median, and ratios."""
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+
+
+def milliseconds(action: Callable[[], object], runs: int = 7) -> float:
+    """The median duration of an action in milliseconds, after one run that is not counted."""
+    action()
+    return statistics.median(once(action) for _ in range(runs))
+
+
+def once(action: Callable[[], object]) -> float:
+    """The duration of one run in milliseconds."""
+    began = time.perf_counter()
+    action()
+    return (time.perf_counter() - began) * 1000
+
+
+def table(title: str, head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print a table with a heading; numbers stand to the right."""
+    cells = [list(head)] + [[f"{c:.2f}" if isinstance(c, float) else str(c) for c in row] for row in rows]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
+    print(f"\n{title}")
+    for number, row in enumerate(cells):
+        print(
+            "  "
+            + "  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True)))
+        )
+        if number == 0:
+            print("  " + "  ".join("-" * w for w in widths))

@@ -1,0 +1,72 @@
+"""What a runner costs, and how long a stop takes: ``python bench/supervision.py``."""
+
+import os
+import statistics
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.model import Session
+from measure import once, table
+
+RUNS = 15
+MANY = 50
+
+
+def start(manager: SessionManager) -> Session:
+    return manager.started(manager.run(["sh", "-c", "setsid sleep 600 & sleep 600"]).id)
+
+
+def spawned_after(manager: SessionManager) -> float:
+    """Milliseconds from the recorded intent until the agent's own process exists, by its own clock."""
+    session = manager.wait([manager.run(["sh", "-c", "date +%s%3N"]).id], timeout=30)[0]
+    return float(manager.output(session.id)) - session.created_at
+
+
+def memory(pid: int) -> tuple[float, float]:
+    """Resident and proportional memory of a process in MB."""
+    fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:])
+    return tuple(int(fields[name].split()[0]) / 1024 for name in ("Rss", "Pss"))  # type: ignore[return-value]
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder, SessionManager(Path(folder)) as manager:
+        delays = [spawned_after(manager) for _ in range(RUNS)]
+        session = start(manager)
+        time.sleep(1)
+        resident, proportional = memory(manager.turns(session.id)[0].runner_pid or 0)
+        stops = [once(lambda: manager.stop(session.id))]
+        for _ in range(RUNS - 1):
+            another = start(manager)
+            stops.append(once(lambda: manager.stop(another.id)))  # noqa: B023 - called at once
+        many = [start(manager) for _ in range(MANY)]
+        busy = os.times()
+        time.sleep(5)
+        idle = os.times()
+        with ThreadPoolExecutor(MANY) as pool:
+            all_stops = once(lambda: list(pool.map(lambda s: manager.stop(s.id), many)))
+        table(
+            "one runner",
+            ["", "median", "worst"],
+            [
+                ["agent's process exists after, ms", statistics.median(delays), max(delays)],
+                ["stop with sweep and receipt, ms", statistics.median(stops), max(stops)],
+                ["resident memory, MB", resident, ""],
+                ["proportional memory, MB", proportional, ""],
+            ],
+        )
+        table(
+            f"{MANY} sessions",
+            ["", ""],
+            [
+                ["all stopped at once after, ms", all_stops],
+                ["the same per session, ms", all_stops / MANY],
+                ["front end's CPU while they run, %", (idle.user + idle.system - busy.user - busy.system) * 20],
+            ],
+        )
+
+
+if __name__ == "__main__":
+    main()
