@@ -31,7 +31,7 @@ def test_the_torn_tail_of_an_ended_turn_is_a_line(tmp_path):
 
 def test_only_newlines_split_lines(tmp_path):
     path = tmp_path / "turn.jsonl"
-    text = 'a\u2028b\u0085c\rd\x0be\n'.encode()
+    text = "a\u2028b\u0085c\rd\x0be\n".encode()
     path.write_bytes(text * 2)
     with LineReader(path) as reader:
         assert lines(reader) == [text[:-1]] * 2

@@ -1,0 +1,224 @@
+"""The real codex and claude against the scripted model: start to stop, as a person would use them."""
+
+import re
+import time
+
+import pytest
+from agentdash.sessions.errors import SessionBusyError
+from agentdash.sessions.model import Status, StepKind, StepStatus
+
+pytestmark = pytest.mark.real
+
+AGENTS = ("codex", "claude")
+MINUTE = 60
+
+
+@pytest.fixture(params=AGENTS)
+def agent(request, codex_env, claude_env):
+    """Each real agent, pointed at the scripted model in a scratch home of its own."""
+    return request.param
+
+
+@pytest.fixture
+def project(tmp_path):
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+def spawn(manager, agent, prompt, project):
+    """Start with permission to do everything: the scripted model does nothing that matters."""
+    options = {"codex": {"sandbox": "danger-full-access"}, "claude": {"permission_mode": "bypassPermissions"}}
+    return manager.spawn(prompt, agent=agent, cwd=str(project), options=options[agent])
+
+
+def ended(manager, session):
+    return manager.wait([session.id], timeout=2 * MINUTE)[0]
+
+
+def of_kind(steps, *kinds):
+    return [step for step in steps if step.kind in kinds]
+
+
+def running_command(manager, session, wait_until, text):
+    """Wait until the agent's own shell command is among the session's processes."""
+    wait_until(
+        lambda: any(text in process.command for process in manager.processes(session.id)),
+        timeout=MINUTE,
+        what=f"{text!r} among the processes",
+    )
+
+
+def test_work_gives_typed_steps_exit_codes_and_usage(manager, agent, project):
+    session = ended(manager, spawn(manager, agent, "[[fake:work]] please do it", project))
+    assert (session.status, session.reason, session.exit_code) == (Status.DONE, None, 0)
+    assert session.unknown == 0
+    assert session.agent_session
+
+    steps = manager.trajectory(session.id)
+    kinds = {step.kind for step in steps}
+    assert kinds >= {StepKind.PROMPT, StepKind.REASONING, StepKind.MESSAGE, StepKind.COMMAND, StepKind.FILE_CHANGE}
+    assert StepKind.UNKNOWN not in kinds
+    commands = of_kind(steps, StepKind.COMMAND)
+    assert [c.exit_code for c in commands] == [0, 3, 0]
+    assert "done-listing" in commands[0].output
+    assert "does-not-exist.txt" in commands[1].command
+    assert commands[1].status is StepStatus.FAILED
+    changed = [change for step in of_kind(steps, StepKind.FILE_CHANGE) for change in step.changes]
+    assert [(c.kind, c.path.rsplit("/", 1)[-1]) for c in changed] == [("add", "notes.txt"), ("update", "notes.txt")]
+    assert (project / "notes.txt").read_text() == "first line\nsecond line, edited\n"
+    assert session.last_message == "Done: notes.txt was created and edited."
+    assert all(step.at is not None for step in steps)
+
+    # Six calls of the model: 1200 + 400 a step of input, 1000 of it cached from the second on.
+    usage = session.usage
+    assert (usage.input_tokens, usage.cached_input_tokens) == (13200, 5000)
+    assert usage.output_tokens == 165
+    assert usage.total_tokens == 13365
+    assert (session.cost_usd is None) == (agent == "codex")
+
+
+def test_3_a_resume_reaches_the_same_conversation(manager, agent, project):
+    session = ended(manager, spawn(manager, agent, "remember the first words", project))
+    manager.inject(session.id, "and the second words")
+    second = ended(manager, session)
+    manager.inject(session.id, "[[fake:context_probe]] what can you see?")
+    third = ended(manager, session)
+    assert third.turn == 3
+    assert {second.agent_session, third.agent_session} == {session.agent_session}
+    seen = int(re.search(r"I can see (\d+) user messages", third.last_message).group(1))
+    assert seen == 3
+    assert [step.text for step in manager.messages(session.id) if step.kind is StepKind.PROMPT] == [
+        "remember the first words",
+        "and the second words",
+        "[[fake:context_probe]] what can you see?",
+    ]
+    # One model call a turn, each 1200 tokens: cumulative or per turn, the sum is the same.
+    assert [turn.usage.input_tokens for turn in manager.turns(session.id)] == [1200, 1200, 1200]
+    assert third.usage.input_tokens == 3600
+
+
+def test_1_an_error_of_the_model_is_failed_with_its_reason(manager, agent, project):
+    session = ended(manager, spawn(manager, agent, "[[fake:err500]] go", project))
+    assert session.status is Status.FAILED
+    assert session.reason
+    assert "exit 1" not in session.reason
+    errors = of_kind(manager.trajectory(session.id), StepKind.ERROR)
+    assert any(step.fatal for step in errors)
+
+
+def test_2_a_trouble_that_passes_does_not_end_the_turn(manager, agent, project):
+    session = ended(manager, spawn(manager, agent, f"[[fake:err500_twice]] for {agent}", project))
+    assert (session.status, session.last_message) == (Status.DONE, "Recovered.")
+
+
+def test_sleep600_is_stopped_with_a_receipt_and_nothing_is_left(
+    manager, agent, project, leftovers, process_book, wait_until
+):
+    session = manager.started(spawn(manager, agent, "[[fake:sleep600]] go", project).id)
+    running_command(manager, session, wait_until, "sleep 600")
+    process_book.add(manager.processes(session.id))
+    receipt = manager.stop(session.id)
+    assert receipt.left == ()
+    assert any("sleep 600" in ended.command for ended in receipt.ended)
+    assert manager.get(session.id).status is Status.STOPPED
+    assert process_book.alive() == []
+    assert leftovers(session.id) == []
+    command = of_kind(manager.trajectory(session.id), StepKind.COMMAND)[-1]
+    assert command.status in (StepStatus.INTERRUPTED, StepStatus.FAILED)
+
+
+def test_bgproc_is_stopped_with_its_detached_children(manager, agent, project, leftovers, process_book, wait_until):
+    session = manager.started(spawn(manager, agent, "[[fake:bgproc]] go", project).id)
+    running_command(manager, session, wait_until, "sleep 603")
+    found = manager.processes(session.id)
+    process_book.add(found)
+    assert any(p.command == "sleep 601" for p in found), "the detached grandchild"
+    receipt = manager.stop(session.id)
+    assert receipt.left == ()
+    assert process_book.alive() == []
+    assert leftovers(session.id) == []
+
+
+def test_a_stopped_session_goes_on_with_the_next_prompt(manager, agent, project, wait_until):
+    session = manager.started(spawn(manager, agent, "[[fake:sleep600]] go", project).id)
+    running_command(manager, session, wait_until, "sleep 600")
+    manager.stop(session.id)
+    manager.inject(session.id, "[[fake:context_probe]] still there?")
+    after = ended(manager, session)
+    assert after.status is Status.DONE, after.reason
+    assert "still there?" in after.last_message
+
+
+def test_ZX3_a_running_session_takes_no_second_prompt(manager, agent, project, wait_until):
+    session = manager.started(spawn(manager, agent, "[[fake:sleep600]] go", project).id)
+    with pytest.raises(SessionBusyError, match="takes no prompt while a turn runs"):
+        manager.inject(session.id, "hurry up")
+    assert len(manager.prompts(session.id)) == 1
+    manager.stop(session.id)
+
+
+def test_ZX10_a_200_kb_prompt_arrives(manager, agent, project, fake_model):
+    text = "0123456789abcde " * 12800 + "the end"
+    session = ended(manager, spawn(manager, agent, text, project))
+    assert session.status is Status.DONE, session.reason
+    assert session.last_message.startswith("You said: 0123456789abcde")
+    answer = of_kind(manager.trajectory(session.id), StepKind.MESSAGE)[-1].text
+    assert answer.removeprefix("You said: ").strip() == text.strip()
+
+
+def test_Z13_a_prompt_that_begins_with_a_dash_is_literal(manager, agent, project):
+    session = ended(manager, spawn(manager, agent, "--help", project))
+    assert session.last_message == "You said: --help"
+
+
+def test_ZX7_a_runner_killed_under_a_real_agent_is_replaced(manager, agent, project, leftovers, wait_until):
+    session = manager.started(spawn(manager, agent, "[[fake:sleep600]] go", project).id)
+    running_command(manager, session, wait_until, "sleep 600")
+    first = manager.turns(session.id)[-1]
+    import os
+    import signal
+
+    os.kill(first.runner_pid, signal.SIGKILL)
+    receipt = manager.stop(session.id)
+    assert receipt.left == ()
+    assert leftovers(session.id) == []
+    assert manager.get(session.id).status is Status.STOPPED
+
+
+def test_the_adopted_agent_finishes_properly(manager, agent, project, wait_until):
+    session = manager.started(spawn(manager, agent, "[[fake:parallel]] go", project).id)
+    running_command(manager, session, wait_until, "sleep")
+    import os
+    import signal
+
+    os.kill(manager.turns(session.id)[-1].runner_pid, signal.SIGKILL)
+    after = ended(manager, session)
+    assert (after.status, after.reason, after.exit_code) == (Status.DONE, "runner was killed", None)
+    assert after.last_message == "All three are back."
+
+
+def test_codex_in_the_sandbox_does_the_same_work(manager, codex_env, project):
+    session = manager.spawn("[[fake:shell_ok]] go", agent="codex", cwd=str(project))
+    session = ended(manager, session)
+    assert session.status is Status.DONE, session.reason
+    assert "--sandbox" in manager.turns(session.id)[0].argv or "-s" in manager.turns(session.id)[0].argv
+
+
+def test_claude_denials_are_shown(manager, claude_env, project):
+    session = manager.spawn(
+        "[[fake:shell_fail]] go", agent="claude", cwd=str(project), options={"permission_mode": "default"}
+    )
+    session = ended(manager, session)
+    assert session.status is Status.DONE
+    assert "permission" in session.reason
+    assert "denied" in session.reason
+
+
+def test_clock_of_the_runner_is_the_arrival_of_each_line(manager, agent, project):
+    before = time.time() * 1000 - 1
+    session = ended(manager, spawn(manager, agent, "[[fake:work]] go", project))
+    times = [step.at for step in manager.trajectory(session.id)]
+    assert times == sorted(times)
+    assert before <= times[0] <= times[-1] <= time.time() * 1000
+    assert times[-1] > times[1]

@@ -1,0 +1,155 @@
+"""Settings: what is broken blocks, and names file, line and key (Z14, Z15, ZX29)."""
+
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from agentdash.sessions.agents.base import Ladder
+from agentdash.sessions.config import Config, as_toml, config_path, load_config, write_default
+from agentdash.sessions.errors import ConfigError, UsageError
+from agentdash.sessions.toml_lines import line_of
+
+Write = Callable[[str], Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def writer(text: str) -> Path:
+        path = tmp_path / "config.toml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return writer
+
+
+def test_a_missing_file_means_the_defaults(tmp_path: Path) -> None:
+    assert load_config(tmp_path / "none.toml") == Config()
+
+
+def test_the_path_comes_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGENTDASH_CONFIG", str(tmp_path / "mine.toml"))
+    assert config_path() == tmp_path / "mine.toml"
+    monkeypatch.delenv("AGENTDASH_CONFIG")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert config_path() == tmp_path / "agentdash" / "config.toml"
+
+
+def test_sections_become_each_agents_own_settings(write: Write) -> None:
+    path = write('default_agent = "demo"\n[agents.command]\nargs = ["-x"]\nbin = "sh"\n[stop]\ninterrupt_seconds = 1\n')
+    config = load_config(path)
+    assert config.default_agent == "demo"
+    assert config.agents["command"].args == ("-x",)
+    assert config.settings_for("command", {"args": ["-y"]}).args == ("-y",)
+    assert config.settings_for("command", {}).bin == "sh"
+    assert config.stop.over(Ladder()) == Ladder(interrupt=1.0)
+
+
+def test_it_is_read_at_every_call(write: Write) -> None:
+    path = write('default_agent = "demo"\n')
+    assert load_config(path).default_agent == "demo"
+    write('default_agent = "claude"\n')
+    assert load_config(path).default_agent == "claude"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "complaint"),
+    [
+        ("a = = 1\n", 1, "Invalid value"),
+        ('\n\ndefault_agent = "codex\n', 3, ""),
+        ("[stop", 1, ""),
+        ("\nsurprise = 1\n", 2, "surprise: Unknown key. Known keys: default_agent, agents, stop."),
+        ("default_agent = 3\n", 1, "default_agent: Expected str, got int."),
+        ('# who\ndefault_agent = "hal"\n', 2, "default_agent: Unknown agent 'hal'. Known agents: codex,"),
+        ("[agents.hal]\nx = 1\n", 1, "agents.hal: Unknown agent 'hal'"),
+        ("[agents]\ncommand = 3\n", 2, "agents.command: Expected object, got int."),
+        (
+            "[agents.command]\nbin = 'x'\nbni = 'x'\n",
+            3,
+            "agents.command.bni: Unknown key. Known keys: bin, model, args",
+        ),
+        ("[agents.command]\n\nargs = [1]\n", 3, "agents.command.args[0]: Expected str, got int."),
+        ("agents = { command = { args = 3 } }\n", 1, "agents.command.args: Expected array, got int."),
+        ("[agents]\ncommand.args = 3\n", 2, "agents.command.args: Expected array"),
+        ('[stop]\nterminate_seconds = "2"\n', 2, "stop.terminate_seconds: Expected float, got str."),
+        ("[stop]\ninterrupt_seconds = -1\n", 2, "stop.interrupt_seconds: Expected float >= 0.0."),
+        ("[stop]\nwait = 1\n", 2, "stop.wait: Unknown key. Known keys: interrupt_seconds, terminate_seconds."),
+    ],
+)
+def test_a_broken_setting_names_file_line_and_key(write: Write, text: str, line: int, complaint: str) -> None:
+    path = write(text)
+    with pytest.raises(ConfigError) as caught:
+        load_config(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}:{line}: ")
+    assert complaint in message
+    assert caught.value.exit_code == 2
+
+
+def test_text_that_is_no_utf8_names_the_line(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_bytes(b'# fine\ndefault_agent = "\xff"\n')
+    with pytest.raises(ConfigError, match=r"config\.toml:2: the file is not UTF-8"):
+        load_config(path)
+
+
+def test_an_unreadable_file_blocks(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be read: Is a directory"):
+        load_config(tmp_path)
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigError, match="cannot be read: Not a directory"):
+        load_config(tmp_path / "file" / "config.toml")
+
+
+def test_an_option_that_cannot_be_used_is_named() -> None:
+    with pytest.raises(UsageError, match=r"Option sandbx of command: Unknown key\. Known keys: bin, model"):
+        Config().settings_for("command", {"sandbx": "x"})
+    with pytest.raises(UsageError, match="Option args of command: Expected array, got int"):
+        Config().settings_for("command", {"args": 1})
+    with pytest.raises(UsageError, match="Unknown agent 'hal'"):
+        Config().settings_for("hal", {})
+
+
+def test_z17_danger_is_never_the_default() -> None:
+    for name in ("codex", "claude"):
+        settings = Config().settings_for(name, {})
+        assert not getattr(settings, "full_danger", False)
+
+
+def test_a_first_file_loads_and_is_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    (tools / "claude").write_text("#!/bin/sh\n")
+    (tools / "claude").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tools))
+    path = tmp_path / "new" / "config.toml"
+    write_default(path)
+    assert path.stat().st_mode & 0o777 == 0o600
+    config = load_config(path)
+    assert config.default_agent == "claude"
+    assert list(config.agents) == ["claude"]
+    assert config.stop.over(Ladder()) == Ladder()
+
+
+def test_a_first_file_never_replaces_one(write: Write) -> None:
+    path = write("# mine\n")
+    with pytest.raises(UsageError, match="exists already"):
+        write_default(path)
+    assert path.read_text() == "# mine\n"
+    with pytest.raises(ConfigError, match="cannot be written"):
+        write_default(path / "below")
+
+
+def test_settings_survive_the_way_to_toml_and_back(write: Write) -> None:
+    config = load_config(write('[agents.command]\nargs = ["a\\"b", "ü"]\n[stop]\nterminate_seconds = 0.5\n'))
+    assert load_config(write(as_toml(config))) == config
+    tomllib.loads(as_toml(Config()))
+
+
+def test_lines_are_found_beside_strings_quotes_and_dots() -> None:
+    text = 'a = """\nb = 1\n"""\nb = 2\n[x."y z"]\nq.r = 1\n[[list]]\nname = 1\n'
+    assert line_of(text, ("b",)) == 4
+    assert line_of(text, ("x", "y z", "q", "r")) == 6
+    assert line_of(text, ("x", "y z", "missing")) == 5
+    assert line_of(text, ("list", "name")) == 8
+    assert line_of(text, ("nowhere",)) == 1

@@ -1,0 +1,292 @@
+"""What people read: rows that fit, steps in their order, foreign text as text."""
+
+import re
+from typing import Any
+
+import pytest
+from agentdash.sessions.agents.base import Launch
+from agentdash.sessions.explain import Explanation, Fact
+from agentdash.sessions.model import (
+    Change,
+    Ended,
+    Left,
+    PlanItem,
+    Prompt,
+    Receipt,
+    Session,
+    Status,
+    Step,
+    StepKind,
+    StepStatus,
+    Turn,
+    Usage,
+)
+from agentdash.sessions.schema import dump, receipt_json, session_json
+from agentdash.sessions.text import cell_width
+from agentdash.tui.render.cards import explanation_text, launch_text, receipt_text, session_card
+from agentdash.tui.render.steps import step_text, steps_text
+from agentdash.tui.render.table import session_line, sessions_text
+from agentdash.tui.render.words import Look, age, duration, money, tokens
+from hypothesis import given
+from hypothesis import strategies as st
+
+LOOK = Look(width=120, now=100_000)
+COLOURS = Look(width=120, now=100_000, colour=True)
+NASTY = "\x1b[2J[/red] \u202elist[int]\x07"
+
+
+def session(**facts: Any) -> Session:
+    base: dict[str, Any] = {
+        "id": "a1b2c3d4e5f6",
+        "agent": "codex",
+        "title": "fix the login test",
+        "task": "fix the login test please",
+        "status": Status.RUNNING,
+        "cwd": "/srv/work/api",
+        "turn": 2,
+        "created_at": 1_000,
+        "updated_at": 96_000,
+    }
+    return Session(**(base | facts))
+
+
+def explanation(name: str, value: str, source: str) -> Explanation:
+    fact = Fact(name, value, source)
+    return Explanation(session="a1b2c3d4e5f6", status=Status.FAILED, reason=name, rule=name, facts=(fact,))
+
+
+def plain(lines: list[str]) -> str:
+    return re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(lines))
+
+
+def test_t1_a_row_shows_state_id_age_turn_tokens_cost_agent_where_and_title() -> None:
+    usage = Usage(total_tokens=18_240)
+    counts, headings, row = sessions_text([session(usage=usage, cost_usd=0.31)], LOOK)
+    assert counts == "1 session   ● 1 running   18.2k tok   $0.31"
+    assert headings.split() == ["status", "id", "age", "turn", "tok", "cost", "agent", "where", "what"]
+    words = ["●", "running", "a1b2c3d4", "4s", "2", "18.2k", "$0.31", "codex", "/srv/work/api"]
+    assert row.split() == [*words, "fix", "the", "login", "test"]
+
+
+def test_z47_an_unknown_number_is_a_question_mark_never_zero() -> None:
+    row = sessions_text([session()], LOOK)[2]
+    assert row.split()[5:7] == ["?", "?"]
+    assert session_json(session())["usage"]["total_tokens"] is None
+
+
+def test_t3_each_state_has_its_own_mark_in_unicode_and_ascii() -> None:
+    for look in (LOOK, Look(plain_ascii=True)):
+        marks = {session_line(session(status=status), look).split()[1] for status in Status}
+        assert len(marks) == len(Status)
+    row = session_line(session(status=Status.FAILED), Look(plain_ascii=True))
+    assert row.isascii()
+
+
+def test_a_reason_stands_on_a_second_line_only_where_there_is_one() -> None:
+    lines = sessions_text([session(), session(status=Status.FAILED, reason="401 invalid\napi key")], LOOK)
+    assert len(lines) == 5
+    assert lines[-1] == "  ↳ 401 invalid api key"
+
+
+def test_a_new_outcome_is_marked_until_it_was_seen() -> None:
+    assert "done new" in session_line(session(status=Status.DONE), LOOK)
+    assert "new" not in session_line(session(status=Status.DONE, seen_at=96_001), LOOK)
+
+
+@given(st.integers(20, 200), st.text(max_size=80), st.sampled_from(Status))
+def test_rows_fit_the_terminal(width: int, text: str, status: Status) -> None:
+    long = session(title=text, cwd="/" + text, status=status, reason=text, agent="command")
+    for line in sessions_text([long], Look(width=width, now=0))[2:]:
+        assert cell_width(line) <= max(width, 20 + 17)
+
+
+def test_a_narrow_terminal_keeps_state_id_and_title() -> None:
+    headings = sessions_text([session()], Look(width=40))[1]
+    assert headings.split() == ["status", "id", "what"]
+
+
+def test_no_sessions_teaches_and_no_match_says_so() -> None:
+    assert "agentdash spawn" in plain(sessions_text([], LOOK))
+    assert "agentdash demo" in plain(sessions_text([], LOOK))
+    assert sessions_text([], LOOK, filtered=True) == ["No session matches."]
+    assert sessions_text([session()], LOOK, hidden=970)[-1] == "970 older: agentdash ls --all"
+
+
+def test_colours_are_only_added_where_asked_for() -> None:
+    coloured = sessions_text([session(status=Status.FAILED, reason="x")], COLOURS)
+    assert "\x1b[31m" in "\n".join(coloured)
+    assert plain(coloured).split("\n") == sessions_text([session(status=Status.FAILED, reason="x")], LOOK)
+
+
+def test_zx32_foreign_text_is_text() -> None:
+    foreign = session(title=NASTY, cwd=NASTY, reason=NASTY, task=NASTY, last_message=NASTY, agent=NASTY, model=NASTY)
+    prompt = Prompt(id=1, session="a", turn=1, text=NASTY, state="queued", created_at=0)
+    turn = Turn(session="a", n=1, status=Status.FAILED, reason=NASTY, run_id="r", created_at=0)
+    receipt = Receipt(
+        session="a1b2c3d4",
+        status=Status.STOPPED,
+        ended=(Ended(pid=1, command=NASTY, signal="SIGINT"),),
+        left=(Left(pid=2, command=NASTY, reason=NASTY),),
+        note=NASTY,
+    )
+    lines = [
+        *sessions_text([foreign], LOOK),
+        *session_card(foreign, [turn], [prompt], LOOK),
+        *receipt_text(receipt, NASTY, LOOK),
+        *explanation_text(explanation(NASTY, NASTY, NASTY), LOOK),
+        *launch_text(Launch(argv=("x", NASTY), env={"A": NASTY})),
+        *(line for kind in StepKind for line in step_text(full_step(kind, NASTY), LOOK)),
+    ]
+    text = "\n".join(lines)
+    assert "[/red] list[int]" in text
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", text)
+
+
+def full_step(kind: StepKind, text: str) -> Step:
+    return Step(
+        kind=kind,
+        text=text,
+        command=text,
+        output=text,
+        server=text,
+        tool=text,
+        arguments={text: [text]},
+        changes=(Change(path=text, kind=text, diff=text),),
+        items=(PlanItem(text=text, status=text),),
+        event=text,
+        model=text,
+        agent_session=text,
+    )
+
+
+def test_a_command_shows_exit_code_and_duration() -> None:
+    step = Step(
+        kind=StepKind.COMMAND,
+        command="pytest -q",
+        exit_code=1,
+        status=StepStatus.FAILED,
+        at=1_000,
+        ended_at=4_200,
+        output="1 failed\n",
+    )
+    assert step_text(step, LOOK) == ["$ pytest -q  ✗ exit 1  3.2s", "  1 failed"]
+
+
+def test_z40_z41_texts_are_cut_unless_all_is_wanted() -> None:
+    long = "x" * 500
+    lengths = {
+        StepKind.REASONING: 100,
+        StepKind.MESSAGE: 200,
+        StepKind.PROMPT: 200,
+    }
+    for kind, length in lengths.items():
+        [line] = step_text(Step(kind=kind, text=long), LOOK)
+        assert line.endswith("…")
+        assert len(line) == length + 2
+        [whole] = step_text(Step(kind=kind, text=long), Look(full=True))
+        assert whole.endswith(long)
+        [short] = step_text(Step(kind=kind, text="short"), LOOK)
+        assert "…" not in short
+    call, output = step_text(Step(kind=StepKind.TOOL_CALL, tool="t", arguments={"a": long}, output=long), LOOK)
+    assert len(call) == len("⚙ t()") + 100
+    assert len(output) == 2 + 200
+
+
+def test_z39_every_turn_has_a_heading_and_steps_keep_their_order() -> None:
+    steps = [Step(turn=1, kind=StepKind.PROMPT, text="a"), Step(turn=2, kind=StepKind.PROMPT, text="b")]
+    lines = list(steps_text(steps, LOOK))
+    assert [line.rstrip("─") for line in lines] == ["── turn 1 ", "❯ a", "── turn 2 ", "❯ b"]  # noqa: RUF001
+
+
+def test_steps_of_each_kind() -> None:
+    diff = "--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new\n+more"
+    change = Step(kind=StepKind.FILE_CHANGE, changes=(Change(path="a.py", kind="update", diff=diff),))
+    plan = Step(kind=StepKind.PLAN, items=(PlanItem(text="one", status="completed"), PlanItem(text="two", status="x")))
+    error = Step(kind=StepKind.ERROR, text="Reconnecting", fatal=False)
+    usage = Step(kind=StepKind.USAGE, usage=Usage(input_tokens=1_000, output_tokens=5), cost_usd=0.5)
+    unknown = Step(kind=StepKind.UNKNOWN, text='{"type":"new.thing"}', event="new.thing")
+    tool = Step(kind=StepKind.TOOL_CALL, server="docs", tool="search", arguments={"q": 1}, status=StepStatus.OK)
+    start = Step(kind=StepKind.START, model="gpt", agent_session="t-1")
+    assert step_text(change, LOOK) == ["± a.py  update  +2 -1"]
+    assert step_text(change, Look(full=True))[-1] == "  +more"
+    assert step_text(plan, LOOK) == ["☰ plan 1/2", "  ☑ one", "  ☐ two"]
+    assert step_text(error, LOOK) == ["✗ Reconnecting  (goes on)"]
+    assert step_text(usage, LOOK) == ["Σ 1.0k in, 5 out, $0.50"]
+    assert step_text(unknown, LOOK) == ['� new.thing: {"type":"new.thing"}']
+    assert step_text(tool, LOOK) == ['⚙ docs.search({"q":1})  ✓']
+    assert step_text(start, LOOK) == ["▸ gpt t-1"]
+    assert list(steps_text([Step(kind=StepKind.MESSAGE, text="sub", parent="c")], LOOK))[1] == "    ✦ sub"
+
+
+def test_k3_a_receipt_names_signals_processes_and_what_is_left() -> None:
+    receipt = Receipt(
+        session="a1b2c3d4e5f6",
+        status=Status.STOPPED,
+        ended=(
+            Ended(pid=41, command="codex", signal="SIGINT"),
+            Ended(pid=42, command="bash", signal="SIGINT"),
+            Ended(pid=43, command="node", signal="SIGKILL", observed=True),
+        ),
+        left=(Left(pid=9, command="sudo", reason="not permitted"),),
+        duration_ms=1_200,
+    )
+    lines = receipt_text(receipt, "split it", LOOK)
+    summary = "3 processes ended (SIGINT 2, SIGKILL 1), 1 left, 1.2s"
+    assert lines == [
+        f'a1b2c3d4  stopped  "split it": {summary}',
+        "  SIGINT    codex 41, bash 42",
+        "  SIGKILL   node 43",
+        "  left      sudo 9: not permitted",
+    ]
+    told = receipt_json(receipt)
+    assert list(told) == ["session", "status", "ended", "left", "duration_ms", "note"]
+    assert list(told["ended"][0]) == ["pid", "command", "signal", "exit_code", "observed"]
+
+
+def test_a_card_and_an_explanation() -> None:
+    card = plain(session_card(session(exit_code=0, last_message="All\ngreen"), [], [], COLOURS))
+    assert "exit  0" in card
+    assert card.endswith("All\ngreen")
+    told = explanation_text(explanation("lock", "held", "runner.lock"), LOOK)
+    assert told == ["a1b2c3d4  ✗ failed (lock)", "rule: lock", "  lock  held  runner.lock"]
+
+
+def test_a_dry_run_can_be_typed() -> None:
+    lines = launch_text(Launch(argv=("codex", "a b", "-"), stdin="hé", env={"K": "v"}))
+    assert lines == ["codex 'a b' -", "stdin: 3 bytes", "env:   K=v"]
+
+
+@pytest.mark.parametrize(
+    ("function", "value", "expected"),
+    [
+        (age, -5_000, "0s"), (age, 4_000, "4s"), (age, 720_000, "12m"), (age, 10_800_000, "3h"),
+        (age, 172_800_000, "2d"),
+        (duration, None, ""), (duration, 400, "0.4s"), (duration, 192_000, "3m12s"), (duration, 7_500_000, "2h05m"),
+        (tokens, None, "?"), (tokens, 0, "0"), (tokens, 812, "812"), (tokens, 18_240, "18.2k"),
+        (tokens, 99_960, "100k"), (tokens, 412_000, "412k"), (tokens, 999_600, "1.0M"), (tokens, 3_100_000, "3.1M"),
+        (money, None, "?"), (money, 0.0, "$0.00"), (money, 0.0042, "$0.0042"), (money, 0.31, "$0.31"),
+        (money, 0.042, "$0.042"), (money, 4.123, "$4.12"),
+    ],
+)  # fmt: skip
+def test_words(function: Any, value: Any, expected: str) -> None:
+    assert function(value) == expected
+
+
+def test_the_schema_of_a_session_begins_with_the_documented_keys() -> None:
+    told = session_json(session())
+    documented = (
+        "id agent title task status reason cwd model turn parent usage cost_usd exit_code signal created_at updated_at"
+    )
+    assert list(told)[:16] == documented.split()
+    assert list(told["usage"]) == [
+        "input_tokens",
+        "cached_input_tokens",
+        "output_tokens",
+        "reasoning_output_tokens",
+        "total_tokens",
+    ]
+
+
+def test_json_carries_what_utf8_and_64_bits_cannot() -> None:
+    assert dump({"a": "ü"}) == '{"a":"ü"}\n'.encode()
+    assert dump({"a": "\udcff", "b": 2**80}) == b'{"a": "\\udcff", "b": 1208925819614629174706176}\n'

@@ -1,0 +1,109 @@
+"""Runners that are gone: what the recorded facts make of their turns."""
+
+import os
+
+import pytest
+from agentdash.sessions.agents.base import Launch
+from agentdash.sessions.layout import Layout
+from agentdash.sessions.model import Status
+from agentdash.sessions.settling import host_name, settle
+from agentdash.sessions.store.progress import Owner, TurnLog
+from agentdash.sessions.store.store import NewSession, Store
+from agentdash.sessions.supervision import locks, procs
+
+SESSION = "0123456789abcdef"
+
+
+@pytest.fixture
+def layout(tmp_path):
+    layout = Layout(tmp_path / "home")
+    layout.create()
+    return layout
+
+
+@pytest.fixture
+def store(layout):
+    store = Store(layout.database)
+    yield store
+    store.close()
+
+
+def abandoned(layout, store, *, boot_id=None, host=None, output=b"", agent=(2**22 - 3, 1), agent_name="command"):
+    """A running turn whose runner is gone."""
+    layout.session(SESSION).create()
+    new = NewSession(
+        id=SESSION, agent=agent_name, title="t", task="t", cwd="/", model=None, host=host or host_name()
+    )
+    store.create(new, "t", Launch(argv=("true",)), "run-1")
+    owner = Owner(pid=2**22 - 2, start=1, boot_id=boot_id or procs.boot_id(), pid_ns=procs.pid_namespace())
+    log = TurnLog(store, SESSION, 1, owner)
+    log.claim()
+    log.running(*agent)
+    layout.session(SESSION).output(1).write_bytes(output)
+    os.link(layout.session(SESSION).output(1), layout.live_name(SESSION, 1))
+
+
+def test_a_turn_whose_runner_and_agent_are_gone_is_lost(layout, store):
+    abandoned(layout, store, output=b"some text\n")
+    settle(layout, store)
+    session = store.session(SESSION)
+    assert session.status is Status.LOST
+    assert session.reason == "runner was killed, and the agent ended without a final event"
+    assert list(layout.live.iterdir()) == []
+    assert layout.session(SESSION).output(1).read_bytes() == b"some text\n"
+
+
+def test_K7_a_session_from_before_a_reboot_is_lost_and_says_so(layout, store):
+    # The same pid may well live again after a reboot: it is a stranger.
+    abandoned(layout, store, boot_id="another boot", agent=(os.getpid(), procs.look(os.getpid()).start))
+    settle(layout, store)
+    session = store.session(SESSION)
+    assert session.status is Status.LOST
+    assert session.reason.startswith("the machine was rebooted")
+
+
+def test_the_turn_file_decides_where_it_holds_the_proper_end(layout, store):
+    abandoned(layout, store, output=CODEX_END, agent_name="codex")
+    settle(layout, store)
+    session = store.session(SESSION)
+    assert (session.status, session.reason, session.exit_code) == (Status.DONE, "runner was killed", None)
+    assert session.usage.total_tokens == 110
+    assert session.last_message == "All good."
+
+
+def test_another_hosts_session_is_left_alone(layout, store):
+    abandoned(layout, store, host="elsewhere")
+    settle(layout, store)
+    assert store.session(SESSION).status is Status.RUNNING
+
+
+def test_a_session_whose_lock_is_held_is_left_alone(layout, store):
+    abandoned(layout, store)
+    with locks.hold(layout.session(SESSION).lock):
+        settle(layout, store)
+        assert store.session(SESSION).status is Status.RUNNING
+    settle(layout, store)
+    assert store.session(SESSION).status is Status.LOST
+
+
+def test_a_session_whose_folder_was_deleted_is_settled_all_the_same(layout, store):
+    import shutil
+
+    abandoned(layout, store)
+    shutil.rmtree(layout.session(SESSION).path)
+    settle(layout, store)
+    assert store.session(SESSION).status is Status.LOST
+
+
+def test_12_a_clock_that_goes_back_changes_no_outcome(layout, store, monkeypatch):
+    abandoned(layout, store)
+    monkeypatch.setattr("agentdash.sessions.store.progress.now_ms", lambda: 1000)
+    settle(layout, store)
+    assert store.session(SESSION).status is Status.LOST
+
+
+CODEX_END = (
+    b'{"type":"thread.started","thread_id":"t-1"}\n{"type":"turn.started"}\n'
+    b'{"type":"item.completed","item":{"id":"item_0","type":"agent_message","text":"All good."}}\n'
+    b'{"type":"turn.completed","usage":{"input_tokens":100,"cached_input_tokens":0,"output_tokens":10}}\n'
+)

@@ -1,0 +1,127 @@
+"""The command line: one verb per method of the manager, for people and, with ``--json``, for programs."""
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from .. import __version__
+from ..sessions.errors import AgentdashError, UsageError
+from .commands import common, finish, read, setup, start
+
+INTERRUPTED, BROKEN_PIPE = 130, 141
+"""What a shell reports for SIGINT and SIGPIPE."""
+
+
+class _Group(click.Group):
+    """The group of verbs; a reader that goes away (``agentdash ls | head -1``) ends a verb quietly."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # Nothing is left to say, not even what is still buffered at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            return BROKEN_PIPE
+        return result
+
+
+@click.group(cls=_Group, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "--version", "-V", message="agentdash %(version)s")
+@click.pass_context
+def cli(context: click.Context) -> int | None:
+    """Start, follow, prompt and stop coding agents.  Without a verb: the dashboard.
+
+    ID is a session's id, a unique beginning of it, or @last.  Exit codes: 0 done, 1 failed, 2 not a valid
+    request, 124 timed out, 130 interrupted.
+    """
+    if context.invoked_subcommand is not None:
+        return None
+    if not sys.stdout.isatty():
+        raise UsageError("The dashboard needs a terminal. For a list: agentdash ls.")
+    from .app import run_dashboard
+
+    with common.open_manager() as manager:
+        return run_dashboard(manager)
+
+
+for _command in (
+    start.spawn, start.run, read.ls, read.show, read.trajectory, read.messages, read.output, start.inject,
+    finish.stop, start.retry, finish.rm, read.explain, finish.wait, read.view, setup.config, setup.demo,
+    setup.completion,
+):  # fmt: skip
+    cli.add_command(_command)
+
+
+def run(argv: Sequence[str] | None = None) -> int:
+    """Carry out one command line and return its exit code; no exception leaves it."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    as_json = "--json" in arguments[: arguments.index("--")] if "--" in arguments else "--json" in arguments
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal that knows fewer characters is no reason to fail
+    try:
+        result = cli.main(arguments, prog_name="agentdash", standalone_mode=False)
+    except SystemExit as leaving:
+        return int(leaving.code or 0)  # click leaves by itself after completing a word
+    except Exception as error:  # noqa: BLE001 - the last resort of a program that shows no tracebacks
+        return _told(error, as_json)
+    return result if isinstance(result, int) else 0
+
+
+def _told(error: Exception, as_json: bool) -> int:
+    """Say what went wrong, in words or as JSON, and give the exit code."""
+    if isinstance(error, click.Abort | KeyboardInterrupt):
+        return _tell("Interrupted", "Interrupted; the sessions go on.", INTERRUPTED, as_json)
+    if isinstance(error, AgentdashError):
+        return _tell(type(error).__name__, str(error), error.exit_code, as_json)
+    if isinstance(error, TimeoutError):
+        return _tell("TimeoutError", f"Timed out: {error}; the sessions go on.", common.TIMED_OUT, as_json)
+    if isinstance(error, click.ClickException):
+        hint = "" if as_json or not isinstance(error, click.UsageError) else _hint(error)
+        return _tell(type(error).__name__, error.format_message() + hint, error.exit_code, as_json)
+    return _unexpected(error, as_json)
+
+
+def _tell(kind: str, message: str, code: int, as_json: bool) -> int:
+    from ..sessions.text import clean
+
+    if as_json:
+        from ..sessions.schema import dump
+
+        told = {"error": {"type": kind, "message": message}}
+        click.echo(dump(told), err=True, nl=False)
+    else:
+        click.echo(f"agentdash: {clean(message)}", err=True)
+    return code
+
+
+def _hint(error: click.UsageError) -> str:
+    path = error.ctx.command_path if error.ctx else "agentdash"
+    return f" Try: {path} --help."
+
+
+def _unexpected(error: Exception, as_json: bool) -> int:
+    if os.environ.get("AGENTDASH_DEBUG"):
+        traceback.print_exception(error)
+    where = _log(error) or "set AGENTDASH_DEBUG=1 to see where"
+    name = type(error).__name__
+    return _tell(name, f"Unexpected {name}: {error}. Details: {where}.", common.FAILED, as_json)
+
+
+def _log(error: Exception) -> str | None:
+    """Keep the traceback in the state folder; None where that cannot be written."""
+    from ..sessions.layout import default_home
+
+    path = default_home() / "cli.log"
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "a", encoding="utf-8", errors="replace") as file:
+            file.writelines(traceback.format_exception(error))
+    except OSError:
+        return None
+    return str(path)

@@ -1,0 +1,156 @@
+"""What the verbs share: the manager, the two ways of printing, ids, prompts.
+
+Nothing heavy is imported before a verb runs: ``--help`` and the completion of a word must be instant.
+"""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+from ...sessions.clock import now_ms
+from ...sessions.errors import AgentdashError, UsageError
+
+if TYPE_CHECKING:
+    from ...sessions.manager import SessionManager
+    from ...sessions.model import Session
+    from ..render.words import Look
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FAILED, TIMED_OUT = 1, 124
+"""Exit codes beside 0 and those of the errors; 124 is what ``timeout`` gives."""
+
+
+def open_manager() -> "SessionManager":
+    """The manager over the state folder and the settings of the environment."""
+    from ...sessions.manager import SessionManager
+
+    return SessionManager()
+
+
+def settled_manager() -> "SessionManager":
+    """The manager after a look for sessions whose runner died, so that what is shown is true."""
+    manager = open_manager()
+    try:
+        manager.settle()
+    except BaseException:
+        manager.close()
+        raise
+    return manager
+
+
+def complete_ids(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The ids that begin like this, with state and task as the hint."""
+    from ...sessions.text import one_line
+
+    try:
+        with open_manager() as manager:
+            return [
+                CompletionItem(s.id[:8], help=f"{s.status}  {one_line(s.title or s.task, 60)}")
+                for s in manager.sessions()
+                if s.id.startswith(incomplete)
+            ]
+    except (AgentdashError, OSError):
+        return []  # a word that cannot be completed is no place for an error message
+
+
+def json_option(command: F) -> F:
+    """``--json``: the documented schema, raw, on stdout."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+
+
+def id_argument(command: F) -> F:
+    """One session: an id, a unique beginning of one, or ``@last``."""
+    return click.argument("ref", metavar="ID", shell_complete=complete_ids)(command)
+
+
+def ids_argument(command: F) -> F:
+    """One or more sessions."""
+    return click.argument("refs", metavar="ID...", nargs=-1, required=True, shell_complete=complete_ids)(command)
+
+
+def look(*, full: bool = False) -> "Look":
+    """How whoever reads stdout sees it; a pipe gets wide lines without colours."""
+    from ..render.words import Look
+
+    encoding = (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("-", "")
+    return Look(
+        width=max(20, shutil.get_terminal_size((160, 50)).columns),
+        now=now_ms(),
+        colour=sys.stdout.isatty() and not os.environ.get("NO_COLOR"),
+        plain_ascii=encoding != "utf8" or bool(os.environ.get("AGENTDASH_ASCII")),
+        full=full,
+    )
+
+
+def say(lines: Iterable[str]) -> None:
+    """Lines for people."""
+    # Colours were decided by look(); click must not decide again.
+    click.echo("\n".join(lines), color=True)
+
+
+def print_json(value: Any) -> None:
+    """A value for programs: never wrapped, cut or coloured."""
+    from ...sessions.schema import dump
+
+    print_bytes(dump(value))
+
+
+def print_bytes(data: bytes) -> None:
+    """Bytes as they are, after what was printed before."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def print_sessions(sessions: Sequence["Session"], *, as_json: bool) -> None:
+    """Several sessions, one line each, and a second one where there is a reason to show."""
+    if as_json:
+        from ...sessions.schema import session_json
+
+        print_json([session_json(session) for session in sessions])
+        return
+    from ..render.table import session_lines
+
+    seen_as = look()
+    say(line for session in sessions for line in session_lines(session, seen_as))
+
+
+def one_or_all(values: Sequence[Any]) -> Any:
+    """The value itself where there is one, else an array."""
+    return values[0] if len(values) == 1 else list(values)
+
+
+def read_prompt(given: str | None) -> str:
+    """The prompt of the command line, or of stdin for ``-`` and for a pipe.
+
+    Raises:
+        UsageError: there is none, it is blank, or it is no text.
+    """
+    text = given
+    if given == "-" or (given is None and not _at_terminal()):
+        text = _stdin_text()
+    if not text or not text.strip():
+        raise UsageError("The prompt is empty. Give it as an argument, or pipe it in.")
+    return text
+
+
+def outcome(sessions: Iterable["Session"]) -> int:
+    """0 if all are done, else 1: what a script wants to know after a wait."""
+    return 0 if all(session.status == "done" for session in sessions) else FAILED
+
+
+def _at_terminal() -> bool:
+    return sys.stdin is None or sys.stdin.isatty()
+
+
+def _stdin_text() -> str:
+    try:
+        return sys.stdin.buffer.read().decode().removesuffix("\n")
+    except UnicodeDecodeError:
+        raise UsageError("The prompt on stdin is not UTF-8 text.") from None

@@ -1,0 +1,196 @@
+"""The verbs that only look: ls, show, trajectory, messages, output, explain, view."""
+
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ...sessions.errors import UsageError
+from . import common
+from .start import complete_agents
+
+if TYPE_CHECKING:
+    from ...sessions.manager import SessionManager
+    from ...sessions.model import Session, Step
+
+_NEWEST = 30
+_STATUSES = ("queued", "starting", "running", "waiting", "finishing", "done", "failed", "stopped", "lost")
+
+_full = click.option("--full", is_flag=True, help="Cut nothing; show diffs.")
+_turn = click.option("--turn", type=click.IntRange(min=1), metavar="N", help="Only this turn.")
+
+
+@click.command()
+@click.option(
+    "--status",
+    "-s",
+    "wanted",
+    multiple=True,
+    type=click.Choice(_STATUSES, case_sensitive=False),
+    help="Only sessions in this state; repeatable.",
+)
+@click.option("--here", is_flag=True, help="Only sessions of this folder.")
+@click.option("--all", "everything", is_flag=True, help=f"Also what is older than the newest {_NEWEST}.")
+@common.json_option
+def ls(wanted: tuple[str, ...], here: bool, everything: bool, as_json: bool) -> None:
+    """List the sessions, newest first."""
+    from ...sessions.model import Status
+
+    with common.settled_manager() as manager:
+        statuses = {Status(name.lower()) for name in wanted}
+        sessions = manager.sessions(statuses=statuses, cwd=str(Path.cwd()) if here else None)
+    if as_json:
+        common.print_sessions(sessions, as_json=True)
+        return
+    from ..render.table import sessions_text
+
+    shown = sessions if everything else _recent(sessions)
+    hidden = len(sessions) - len(shown)
+    filtered = bool(wanted) or here
+    common.say(sessions_text(shown, common.look(), hidden=hidden, filtered=filtered))
+
+
+@click.command()
+@common.json_option
+@common.id_argument
+def show(ref: str, as_json: bool) -> None:
+    """Everything known about one session: facts, turns, prompts."""
+    with common.settled_manager() as manager:
+        session = manager.get(ref)
+        turns, prompts = manager.turns(session.id), manager.prompts(session.id)
+        if as_json:
+            from ...sessions.schema import prompt_json, session_json, turn_json
+
+            parts = {"turns": [turn_json(t) for t in turns], "prompts": [prompt_json(p) for p in prompts]}
+            common.print_json(session_json(session) | parts)
+            return
+        from ..render.cards import session_card
+
+        common.say(session_card(session, turns, prompts, common.look()))
+        _looked_at(manager, session)
+
+
+@click.command()
+@_full
+@_turn
+@common.json_option
+@common.id_argument
+def trajectory(ref: str, full: bool, turn: int | None, as_json: bool) -> None:
+    """What the agent did, step by step."""
+    with common.open_manager() as manager:
+        session = manager.get(ref)
+        _print_steps(manager.trajectory(session.id, turn), full=full, as_json=as_json)
+        if not as_json:
+            _looked_at(manager, session)
+
+
+@click.command()
+@common.json_option
+@common.id_argument
+def messages(ref: str, as_json: bool) -> None:
+    """What was said, in full: prompts and answers."""
+    with common.open_manager() as manager:
+        session = manager.get(ref)
+        _print_steps(manager.messages(session.id), full=True, as_json=as_json)
+        if not as_json:
+            _looked_at(manager, session)
+
+
+@click.command()
+@_turn
+@click.option("--stderr", is_flag=True, help="What it wrote to stderr.")
+@common.json_option
+@common.id_argument
+def output(ref: str, turn: int | None, stderr: bool, as_json: bool) -> None:
+    """The raw output of a turn, byte for byte.
+
+    The current turn unless --turn names another.
+    """
+    with common.open_manager() as manager:
+        session = manager.get(ref)
+        path = manager.output_path(session.id, turn, stderr=stderr)
+    if as_json:
+        text = path.read_bytes().decode("utf-8", "replace") if path.exists() else ""
+        stream = "stderr" if stderr else "stdout"
+        facts = {"session": session.id, "turn": turn or session.turn, "stream": stream, "path": str(path)}
+        common.print_json(facts | {"text": text})
+    elif path.exists():
+        with path.open("rb") as file:
+            shutil.copyfileobj(file, sys.stdout.buffer)
+
+
+@click.command()
+@common.json_option
+@common.id_argument
+def explain(ref: str, as_json: bool) -> None:
+    """Why a session is in its state.
+
+    Prints the facts, where each was read, and the rule that decided.
+    """
+    with common.settled_manager() as manager:
+        explanation = manager.explain(ref)
+    if as_json:
+        common.print_json(explanation)
+        return
+    from ..render.cards import explanation_text
+
+    common.say(explanation_text(explanation, common.look()))
+
+
+@click.command()
+@click.option("--agent", "-a", metavar="NAME", shell_complete=complete_agents, help="Who wrote it (default: guess).")
+@_full
+@common.json_option
+@click.argument("file", type=click.Path())
+def view(file: str, agent: str | None, full: bool, as_json: bool) -> None:
+    """The steps of any agent's JSONL file ("-": stdin)."""
+    try:
+        with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as lines:
+            steps = read_steps(lines, agent)
+    except OSError as error:
+        raise UsageError(f"{file}: cannot be read: {error.strerror}.") from None
+    _print_steps(steps, full=full, as_json=as_json)
+
+
+def read_steps(lines: Iterable[bytes], agent: str | None = None) -> list["Step"]:
+    """All steps of a turn file, from its lines; nobody knows when they arrived.
+
+    Raises:
+        UsageError: there is no such agent.
+    """
+    from ...sessions.agents.guess import LOOKED_AT, guess_agent
+    from ...sessions.agents.table import agent_named
+    from ...sessions.trajectory import merged
+
+    lines = iter(lines)
+    head = list(islice(lines, LOOKED_AT))
+    parser = agent_named(agent or guess_agent(head)).parser()
+    steps = [step for line in chain(head, lines) for step in parser.feed(line.removesuffix(b"\n"))]
+    return merged(steps + parser.close())
+
+
+def _print_steps(steps: Iterable["Step"], *, full: bool, as_json: bool) -> None:
+    if as_json:
+        from ...sessions.schema import step_json
+
+        common.print_json([step_json(step) for step in steps])
+        return
+    from ..render.steps import steps_text
+
+    common.say(list(steps_text(steps, common.look(full=full))) or ["No steps yet."])
+
+
+def _recent(sessions: Sequence["Session"]) -> list["Session"]:
+    """The newest, and whatever is alive or wants attention."""
+    return [s for n, s in enumerate(sessions) if n < _NEWEST or s.status.live or s.attention]
+
+
+def _looked_at(manager: "SessionManager", session: "Session") -> None:
+    """A person at a terminal has seen the outcome; a pipe has not."""
+    if session.attention and sys.stdout.isatty():
+        manager.mark_seen(session.id)

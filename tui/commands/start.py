@@ -1,0 +1,193 @@
+"""The verbs that set an agent to work: spawn, run, inject, retry."""
+
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ...sessions.errors import UsageError
+from . import common
+
+if TYPE_CHECKING:
+    from ...sessions.manager import SessionManager
+    from ...sessions.model import Session
+
+
+def complete_agents(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """The known agents."""
+    from ...sessions.agents.table import AGENTS
+
+    return [name for name in AGENTS if name.startswith(incomplete)]
+
+
+_agent = click.option("--agent", "-a", metavar="NAME", shell_complete=complete_agents, help="Which agent CLI.")
+_cwd = click.option("--cwd", "-C", type=click.Path(), help="Where it works (default: here).")
+_title = click.option("--title", metavar="TEXT", help="A name for the table.")
+_wait = click.option("--wait", is_flag=True, help="Wait for the end; exit 0 only if it is done.")
+_timeout = click.option("--timeout", type=float, metavar="S", help="Like --wait, but give up after S seconds (124).")
+
+
+@click.command()
+@_agent
+@click.option("--model", "-m", metavar="NAME", help="Which model.")
+@_cwd
+@_title
+@click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="Any key of [agents.NAME]; repeatable.")
+@click.option("--sandbox", metavar="MODE", help="What the agent may touch (codex).")
+@click.option("--permission-mode", metavar="MODE", help="What it may do without asking (claude).")
+@click.option("--danger", is_flag=True, help="No sandbox and no questions: the agent may do anything you may.")
+@click.option("--dry-run", is_flag=True, help="Show the exact command and start nothing.")
+@_wait
+@_timeout
+@common.json_option
+@click.argument("prompt", required=False)
+def spawn(
+    agent: str | None,
+    model: str | None,
+    cwd: str | None,
+    title: str | None,
+    pairs: tuple[str, ...],
+    sandbox: str | None,
+    permission_mode: str | None,
+    danger: bool,
+    dry_run: bool,
+    wait: bool,
+    timeout: float | None,
+    as_json: bool,
+    prompt: str | None,
+) -> int:
+    """Start an agent on a prompt.
+
+    "-" or a pipe: PROMPT is read from stdin.
+    """
+    text = common.read_prompt(prompt)
+    options = parse_pairs(pairs)
+    named = {"sandbox": sandbox, "permission_mode": permission_mode, "full_danger": danger or None}
+    options |= {key: value for key, value in named.items() if value is not None}
+    with common.open_manager() as manager:
+        if dry_run:
+            return _show_plan(manager.plan(text, agent=agent, model=model, cwd=cwd, options=options), as_json)
+        session = manager.spawn(text, agent=agent, model=model, cwd=cwd, title=title, options=options)
+        return _follow(manager, session, wait=wait, timeout=timeout, as_json=as_json)
+
+
+@click.command(context_settings={"allow_interspersed_args": False})
+@_cwd
+@_title
+@_wait
+@_timeout
+@common.json_option
+@click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED)
+def run(
+    cwd: str | None, title: str | None, wait: bool, timeout: float | None, as_json: bool, argv: tuple[str, ...]
+) -> int:
+    """Run any command as a session.
+
+    For example: agentdash run -- make test
+    """
+    with common.open_manager() as manager:
+        session = manager.run(argv, cwd=cwd, title=title)
+        return _follow(manager, session, wait=wait, timeout=timeout, as_json=as_json)
+
+
+@click.command()
+@_wait
+@_timeout
+@common.json_option
+@common.id_argument
+@click.argument("prompt", required=False)
+def inject(ref: str, prompt: str | None, wait: bool, timeout: float | None, as_json: bool) -> int:
+    """Send a session its next prompt.
+
+    "-" or a pipe: PROMPT is read from stdin.
+    """
+    text = common.read_prompt(prompt)
+    with common.open_manager() as manager:
+        session = manager.inject(ref, text)
+        return _follow(manager, session, wait=wait, timeout=timeout, as_json=as_json)
+
+
+@click.command()
+@_wait
+@_timeout
+@common.json_option
+@common.id_argument
+def retry(ref: str, wait: bool, timeout: float | None, as_json: bool) -> int:
+    """Try the last turn of a session again."""
+    with common.open_manager() as manager:
+        session = manager.retry(ref)
+        return _follow(manager, session, wait=wait, timeout=timeout, as_json=as_json)
+
+
+def parse_pairs(pairs: tuple[str, ...]) -> dict[str, Any]:
+    """``key=value`` options; the value is TOML, and what is no TOML is text; dots make tables.
+
+    Raises:
+        UsageError: a pair without ``=`` or without a key.
+    """
+    options: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        *tables, name = (part.strip() for part in key.split("."))
+        if not equals or not name or not all(tables):
+            raise UsageError(f"--set takes KEY=VALUE, not {pair!r}.")
+        place = options
+        for table in tables:
+            place = place.setdefault(table, {})
+            if not isinstance(place, dict):
+                raise UsageError(f"--set gives {table!r} both a value and keys of its own.")
+        place[name] = _value(value)
+    return options
+
+
+def _value(text: str) -> Any:
+    try:
+        parsed = tomllib.loads(f"value = {text}")
+    except tomllib.TOMLDecodeError:
+        return text
+    return parsed["value"] if len(parsed) == 1 else text
+
+
+def _show_plan(launch: Any, as_json: bool) -> int:
+    if as_json:
+        from msgspec import to_builtins
+
+        common.print_json(to_builtins(launch))
+        return 0
+    from ..render.cards import launch_text
+
+    common.say(launch_text(launch))
+    return 0
+
+
+def _follow(manager: "SessionManager", session: "Session", *, wait: bool, timeout: float | None, as_json: bool) -> int:
+    """Say what became of a start: at once, or at its end."""
+    session = manager.started(session.id)
+    if not wait and timeout is None:
+        _report(session, as_json)
+        return common.FAILED if session.status in ("failed", "lost") else 0
+    if not as_json:
+        _report(session, as_json)
+    [ended] = manager.wait([session.id], timeout=timeout)
+    if as_json or not session.status.ended:
+        _report(ended, as_json)
+    if ended.last_message and not as_json:
+        from ...sessions.text import clean
+
+        common.say([clean(ended.last_message)])
+    return common.outcome([ended])
+
+
+def _report(session: "Session", as_json: bool) -> None:
+    if as_json:
+        from ...sessions.schema import session_json
+
+        common.print_json(session_json(session))
+        return
+    from ..render.table import session_line
+
+    common.say([session_line(session, common.look())])
+    if session.reason and session.status in ("failed", "lost", "waiting"):
+        from ...sessions.text import clean
+
+        click.echo(clean(session.reason), err=True)

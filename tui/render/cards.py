@@ -1,0 +1,105 @@
+"""One thing at a time, in full: a session, a receipt, an explanation, a dry run."""
+
+import shlex
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from ...sessions.agents.base import Launch
+from ...sessions.model import Prompt, Receipt, Session, Turn
+from ...sessions.text import cell_width, clean, one_line, pad
+from .table import home_relative, session_line
+from .words import Look, duration, mark, money, plural, short_id, tokens
+
+if TYPE_CHECKING:
+    from ...sessions.explain import Explanation
+
+
+def session_card(session: Session, turns: Sequence[Turn], prompts: Sequence[Prompt], look: Look) -> list[str]:
+    """Everything that is known about a session."""
+    lines = [session_line(session, look), *_facts(_session_facts(session), look)]
+    lines += [_turn_line(turn, look) for turn in turns]
+    waiting = [prompt for prompt in prompts if prompt.state != "seen"]
+    lines += [f"{prompt.state:>8}  {one_line(prompt.text, max(20, look.width - 10))}" for prompt in waiting]
+    if session.last_message:
+        lines += ["", *clean(session.last_message).split("\n")]
+    return lines
+
+
+def receipt_text(receipt: Receipt, title: str, look: Look) -> list[str]:
+    """The summary, then what each signal ended, then what is left and why."""
+    took = f", {duration(receipt.duration_ms)}" if receipt.duration_ms is not None else ""
+    lines = [f'{receipt.session[:8]}  {receipt.status}  "{one_line(title, 40)}": {receipt.summary()}{took}']
+    by_signal: dict[str, list[str]] = {}
+    for process in receipt.ended:
+        name = f"{one_line(process.command, 60)} {process.pid}"
+        by_signal.setdefault(process.signal or "by itself", []).append(name)
+    lines += [f"  {pad(how, 9)} {one_line(', '.join(names))}" for how, names in by_signal.items()]
+    for left in receipt.left:
+        text = f"  left      {one_line(left.command, 60)} {left.pid}: {one_line(left.reason)}"
+        lines.append(look.paint(text, "danger"))
+    return [*lines, f"  {one_line(receipt.note)}"] if receipt.note else lines
+
+
+def explanation_text(explanation: "Explanation", look: Look) -> list[str]:
+    """The state, the rule that gave it, and every fact with where it was read."""
+    reason = f" ({one_line(explanation.reason)})" if explanation.reason else ""
+    status = explanation.status
+    lines = [
+        f"{short_id(explanation.session)}  {mark(look, status)} {status}{reason}",
+        f"rule: {one_line(explanation.rule)}",
+    ]
+    rows = [[one_line(text) for text in (fact.name, fact.value, fact.source)] for fact in explanation.facts]
+    names, values = (max((cell_width(row[n]) for row in rows), default=0) for n in (0, 1))
+    for name, value, source in rows:
+        told = look.paint(source, "dim")
+        lines.append(f"  {pad(name, names)}  {pad(value, min(values, 40))}  {told}".rstrip())
+    return lines
+
+
+def launch_text(launch: Launch) -> list[str]:
+    """The exact start, as one could type it."""
+    lines = [clean(shlex.join(launch.argv))]
+    if launch.stdin is not None:
+        lines.append(f"stdin: {plural(len(launch.stdin.encode('utf-8', 'replace')), 'byte')}")
+    return lines + [f"env:   {key}={clean(value)}" for key, value in launch.env.items()]
+
+
+def _facts(facts: dict[str, str | None], look: Look) -> list[str]:
+    return [f"{look.paint(f'{name:>8}', 'dim')}  {value}" for name, value in facts.items() if value]
+
+
+def _session_facts(session: Session) -> dict[str, str | None]:
+    return {
+        "reason": one_line(session.reason or ""),
+        "id": session.id,
+        "agent": one_line(" ".join(filter(None, (session.agent, session.model, session.agent_session)))),
+        "where": one_line(home_relative(session.cwd)),
+        "task": one_line(session.task, 400),
+        "created": _moment(session.created_at),
+        "ended": _moment(session.ended_at),
+        "tokens": tokens(session.usage.total_tokens),
+        "cost": money(session.cost_usd),
+        "exit": " ".join(str(v) for v in (session.exit_code, session.signal) if v is not None),
+        "unknown": plural(session.unknown, "line") if session.unknown else None,
+        "left": plural(session.left, "process", "processes") if session.left else None,
+        "parent": session.parent,
+    }
+
+
+def _turn_line(turn: Turn, look: Look) -> str:
+    parts = (
+        f"{mark(look, turn.status)} {turn.status}",
+        duration(turn.duration_ms),
+        f"{tokens(turn.usage.total_tokens)} tok",
+        money(turn.cost_usd),
+        plural(turn.steps, "step"),
+        one_line(turn.reason or ""),
+    )
+    return f"  turn {turn.n}  " + "  ".join(filter(None, parts))
+
+
+def _moment(at: int | None) -> str | None:
+    if at is None:
+        return None
+    return datetime.fromtimestamp(at / 1000, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")

@@ -1,0 +1,181 @@
+"""Steps as lines: what an agent did, in its order."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from ...sessions.model import Step, StepKind
+from ...sessions.text import clean, one_line, shorten
+from .words import Look, duration, ending, money, tokens
+
+REASONING, ARGUMENTS, OUTPUT, MESSAGE = 100, 100, 200, 200
+"""Characters shown without ``--full``."""
+
+_MARKS = {
+    StepKind.PROMPT: ("❯", ">", "strong"),  # noqa: RUF001
+    StepKind.START: ("▸", "|", "dim"),
+    StepKind.REASONING: ("∴", "~", "dim"),
+    StepKind.MESSAGE: ("✦", "*", ""),
+    StepKind.COMMAND: ("$", "$", ""),
+    StepKind.TOOL_CALL: ("⚙", "@", ""),
+    StepKind.FILE_CHANGE: ("±", "+-", ""),
+    StepKind.WEB_SEARCH: ("⌕", "w", ""),
+    StepKind.PLAN: ("☰", "=", ""),
+    StepKind.SUBAGENT: ("⑂", "Y", ""),
+    StepKind.ERROR: ("✗", "x", "failure"),
+    StepKind.NOTICE: ("·", ".", "dim"),
+    StepKind.USAGE: ("Σ", "#", "dim"),
+    StepKind.UNKNOWN: ("�", "?", "attention"),
+}
+_TASKS = {"completed": ("☑", "[x]"), "in_progress": ("◐", "[>]"), "pending": ("☐", "[ ]")}
+
+
+def steps_text(steps: Iterable[Step], look: Look) -> Iterator[str]:
+    """The lines of a trajectory, with a heading wherever a turn begins."""
+    turn = None
+    for step in steps:
+        if step.turn != turn:
+            turn = step.turn
+            yield _heading(turn, look)
+        indent = "    " if step.parent else ""
+        for line in step_text(step, look):
+            yield indent + line
+
+
+def step_text(step: Step, look: Look) -> list[str]:
+    """One step: a marked first line, the rest below it."""
+    render = _RENDERERS.get(step.kind, _plain)
+    char, twin, role = _MARKS[step.kind]
+    first, *rest = render(step, look)
+    painted = [look.paint(f"{look.char(char, twin)} {first}", role)]
+    return [line.rstrip() for line in painted + [f"  {line}" for line in rest]]
+
+
+def _heading(turn: int, look: Look) -> str:
+    rule = look.char("─", "-")
+    label = f"{rule * 2} turn {turn} "
+    return look.paint(label + rule * max(0, min(look.width, 100) - len(label)), "dim")
+
+
+def _limited(text: str, length: int, look: Look) -> list[str]:
+    """Foreign text as lines, cut unless everything is wanted."""
+    text = clean(text).strip("\n").expandtabs(4)
+    return (text if look.full else shorten(text, length)).split("\n")
+
+
+def _line(text: str, length: int, look: Look) -> str:
+    text = one_line(text)
+    return text if look.full else shorten(text, length)
+
+
+def _after(text: str, step: Step, look: Look, note: str = "") -> str:
+    """The text with how and how fast the step ended."""
+    sign, role = ending(look, step.status)
+    known = step.at is not None and step.ended_at is not None
+    took = duration(step.ended_at - step.at) if known else ""  # type: ignore[operator]
+    tail = " ".join(filter(None, (sign, note)))
+    parts = [text, look.paint(tail, role) if tail else "", look.paint(took, "dim") if took else ""]
+    return "  ".join(filter(None, parts))
+
+
+def _output(step: Step, look: Look) -> list[str]:
+    text = (step.output or "").strip("\n")
+    return [look.paint(line, "dim") for line in _limited(text, OUTPUT, look)] if text else []
+
+
+def _plain(step: Step, look: Look) -> list[str]:
+    return _limited(step.text, REASONING if step.kind is StepKind.REASONING else MESSAGE, look)
+
+
+def _start(step: Step, look: Look) -> list[str]:
+    return [_line(" ".join(filter(None, (step.model, step.agent_session))) or step.text, MESSAGE, look)]
+
+
+def _command(step: Step, look: Look) -> list[str]:
+    first, *rest = _limited(step.command or step.text, MESSAGE, look)
+    note = f"exit {step.exit_code}" if step.exit_code else ""
+    return [_after(first, step, look, note), *rest, *_output(step, look)]
+
+
+def _tool(step: Step, look: Look) -> list[str]:
+    name = one_line(".".join(filter(None, (step.server, step.tool))))
+    arguments = "" if step.arguments is None else _line(_as_text(step.arguments), ARGUMENTS, look)
+    call = f"{name}({arguments})" if name else arguments or _line(step.text, MESSAGE, look)
+    return [_after(call, step, look), *_output(step, look)]
+
+
+def _changes(step: Step, look: Look) -> list[str]:
+    if not step.changes:
+        return [_after(_line(step.text, MESSAGE, look), step, look)]
+    named = [f"{one_line(c.path)}  {one_line(c.kind)}{_counted(c.diff)}" for c in step.changes]
+    lines = [_after(named[0], step, look), *named[1:]]
+    if look.full:
+        diffs = (clean(change.diff).split("\n") for change in step.changes if change.diff)
+        lines += [_diff_line(line, look) for diff in diffs for line in diff]
+    return lines
+
+
+def _counted(diff: str | None) -> str:
+    """How many lines came and went, where the agent gave a diff."""
+    if not diff:
+        return ""
+    lines = diff.split("\n")
+    plus = sum(line.startswith("+") and not line.startswith("+++") for line in lines)
+    minus = sum(line.startswith("-") and not line.startswith("---") for line in lines)
+    return f"  +{plus} -{minus}"
+
+
+def _diff_line(line: str, look: Look) -> str:
+    role = {"+": "good", "-": "failure", "@": "dim"}.get(line[:1], "")
+    return look.paint(line, role)
+
+
+def _plan(step: Step, look: Look) -> list[str]:
+    def task(status: str, text: str) -> str:
+        return f"{look.char(*_TASKS.get(status, _TASKS['pending']))} {_line(text, MESSAGE, look)}"
+
+    done = sum(item.status == "completed" for item in step.items)
+    return [f"plan {done}/{len(step.items)}", *(task(item.status, item.text) for item in step.items)]
+
+
+def _usage(step: Step, look: Look) -> list[str]:
+    usage = step.usage
+    if usage is None:
+        return [_line(step.text, MESSAGE, look)]
+    counts = (
+        ("in", usage.input_tokens),
+        ("cached", usage.cached_input_tokens),
+        ("out", usage.output_tokens),
+        ("reasoning", usage.reasoning_output_tokens),
+    )
+    parts = [f"{tokens(count)} {name}" for name, count in counts if count is not None]
+    return [", ".join([*parts, *([money(step.cost_usd)] if step.cost_usd is not None else [])])]
+
+
+def _unknown(step: Step, look: Look) -> list[str]:
+    first, *rest = _limited(step.text, MESSAGE, look)
+    return [f"{one_line(step.event or 'unknown')}: {first}", *rest]
+
+
+def _error(step: Step, look: Look) -> list[str]:
+    lines = _limited(step.text, MESSAGE, look)
+    return [lines[0] + ("  (goes on)" if step.fatal is False else ""), *lines[1:]]
+
+
+def _as_text(arguments: Any) -> str:
+    return arguments if isinstance(arguments, str) else msgspec.json.encode(arguments).decode()
+
+
+_RENDERERS: dict[StepKind, Callable[[Step, Look], list[str]]] = {
+    StepKind.START: _start,
+    StepKind.COMMAND: _command,
+    StepKind.TOOL_CALL: _tool,
+    StepKind.WEB_SEARCH: _tool,
+    StepKind.SUBAGENT: _tool,
+    StepKind.FILE_CHANGE: _changes,
+    StepKind.PLAN: _plan,
+    StepKind.USAGE: _usage,
+    StepKind.UNKNOWN: _unknown,
+    StepKind.ERROR: _error,
+}
