@@ -48,8 +48,6 @@ class Launch(Struct, frozen=True, kw_only=True):
     """Text fed to standard input from a file; None means ``/dev/null``."""
     env: Mapping[str, str] = field(default_factory=dict)
     """Variables set on top of the environment of whoever starts the turn."""
-    agent_session: str | None = None
-    """The conversation's id where the adapter chooses it (claude ``--session-id``)."""
     model: str | None = None
 
 

@@ -22,7 +22,7 @@ def guess_agent(lines: Iterable[bytes]) -> str:
 def _by_event(line: bytes) -> str | None:
     try:
         event: Any = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     kind = event.get("type") if isinstance(event, dict) else None
     if not isinstance(kind, str):

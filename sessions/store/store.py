@@ -139,11 +139,11 @@ class Store:
         with self.database.transaction() as db:
             db.execute(
                 "INSERT INTO sessions (id, agent, title, task, cwd, model, options, command, env, source, parent,"
-                " agent_session, status, turn, host, created_at, updated_at)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', 1, ?, ?, ?)",
+                " status, turn, host, created_at, updated_at)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', 1, ?, ?, ?)",
                 (
                     new.id, new.agent, new.title, new.task, new.cwd, new.model, dump(new.options),
-                    dump(new.command), dump(new.env), new.source, new.parent, launch.agent_session, new.host,
+                    dump(new.command), dump(new.env), new.source, new.parent, new.host,
                     now, now,
                 ),
             )  # fmt: skip
@@ -169,9 +169,8 @@ class Store:
             _insert_turn(db, session_id, n, prompt, launch, run_id, now)
             db.execute(
                 "UPDATE sessions SET status = 'queued', reason = NULL, turn = ?, exit_code = NULL, signal = NULL,"
-                " ended_at = NULL, model = COALESCE(?, model), updated_at = ?,"
-                " agent_session = COALESCE(?, agent_session) WHERE id = ?",
-                (n, launch.model, now, launch.agent_session, session_id),
+                " ended_at = NULL, model = COALESCE(?, model), updated_at = ? WHERE id = ?",
+                (n, launch.model, now, session_id),
             )
         return n
 

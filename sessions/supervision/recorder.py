@@ -56,15 +56,13 @@ class Recorder:
         """Whether something was read that is not committed yet."""
         return self._follower is not None and self._key(self._follower) != self._committed
 
-    def begin(self, agent: Agent, agent_session: str | None, *, adopted: bool) -> None:
+    def begin(self, agent: Agent, *, adopted: bool) -> None:
         """Start following the turn file; what an adopted agent printed earlier has no arrival time."""
         self._agent = agent
         folder, turn = self._folder, self._turn
         self._follower = Follower(folder.output(turn), folder.times(turn), agent.parser(turn))
         if adopted:
             self._follower.catch_up(stamped=False)
-        if agent_session is not None:
-            self._follower.facts.agent_session = agent_session
         self.guarded(lambda: write_identity(self._store, self._folder))
 
     def follow(self) -> None:

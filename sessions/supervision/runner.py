@@ -93,7 +93,7 @@ class Runner:
             return
         self._kin.agent = identity = self._child.started(process)
         self._recorder.retried(lambda: self._log.running(*identity))
-        self._watch(claim.agent, claim.launch.agent_session)
+        self._watch(claim.agent)
 
     def adopt(self) -> None:
         """Take over a turn whose runner was killed."""
@@ -110,7 +110,7 @@ class Runner:
             self._log.running(*identity)
         if claim.stop_requested_at is not None:
             self._stopped_by = "you"
-        self._watch(claim.agent, claim.launch.agent_session)
+        self._watch(claim.agent)
 
     def sweep(self) -> None:
         """End what the session has left, and answer who asked."""
@@ -121,11 +121,11 @@ class Runner:
         self._ended = True
         self._loop()
 
-    def _watch(self, agent_name: str, agent_session: str | None) -> None:
+    def _watch(self, agent_name: str) -> None:
         agent = agent_named(agent_name)
         self._ladder = agent.ladder
         self._growth = notify.watch_growth(self._folder.output(self._turn))
-        self._recorder.begin(agent, agent_session, adopted=self._child.adopted)
+        self._recorder.begin(agent, adopted=self._child.adopted)
         self._loop()
 
     def _loop(self) -> None:

@@ -28,9 +28,7 @@ def test_6_killing_front_ends_at_150_random_moments_damages_no_session(manager, 
     announced = []
     kills = 0
     while kills < MOMENTS:
-        fronts = [
-            subprocess.Popen([sys.executable, str(program)], stdout=subprocess.PIPE, text=True) for _ in range(3)
-        ]
+        fronts = [subprocess.Popen([sys.executable, str(program)], stdout=subprocess.PIPE, text=True) for _ in range(3)]
         for front in fronts:
             assert front.stdout.readline() == "ready\n"
         for front in fronts:

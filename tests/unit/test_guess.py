@@ -14,6 +14,7 @@ from agentdash.sessions.agents.guess import guess_agent
         ([b'{"type":"result"}'], "command"),
         ([b'{"type":1}', b"[1]", b"null", b'"thread.started"'], "command"),
         ([b"\xff\xfe", b"plain text"], "command"),
+        ([b"[" * 100_000], "command"),
         ([], "command"),
     ],
 )

@@ -31,9 +31,7 @@ def store(layout):
 def abandoned(layout, store, *, boot_id=None, host=None, output=b"", agent=(2**22 - 3, 1), agent_name="command"):
     """A running turn whose runner is gone."""
     layout.session(SESSION).create()
-    new = NewSession(
-        id=SESSION, agent=agent_name, title="t", task="t", cwd="/", model=None, host=host or host_name()
-    )
+    new = NewSession(id=SESSION, agent=agent_name, title="t", task="t", cwd="/", model=None, host=host or host_name())
     store.create(new, "t", Launch(argv=("true",)), "run-1")
     owner = Owner(pid=2**22 - 2, start=1, boot_id=boot_id or procs.boot_id(), pid_ns=procs.pid_namespace())
     log = TurnLog(store, SESSION, 1, owner)

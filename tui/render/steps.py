@@ -160,7 +160,7 @@ def _unknown(step: Step, look: Look) -> list[str]:
 
 def _error(step: Step, look: Look) -> list[str]:
     lines = _limited(step.text, MESSAGE, look)
-    return [lines[0] + ("  (goes on)" if step.fatal is False else ""), *lines[1:]]
+    return [lines[0] + ("  (not fatal)" if step.fatal is False else ""), *lines[1:]]
 
 
 def _as_text(arguments: Any) -> str:

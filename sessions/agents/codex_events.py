@@ -1,0 +1,179 @@
+"""The events of ``codex exec --json``: one JSON object a line (codex-cli 0.169.0, protocols 2.2).
+
+Every field but ``type`` and an item's ``id`` is optional, because other versions leave some out.
+"""
+
+from typing import Any
+
+from msgspec import Struct, field
+
+
+class Usage(Struct):
+    """Tokens of the whole thread so far, not of the turn."""
+
+    input_tokens: int | None = None
+    cached_input_tokens: int | None = None
+    output_tokens: int | None = None
+    reasoning_output_tokens: int | None = None
+
+
+class Failure(Struct):
+    """What went wrong; often the raw text of the server."""
+
+    message: str = ""
+
+
+class FileChange(Struct):
+    """One file of a ``file_change``; the stream has no diff."""
+
+    path: str = ""
+    kind: str = "update"
+
+
+class TodoItem(Struct):
+    """One line of the todo list; "in progress" is flattened to not completed."""
+
+    text: str = ""
+    completed: bool = False
+
+
+class ToolFailure(Struct):
+    """Why an MCP call failed."""
+
+    message: str = ""
+
+
+class Item(Struct, tag_field="type", kw_only=True):
+    """One thing the agent does; ``item.started``, ``.updated`` and ``.completed`` share its id."""
+
+    id: str
+
+
+class AgentMessage(Item, tag="agent_message"):
+    """Text for the user; only ever completed."""
+
+    text: str = ""
+
+
+class Reasoning(Item, tag="reasoning"):
+    """A summary of the model's reasoning; only ever completed."""
+
+    text: str = ""
+
+
+class CommandExecution(Item, tag="command_execution"):
+    """A shell command; its output comes whole, with the completed event, and is cut to 1 MiB."""
+
+    command: str = ""
+    aggregated_output: str = ""
+    exit_code: int | None = None
+    status: str = ""
+
+
+class FileChanges(Item, tag="file_change"):
+    """A patch."""
+
+    changes: list[FileChange] = field(default_factory=list)
+    status: str = ""
+
+
+class McpToolCall(Item, tag="mcp_tool_call"):
+    """A call of an MCP server's tool."""
+
+    server: str | None = None
+    tool: str | None = None
+    arguments: Any = None
+    result: Any = None
+    error: ToolFailure | None = None
+    status: str = ""
+
+
+class CollabToolCall(Item, tag="collab_tool_call"):
+    """Something done with a sub-agent."""
+
+    tool: str | None = None
+    receiver_thread_ids: list[str] = field(default_factory=list)
+    prompt: str | None = None
+    agents_states: Any = None
+    status: str = ""
+
+
+class WebSearch(Item, tag="web_search"):
+    """A search of the web."""
+
+    query: str = ""
+    action: Any = None
+
+
+class TodoList(Item, tag="todo_list"):
+    """The agent's plan."""
+
+    items: list[TodoItem] = field(default_factory=list)
+
+
+class Warned(Item, tag="error"):
+    """A warning that ends nothing."""
+
+    message: str = ""
+
+
+AnyItem = (
+    AgentMessage
+    | Reasoning
+    | CommandExecution
+    | FileChanges
+    | McpToolCall
+    | CollabToolCall
+    | WebSearch
+    | TodoList
+    | Warned
+)
+
+
+class ThreadStarted(Struct, tag_field="type", tag="thread.started"):
+    """First line: the conversation's id, the same again at a resume."""
+
+    thread_id: str | None = None
+
+
+class TurnStarted(Struct, tag_field="type", tag="turn.started"):
+    """The model is asked."""
+
+
+class TurnCompleted(Struct, tag_field="type", tag="turn.completed"):
+    """The proper end of a good turn."""
+
+    usage: Usage | None = None
+
+
+class TurnFailed(Struct, tag_field="type", tag="turn.failed"):
+    """The proper end of a failed turn; it has no usage."""
+
+    error: Failure = field(default_factory=Failure)
+
+
+class TopError(Struct, tag_field="type", tag="error"):
+    """A trouble; ``Reconnecting... 1/2`` too, so it never ends a turn by itself."""
+
+    message: str = ""
+
+
+class ItemStarted(Struct, tag_field="type", tag="item.started"):
+    """An item begins."""
+
+    item: AnyItem
+
+
+class ItemUpdated(Struct, tag_field="type", tag="item.updated"):
+    """An item changed (todo lists)."""
+
+    item: AnyItem
+
+
+class ItemCompleted(Struct, tag_field="type", tag="item.completed"):
+    """An item is over."""
+
+    item: AnyItem
+
+
+Event = ThreadStarted | TurnStarted | TurnCompleted | TurnFailed | TopError | ItemStarted | ItemUpdated | ItemCompleted
