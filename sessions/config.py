@@ -115,13 +115,14 @@ def write_default(path: Path) -> None:
         ConfigError: it cannot be written.
     """
     text = _HEADER + as_toml(_default())
+    if path.exists():
+        raise UsageError(f"{path} exists already; it was left as it is.")
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # O_EXCL: what somebody else writes in the same moment is not replaced either.
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
-    except FileExistsError:
-        raise UsageError(f"{path} exists already; it was left as it is.") from None
     except OSError as error:
         raise ConfigError(f"{path}: cannot be written: {error.strerror}.") from None
 

@@ -1,20 +1,42 @@
-import os, time, pathlib, pytest
+"""What all tests share: isolation from the user's own state, waiting for conditions, and the real agent CLIs."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from agentdash.sessions.supervision import procs
+
+HERE = Path(__file__).parent
+TOOLS = HERE / "tools" / "node_modules" / ".bin"
+SCRATCH = HERE.parent / ".scratch"
+"""Not below the temp folder: codex refuses to put its helper links there and warns."""
 
 
 @pytest.fixture(autouse=True)
-def isolation(monkeypatch, tmp_path):
+def isolated(monkeypatch, tmp_path):
+    """No test can touch the user's sessions or settings, or be taken for part of a session."""
     monkeypatch.setenv("AGENTDASH_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("AGENTDASH_CONFIG", str(tmp_path / "config.toml"))
-    monkeypatch.delenv("AGENTDASH_SESSION_ID", raising=False)
-    monkeypatch.delenv("AGENTDASH_RUN_ID", raising=False)
+    for tag in (procs.SESSION_TAG, procs.RUN_TAG, procs.RUNNER_MARK, "NO_COLOR", "SSH_CONNECTION"):
+        monkeypatch.delenv(tag, raising=False)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def wait_until():
-    def wait(predicate, timeout=20, what="the condition"):
-        end = time.monotonic() + timeout
+    """Wait for a condition; what it gave, once it holds."""
+
+    def wait(predicate, timeout=30, what="the condition"):
+        deadline = time.monotonic() + timeout
         while not (found := predicate()):
-            assert time.monotonic() < end, f"waited {timeout} s for {what}"
+            if time.monotonic() > deadline:
+                pytest.fail(f"waited {timeout} s for {what}")
             time.sleep(0.02)
         return found
 
@@ -23,16 +45,143 @@ def wait_until():
 
 @pytest.fixture
 def leftovers():
+    """The living processes that carry a session's tag: a scan of its own, not agentdash's."""
+
     def scan(session_id):
+        tag = f"AGENTDASH_SESSION_ID={session_id}".encode()
         found = []
-        for entry in pathlib.Path("/proc").iterdir():
+        for entry in Path("/proc").iterdir():
             if entry.name.isdigit():
                 try:
-                    env = (entry / "environ").read_bytes()
-                    if f"AGENTDASH_SESSION_ID={session_id}".encode() in env.split(b"\0"):
-                        found.append(int(entry.name))
+                    tagged = tag in (entry / "environ").read_bytes().split(b"\0")
                 except OSError:
-                    pass
+                    continue
+                if tagged:
+                    found.append((int(entry.name), (entry / "cmdline").read_bytes()))
         return found
 
     return scan
+
+
+class ProcessBook:
+    """The test's own list of processes by pid and start time, to be gone at the end."""
+
+    def __init__(self):
+        self.known = set()
+
+    def add(self, processes):
+        """Remember what is there now."""
+        self.known |= {found.key for process in processes if (found := procs.look(process.pid))}
+
+    def alive(self):
+        """Those that still run."""
+        assert self.known, "nothing was remembered: the test would prove nothing"
+        return sorted(pid for pid, start in self.known if procs.alive(pid, start))
+
+
+@pytest.fixture
+def process_book():
+    return ProcessBook()
+
+
+def missing(what):
+    """Skip on a machine without the tool; fail where the tools are promised (CI)."""
+    message = f"{what} is not installed"
+    if os.environ.get("AGENTDASH_REQUIRE_TOOLS") == "1":
+        pytest.fail(message)
+    pytest.skip(message)
+
+
+@pytest.fixture(scope="session")
+def require_tool():
+    """The path of a command, or no test."""
+
+    def find(name):
+        places = os.pathsep.join([str(TOOLS), os.environ.get("PATH", ""), "/usr/sbin"])
+        return shutil.which(name, path=places) or missing(name)
+
+    return find
+
+
+class FakeModel:
+    """A running model server with scripted answers (tests/fakemodel)."""
+
+    def __init__(self, url):
+        self.url = url
+
+    def requests(self):
+        """What the agents asked so far, newest last."""
+        with urllib.request.urlopen(f"{self.url}/_fake/requests") as answer:
+            return json.load(answer)
+
+
+@pytest.fixture(scope="session")
+def fake_model():
+    """The scripted model server, for the whole run."""
+    server = subprocess.Popen(
+        [sys.executable, str(HERE / "fakemodel" / "fakemodel.py"), "--port", "0"], stdout=subprocess.PIPE, text=True
+    )
+    listening = json.loads(server.stdout.readline())
+    yield FakeModel(listening["url"])
+    crashed = server.poll() is not None
+    server.terminate()
+    server.communicate(timeout=20)
+    assert not crashed, "the model server crashed during the tests"
+
+
+@pytest.fixture
+def scratch_home(request, monkeypatch):
+    """A folder for an agent's own settings and histories."""
+    SCRATCH.mkdir(exist_ok=True)
+    home = SCRATCH / f"{os.getpid()}-{abs(hash(request.node.nodeid)):x}"
+    home.mkdir()
+    # Agents run commands in login shells: the user's own profile must not be part of the test.
+    monkeypatch.setenv("HOME", str(home))
+    yield home
+    shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.fixture
+def codex_env(require_tool, fake_model, scratch_home, monkeypatch):
+    """The real codex, pointed at the scripted model."""
+    home = scratch_home / "codex"
+    home.mkdir()
+    home.joinpath("config.toml").write_text(
+        'model = "gpt-5.5"\n'
+        'model_provider = "fake"\n'
+        "[tools.update_plan]\n"
+        "enabled = true\n"
+        "[model_providers.fake]\n"
+        f'name = "Fake"\nbase_url = "{fake_model.url}/v1"\nenv_key = "FAKE_KEY"\nwire_api = "responses"\n'
+        "request_max_retries = 2\nstream_max_retries = 2\n"
+    )
+    monkeypatch.setenv("CODEX_HOME", str(home))
+    monkeypatch.setenv("FAKE_KEY", "dummy")
+    _prepend_path(monkeypatch, require_tool("codex"))
+    return home
+
+
+@pytest.fixture
+def claude_env(require_tool, fake_model, scratch_home, monkeypatch):
+    """The real claude, pointed at the scripted model."""
+    home = scratch_home / "claude"
+    home.mkdir()
+    settings = {
+        "CLAUDE_CONFIG_DIR": str(home),
+        "ANTHROPIC_BASE_URL": fake_model.url,
+        "ANTHROPIC_API_KEY": "dummy",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "CLAUDE_CODE_MAX_RETRIES": "2",
+        "DISABLE_TELEMETRY": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        # As root it refuses to work without permission checks, except in what calls itself a sandbox.
+        "IS_SANDBOX": "1",
+    }
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    _prepend_path(monkeypatch, require_tool("claude"))
+    return home
+
+
+def _prepend_path(monkeypatch, command):
+    monkeypatch.setenv("PATH", f"{Path(command).parent}{os.pathsep}{os.environ['PATH']}")

@@ -3,6 +3,7 @@
 import contextlib
 
 import pytest
+
 from agentdash.sessions.errors import AgentdashError
 from agentdash.sessions.manager import SessionManager
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from agentdash.sessions.manager import SessionManager
 from agentdash.tui.cli import run
 

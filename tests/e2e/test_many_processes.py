@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+
 from agentdash.sessions.model import Status
 
 PROGRAM = """

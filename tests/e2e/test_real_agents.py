@@ -4,6 +4,7 @@ import re
 import time
 
 import pytest
+
 from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.model import Status, StepKind, StepStatus
 

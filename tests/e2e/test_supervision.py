@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.model import Status
 from agentdash.sessions.supervision import procs

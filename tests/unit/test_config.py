@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from agentdash.sessions.agents.base import Ladder
 from agentdash.sessions.config import Config, as_toml, config_path, load_config, write_default
 from agentdash.sessions.errors import ConfigError, UsageError

@@ -1,6 +1,7 @@
 """Which agent wrote a file is told from its events."""
 
 import pytest
+
 from agentdash.sessions.agents.guess import guess_agent
 
 

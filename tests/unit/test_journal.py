@@ -1,10 +1,11 @@
 """Reading turn files by offset."""
 
 import pytest
-from agentdash.sessions import journal
-from agentdash.sessions.journal import ArrivalTimes, LineReader, stamp
 from hypothesis import given
 from hypothesis import strategies as st
+
+from agentdash.sessions import journal
+from agentdash.sessions.journal import ArrivalTimes, LineReader, stamp
 
 
 def lines(reader):

@@ -4,6 +4,9 @@ import re
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from agentdash.sessions.agents.base import Launch
 from agentdash.sessions.explain import Explanation, Fact
 from agentdash.sessions.model import (
@@ -27,8 +30,6 @@ from agentdash.tui.render.cards import explanation_text, launch_text, receipt_te
 from agentdash.tui.render.steps import step_text, steps_text
 from agentdash.tui.render.table import session_line, sessions_text
 from agentdash.tui.render.words import Look, age, duration, money, tokens
-from hypothesis import given
-from hypothesis import strategies as st
 
 LOOK = Look(width=120, now=100_000)
 COLOURS = Look(width=120, now=100_000, colour=True)
@@ -261,7 +262,8 @@ def test_a_dry_run_can_be_typed() -> None:
     [
         (age, -5_000, "0s"), (age, 4_000, "4s"), (age, 720_000, "12m"), (age, 10_800_000, "3h"),
         (age, 172_800_000, "2d"),
-        (duration, None, ""), (duration, 400, "0.4s"), (duration, 192_000, "3m12s"), (duration, 7_500_000, "2h05m"),
+        (duration, None, ""), (duration, 400, "0.4s"),
+        (duration, 59_960, "1m00s"), (duration, 192_000, "3m12s"), (duration, 7_500_000, "2h05m"),
         (tokens, None, "?"), (tokens, 0, "0"), (tokens, 812, "812"), (tokens, 18_240, "18.2k"),
         (tokens, 99_960, "100k"), (tokens, 412_000, "412k"), (tokens, 999_600, "1.0M"), (tokens, 3_100_000, "3.1M"),
         (money, None, "?"), (money, 0.0, "$0.00"), (money, 0.0042, "$0.0042"), (money, 0.31, "$0.31"),

@@ -3,6 +3,7 @@
 import os
 
 import pytest
+
 from agentdash.sessions.agents.base import Launch
 from agentdash.sessions.layout import Layout
 from agentdash.sessions.model import Status

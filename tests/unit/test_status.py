@@ -1,6 +1,7 @@
 """Facts to a status: every rule that decides how a turn ended."""
 
 import pytest
+
 from agentdash.sessions.agents.base import Facts
 from agentdash.sessions.model import Status
 from agentdash.sessions.status import EndFacts, at_the_end, while_running

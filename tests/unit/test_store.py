@@ -3,6 +3,7 @@
 import sqlite3
 
 import pytest
+
 from agentdash.sessions.agents.base import Facts, Launch
 from agentdash.sessions.errors import SessionBusyError, StoreError, UnknownSessionError
 from agentdash.sessions.model import Status, Usage

@@ -3,9 +3,10 @@
 import unicodedata
 
 import pytest
-from agentdash.sessions.text import cell_width, clean, cut, cut_left, one_line, pad, shorten
 from hypothesis import given
 from hypothesis import strategies as st
+
+from agentdash.sessions.text import cell_width, clean, cut, cut_left, one_line, pad, shorten
 
 ANY = st.text(st.characters(exclude_categories=()))
 

@@ -104,9 +104,9 @@ def duration(milliseconds: int | None) -> str:
     if milliseconds is None:
         return ""
     seconds = max(0, milliseconds) / 1000
-    if seconds < 60:
+    if seconds < 59.95:  # what would be rounded to 60.0s is a minute
         return f"{seconds:.1f}s"
-    minutes, rest = divmod(int(seconds), 60)
+    minutes, rest = divmod(round(seconds), 60)
     return f"{minutes}m{rest:02}s" if minutes < 60 else f"{minutes // 60}h{minutes % 60:02}m"
 
 

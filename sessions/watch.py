@@ -1,0 +1,124 @@
+"""What changed on disk: two folders, whatever the number of sessions.  The only import of watchfiles.
+
+Events say *that* something changed, never what: whoever gets one asks the change feed, or reads a turn file from
+its last offset.  A sweep every two seconds heals what the kernel failed to report, and where the kernel reports
+nothing at all (watch limit, network folder, a folder that is gone) everything is asked for twice a second.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Iterable
+from pathlib import Path
+
+from msgspec import Struct
+from watchfiles import Change as FileChange
+from watchfiles import awatch
+
+from .clock import monotonic
+
+DEBOUNCE_MS = 50
+"""How long events are gathered; the default of 1,600 ms would hold back a busy folder."""
+
+SWEEP_SECONDS = 2.0
+POLL_SECONDS = 0.5
+RETRY_SECONDS = 30.0
+"""How long to poll before asking the kernel for watches again."""
+
+
+class Change(Struct, frozen=True, kw_only=True):
+    """One look at the disk is due."""
+
+    database: bool = False
+    turn_files: frozenset[str] = frozenset()
+    """Names in the live folder that grew: ``<session>.<turn>.jsonl``."""
+    sweep: bool = False
+    """Look at everything that is open, and for runners that died."""
+
+
+async def changes(home: Path, live: Path) -> AsyncIterator[Change]:
+    """Yield forever what changed in the state folder and in its folder of live turn files.
+
+    The first value asks for a look at everything.  The stream survives that the folders are deleted or replaced.
+    """
+    folders = (home, live)
+    yield Change(database=True, sweep=True)
+    while True:
+        watched = _identity(folders)
+        try:
+            async for change in _watched(folders, watched):
+                yield change
+        except OSError:
+            pass  # the watch limit is reached, or a folder is gone: poll for a while
+        async for change in _polled(folders, watched):
+            yield change
+
+
+async def _watched(folders: tuple[Path, Path], watched: object) -> AsyncIterator[Change]:
+    """What the kernel reports, until these folders are no longer the ones being watched."""
+    swept = monotonic()
+    batches = awatch(
+        *folders,
+        watch_filter=_wanted,
+        debounce=DEBOUNCE_MS,
+        step=DEBOUNCE_MS,
+        rust_timeout=int(SWEEP_SECONDS * 1000),
+        yield_on_timeout=True,
+        recursive=False,
+    )
+    async for batch in batches:
+        sweep = not batch or monotonic() - swept >= SWEEP_SECONDS
+        if sweep:
+            swept = monotonic()
+            if _identity(folders) != watched:
+                return
+        yield _change((path for _, path in batch), sweep=sweep)
+
+
+async def _polled(folders: tuple[Path, Path], watched: object) -> AsyncIterator[Change]:
+    """Twice a second what differs, until other folders stand there or it is time to ask the kernel again."""
+    began = swept = monotonic()
+    sizes = await asyncio.to_thread(_sizes, folders[1])
+    while monotonic() - began < RETRY_SECONDS or None in _identity(folders):
+        await asyncio.sleep(POLL_SECONDS)
+        earlier, sizes = sizes, await asyncio.to_thread(_sizes, folders[1])
+        grown = frozenset(name for name, size in sizes.items() if earlier.get(name) != size)
+        sweep = monotonic() - swept >= SWEEP_SECONDS
+        if sweep:
+            swept = monotonic()
+        yield Change(database=True, turn_files=grown, sweep=sweep)
+        found = _identity(folders)
+        if found != watched and None not in found:
+            return
+
+
+def _wanted(_: FileChange, path: str) -> bool:
+    """Our own filter: the default one drops any path below a folder such as ``.venv``."""
+    return path.endswith(("-wal", ".jsonl"))
+
+
+def _change(paths: Iterable[str], *, sweep: bool) -> Change:
+    names = {os.path.basename(path) for path in paths}  # noqa: PTH119 - a plain string is what watchfiles gives
+    turn_files = frozenset(name for name in names if name.endswith(".jsonl"))
+    return Change(database=sweep or len(turn_files) < len(names), turn_files=turn_files, sweep=sweep)
+
+
+def _identity(folders: Iterable[Path]) -> tuple[tuple[int, int] | None, ...]:
+    """Which folders stand there now; None where there is none."""
+    return tuple(_inode(folder) for folder in folders)
+
+
+def _inode(folder: Path) -> tuple[int, int] | None:
+    try:
+        stat = folder.stat()
+    except OSError:
+        return None
+    return stat.st_dev, stat.st_ino
+
+
+def _sizes(live: Path) -> dict[str, tuple[int, int]]:
+    """Size and time of each live turn file; seconds alone would miss a second append."""
+    try:
+        with os.scandir(live) as entries:
+            return {e.name: (e.stat().st_size, e.stat().st_mtime_ns) for e in entries if e.name.endswith(".jsonl")}
+    except OSError:
+        return {}
