@@ -70,6 +70,20 @@ class LineReader:
         self.offset += len(chunk)
         return chunk
 
+    def skip_to_tail(self, size: int) -> None:
+        """Pass over everything but the whole lines in the last ``size`` bytes."""
+        if self._descriptor is None:
+            return
+        start = os.fstat(self._descriptor).st_size - size
+        if start <= self.offset:
+            return
+        self.offset = start
+        self._pending.clear()
+        self._pending_size = 0
+        window = os.pread(self._descriptor, size, start)
+        # The first line of the window is cut: begin with the next one.
+        self.offset += window.find(b"\n") + 1
+
     def split(self, chunk: bytes) -> Iterator[tuple[int, bytes]]:
         """The lines that a chunk, just read, completes."""
         base = self.offset - len(chunk)

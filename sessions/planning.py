@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from .agents.base import Launch, LaunchRequest
 from .agents.table import agent_named
 from .config import Config
@@ -63,7 +65,8 @@ def build_launch(
     Raises:
         UsageError: an option or a setting the agent cannot take.
     """
-    return agent_named(agent_name).launch(
+    agent = agent_named(agent_name)
+    launch = agent.launch(
         LaunchRequest(
             prompt=prompt,
             cwd=cwd,
@@ -75,6 +78,7 @@ def build_launch(
             argv=argv,
         )
     )
+    return structs.replace(launch, ladder=config.stop.over(agent.ladder))
 
 
 def recorded_environment(agent_name: str) -> dict[str, str]:

@@ -37,7 +37,8 @@ def stop_session(
     if turn.status.ended and not locks.is_held(folder.lock) and not survivors(layout, turn):
         return Receipt(session=session.id, status=turn.status, note=f"nothing to stop: it is {turn.status}")
     request = store.request(session.id, "kill" if now else "stop", "you")
-    ladder = agent_named(session.agent).ladder
+    launch = store.launch(session.id, turn.n)
+    ladder = (launch and launch.ladder) or agent_named(session.agent).ladder
     patience = ladder.interrupt + ladder.terminate + ladder.sweep + 2 * KILL_PATIENCE + REACTION_SECONDS
     return _Errand(layout, store, session.id, request, settle).run(patience)
 

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import time
-import urllib.request
 from pathlib import Path
 
 import pytest
@@ -106,23 +105,27 @@ def require_tool():
 class FakeModel:
     """A running model server with scripted answers (tests/fakemodel)."""
 
-    def __init__(self, url):
+    def __init__(self, url, saved):
         self.url = url
+        self._saved = saved
 
-    def requests(self):
-        """What the agents asked so far, newest last."""
-        with urllib.request.urlopen(f"{self.url}/_fake/requests") as answer:
-            return json.load(answer)
+    def was_shown(self, text):
+        """Whether any agent sent this text to the model, whole."""
+        as_json = json.dumps(text)[1:-1]
+        return any(as_json in path.read_text() for path in self._saved.iterdir())
 
 
 @pytest.fixture(scope="session")
-def fake_model():
+def fake_model(tmp_path_factory):
     """The scripted model server, for the whole run."""
+    saved = tmp_path_factory.mktemp("requests")
     server = subprocess.Popen(
-        [sys.executable, str(HERE / "fakemodel" / "fakemodel.py"), "--port", "0"], stdout=subprocess.PIPE, text=True
+        [sys.executable, str(HERE / "fakemodel" / "fakemodel.py"), "--port", "0", "--save-requests", str(saved)],
+        stdout=subprocess.PIPE,
+        text=True,
     )
     listening = json.loads(server.stdout.readline())
-    yield FakeModel(listening["url"])
+    yield FakeModel(listening["url"], saved)
     crashed = server.poll() is not None
     server.terminate()
     server.communicate(timeout=20)

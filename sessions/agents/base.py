@@ -48,6 +48,8 @@ class Launch(Struct, frozen=True, kw_only=True):
     """Text fed to standard input from a file; None means ``/dev/null``."""
     env: Mapping[str, str] = field(default_factory=dict)
     """Variables set on top of the environment of whoever starts the turn."""
+    ladder: "Ladder | None" = None
+    """The user's own times for a stop; None leaves them to the agent's."""
     model: str | None = None
 
 

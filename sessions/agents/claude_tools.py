@@ -61,9 +61,17 @@ def _command_result(text: str, *, is_error: bool, details: Any) -> dict[str, Any
         return {"status": StepStatus.OK, "exit_code": 0, "output": text}
     found = _EXIT.match(text)
     if found is None:
-        declined = text.startswith(("The user doesn't want", "Claude requested permissions", "This command requires"))
-        return {"status": StepStatus.DECLINED if declined else StepStatus.FAILED, "output": text}
+        return {"status": _refusal(text), "output": text}
     return {"status": StepStatus.FAILED, "exit_code": int(found[1]), "output": text[found.end() :]}
+
+
+def _refusal(text: str) -> StepStatus:
+    """Why a command has no exit code: claude was interrupted, nobody could permit it, or it failed otherwise."""
+    if text.startswith("The user doesn't want"):
+        return StepStatus.INTERRUPTED
+    if text.startswith(("Claude requested permissions", "This command requires")):
+        return StepStatus.DECLINED
+    return StepStatus.FAILED
 
 
 def _change(details: dict[str, Any]) -> Change | None:

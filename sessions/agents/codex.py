@@ -4,17 +4,19 @@ Its stream has no times, no cost, no model and no diffs; usage is cumulative for
 started may never complete (protocols 2).
 """
 
-import json
+import re
 import shlex
 from collections.abc import Callable
 from typing import Any, Literal
 
 import msgspec
+from msgspec import structs
 
 from ..errors import UsageError
 from ..model import Change, PlanItem, Step, StepKind, StepStatus, Usage
 from . import codex_events as events
 from .base import Agent, AgentSettings, Launch, LaunchRequest, TurnParser
+from .lines import UNREADABLE, joined, kind_of, text_of, value_of
 from .toml_values import assignments
 
 _STATUS = {
@@ -24,7 +26,19 @@ _STATUS = {
     "declined": StepStatus.DECLINED,
 }
 _DECODER = msgspec.json.Decoder(events.Event)
-_NOISE = ("Reading additional input from stdin", "WARNING: proceeding, even though")
+_NOISE = ("Reading additional input from stdin", "Reading prompt from stdin", "WARNING")
+_SHELL = re.compile(r"(?:\S*/)?(?:bash|zsh|sh) -l?c (.+)", re.DOTALL)
+_SHLEX_LIMIT = 10_000
+"""``shlex`` takes time in the square of the length; a longer command is shown as it came."""
+
+_OWN_SETTINGS = {"model": "model", "sandbox_mode": "sandbox", "full_danger": "full_danger"}
+"""Keys of ``config`` that have a setting of their own; codex lets its option win over ``-c`` silently."""
+
+
+class _Server(msgspec.Struct):
+    """The JSON of a server that codex passes on as the text of an error (HTTP 400, protocols 2.3)."""
+
+    error: events.Failure
 
 
 class CodexSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -48,8 +62,8 @@ class CodexParser(TurnParser):
         """One line; the model's own words and outputs stay as they are."""
         try:
             event = _DECODER.decode(line)
-        except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
-            return [self._unknown(line, at, _kind_of(line))]
+        except UNREADABLE:
+            return [self._unknown(line, at, kind_of(line))]
         match event:
             case events.ThreadStarted():
                 self.facts.agent_session = event.thread_id or self.facts.agent_session
@@ -58,10 +72,12 @@ class CodexParser(TurnParser):
                 return []
             case events.TurnCompleted():
                 return self._completed(event, at)
-            case events.TurnFailed() | events.TopError():
-                return self._trouble(event, at)
+            case events.TurnFailed():
+                return self._failed(event.error.message, at)
+            case events.TopError():
+                return self._trouble(event.message, at)
             case _:
-                return self._item(event.item, at, started=not isinstance(event, events.ItemCompleted))
+                return self._item(event.item, at, completed=isinstance(event, events.ItemCompleted))
 
     def _completed(self, event: events.TurnCompleted, at: int | None) -> list[Step]:
         self.facts.end = "completed"
@@ -81,13 +97,10 @@ class CodexParser(TurnParser):
         self.facts.error = _readable(message)
         self.facts.notice = None
         if self._error is not None and self._error.text == message:
-            return [msgspec.structs.replace(self._error, fatal=True)]
+            return [structs.replace(self._error, fatal=True)]
         return [self._new(StepKind.ERROR, message, at=at, fatal=True)]
 
-    def _trouble(self, event: events.TurnFailed | events.TopError, at: int | None) -> list[Step]:
-        if isinstance(event, events.TurnFailed):
-            return self._failed(event.error.message, at)
-        message = event.message
+    def _trouble(self, message: str, at: int | None) -> list[Step]:
         if message.startswith("Reconnecting"):
             self.facts.notice = message
             return [self._new(StepKind.NOTICE, message, at=at, event="error")]
@@ -95,19 +108,26 @@ class CodexParser(TurnParser):
         self._error = self._new(StepKind.ERROR, message, at=at, fatal=False)
         return [self._error]
 
-    def _item(self, item: events.AnyItem, at: int | None, *, started: bool) -> list[Step]:
+    def _item(self, item: events.AnyItem, at: int | None, *, completed: bool) -> list[Step]:
         self.facts.notice = None
-        own = _describe(item)
         if isinstance(item, events.AgentMessage):
             self.facts.last_message = item.text
+        own = _describe(item)
         earlier = self._open.pop(item.id, None)
-        step = msgspec.structs.replace(earlier, **own) if earlier else self._new(at=at, call_id=item.id, **own)
-        if started:
-            step = msgspec.structs.replace(step, status=StepStatus.RUNNING)
-            self._open[item.id] = step
-        elif earlier is not None:
-            step = msgspec.structs.replace(step, ended_at=at)
+        step = structs.replace(earlier, **own) if earlier else self._new(at=at, call_id=item.id, **own)
+        if completed:
+            return [_ended(step, at if earlier else None)]
+        step = structs.replace(step, status=StepStatus.RUNNING)
+        self._open[item.id] = step
         return [step]
+
+
+def _ended(step: Step, at: int | None) -> Step:
+    """The last word on an item; older versions leave the status out."""
+    status = step.status
+    if status in (None, StepStatus.RUNNING):
+        status = None if step.exit_code is None else StepStatus.FAILED if step.exit_code else StepStatus.OK
+    return structs.replace(step, status=status, ended_at=at)
 
 
 def _describe(item: events.AnyItem) -> dict[str, Any]:
@@ -138,14 +158,13 @@ def _file_change(item: events.FileChanges) -> dict[str, Any]:
 
 
 def _mcp(item: events.McpToolCall) -> dict[str, Any]:
-    output = item.error.message if item.error is not None else _text_of(item.result)
     return {
         "kind": StepKind.TOOL_CALL,
         "text": f"{item.server or '?'}.{item.tool or '?'}",
         "server": item.server,
         "tool": item.tool,
-        "arguments": item.arguments,
-        "output": output,
+        "arguments": value_of(item.arguments),
+        "output": item.error.message if item.error is not None else _answer(item.result),
         "status": StepStatus.FAILED if item.error is not None else _STATUS.get(item.status),
     }
 
@@ -156,7 +175,7 @@ def _collab(item: events.CollabToolCall) -> dict[str, Any]:
         "text": item.prompt or item.tool or "",
         "tool": item.tool,
         "arguments": {"receiver_thread_ids": item.receiver_thread_ids, "prompt": item.prompt},
-        "output": _text_of(item.agents_states) if item.agents_states else None,
+        "output": _json_or_none(item.agents_states),
         "status": _STATUS.get(item.status),
     }
 
@@ -183,7 +202,7 @@ _ITEMS: dict[type, Callable[[Any], dict[str, Any]]] = {
         "kind": StepKind.WEB_SEARCH,
         "text": item.query,
         "tool": "web_search",
-        "arguments": {"query": item.query, "action": item.action},
+        "arguments": {"query": item.query, "action": value_of(item.action)},
         "status": StepStatus.OK,
     },
     events.TodoList: _plan,
@@ -193,48 +212,47 @@ _ITEMS: dict[type, Callable[[Any], dict[str, Any]]] = {
 
 def unwrapped(command: str) -> str:
     """The command itself, without the ``/bin/bash -lc '…'`` that codex puts around it."""
+    found = _SHELL.fullmatch(command)
+    if found is None:
+        return command
+    quoted = found[1]
+    if quoted[0] == quoted[-1] == "'" and quoted.count("'") == 2:
+        return quoted[1:-1]
     try:
-        words = shlex.split(command)
+        words = shlex.split(quoted) if len(quoted) <= _SHLEX_LIMIT else []
     except ValueError:
         return command
-    if len(words) == 3 and words[0].rsplit("/", 1)[-1] in ("bash", "sh", "zsh") and words[1] in ("-lc", "-c"):
-        return words[2]
-    return command
+    return words[0] if len(words) == 1 else command
 
 
-def _text_of(result: Any) -> str | None:
+def _answer(result: events.ToolAnswer | None) -> str | None:
     """What an MCP tool answered, as text."""
     if result is None:
         return None
-    content = result.get("content") if isinstance(result, dict) else None
-    if isinstance(content, list):
-        texts = [part["text"] for part in content if isinstance(part, dict) and isinstance(part.get("text"), str)]
-        if texts:
-            return "\n".join(texts)
-    return json.dumps(result, ensure_ascii=False)
+    return joined(result.content) or _json_or_none(result.structured_content)
+
+
+def _json_or_none(raw: msgspec.Raw) -> str | None:
+    text = text_of(raw)
+    return None if text in ("null", "{}", "[]") else text
 
 
 def _readable(message: str) -> str:
-    """The words inside what may be the raw JSON of a server (HTTP 400, protocols 2.3)."""
+    """The words inside what may be the raw JSON of a server."""
     try:
-        data = json.loads(message)
-        found = data["error"]["message"]
-    except (ValueError, KeyError, TypeError, RecursionError):
+        return msgspec.json.decode(message, type=_Server).error.message or message
+    except UNREADABLE:
         return message
-    return found if isinstance(found, str) else message
 
 
-def _kind_of(line: bytes) -> str:
-    """The type of a line that no rule knows."""
+def _config(config: dict[str, Any]) -> list[str]:
+    for key, setting in _OWN_SETTINGS.items():
+        if key in config:
+            raise UsageError(f"agents.codex.config.{key} would be ignored: set agents.codex.{setting} instead.")
     try:
-        data = json.loads(line)
-    except (ValueError, RecursionError):
-        return "not JSON"
-    if not isinstance(data, dict):
-        return f"JSON {type(data).__name__}"
-    item = data.get("item")
-    inner = f" {item.get('type')}" if isinstance(item, dict) else ""
-    return f"{data.get('type')}{inner}"
+        return list(assignments(config))
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"agents.codex.config cannot be passed to codex: {error}.") from None
 
 
 class Codex(Agent):
@@ -248,7 +266,10 @@ class Codex(Agent):
     env_keys = ("PATH", "CODEX_HOME", "OPENAI_BASE_URL")
 
     def launch(self, request: LaunchRequest) -> Launch:
-        """Options stand before the word ``resume``, and the sandbox is repeated: codex does not remember it."""
+        """Options stand before the word ``resume``, and the sandbox is repeated: codex does not remember it.
+
+        The prompt goes through standard input (``-``), so that no text of it can be taken for an option.
+        """
         settings = request.settings
         if not isinstance(settings, CodexSettings):
             settings = CodexSettings(bin=settings.bin, model=settings.model, args=settings.args)
@@ -257,11 +278,8 @@ class Codex(Agent):
         if model:
             argv += ["-m", model]
         argv += ["--dangerously-bypass-approvals-and-sandbox"] if settings.full_danger else ["-s", settings.sandbox]
-        try:
-            for assignment in assignments(settings.config):
-                argv += ["-c", assignment]
-        except TypeError as error:
-            raise UsageError(f"agents.codex.config holds a value that TOML cannot express: {error}") from None
+        for assignment in _config(settings.config):
+            argv += ["-c", assignment]
         argv += settings.args
         if request.agent_session is not None:
             argv += ["resume", request.agent_session]
@@ -273,6 +291,7 @@ class Codex(Agent):
 
     def stderr_reason(self, text: str) -> str | None:
         """The first line that says ``Error``, else the last that is not noise."""
-        lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith(_NOISE)]
+        stripped = [line.strip() for line in text.splitlines()]
+        lines = [line for line in stripped if line and not line.startswith(_NOISE)]
         errors = [line for line in lines if line.startswith(("Error", "error:"))]
         return errors[0] if errors else lines[-1] if lines else None

@@ -3,18 +3,20 @@
 Every field but ``type`` and an item's ``id`` is optional, because other versions leave some out.
 """
 
-from typing import Any
+from typing import Annotated
 
-from msgspec import Struct, field
+from msgspec import Meta, Raw, Struct, field
+
+from .lines import NULL, Count, Part
 
 
 class Usage(Struct):
     """Tokens of the whole thread so far, not of the turn."""
 
-    input_tokens: int | None = None
-    cached_input_tokens: int | None = None
-    output_tokens: int | None = None
-    reasoning_output_tokens: int | None = None
+    input_tokens: Count | None = None
+    cached_input_tokens: Count | None = None
+    output_tokens: Count | None = None
+    reasoning_output_tokens: Count | None = None
 
 
 class Failure(Struct):
@@ -37,10 +39,11 @@ class TodoItem(Struct):
     completed: bool = False
 
 
-class ToolFailure(Struct):
-    """Why an MCP call failed."""
+class ToolAnswer(Struct):
+    """What an MCP tool gave back."""
 
-    message: str = ""
+    content: list[Part] = field(default_factory=list)
+    structured_content: Raw = NULL
 
 
 class Item(Struct, tag_field="type", kw_only=True):
@@ -66,7 +69,7 @@ class CommandExecution(Item, tag="command_execution"):
 
     command: str = ""
     aggregated_output: str = ""
-    exit_code: int | None = None
+    exit_code: Annotated[int, Meta(ge=-(2**31), le=2**32)] | None = None
     status: str = ""
 
 
@@ -82,9 +85,9 @@ class McpToolCall(Item, tag="mcp_tool_call"):
 
     server: str | None = None
     tool: str | None = None
-    arguments: Any = None
-    result: Any = None
-    error: ToolFailure | None = None
+    arguments: Raw = NULL
+    result: ToolAnswer | None = None
+    error: Failure | None = None
     status: str = ""
 
 
@@ -94,7 +97,7 @@ class CollabToolCall(Item, tag="collab_tool_call"):
     tool: str | None = None
     receiver_thread_ids: list[str] = field(default_factory=list)
     prompt: str | None = None
-    agents_states: Any = None
+    agents_states: Raw = NULL
     status: str = ""
 
 
@@ -102,7 +105,7 @@ class WebSearch(Item, tag="web_search"):
     """A search of the web."""
 
     query: str = ""
-    action: Any = None
+    action: Raw = NULL
 
 
 class TodoList(Item, tag="todo_list"):

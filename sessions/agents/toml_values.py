@@ -9,14 +9,28 @@ import tomli_w
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def assignments(settings: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
-    """``a.b.c=value`` for every leaf of nested settings, keys quoted where TOML wants it."""
+def assignments(settings: Mapping[str, Any]) -> Iterator[str]:
+    """``a.b.c=value`` for every leaf of nested settings.
+
+    codex splits the key at each dot and knows no quotes in it (codex-cli 0.169.0), so a table with a key that TOML
+    would have to quote stays one inline table: ``a.b={"x.y" = 1}``.  codex merges such a table with its own.
+
+    Raises:
+        ValueError: the outermost table has such a key.
+        TypeError: TOML has no such value.
+    """
+    for key in settings:
+        if not _BARE.fullmatch(key):
+            raise ValueError(f"the key {key!r} may only hold letters, digits, - and _ (for a nested key write a table)")
+    return _assignments(settings, "")
+
+
+def _assignments(settings: Mapping[str, Any], prefix: str) -> Iterator[str]:
     for key, value in settings.items():
-        name = f"{prefix}{key if _BARE.fullmatch(key) else toml_value(key)}"
-        if isinstance(value, Mapping) and value:
-            yield from assignments(value, f"{name}.")
+        if isinstance(value, Mapping) and value and all(map(_BARE.fullmatch, value)):
+            yield from _assignments(value, f"{prefix}{key}.")
         else:
-            yield f"{name}={toml_value(value)}"
+            yield f"{prefix}{key}={toml_value(value)}"
 
 
 def toml_value(value: Any) -> str:
@@ -26,8 +40,11 @@ def toml_value(value: Any) -> str:
         TypeError: TOML has no such value.
     """
     if isinstance(value, list | tuple):
-        return f"[{', '.join(toml_value(item) for item in value)}]"
+        return f"[{', '.join(map(toml_value, value))}]"
     if isinstance(value, Mapping):
-        pairs = (f"{key if _BARE.fullmatch(key) else toml_value(key)} = {toml_value(v)}" for key, v in value.items())
-        return "{" + ", ".join(pairs) + "}"
+        return "{" + ", ".join(f"{_key(key)} = {toml_value(item)}" for key, item in value.items()) + "}"
     return tomli_w.dumps({"k": value}).removeprefix("k = ").rstrip("\n")
+
+
+def _key(key: str) -> str:
+    return key if _BARE.fullmatch(key) else toml_value(key)

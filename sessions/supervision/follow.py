@@ -1,11 +1,24 @@
 """The runner's own reading of its turn file: new bytes in, facts and arrival times out."""
 
 import os
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from ..agents.base import Facts, TurnParser
 from ..clock import now_ms
 from ..journal import LineReader, stamp
+
+PASS_SECONDS = 0.1
+"""Read in one go: an agent that floods its output must not keep the runner from a stop."""
+
+FINISH_SECONDS = 5.0
+"""Reading after the end; what is not read by then is passed over, up to the tail that holds the final event."""
+
+TAIL_BYTES = 1 << 20
+
+_LINES_BETWEEN_LOOKS = 256
+"""Lines between two looks at the clock."""
 
 
 class Follower:
@@ -15,6 +28,8 @@ class Follower:
         self._reader = LineReader(output)
         self._parser = parser
         self._times = os.open(times, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        self._lines: Iterator[bytes] | None = None
+        self._stamped = True
         self.steps = 0
         """Steps so far."""
         self.last_event_at: int | None = None
@@ -25,35 +40,49 @@ class Follower:
         """What the stream says so far."""
         return self._parser.facts
 
-    def catch_up(self, *, stamped: bool = True) -> bool:
-        """Read everything that is there; whether there was anything.
+    def catch_up(self, seconds: float = PASS_SECONDS) -> bool:
+        """Read what is there, for about so long; whether there is more."""
+        deadline = time.monotonic() + seconds
+        lines = self._lines or self._new_lines()
+        self._lines = lines
+        for count, line in enumerate(lines, 1):
+            for step in self._parser.feed(line):
+                self.steps = max(self.steps, step.index + 1)
+            if count % _LINES_BETWEEN_LOOKS == 0 and time.monotonic() >= deadline:
+                return True
+        self._lines = None
+        return False
 
-        ``stamped`` is False for what was written before this runner came: nobody knows when it arrived.
-        """
-        found = False
-        while chunk := self._reader.read():
-            found = True
-            now = now_ms()
-            if stamped:
-                self.last_event_at = now
-                self._record(now)
-            for _, line in self._reader.split(chunk):
-                self._feed(line)
-        return found
+    def take_over(self) -> None:
+        """Read what was written before this runner came: nobody knows when it arrived."""
+        self._stamped = False
+        self._read_all()
+        self._stamped = True
 
     def finish(self) -> None:
-        """Nothing more can come: read the rest, and take an unfinished last line for what it is."""
-        self.catch_up()
+        """The agent is gone: read the rest, and take an unfinished last line for what it is."""
+        self._read_all()
         rest = self._reader.rest()
         if rest is not None:
-            self._feed(rest)
+            self._lines = iter([rest])
+            self.catch_up()
         self._parser.close()
         self._reader.close()
         os.close(self._times)
 
-    def _feed(self, line: bytes) -> None:
-        for step in self._parser.feed(line):
-            self.steps = max(self.steps, step.index + 1)
+    def _read_all(self) -> None:
+        if self.catch_up(FINISH_SECONDS):
+            self._reader.skip_to_tail(TAIL_BYTES)
+            self._lines = None
+            self.catch_up(FINISH_SECONDS)
+
+    def _new_lines(self) -> Iterator[bytes]:
+        while chunk := self._reader.read():
+            if self._stamped:
+                self.last_event_at = now_ms()
+                self._record(self.last_event_at)
+            for _, line in self._reader.split(chunk):
+                yield line
 
     def _record(self, now: int) -> None:
         try:

@@ -62,22 +62,25 @@ class Recorder:
         folder, turn = self._folder, self._turn
         self._follower = Follower(folder.output(turn), folder.times(turn), agent.parser(turn))
         if adopted:
-            self._follower.catch_up(stamped=False)
+            self._follower.take_over()
         self.guarded(lambda: write_identity(self._store, self._folder))
 
-    def follow(self) -> None:
-        """Read what is new and commit what it means."""
+    def follow(self) -> bool:
+        """Read what is new and commit what it means; whether there is more to read at once."""
         if self._follower is None:
-            return
-        self._follower.catch_up()
-        key = self._key(self._follower)
+            return False
+        more = self._follower.catch_up()
+        self._commit(self._follower)
+        return more
+
+    def _commit(self, follower: Follower) -> None:
+        key = self._key(follower)
         if key == self._committed:
             return
         now = time.monotonic()
         urgent = key[0] != (self._committed[0] if self._committed else None)
         if not urgent and now - self._committed_at < COMMIT_SECONDS:
             return
-        follower = self._follower
         status, reason = while_running(follower.facts)
         if self.guarded(
             lambda: self._log.progress(follower.facts, status, reason, follower.steps, follower.last_event_at)

@@ -23,7 +23,7 @@ from ..agents.base import Ladder
 from ..agents.table import agent_named
 from ..layout import Layout
 from ..model import Left, Receipt, Status
-from ..store.progress import Owner, TurnLog
+from ..store.progress import Claim, Owner, TurnLog
 from ..store.store import Store
 from . import locks, notify, procs
 from .agent_process import StartError, clean_signals, start_agent
@@ -93,7 +93,7 @@ class Runner:
             return
         self._kin.agent = identity = self._child.started(process)
         self._recorder.retried(lambda: self._log.running(*identity))
-        self._watch(claim.agent)
+        self._watch(claim)
 
     def adopt(self) -> None:
         """Take over a turn whose runner was killed."""
@@ -110,7 +110,7 @@ class Runner:
             self._log.running(*identity)
         if claim.stop_requested_at is not None:
             self._stopped_by = "you"
-        self._watch(claim.agent)
+        self._watch(claim)
 
     def sweep(self) -> None:
         """End what the session has left, and answer who asked."""
@@ -121,9 +121,9 @@ class Runner:
         self._ended = True
         self._loop()
 
-    def _watch(self, agent_name: str) -> None:
-        agent = agent_named(agent_name)
-        self._ladder = agent.ladder
+    def _watch(self, claim: Claim) -> None:
+        agent = agent_named(claim.agent)
+        self._ladder = claim.launch.ladder or agent.ladder
         self._growth = notify.watch_growth(self._folder.output(self._turn))
         self._recorder.begin(agent, adopted=self._child.adopted)
         self._loop()
@@ -136,14 +136,14 @@ class Runner:
         asked = True
         while True:
             self._child.reap()
-            self._recorder.follow()
+            more = self._recorder.follow()
             now = time.monotonic()
             if asked or now - self._looked_at >= LOOK_SECONDS:
                 self._looked_at = now
                 self._look_around(now)
             if self._advance(now):
                 return
-            ready = [descriptor for descriptor, _ in poll.poll(self._delay() * 1000)]
+            ready = [descriptor for descriptor, _ in poll.poll(0 if more else self._delay() * 1000)]
             for descriptor in ready:
                 notify.drain(descriptor)
             asked = self._poke in ready or self._shutdown or self._lost_its_end()

@@ -118,6 +118,7 @@ def test_sleep600_is_stopped_with_a_receipt_and_nothing_is_left(
 ):
     session = manager.started(spawn(manager, agent, "[[fake:sleep600]] go", project).id)
     running_command(manager, session, wait_until, "sleep 600")
+    wait_until(lambda: of_kind(manager.trajectory(session.id), StepKind.COMMAND), what="the command in the stream")
     process_book.add(manager.processes(session.id))
     receipt = manager.stop(session.id)
     assert receipt.left == ()
@@ -126,7 +127,7 @@ def test_sleep600_is_stopped_with_a_receipt_and_nothing_is_left(
     assert process_book.alive() == []
     assert leftovers(session.id) == []
     command = of_kind(manager.trajectory(session.id), StepKind.COMMAND)[-1]
-    assert command.status in (StepStatus.INTERRUPTED, StepStatus.FAILED)
+    assert command.status is StepStatus.INTERRUPTED
 
 
 def test_bgproc_is_stopped_with_its_detached_children(manager, agent, project, leftovers, process_book, wait_until):
@@ -164,8 +165,7 @@ def test_ZX10_a_200_kb_prompt_arrives(manager, agent, project, fake_model):
     session = ended(manager, spawn(manager, agent, text, project))
     assert session.status is Status.DONE, session.reason
     assert session.last_message.startswith("You said: 0123456789abcde")
-    answer = of_kind(manager.trajectory(session.id), StepKind.MESSAGE)[-1].text
-    assert answer.removeprefix("You said: ").strip() == text.strip()
+    assert fake_model.was_shown(text)
 
 
 def test_Z13_a_prompt_that_begins_with_a_dash_is_literal(manager, agent, project):

@@ -1,6 +1,7 @@
 """Real processes, really killed: what a session survives, and what a stop leaves (nothing)."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -319,3 +320,14 @@ def test_ZX11_an_agent_never_reads_the_terminal(manager):
     session = manager.wait([manager.run(["cat"]).id], timeout=20)[0]
     assert session.status is Status.DONE
     assert Path(manager.output_path(session.id)).read_bytes() == b""
+
+
+def test_an_agent_that_floods_its_output_is_stopped(manager, leftovers, wait_until):
+    session = start(manager, "yes")
+    wait_until(lambda: manager.output_path(session.id).stat().st_size > 50_000_000, what="a flood of 50 MB")
+    receipt = manager.stop(session.id)
+    assert [e.signal for e in receipt.ended] == ["SIGINT"]
+    assert leftovers(session.id) == []
+    assert manager.get(session.id).status is Status.STOPPED
+    manager.delete(session.id)
+    shutil.rmtree(manager.home / "trash" / session.id)
