@@ -9,10 +9,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from agentdash.sessions.agents.table import agent_named
-from agentdash.sessions.supervision.follow import Follower
 from measure import table
 from sample import lines
+
+from agentdash.sessions.agents.table import agent_named
+from agentdash.sessions.supervision.follow import Follower
 
 POLLS = (200, 400, 800, 1600)
 AGAIN_UPTO = 400

@@ -7,13 +7,14 @@ import tempfile
 import uuid
 from pathlib import Path
 
+from measure import milliseconds, table
+from sample import events
+
 from agentdash.sessions.agents.base import Facts, Launch
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status, Usage
 from agentdash.sessions.store.progress import Outcome, Owner, TurnLog
 from agentdash.sessions.store.store import NewSession, Store
-from measure import milliseconds, table
-from sample import events
 
 COUNTS = (100, 1_000, 10_000)
 
@@ -21,9 +22,6 @@ COUNTS = (100, 1_000, 10_000)
 def fill(store: Store, count: int) -> None:
     """Sessions that were started, ran and ended, as a runner records them."""
     owner = Owner(pid=1, start=1, boot_id="boot", pid_ns="ns")
-    store.database.rows("SELECT 1")
-    with store.database.transaction() as db:
-        db.execute("SELECT 1")
     task = "Add tests for the auth module and fix what they find"
     for _ in range(count):
         session_id = str(uuid.uuid4())
@@ -50,46 +48,30 @@ def read_files(folder: Path) -> int:
     return len([json.loads(path.read_text()) for path in folder.glob("*/meta.json")])
 
 
+def measured(count: int, scratch: Path) -> list[object]:
+    """One row of the table."""
+    home, files = scratch / "home", scratch / "files"
+    files.mkdir()
+    fill_files(files, count)
+    with SessionManager(home) as manager:
+        store = Store(home / "agentdash.db")
+        fill(store, count)
+        store.close()
+        some_id = manager.sessions()[count // 2].id
+        seq = manager.changes(0).seq
+        by_files = milliseconds(lambda: read_files(files))
+        listed = milliseconds(manager.sessions)
+        refreshed = milliseconds(lambda: manager.changes(seq))
+        found = milliseconds(lambda: manager.get(some_id[:8]))
+    return [f"{count:,}", by_files, listed, by_files / listed, refreshed, found, whole_process(home)]
+
+
 def main() -> None:
     rows = []
     for count in COUNTS:
         with tempfile.TemporaryDirectory() as scratch:
-            home, files = Path(scratch, "home"), Path(scratch, "files")
-            files.mkdir()
-            with SessionManager(home) as manager:
-                store = Store(home / "agentdash.db")
-                # The benchmark is about reading: its own writes need not survive a power cut.
-                store.database.rows("SELECT 1")
-                with store.database.transaction():
-                    pass
-                store.database._writer.execute("PRAGMA synchronous = OFF")  # type: ignore[union-attr]
-                fill(store, count)
-                fill_files(files, count)
-                some_id = manager.sessions()[count // 2].id
-                seq = manager.changes(0).seq
-                by_files = milliseconds(lambda: read_files(files))
-                listed = milliseconds(manager.sessions)
-                rows.append(
-                    [
-                        f"{count:,}",
-                        by_files,
-                        listed,
-                        by_files / listed,
-                        milliseconds(lambda: manager.changes(seq)),
-                        milliseconds(lambda: manager.get(some_id[:8])),
-                        whole_process(home),
-                    ]
-                )
-                store.close()
-    head = [
-        "sessions",
-        "files again, ms",
-        "list, ms",
-        "ratio",
-        "refresh, nothing new, ms",
-        "by prefix, ms",
-        "`ls --json`, ms",
-    ]
+            rows.append(measured(count, Path(scratch)))
+    head = ["sessions", "files again, ms", "list, ms", "ratio", "nothing new, ms", "by prefix, ms", "`ls --json`, ms"]
     table("listing", head, rows)
 
 

@@ -7,9 +7,10 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from measure import once, table
+
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Session
-from measure import once, table
 
 RUNS = 15
 MANY = 50

@@ -1,0 +1,160 @@
+"""The demo agent: a real child process that plays a script, with real commands, files and children.
+
+It shows what agentdash does without an account, and gives the tests an agent whose behaviour they choose.
+"""
+
+import re
+import sys
+
+import msgspec
+from msgspec import structs
+
+from ..errors import UsageError
+from ..model import Change, PlanItem, Step, StepKind, StepStatus, Usage
+from . import demo_events as events
+from .base import Agent, AgentSettings, Launch, LaunchRequest, TurnParser
+from .demo_script import SCRIPTS
+
+_DECODER = msgspec.json.Decoder(events.AnyEvent)
+_MARKER = re.compile(r"\[\[demo:([a-z0-9_-]+)\]\]")
+
+
+class DemoSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``[agents.demo]``."""
+
+    script: str | None = None
+    """What to play: one of the files in ``demo_scripts``; ``[[demo:NAME]]`` in a prompt wins."""
+    speed: float = 1.0
+    """2 plays twice as fast."""
+
+
+class DemoParser(TurnParser):
+    """Reads one turn."""
+
+    def parse(self, line: bytes, at: int | None) -> list[Step]:
+        """One line."""
+        try:
+            event = _DECODER.decode(line)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return [self._unknown(line, at, "not a demo event")]
+        if not isinstance(event, events.Retry):
+            self.facts.notice = None
+        match event:
+            case events.CommandStarted():
+                step = self._new(
+                    StepKind.COMMAND, event.command, at=at, command=event.command, status=StepStatus.RUNNING
+                )
+                self._open[event.id] = step
+                return [step]
+            case events.CommandEnded():
+                return self._command_ended(event, line, at)
+            case events.Ended():
+                return self._ended(event, at)
+            case _:
+                return [self._whole(event, at)]
+
+    def _whole(self, event: events.Event, at: int | None) -> Step:
+        """An event that is a step by itself."""
+        kind, text, own = _described(event)
+        match event:
+            case events.Started():
+                self.facts.agent_session, self.facts.model = event.conversation, event.model
+            case events.Message():
+                self.facts.last_message = event.text
+            case events.Retry():
+                self.facts.notice = event.message
+            case events.Trouble():
+                self.facts.error = event.message
+        return self._new(kind, text, at=at, **own)
+
+    def _command_ended(self, event: events.CommandEnded, line: bytes, at: int | None) -> list[Step]:
+        started = self._open.pop(event.id, None)
+        if started is None:
+            return [self._unknown(line, at, "command.ended")]
+        status = StepStatus.FAILED if event.exit_code else StepStatus.OK
+        return [structs.replace(started, exit_code=event.exit_code, output=event.output, status=status, ended_at=at)]
+
+    def _ended(self, event: events.Ended, at: int | None) -> list[Step]:
+        usage = Usage.of(
+            event.input_tokens, event.cached_input_tokens, event.output_tokens, event.reasoning_output_tokens
+        )
+        self.facts.end = "completed" if event.ok else "failed"
+        self.facts.error = event.error
+        self.facts.usage, self.facts.cost_usd = usage, event.cost_usd
+        steps = [self._new(StepKind.USAGE, at=at, usage=usage, cost_usd=event.cost_usd)]
+        if event.error is not None:
+            steps.append(self._new(StepKind.ERROR, event.error, at=at, fatal=True))
+        return steps
+
+
+def _described(event: events.Event) -> tuple[StepKind, str, dict[str, object]]:
+    """Kind, text and own fields of the step that an event is."""
+    match event:
+        case events.Started():
+            return StepKind.START, "", {"agent_session": event.conversation, "model": event.model}
+        case events.Reasoning():
+            return StepKind.REASONING, event.text, {}
+        case events.Message():
+            return StepKind.MESSAGE, event.text, {}
+        case events.Plan():
+            done = sum(status == "completed" for _, status in event.items)
+            items = tuple(PlanItem(text=text, status=status) for text, status in event.items)
+            return StepKind.PLAN, f"{done} of {len(items)} done", {"items": items}
+        case events.FileChange():
+            change = Change(path=event.path, kind=event.kind, diff=event.diff)
+            return StepKind.FILE_CHANGE, event.path, {"changes": (change,), "status": StepStatus.OK}
+        case events.Trouble():
+            return StepKind.ERROR, event.message, {"fatal": False}
+        case events.Retry():
+            return StepKind.NOTICE, event.message, {"event": "retry"}
+        case _:
+            return _called(event)
+
+
+def _called(event: events.Event) -> tuple[StepKind, str, dict[str, object]]:
+    """The same for what calls somebody: a tool, the web, a helper."""
+    match event:
+        case events.ToolCall():
+            own = {
+                "server": event.server,
+                "tool": event.tool,
+                "arguments": event.arguments,
+                "output": event.result,
+                "status": StepStatus.FAILED if event.failed else StepStatus.OK,
+            }
+            return StepKind.TOOL_CALL, f"{event.server}.{event.tool}", own
+        case events.Search():
+            own = {"tool": "search", "arguments": {"query": event.query}, "output": event.result}
+            return StepKind.WEB_SEARCH, event.query, own | {"status": StepStatus.OK}
+        case events.Helper():
+            own = {"tool": "helper", "arguments": {"task": event.task}, "output": event.result}
+            return StepKind.SUBAGENT, event.task, own | {"status": StepStatus.OK}
+        case _:
+            raise TypeError(f"{type(event).__name__} is no step by itself")
+
+
+class Demo(Agent):
+    """The demo agent."""
+
+    name = "demo"
+    title = "Demo"
+    settings_type = DemoSettings
+
+    def launch(self, request: LaunchRequest) -> Launch:
+        """A Python process of our own; the prompt's marker chooses the script."""
+        settings = request.settings if isinstance(request.settings, DemoSettings) else DemoSettings()
+        marker = _MARKER.search(request.prompt)
+        chosen = marker[1] if marker else settings.script if request.turn == 1 else None
+        script = chosen or ("followup" if request.agent_session else "done")
+        if script not in SCRIPTS:
+            raise UsageError(f"The demo agent has no script {script!r}. It plays: {', '.join(SCRIPTS)}.")
+        if settings.speed <= 0:
+            raise UsageError("The speed of the demo agent must be more than 0.")
+        argv = [sys.executable, "-P", "-m", "agentdash.sessions.agents.demo_player"]
+        argv += ["--script", script, "--speed", f"{settings.speed:g}"]
+        argv += ["--resume" if request.agent_session else "--conversation", request.agent_session or request.session_id]
+        return Launch(argv=(*argv, *settings.args), stdin=request.prompt, model="demo-1")
+
+    def parser(self, turn: int = 1) -> TurnParser:
+        """A fresh parser for one turn."""
+        return DemoParser(turn)

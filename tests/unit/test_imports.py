@@ -1,0 +1,83 @@
+"""The direction of imports, and what a command may not drag in."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def modules(room):
+    return sorted(path for path in (ROOT / room).rglob("*.py"))
+
+
+def name_of(path):
+    parts = ("agentdash", *path.relative_to(ROOT).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imported_by(path):
+    """The absolute names of everything a module imports, wherever in it."""
+    package = name_of(path).split(".") if path.name == "__init__.py" else name_of(path).split(".")[:-1]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            stem = ".".join([*base, *([node.module] if node.module else [])])
+            yield from (f"{stem}.{alias.name}" for alias in node.names)
+
+
+def loaded_by(code):
+    """The modules that are loaded after running some code in a fresh interpreter."""
+    program = f"import sys\n{code}\nprint('\\n'.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return set(done.stdout.split("\n"))
+
+
+def test_sessions_need_no_screen():
+    code = "\n".join(f"import {name_of(path)}" for path in modules("sessions"))
+    roots = {name.split(".")[0] for name in loaded_by(code)}
+    assert roots & {"textual", "rich"} == set()
+
+
+@pytest.mark.parametrize("path", modules("sessions"), ids=name_of)
+def test_sessions_import_nothing_from_above(path):
+    above = ("agentdash.tui", "agentdash.widgets", "textual", "rich")
+    assert [name for name in imported_by(path) if name.startswith(above)] == []
+
+
+@pytest.mark.parametrize("path", modules("widgets"), ids=name_of)
+def test_widgets_know_values_only(path):
+    ours = [name for name in imported_by(path) if name.startswith("agentdash.")]
+    allowed = ("agentdash.widgets", "agentdash.sessions.model", "agentdash.sessions.text", "agentdash.sessions.clock")
+    assert [name for name in ours if not name.startswith(allowed)] == []
+
+
+def test_one_module_watches_and_one_knows_processes():
+    everywhere = modules("sessions") + modules("widgets") + modules("tui")
+    watching = {name_of(p) for p in everywhere if any(n.startswith("watchfiles") for n in imported_by(p))}
+    assert watching == {"agentdash.sessions.watch"}
+    knowing = {name_of(p) for p in everywhere if any(n.startswith("psutil") for n in imported_by(p))}
+    assert knowing == {"agentdash.sessions.supervision.procs"}
+    proc = {name_of(p) for p in everywhere if '"/proc' in p.read_text() or 'f"/proc' in p.read_text()}
+    assert proc == {"agentdash.sessions.supervision.procs"}
+
+
+@pytest.mark.parametrize("argv", [["--help"], ["--version"], ["ls", "--json"], ["spawn", "--help"]], ids=" ".join)
+def test_C4_the_command_line_does_not_load_the_screen(argv):
+    code = (
+        "import agentdash.tui.cli as cli, contextlib, io\n"
+        f"with contextlib.redirect_stdout(io.StringIO()):\n    cli.run({argv!r})"
+    )
+    roots = {name.split(".")[0] for name in loaded_by(code)}
+    assert roots & {"textual", "rich", "watchfiles"} == set()
+
+
+def test_a_runner_loads_little():
+    loaded = loaded_by("import agentdash.sessions.supervision.runner")
+    heavy = {"textual", "rich", "watchfiles", "psutil", "asyncio", "click", "dataclasses", "platformdirs"}
+    assert {name.split(".")[0] for name in loaded} & heavy == set()
