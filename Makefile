@@ -23,7 +23,7 @@ lint: $(STAMP)   ## ruff: rules and format
 types: $(STAMP)  ## mypy, strict
 	@# The repository root is the package: a link gives the checker its name.
 	mkdir -p .types && ln -sfn .. .types/agentdash
-	$(BIN)/mypy -p agentdash
+	$(BIN)/mypy -p agentdash.sessions -p agentdash.widgets -p agentdash.tui
 
 pytest: $(STAMP) ## the tests alone; PYTEST_ARGS chooses
 	$(BIN)/pytest $(PYTEST_ARGS)

@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 
 from msgspec import Struct
-from watchfiles import Change as FileChange
 from watchfiles import awatch
 
 from .clock import monotonic
@@ -58,7 +57,7 @@ async def _watched(folders: tuple[Path, Path], watched: object) -> AsyncIterator
     swept = monotonic()
     batches = awatch(
         *folders,
-        watch_filter=_wanted,
+        watch_filter=None,  # filtered below: batches that nobody wants would hold back the sweep
         debounce=DEBOUNCE_MS,
         step=DEBOUNCE_MS,
         rust_timeout=int(SWEEP_SECONDS * 1000),
@@ -66,12 +65,15 @@ async def _watched(folders: tuple[Path, Path], watched: object) -> AsyncIterator
         recursive=False,
     )
     async for batch in batches:
-        sweep = not batch or monotonic() - swept >= SWEEP_SECONDS
+        change = _change(path for _, path in batch)
+        sweep = monotonic() - swept >= SWEEP_SECONDS
         if sweep:
             swept = monotonic()
             if _identity(folders) != watched:
                 return
-        yield _change((path for _, path in batch), sweep=sweep)
+            yield Change(database=True, turn_files=change.turn_files, sweep=True)
+        elif change != Change():
+            yield change
 
 
 async def _polled(folders: tuple[Path, Path], watched: object) -> AsyncIterator[Change]:
@@ -91,15 +93,13 @@ async def _polled(folders: tuple[Path, Path], watched: object) -> AsyncIterator[
             return
 
 
-def _wanted(_: FileChange, path: str) -> bool:
-    """Our own filter: the default one drops any path below a folder such as ``.venv``."""
-    return path.endswith(("-wal", ".jsonl"))
-
-
-def _change(paths: Iterable[str], *, sweep: bool) -> Change:
-    names = {os.path.basename(path) for path in paths}  # noqa: PTH119 - a plain string is what watchfiles gives
-    turn_files = frozenset(name for name in names if name.endswith(".jsonl"))
-    return Change(database=sweep or len(turn_files) < len(names), turn_files=turn_files, sweep=sweep)
+def _change(paths: Iterable[str]) -> Change:
+    """What of it concerns us: the database's log, and turn files."""
+    names = [path.rpartition(os.sep)[2] for path in paths]
+    return Change(
+        database=any(name.endswith("-wal") for name in names),
+        turn_files=frozenset(name for name in names if name.endswith(".jsonl")),
+    )
 
 
 def _identity(folders: Iterable[Path]) -> tuple[tuple[int, int] | None, ...]:

@@ -4,9 +4,8 @@ The conversation's id is ours to choose before the start.  Exit 0 proves little:
 without ``is_error`` and with a ``stop_reason`` (protocols 3).
 """
 
-import json
 import uuid
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import structs
@@ -14,7 +13,8 @@ from msgspec import structs
 from ..model import Step, StepKind, StepStatus, Usage
 from . import claude_events as events
 from .base import Agent, AgentSettings, Launch, LaunchRequest, TurnParser
-from .claude_tools import answered, begun
+from .claude_tools import TaskList, answered, begun
+from .lines import NULL, UNREADABLE, joined, kind_of, text_of, value_of
 
 _DECODER = msgspec.json.Decoder(events.Event)
 _SYNTHETIC = "<synthetic>"
@@ -22,10 +22,17 @@ _SYNTHETIC = "<synthetic>"
 
 _NOTICES = frozenset(
     {
-        "api_retry", "thinking_tokens", "status", "task_started", "task_progress", "task_updated",
-        "task_notification", "compact_boundary", "hook_started", "hook_response", "hook_progress",
+        "agents_killed", "api_error", "api_retry", "away_summary", "bridge_state", "commands_changed",
+        "compact_boundary", "elicitation_complete", "file_snapshot", "files_persisted", "hook_progress",
+        "hook_response", "hook_started", "informational", "local_command", "local_command_output", "memory_recall",
+        "memory_saved", "mirror_error", "model_consent_fallback", "model_fallback", "model_refusal_fallback",
+        "model_refusal_no_fallback", "notification", "permission_denied", "permission_retry", "plugin_install",
+        "post_turn_summary", "scheduled_task_fire", "session_state_changed", "status", "stop_hook_summary",
+        "task_notification", "task_progress", "task_started", "task_summary", "task_updated", "thinking_tokens",
+        "turn_duration", "turn_starting", "worker_shutting_down",
     }
 )  # fmt: skip
+"""The subtypes of ``system`` that 2.1.197 names in its own schema."""
 
 
 class ClaudeSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -41,16 +48,19 @@ class ClaudeParser(TurnParser):
 
     def __init__(self, turn: int = 1) -> None:
         super().__init__(turn)
-        self._counted: set[str] = set()
+        self._tasks = TaskList()
+        self._counted: dict[str | None, str] = {}
+        """The newest message of each speaker: its blocks repeat its usage."""
         self._earlier = Usage()
         self._live = Usage()
+        self._error: Step | None = None
 
     def parse(self, line: bytes, at: int | None) -> list[Step]:
         """One line."""
         try:
             event = _DECODER.decode(line)
-        except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
-            return [self._unknown(line, at, _kind_of(line))]
+        except UNREADABLE:
+            return [self._unknown(line, at, kind_of(line))]
         match event:
             case events.System():
                 return self._system(event, line, at)
@@ -61,7 +71,7 @@ class ClaudeParser(TurnParser):
             case events.Result():
                 return self._result(event, at)
             case _:
-                return self._control(event, at)
+                return self._aside(event, at)
 
     def _system(self, event: events.System, line: bytes, at: int | None) -> list[Step]:
         if event.subtype == "init":
@@ -71,7 +81,7 @@ class ClaudeParser(TurnParser):
             self.facts.end = None
             return [self._new(StepKind.START, at=at, agent_session=event.session_id, model=event.model)]
         if event.subtype not in _NOTICES:
-            return [self._unknown(line, at, f"system {event.subtype}")]
+            return [self._unknown(line, at, kind_of(line))]
         text = _notice_text(event)
         if event.subtype == "api_retry":
             self.facts.notice = text
@@ -80,7 +90,7 @@ class ClaudeParser(TurnParser):
     def _assistant(self, event: events.Assistant, line: bytes, at: int | None) -> list[Step]:
         message = event.message
         self.facts.notice = None
-        self._count(message)
+        self._count(message, event.parent_tool_use_id)
         if isinstance(message.content, str):
             return [self._words(message, message.content, event, at)]
         steps = []
@@ -92,7 +102,7 @@ class ClaudeParser(TurnParser):
                     steps.append(self._new(StepKind.REASONING, block.thinking, at=at, parent=event.parent_tool_use_id))
                 case events.RedactedThinking():
                     steps.append(self._new(StepKind.REASONING, "(not shown)", at=at, parent=event.parent_tool_use_id))
-                case events.ToolUse() | events.ServerToolUse():
+                case events.ToolUse():
                     steps.append(self._tool(block, event.parent_tool_use_id, at))
                 case _:
                     steps.append(self._unknown(line, at, f"assistant {type(block).__name__}"))
@@ -101,14 +111,19 @@ class ClaudeParser(TurnParser):
     def _words(self, message: events.Message, text: str, event: events.Line, at: int | None) -> Step:
         if message.model == _SYNTHETIC:
             self.facts.error = text
-            return self._new(StepKind.ERROR, text, at=at, fatal=False, parent=event.parent_tool_use_id)
+            self._error = self._new(StepKind.ERROR, text, at=at, fatal=False, parent=event.parent_tool_use_id)
+            return self._error
         if event.parent_tool_use_id is None:
             self.facts.last_message = text
         return self._new(StepKind.MESSAGE, text, at=at, parent=event.parent_tool_use_id)
 
-    def _tool(self, block: events.ToolUse | events.ServerToolUse, parent: str | None, at: int | None) -> Step:
-        own = begun(block.name, block.input)
-        step = self._new(at=at, parent=parent, call_id=block.id, status=StepStatus.RUNNING, **own)
+    def _tool(self, block: events.ToolUse, parent: str | None, at: int | None) -> Step:
+        arguments = value_of(block.input)
+        own = self._tasks.begun(block.name, arguments) or begun(block.name, arguments)
+        earlier = self._open.get(block.id)
+        if earlier is None:
+            earlier = self._new(at=at, parent=parent, call_id=block.id, status=StepStatus.RUNNING, **own)
+        step = structs.replace(earlier, **own)
         self._open[block.id] = step
         return step
 
@@ -134,11 +149,15 @@ class ClaudeParser(TurnParser):
         return self._new(StepKind.NOTICE, text, at=at, event="user")
 
     def _tool_result(self, block: events.ToolResult, event: events.User, at: int | None) -> Step:
-        text = _text_of(block.content)
+        text = block.content if isinstance(block.content, str) else joined(block.content or [])
         earlier = self._open.pop(block.tool_use_id, None)
         if earlier is None:
+            # A call of an earlier process, such as one that was still at work when that was stopped.
             earlier = self._new(StepKind.TOOL_CALL, block.tool_use_id, at=at, parent=event.parent_tool_use_id)
+        self._counted.pop(block.tool_use_id, None)
         own = answered(earlier.kind, text, is_error=bool(block.is_error), details=event.tool_use_result)
+        if earlier.kind is StepKind.PLAN and own["status"] is StepStatus.OK:
+            self._tasks.answered(earlier.tool, earlier.arguments, event.tool_use_result)
         return structs.replace(earlier, ended_at=at, **own)
 
     def _result(self, event: events.Result, at: int | None) -> list[Step]:
@@ -150,7 +169,7 @@ class ClaudeParser(TurnParser):
             self.facts.usage = self._earlier
             self._live = Usage()
         self.facts.cost_usd = event.total_cost_usd if event.total_cost_usd is not None else self.facts.cost_usd
-        denied = ", ".join(denial.tool_name for denial in event.permission_denials)
+        denied = ", ".join(map(_denied, event.permission_denials))
         usage = self._new(
             StepKind.USAGE,
             f"denied: {denied}" if denied else "",
@@ -163,20 +182,36 @@ class ClaudeParser(TurnParser):
             self.facts.end, self.facts.error = "completed", None
             return [usage]
         self.facts.end, self.facts.error = "failed", failure
+        if self._error is not None and self._error.text == failure:
+            return [usage, structs.replace(self._error, fatal=True)]
         return [usage, self._new(StepKind.ERROR, failure, at=at, fatal=True)]
 
-    def _control(self, event: events.Line, at: int | None) -> list[Step]:
-        """Pieces of messages say nothing that their whole line does not; the rest is talk between programs."""
-        if isinstance(event, events.StreamEvent):
-            return []
-        name = "control_response" if isinstance(event, events.ControlResponse) else "control_request"
-        return [self._new(StepKind.NOTICE, name.replace("_", " "), at=at, event=name)]
+    def _aside(self, event: events.Silent | events.Remark | events.Control, at: int | None) -> list[Step]:
+        """What stands beside the conversation."""
+        match event:
+            case events.StreamEvent() | events.ToolProgress() | events.KeepAlive():
+                # Says nothing that the whole message or the running step does not.
+                return []
+            case events.RateLimitEvent(rate_limit_info=info):
+                text = f"rate limit: {info.status}{f' ({info.limit})' if info.limit else ''}"
+                if info.status == "rejected":
+                    self.facts.notice = text
+            case events.AuthStatus():
+                text = event.error or "\n".join(event.output)
+            case events.ToolUseSummary():
+                text = event.summary
+            case events.PromptSuggestion():
+                text = event.suggestion
+            case _:
+                text = ""
+        name = str(event.__struct_config__.tag)
+        return [self._new(StepKind.NOTICE, text or name.replace("_", " "), at=at, event=name)]
 
-    def _count(self, message: events.Message) -> None:
+    def _count(self, message: events.Message, speaker: str | None) -> None:
         """An estimate until the result comes: each model call once, although every block repeats its usage."""
-        if message.id is None or message.usage is None or message.id in self._counted:
+        if message.id is None or message.usage is None or self._counted.get(speaker) == message.id:
             return
-        self._counted.add(message.id)
+        self._counted[speaker] = message.id
         self._live = self._live.plus(_usage(message.usage))
         self.facts.usage = self._earlier.plus(self._live)
 
@@ -191,39 +226,28 @@ def _usage(api: events.ApiUsage) -> Usage:
 def _failure(event: events.Result) -> str | None:
     """Why this result is not the proper end of a good turn; None if it is."""
     if event.is_error or event.subtype != "success":
-        told = event.result or _text_of(event.errors) or event.subtype
-        return told.replace("error_during_execution", "ended during execution")
-    return None if event.stop_reason is not None else "the answer was cut off: it has no stop reason"
+        # An interrupted turn gives a note of claude to itself where others give a reason.
+        errors = [error for error in event.errors if not error.startswith("[ede_diagnostic]")]
+        why = f" ({event.terminal_reason})" if event.terminal_reason else ""
+        return event.result or "\n".join(errors) or f"{event.subtype}{why}".replace("_", " ")
+    return None if event.stop_reason is not None else "the answer was cut off: no stop reason"
+
+
+def _denied(denial: events.Denial) -> str:
+    told = begun(denial.tool_name, value_of(denial.tool_input))["text"].partition("\n")[0]
+    return denial.tool_name if told == denial.tool_name else f"{denial.tool_name} {told}"
 
 
 def _notice_text(event: events.System) -> str:
     if event.subtype == "api_retry":
-        why = event.error_status or event.error
-        return f"retry {event.attempt} of {event.max_retries} ({why})"
+        why = event.error_status or (None if event.error == NULL else text_of(event.error).strip('"'))
+        return f"retry {event.attempt} of {event.max_retries}{f' ({why})' if why else ''}"
     if event.subtype == "thinking_tokens":
         return f"about {event.estimated_tokens} tokens of thinking"
-    told = event.summary or event.description or event.status or event.permission_mode
-    return f"{event.subtype.replace('_', ' ')}{f': {told}' if told else ''}"
-
-
-def _text_of(content: Any) -> str:
-    """Text of a result's content, whatever its shape."""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list):
-        return "\n".join(filter(None, map(_text_of, content)))
-    if isinstance(content, dict):
-        text = content.get("text")
-        return text if isinstance(text, str) else json.dumps(content, ensure_ascii=False)
-    return ""
-
-
-def _kind_of(line: bytes) -> str:
-    try:
-        data = json.loads(line)
-    except (ValueError, RecursionError):
-        return "not JSON"
-    return str(data.get("type")) if isinstance(data, dict) else f"JSON {type(data).__name__}"
+    told = (event.summary, event.description, event.content, event.text, event.reason, event.tool_name)
+    state = (event.hook_name, event.status, event.state, event.permission_mode)
+    text = ": ".join(filter(None, (next(filter(None, told), None), next(filter(None, state), None))))
+    return f"{event.subtype.replace('_', ' ')}{f': {text}' if text else ''}"
 
 
 class Claude(Agent):
@@ -237,7 +261,10 @@ class Claude(Agent):
     env_keys = ("PATH", "CLAUDE_CONFIG_DIR", "ANTHROPIC_BASE_URL")
 
     def launch(self, request: LaunchRequest) -> Launch:
-        """A new conversation gets our session's id; a second attempt at one a fresh id: used ones are refused."""
+        """A new conversation gets our session's id; a second attempt at one a fresh id: used ones are refused.
+
+        The prompt goes through standard input, so that no text of it can be taken for an option.
+        """
         settings = request.settings
         if not isinstance(settings, ClaudeSettings):
             settings = ClaudeSettings(bin=settings.bin, model=settings.model, args=settings.args)
@@ -261,6 +288,7 @@ class Claude(Agent):
 
     def stderr_reason(self, text: str) -> str | None:
         """The first line that says ``Error``, else the last that is not a warning."""
-        lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("Warning:")]
+        stripped = [line.strip() for line in text.splitlines()]
+        lines = [line for line in stripped if line and not line.startswith("Warning:")]
         errors = [line for line in lines if line.startswith("Error")]
         return errors[0] if errors else lines[-1] if lines else None

@@ -1,68 +1,64 @@
 """The events of ``claude -p --output-format stream-json --verbose`` (Claude Code 2.1.197, protocols 3.2).
 
-Every field but ``type`` is optional, because other versions leave some out.
+Every field but ``type`` and the ids of tool calls is optional, because other versions leave some out.
 """
 
-from typing import Any
+from msgspec import Raw, Struct, field
 
-from msgspec import Struct, field
+from .lines import NULL, Count, Part
 
 
 class ApiUsage(Struct):
-    """Tokens of one model call, or of a whole process in a ``result``; cached ones are counted apart."""
+    """Tokens of one model call, or of the turns a ``result`` ends; cached ones are counted apart."""
 
-    input_tokens: int | None = None
-    cache_creation_input_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
-    output_tokens: int | None = None
-
-
-class Block(Struct, tag_field="type"):
-    """One content block; an ``assistant`` line holds exactly one."""
+    input_tokens: Count | None = None
+    cache_creation_input_tokens: Count | None = None
+    cache_read_input_tokens: Count | None = None
+    output_tokens: Count | None = None
 
 
-class Text(Block, tag="text"):
+class Text(Struct, tag_field="type", tag="text"):
     """Words for the user."""
 
     text: str = ""
 
 
-class Thinking(Block, tag="thinking"):
+class Thinking(Struct, tag_field="type", tag="thinking"):
     """The model's reasoning."""
 
     thinking: str = ""
 
 
-class RedactedThinking(Block, tag="redacted_thinking"):
+class RedactedThinking(Struct, tag_field="type", tag="redacted_thinking"):
     """Reasoning that is not shown."""
 
 
-class ToolUse(Block, tag="tool_use"):
+class ToolUse(Struct, tag_field="type", tag="tool_use"):
     """A tool is called; open until the result with the same id comes."""
 
-    id: str = ""
+    id: str
     name: str = ""
-    input: Any = None
+    input: Raw = NULL
 
 
-class ServerToolUse(Block, tag="server_tool_use"):
-    """A tool that runs at the model's provider."""
+class ToolResult(Struct, tag_field="type", tag="tool_result"):
+    """What a tool answered."""
 
-    id: str = ""
-    name: str = ""
-    input: Any = None
-
-
-class ToolResult(Block, tag="tool_result"):
-    """What a tool answered; ``content`` is text or a list of blocks."""
-
-    tool_use_id: str = ""
-    content: Any = None
+    tool_use_id: str
+    content: str | list[Part] | None = None
     is_error: bool | None = None
 
 
-class Image(Block, tag="image"):
+class Image(Struct, tag_field="type", tag="image"):
     """A picture."""
+
+
+class Document(Struct, tag_field="type", tag="document"):
+    """A file that was read for the model."""
+
+
+Block = Text | Thinking | RedactedThinking | ToolUse | ToolResult | Image | Document
+"""One content block; an ``assistant`` line holds exactly one."""
 
 
 class Message(Struct):
@@ -70,10 +66,7 @@ class Message(Struct):
 
     id: str | None = None
     model: str | None = None
-    content: str | list[Text | Thinking | RedactedThinking | ToolUse | ServerToolUse | ToolResult | Image] = field(
-        default_factory=list
-    )
-    stop_reason: str | None = None
+    content: str | list[Block] = field(default_factory=list)
     usage: ApiUsage | None = None
 
 
@@ -86,21 +79,25 @@ class Line(Struct, tag_field="type", kw_only=True):
 
 
 class System(Line, tag="system"):
-    """Everything around the conversation; ``subtype`` tells what."""
+    """Everything around the conversation; ``subtype`` tells what, and which of the fields there are."""
 
     subtype: str = ""
     model: str | None = None
-    attempt: int | None = None
-    max_retries: int | None = None
-    error_status: int | None = None
-    error: Any = None
+    attempt: Count | None = None
+    max_retries: Count | None = None
+    error_status: Count | None = None
+    error: Raw = NULL
+    estimated_tokens: Count | None = None
     status: str | None = None
     permission_mode: str | None = field(default=None, name="permissionMode")
-    description: str | None = None
     summary: str | None = None
-    last_tool_name: str | None = None
-    estimated_tokens: int | None = None
-    patch: Any = None
+    description: str | None = None
+    content: str | None = None
+    text: str | None = None
+    reason: str | None = None
+    state: str | None = None
+    hook_name: str | None = None
+    tool_name: str | None = None
 
 
 class Assistant(Line, tag="assistant"):
@@ -113,7 +110,8 @@ class User(Line, tag="user"):
     """Results of tools, and words put in the user's mouth."""
 
     message: Message
-    tool_use_result: Any = None
+    tool_use_result: Raw = NULL
+    """The result once more, in a shape of the tool's own (see :class:`FileResult` and those after it)."""
     is_replay: bool | None = field(default=None, name="isReplay")
 
 
@@ -121,7 +119,7 @@ class Denial(Struct):
     """A tool that needed a permission nobody could give."""
 
     tool_name: str = ""
-    tool_input: Any = None
+    tool_input: Raw = NULL
 
 
 class Result(Line, tag="result"):
@@ -134,8 +132,9 @@ class Result(Line, tag="result"):
     subtype: str = ""
     is_error: bool = False
     result: str | None = None
-    errors: Any = None
+    errors: list[str] = field(default_factory=list)
     stop_reason: str | None = None
+    terminal_reason: str | None = None
     total_cost_usd: float | None = None
     usage: ApiUsage | None = None
     permission_denials: list[Denial] = field(default_factory=list)
@@ -145,16 +144,99 @@ class StreamEvent(Line, tag="stream_event"):
     """A piece of a message whose whole line follows (``--include-partial-messages``)."""
 
 
-class ControlResponse(Line, tag="control_response"):
-    """The answer to something we asked over stdin."""
+class ToolProgress(Line, tag="tool_progress"):
+    """A tool that began is still at work."""
 
-    response: Any = None
+
+class KeepAlive(Line, tag="keep_alive"):
+    """Nothing happened."""
+
+
+class RateLimitInfo(Struct):
+    """How much of a subscription's allowance is used."""
+
+    status: str | None = None
+    """``allowed``, ``allowed_warning`` or ``rejected``."""
+    limit: str | None = field(default=None, name="rateLimitType")
+    """Such as ``five_hour``."""
+
+
+class RateLimitEvent(Line, tag="rate_limit_event"):
+    """The state of a subscription's allowance changed."""
+
+    rate_limit_info: RateLimitInfo = field(default_factory=RateLimitInfo)
+
+
+class AuthStatus(Line, tag="auth_status"):
+    """Logging in, or why that failed."""
+
+    output: list[str] = field(default_factory=list)
+    error: str | None = None
+
+
+class ToolUseSummary(Line, tag="tool_use_summary"):
+    """The calls before it in one sentence."""
+
+    summary: str = ""
+
+
+class PromptSuggestion(Line, tag="prompt_suggestion"):
+    """What the user might say next."""
+
+    suggestion: str = ""
+
+
+class ControlResponse(Line, tag="control_response"):
+    """The answer to something that was asked over stdin."""
 
 
 class ControlRequest(Line, tag="control_request"):
-    """Something claude asks of us over stdout."""
-
-    request: Any = None
+    """Something claude asks over stdout."""
 
 
-Event = System | Assistant | User | Result | StreamEvent | ControlResponse | ControlRequest
+class ControlCancelRequest(Line, tag="control_cancel_request"):
+    """The question is void."""
+
+
+Silent = StreamEvent | ToolProgress | KeepAlive
+Remark = RateLimitEvent | AuthStatus | ToolUseSummary | PromptSuggestion
+Control = ControlResponse | ControlRequest | ControlCancelRequest
+Event = System | Assistant | User | Result | Silent | Remark | Control
+
+
+class Hunk(Struct, rename="camel"):
+    """One piece of a diff; ``lines`` begin with a blank, ``+`` or ``-``."""
+
+    old_start: Count = 0
+    old_lines: Count = 0
+    new_start: Count = 0
+    new_lines: Count = 0
+    lines: list[str] = field(default_factory=list)
+
+
+class FileResult(Struct, rename="camel"):
+    """The ``tool_use_result`` of Write, Edit, MultiEdit and NotebookEdit."""
+
+    type: str | None = None
+    """``create`` or ``update`` (Write); absent otherwise."""
+    file_path: str | None = None
+    content: str | None = None
+    structured_patch: list[Hunk] = field(default_factory=list)
+
+
+class BashResult(Struct):
+    """The ``tool_use_result`` of a Bash call that did not fail."""
+
+    interrupted: bool = False
+
+
+class CreatedTask(Struct):
+    """The number that a new task was given."""
+
+    id: str | None = None
+
+
+class TaskResult(Struct):
+    """The ``tool_use_result`` of TaskCreate."""
+
+    task: CreatedTask = field(default_factory=CreatedTask)

@@ -64,6 +64,9 @@ class CodexParser(TurnParser):
             event = _DECODER.decode(line)
         except UNREADABLE:
             return [self._unknown(line, at, kind_of(line))]
+        return self._event(event, at)
+
+    def _event(self, event: events.Event, at: int | None) -> list[Step]:
         match event:
             case events.ThreadStarted():
                 self.facts.agent_session = event.thread_id or self.facts.agent_session

@@ -5,6 +5,8 @@ import threading
 from pathlib import Path
 
 import pytest
+from msgspec import structs
+
 from agentdash.sessions.errors import SessionBusyError, UsageError
 from agentdash.sessions.manager import AgentInfo, ProcessInfo
 from agentdash.sessions.model import (
@@ -28,7 +30,6 @@ from agentdash.tui.screens.main import MainScreen
 from agentdash.tui.screens.new_session import NewSessionScreen
 from agentdash.tui.screens.receipt import ReceiptScreen
 from agentdash.widgets.prompt_box import PromptInput
-from msgspec import structs
 
 T0 = 1_790_000_000_000
 AGES = {"waiting1": 4, "failed01": 120, "done0001": 540, "running1": 1, "stopped1": 3600}
@@ -44,21 +45,24 @@ def session(sid, status, title, *, created, **own):
 
 
 SESSIONS = [
-    session("waiting1", Status.WAITING, "fix the flaky login test", created=1, turn=2, reason="wants to run: rm -rf build/"),
+    session("waiting1", Status.WAITING, "fix the flaky login test", created=1, turn=2,
+            reason="wants to run: rm -rf build/"),
     session("failed01", Status.FAILED, "add dark mode", created=2, agent="claude", cwd="/home/ann/work/web",
             reason="401 invalid api key", cost_usd=None),
     session("done0001", Status.DONE, "write the migration", created=3, agent="claude", turn=3),
-    session("running1", Status.RUNNING, "split the monolith [/red] into services", created=4),
+    session("running1", Status.RUNNING, "split [/red] the monolith into services", created=4),
     session("stopped1", Status.STOPPED, "rename the store", created=5),
 ]  # fmt: skip
 
 STEPS = [
     Step(turn=1, index=0, kind=StepKind.PROMPT, text="fix the flaky login test in tests/login"),
     Step(turn=1, index=1, kind=StepKind.REASONING, text="The failure depends on the clock; look at the fixture first."),
-    Step(turn=1, index=2, kind=StepKind.COMMAND, command="pytest -q tests/login", exit_code=1, at=T0, ended_at=T0 + 3200,
-         status=StepStatus.FAILED, output="\n".join(f"line {n} \x1b[31mof\x1b[0m the output" for n in range(47))),
+    Step(turn=1, index=2, kind=StepKind.COMMAND, command="pytest -q tests/login", exit_code=1,
+         at=T0, ended_at=T0 + 3200, status=StepStatus.FAILED,
+         output="\n".join(f"line {n} \x1b[31mof\x1b[0m the output" for n in range(47))),
     Step(turn=1, index=3, kind=StepKind.FILE_CHANGE, status=StepStatus.OK, changes=(
-        Change(path="src/clock.py", kind="update", diff="+a\n+b\n-c"), Change(path="tests/login/conftest.py", kind="add"))),
+        Change(path="src/clock.py", kind="update", diff="+a\n+b\n-c"),
+        Change(path="tests/login/conftest.py", kind="add"))),
     Step(turn=1, index=4, kind=StepKind.TOOL_CALL, tool="search_docs", arguments={"query": "freezegun tick"},
          status=StepStatus.OK, at=T0, ended_at=T0 + 400),
     Step(turn=1, index=5, kind=StepKind.PLAN, items=(
@@ -244,7 +248,7 @@ def dashboard(manager):
     class Running:
         def __init__(self, size=(160, 45), **options):
             self.app = Dashboard(manager, **options)
-            self.context = self.app.run_test(size=size)
+            self.context = self.app.run_test(size=size, notifications=True)
 
         async def __aenter__(self):
             driver = Driver(self.app, await self.context.__aenter__(), manager)
@@ -262,7 +266,7 @@ async def test_the_table_shows_the_sessions_and_the_steps_of_the_first(dashboard
     async with dashboard() as d:
         await d.shows("fix the flaky login test")
         await d.shows("wants to run: rm -rf build/")
-        await d.shows("split the monolith [/red] into")
+        await d.shows("split [/red] the mono")
         await d.shows("── turn 2 ──")
         assert "1 waiting" in d.text()
         assert "1 running" in d.text()
@@ -375,7 +379,7 @@ async def test_a_prompt_goes_to_the_selected_session(dashboard):
 async def test_a_refused_prompt_is_told_and_kept(dashboard):
     async with dashboard() as d:
         await d.select("running1")
-        await d.shows("is running: it takes a prompt when turn 1 is over")
+        await d.shows("session is running: takes a prompt after turn 1")
         d.manager.error = SessionBusyError("Session is [running]; wait for it.")
         await d.press("m", *"hello", "enter")
         await d.shows("Session is [running]; wait for it.")
@@ -535,7 +539,7 @@ async def test_plain_ascii(dashboard):
     async with dashboard(plain_ascii=True) as d:
         await d.shows("* running")
         await d.shows("-- turn 2 --")
-        assert not set("●✓✗■❯∴✦Σ…") & set(d.text())
+        assert not set("●✓✗■∴✦Σ…─") & set(d.text())
 
 
 async def test_an_unexpected_error_is_told_and_logged(dashboard):

@@ -1,0 +1,110 @@
+import pytest
+
+from agentdash.sessions.model import Session, Status, Usage
+from agentdash.sessions.text import cell_width
+from agentdash.widgets import words
+from agentdash.widgets.columns import cells, columns, headings, second_line
+from agentdash.widgets.signs import ASCII, UNICODE
+from agentdash.widgets.status_line import Tally, counts
+
+NOW = 1_790_000_000_000
+
+
+def session(**own):
+    facts = {
+        "id": "s1", "agent": "codex", "title": "fix the login test", "task": "fix", "status": Status.RUNNING,
+        "cwd": "/home/ann/work/api", "turn": 2, "created_at": NOW - 90_000, "updated_at": NOW - 9_000,
+        "last_event_at": NOW - 4_000, "usage": Usage.of(18_000, 0, 200), "cost_usd": 0.31,
+    }  # fmt: skip
+    return Session(**(facts | own))
+
+
+def line(one, width=120, signs=UNICODE):
+    return " ".join(text for text, _ in cells(one, NOW, width, signs))
+
+
+def test_a_row_tells_state_age_turn_tokens_cost_agent_place_and_title():
+    assert line(session()).split() == [
+        "●", "running", "4s", "2", "18.2k", "$0.31", "codex", "api", "fix", "the", "login", "test",
+    ]  # fmt: skip
+
+
+def test_unknown_is_a_question_mark_and_never_zero():
+    row = line(session(usage=Usage(), cost_usd=None))
+    assert row.split()[4:6] == ["?", "?"]
+
+
+def test_every_state_has_a_mark_of_its_own_and_an_ascii_twin():
+    for signs in (UNICODE, ASCII):
+        ended = [signs.states[s] for s in (Status.DONE, Status.FAILED, Status.STOPPED, Status.LOST)]
+        told = [*ended, signs.states[Status.RUNNING], signs.states[Status.WAITING], signs.states[Status.QUEUED]]
+        assert len(set(told)) == len(told)
+    assert all(mark.isascii() for mark in ASCII.states.values())
+
+
+def test_a_new_outcome_is_told_in_words_until_somebody_looked():
+    assert "done new" in line(session(status=Status.DONE))
+    assert "new" not in line(session(status=Status.DONE, seen_at=NOW))
+
+
+def test_age_counts_from_the_last_sign_of_life():
+    assert " 4s " in line(session())
+    assert " 2m " in line(session(status=Status.DONE, ended_at=NOW - 121_000))
+    assert " 1m " in line(session(last_event_at=None))
+    assert " 0s " in line(session(last_event_at=NOW + 5_000))
+
+
+@pytest.mark.parametrize("width", range(10, 200))
+@pytest.mark.parametrize("title", ["fix the login test" * 9, "修复登录测试" * 9, "👩‍💻 é" * 30])
+def test_a_row_is_exactly_as_wide_as_the_table(width, title):
+    one = session(title=title, reason=title, cwd="/x/" + "very-long-folder-name" * 3)
+    assert cell_width(line(one, width)) == width
+    assert cell_width(second_line(one, width)[0]) == width
+    assert cell_width(headings(width)) <= width
+
+
+def test_columns_go_by_rank_until_the_title_has_room():
+    named = lambda width: [column.heading for column in columns(width)]  # noqa: E731
+    assert named(120) == ["state", "age", "turn", "tok", "cost", "agent", "where"]
+    assert named(70) == ["state", "age", "turn", "tok", "agent", "where"]
+    assert named(40) == ["", "age", "agent"]
+    assert named(28) == ["", "age"]
+    assert named(20) == [""]
+
+
+def test_the_second_line_stands_only_where_there_is_a_reason():
+    assert second_line(session(), 100) is None
+    assert second_line(session(reason="exit 3"), 100)[0].strip() == "↳ exit 3"
+    assert "2 processes left" in second_line(session(status=Status.DONE, left=2), 100)[0]
+
+
+def test_what_an_agent_wrote_cannot_reach_the_terminal_as_control_sequence():
+    row = line(session(title="a\x1b[2Jb\nc\x07", cwd="/tmp/\x1b[31mred", agent="co\x1bdex"))
+    assert "\x1b" not in row
+    assert "\n" not in row
+
+
+def test_words():
+    assert [words.age(ms) for ms in (-5, 59_999, 60_000, 3_600_000, 172_800_000)] == ["0s", "59s", "1m", "1h", "2d"]
+    assert [words.duration(ms) for ms in (400, 59_900, 59_960, 192_000, 7_500_000)] == [
+        "0.4s", "59.9s", "1m00s", "3m12s", "2h05m",
+    ]  # fmt: skip
+    assert [words.tokens(n) for n in (None, 0, 999, 18_240, 99_949, 99_950, 999_499, 999_500, 3_100_000)] == [
+        "?", "0", "999", "18.2k", "99.9k", "100k", "999k", "1.0M", "3.1M",
+    ]  # fmt: skip
+    assert [words.money(d) for d in (None, 0, 0.31, 0.042, 0.0042, 12.5)] == [
+        "?", "$0.00", "$0.31", "$0.042", "$0.0042", "$12.50",
+    ]  # fmt: skip
+
+
+def test_the_tally_follows_what_changes():
+    tally = Tally()
+    tally.update([session(id="a"), session(id="b", status=Status.WAITING)], [])
+    tally.update([session(id="a", status=Status.DONE), session(id="c", status=Status.LOST)], ["b"])
+    told = counts(tally, "~/x", 120).plain
+    assert "✗ 1 failed" in told
+    assert "✓ 1 new" in told
+    assert "waiting" not in told
+    assert "running" not in told
+    assert told.endswith("36.4k tok  $0.62")
+    assert len(told) == 120

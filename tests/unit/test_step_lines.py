@@ -1,0 +1,128 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentdash.sessions.model import Change, PlanItem, Step, StepKind, StepStatus, Usage
+from agentdash.sessions.text import cell_width
+from agentdash.widgets.heights import Heights
+from agentdash.widgets.signs import ASCII
+from agentdash.widgets.step_lines import step_rows
+from agentdash.widgets.wrap import wrap
+
+
+def text(step, width=80, **options):
+    return ["".join(part for part, _ in row).rstrip() for row in step_rows(step, width, **options)]
+
+
+def roles(step, width=80):
+    return {role for row in step_rows(step, width) for _, role in row}
+
+
+@pytest.mark.parametrize(
+    ("step", "first"),
+    [
+        (Step(kind=StepKind.PROMPT, text="fix it"), "❯ fix it"),  # noqa: RUF001
+        (Step(kind=StepKind.REASONING, text="hm"), "∴ hm"),
+        (Step(kind=StepKind.MESSAGE, text="done"), "✦ done"),
+        (Step(kind=StepKind.ERROR, text="boom"), "! boom"),
+        (Step(kind=StepKind.NOTICE, text="retrying"), "· retrying"),
+        (Step(kind=StepKind.START, model="gpt-5.5", agent_session="t-1"), "▸ gpt-5.5 t-1"),
+        (Step(kind=StepKind.UNKNOWN, event="odd", text='{"a": "[red]"}'), '?? odd  {"a": "[red]"}'),
+        (Step(kind=StepKind.TOOL_CALL, tool="find", arguments={"q": "x"}), '⚙ find("x")'),
+        (Step(kind=StepKind.TOOL_CALL, server="s", tool="f", arguments={"a": 1, "b": 2}), '⚙ s.f({"a": 1, "b": 2})'),
+        (Step(kind=StepKind.WEB_SEARCH, text="python"), "⌕ python"),
+        (Step(kind=StepKind.USAGE, usage=Usage.of(1200, 200, 30), cost_usd=0.5),
+         "Σ 1.2k in (200 cached) · 30 out · $0.50"),
+        (Step(kind=StepKind.USAGE), "Σ usage unknown"),
+        (Step(kind=StepKind.MESSAGE, text=""), "✦"),
+    ],
+)  # fmt: skip
+def test_the_first_line_of_each_kind(step, first):
+    assert text(step)[0] == first
+
+
+@pytest.mark.parametrize("kind", StepKind)
+def test_every_kind_has_a_line_even_if_it_holds_nothing(kind):
+    assert text(Step(kind=kind))
+    assert all(line.isascii() for line in text(Step(kind=kind), signs=ASCII))
+
+
+def test_a_failed_command_shows_its_end_at_the_right_and_folds_its_output():
+    output = "\n".join(f"line {n}" for n in range(1, 48))
+    step = Step(kind=StepKind.COMMAND, command="pytest -q", exit_code=1, status=StepStatus.FAILED, at=0, ended_at=3200,
+                output=output)  # fmt: skip
+    lines = text(step, 60)
+    assert lines[0].startswith("$ pytest -q  ")
+    assert lines[0].endswith("✗ exit 1  3.2s")
+    assert len(lines[0]) == 60
+    assert lines[1:] == ["  line 1", "  line 2", "  line 3", "  … 41 lines more", "  line 45", "  line 46", "  line 47"]
+    assert "failure" in roles(step)
+
+
+def test_short_output_is_shown_whole():
+    step = Step(kind=StepKind.COMMAND, command="ls", status=StepStatus.OK, output="a\nb\n")
+    assert text(step, 40)[1:] == ["  a", "  b"]
+
+
+def test_a_huge_output_costs_no_more_than_its_ends():
+    step = Step(kind=StepKind.COMMAND, command="yes", output="y\n" * 5_000_000)
+    assert "  … 4999994 lines more" in text(step)
+    step = Step(kind=StepKind.COMMAND, command="cat min.js", output="x" * 5_000_000)
+    assert len(text(step)) < 200
+
+
+def test_changes_and_plan():
+    changes = (Change(path="a.py", kind="update", diff="--- a\n+++ a\n+x\n+y\n-z"), Change(path="b.py", kind="add"))
+    step = Step(kind=StepKind.FILE_CHANGE, changes=changes)
+    assert text(step) == ["± a.py  +2 -1", "  b.py  add"]
+    states = {"one": "completed", "two": "in_progress", "three": "pending"}
+    items = [PlanItem(text=name, status=status) for name, status in states.items()]
+    assert text(Step(kind=StepKind.PLAN, items=tuple(items))) == ["☑ one", "◐ two", "☐ three"]
+
+
+def test_the_heading_names_the_turn():
+    heading, first = text(Step(kind=StepKind.PROMPT, turn=2, text="go"), 30, heading=True)
+    assert heading == "── turn 2 " + "─" * 20
+    assert first.endswith("go")
+
+
+def test_a_sub_agents_step_is_indented():
+    assert text(Step(kind=StepKind.MESSAGE, text="hi", parent="call_1"))[0] == "    ✦ hi"
+
+
+def test_long_text_hangs_below_its_beginning():
+    lines = text(Step(kind=StepKind.MESSAGE, text="one two three four five six"), 16)
+    assert lines == ["✦ one two three", "  four five six"]
+
+
+def test_control_sequences_and_tabs_are_gone():
+    lines = text(Step(kind=StepKind.COMMAND, command="a\x1b]52;c;eA==\x07b", output="\x1b[31mred\x1b[0m\tx\rover"))
+    assert "\x1b" not in "".join(lines)
+    assert "\t" not in "".join(lines)
+    assert lines[0] == "$ ab"
+
+
+@given(st.text(max_size=300), st.integers(12, 60))
+def test_no_row_is_wider_than_the_screen(words, width):
+    for kind in (StepKind.MESSAGE, StepKind.COMMAND, StepKind.UNKNOWN, StepKind.TOOL_CALL):
+        step = Step(kind=kind, text=words, output=words, status=StepStatus.FAILED, exit_code=3, at=0, ended_at=9_000)
+        assert all(cell_width(line) <= width for line in text(step, width))
+
+
+@given(st.text(alphabet="ab 字é", max_size=200), st.integers(4, 40))
+def test_wrapping_loses_nothing_but_blanks(paragraph, width):
+    rows = wrap(paragraph, width)
+    assert "".join(rows).replace(" ", "") == paragraph.replace(" ", "")
+    assert all(cell_width(row) <= width for row in rows)
+
+
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=700), st.data())
+def test_heights_find_what_they_add_up_to(heights, data):
+    kept = Heights(heights)
+    item = data.draw(st.integers(0, len(heights) - 1))
+    kept.measure(item, 7)
+    heights[item] = 7
+    assert kept.total == sum(heights)
+    assert kept.top(item) == sum(heights[:item])
+    assert kept.find(kept.top(item) + 6) == (item, 6)
+    assert kept.find(kept.total) == (len(heights), 0)

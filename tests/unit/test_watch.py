@@ -1,0 +1,109 @@
+import asyncio
+import contextlib
+import shutil
+
+import pytest
+
+from agentdash.sessions import watch
+
+
+@pytest.fixture
+def folders(tmp_path):
+    home = tmp_path / "state"
+    (home / "live").mkdir(parents=True)
+    return home, home / "live"
+
+
+@pytest.fixture
+async def stream(folders):
+    """The changes of two real folders."""
+    changes = watch.changes(*folders)
+    yield changes
+    await changes.aclose()
+
+
+async def until(stream, wanted, poke):
+    """The first change that is wanted; ``poke`` is repeated, because nobody says when the kernel begins to watch."""
+
+    async def look():
+        while not wanted(change := await anext(stream)):
+            pass
+        return change
+
+    async def keep_poking():
+        while True:
+            poke()
+            await asyncio.sleep(0.2)
+
+    poking = asyncio.create_task(keep_poking())
+    try:
+        return await asyncio.wait_for(look(), 15)
+    finally:
+        poking.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await poking
+
+
+def appending(path, text="x\n"):
+    def append():
+        with path.open("a") as file:
+            file.write(text)
+
+    return append
+
+
+async def test_the_first_value_asks_for_everything(stream):
+    assert await anext(stream) == watch.Change(database=True, sweep=True)
+
+
+async def test_a_write_to_the_wal_is_a_change_of_the_database(stream, folders):
+    wal = folders[0] / "agentdash.db-wal"
+    change = await until(stream, lambda c: c.database and not c.sweep, appending(wal))
+    assert change.turn_files == frozenset()
+
+
+async def test_an_append_names_the_turn_file(stream, folders):
+    turn = folders[1] / "s1.1.jsonl"
+    change = await until(stream, lambda c: c.turn_files and not c.sweep, appending(turn))
+    assert change == watch.Change(turn_files=frozenset({"s1.1.jsonl"}))
+
+
+async def test_other_files_and_deeper_folders_say_nothing(stream, folders):
+    deeper = folders[0] / "sessions" / "s1"
+    deeper.mkdir(parents=True)
+    assert (await anext(stream)).sweep
+    noise = [appending(folders[0] / "dashboard.log"), appending(deeper / "turn_1.jsonl")]
+    change = await until(stream, lambda _: True, lambda: [make() for make in noise])
+    assert change.sweep
+    assert not change.turn_files
+
+
+async def test_a_sweep_comes_by_itself(stream):
+    assert (await anext(stream)).sweep
+    assert await asyncio.wait_for(anext(stream), 15) == watch.Change(database=True, sweep=True)
+
+
+async def test_without_watches_everything_is_asked_for_regularly(stream, folders, monkeypatch):
+    def at_the_limit(*_, **__):
+        raise OSError("OS file watch limit reached.")
+
+    monkeypatch.setattr(watch, "awatch", at_the_limit)
+    monkeypatch.setattr(watch, "POLL_SECONDS", 0.02)
+    await anext(stream)
+    turn = folders[1] / "s1.1.jsonl"
+    change = await until(stream, lambda c: c.turn_files, appending(turn))
+    assert change.database
+    assert change.turn_files == frozenset({"s1.1.jsonl"})
+
+
+async def test_folders_that_are_deleted_and_made_again_are_watched_again(stream, folders, monkeypatch):
+    monkeypatch.setattr(watch, "SWEEP_SECONDS", 0.1)
+    monkeypatch.setattr(watch, "POLL_SECONDS", 0.02)
+    turn = folders[1] / "s1.1.jsonl"
+    await until(stream, lambda c: c.turn_files, appending(turn))
+    shutil.rmtree(folders[0])
+    for _ in range(5):
+        await asyncio.wait_for(anext(stream), 15)
+    folders[1].mkdir(parents=True)
+    change = await until(stream, lambda c: "s2.1.jsonl" in c.turn_files, appending(folders[1] / "s2.1.jsonl"))
+    assert change.turn_files == frozenset({"s2.1.jsonl"})

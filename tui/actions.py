@@ -1,0 +1,87 @@
+"""What can be done by key: the one list from which bindings, footer and help are made."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+from textual.binding import Binding, BindingType
+
+from ..sessions.model import Session, Status
+from ..widgets.prompt_box import PromptInput
+from ..widgets.session_table import SessionTable
+from ..widgets.trajectory import Trajectory
+
+
+class Action(Struct, frozen=True, kw_only=True):
+    """One thing that a key does."""
+
+    id: str
+    keys: str
+    """As Textual names them, separated by commas; the first one is shown."""
+    label: str
+    """One or two words for the footer."""
+    help: str
+    weight: int = 1
+    """How much it deserves its place in a footer that is too short; 0 never stands there."""
+
+
+ACTIONS = (
+    Action(id="new_session", keys="n", label="new", help="start a session", weight=4),
+    Action(id="write_prompt", keys="i,m", label="prompt", help="write to the selected session", weight=5),
+    Action(id="stop", keys="x", label="stop", help="stop the session and all its processes (asks first)", weight=3),
+    Action(id="kill", keys="X", label="kill", help="stop it at once, without giving it time", weight=0),
+    Action(id="retry", keys="R", label="retry", help="send its last prompt again", weight=2),
+    Action(id="delete", keys="D", label="delete", help="move the session to the trash (asks first)"),
+    Action(id="follow", keys="f,F", label="follow", help="follow the newest step, or stop following"),
+    Action(id="back", keys="escape", label="back", help="back by one level; never stops or quits", weight=0),
+    Action(id="help", keys="question_mark", label="help", help="this page", weight=6),
+    Action(id="quit", keys="q", label="quit", help="leave the dashboard; the sessions go on", weight=7),
+)
+
+_NAMES = {"question_mark": "?", "escape": "Esc", "pagedown": "PgDn", "pageup": "PgUp", "ctrl+j": "Ctrl+J"}
+
+
+def bindings() -> list[BindingType]:
+    """The keys of the main screen."""
+    return [Binding(action.keys, action.id, action.label, show=False, id=action.id) for action in ACTIONS]
+
+
+def possible(action_id: str, session: Session | None) -> bool:
+    """Whether an action makes sense for the selected session."""
+    if action_id in ("new_session", "write_prompt", "help", "quit", "back"):
+        return True
+    if session is None:
+        return False
+    if action_id in ("stop", "kill"):
+        return not session.status.ended or session.left > 0 or session.status is Status.LOST
+    if action_id == "retry":
+        return session.status in (Status.FAILED, Status.STOPPED, Status.LOST)
+    return True
+
+
+def footer(session: Session | None, width: int) -> list[tuple[str, str]]:
+    """Keys and labels of what can be done now, as many as fit."""
+    shown = [action for action in ACTIONS if action.weight and possible(action.id, session)]
+    while shown and sum(len(key_name(a.keys)) + len(a.label) + 4 for a in shown) - 3 > width:
+        shown.remove(min(shown, key=lambda action: action.weight))
+    return [(key_name(action.keys), action.label) for action in shown]
+
+
+def help_sections() -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """Everything by key, in groups: a heading, and pairs of keys and what they do."""
+    yield "everywhere but in a text", [(_all_keys(action.keys), action.help) for action in ACTIONS]
+    for heading, declared in (
+        ("sessions", SessionTable.BINDINGS),
+        ("trajectory", Trajectory.BINDINGS),
+        ("prompt", PromptInput.BINDINGS),
+    ):
+        yield heading, [(_all_keys(b.key), b.description) for b in declared if isinstance(b, Binding)]
+
+
+def key_name(keys: str) -> str:
+    """The first of the keys as people write it."""
+    key = keys.split(",", maxsplit=1)[0]
+    return _NAMES.get(key) or (key if len(key) == 1 else "+".join(part.capitalize() for part in key.split("+")))
+
+
+def _all_keys(keys: str) -> str:
+    return " ".join(key_name(key) for key in keys.split(","))

@@ -1,0 +1,17 @@
+"""What is left of a crash: the log in the state folder, one line on the terminal, no screenful of traceback."""
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+
+def record(home: Path, details: str) -> str:
+    """Append to the dashboard's log; where it lies, or why it could not be written."""
+    path = home / "dashboard.log"
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        with open(descriptor, "a", encoding="utf-8", errors="replace") as file:
+            file.write(f"{datetime.now(UTC).isoformat(timespec='seconds')}\n{details}\n")
+    except OSError as error:
+        return f"no log ({error})"
+    return str(path)

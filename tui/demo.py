@@ -1,0 +1,56 @@
+"""The dashboard with scripted agents at work, in a state folder of its own."""
+
+import os
+import sys
+from pathlib import Path
+
+from ..sessions.errors import AgentdashError
+from ..sessions.manager import SessionManager
+from ..sessions.text import one_line
+
+SCRIPTS = (
+    ("done", "api", "Fix the flaky login test and add a regression test"),
+    ("fail", "web", "Add dark mode to the settings page"),
+    ("tree", "infra", "Upgrade the build and run everything in parallel"),
+    ("long", "api", "Split the monolith into services, step by step"),
+    ("leftovers", "web", "Start a dev server and check the home page"),
+)
+"""Script, project folder, prompt: five sessions of different fates."""
+
+
+def run_demo(directory: Path) -> int:
+    """Start five scripted sessions below ``directory``, show them, and stop at the end what still runs.
+
+    Nothing outside of the folder is touched; the exit code is the dashboard's.
+    """
+    from .app import run_dashboard
+
+    os.environ["AGENTDASH_HOME"] = str(directory / "state")  # for commands that are typed inside a session
+    with SessionManager(directory / "state", directory / "config.toml") as manager:
+        for script, project, prompt in SCRIPTS:
+            folder = directory / "projects" / project
+            folder.mkdir(parents=True, exist_ok=True)
+            manager.spawn(prompt, agent="demo", cwd=str(folder), options={"script": script})
+        try:
+            return run_dashboard(manager)
+        finally:
+            _stop_all(manager)
+            _say(f"The demo's sessions were in {directory / 'state'}.")
+
+
+def _stop_all(manager: SessionManager) -> None:
+    """Leave nothing running, and say what was ended."""
+    for session in manager.sessions():
+        if session.status.ended and not session.left:
+            continue
+        name = one_line(session.title or session.task, 50)
+        try:
+            receipt = manager.stop(session.id)
+        except AgentdashError as error:
+            _say(f"{name}: {error}")
+        else:
+            _say(f"{name}: {receipt.summary()}")
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)  # noqa: T201 - the screen is closed

@@ -1,0 +1,61 @@
+"""From the change feed to the screens: what changed is gathered, and told at most ten times a second."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Protocol
+
+from ..sessions.clock import monotonic
+from ..sessions.model import Changes, Session
+
+LEAST_SECONDS = 0.1
+"""Between two messages to the screen."""
+
+
+class Source(Protocol):
+    """Where changes come from: the manager."""
+
+    def changes(self, since: int) -> Changes:
+        """What changed after ``since``."""
+
+
+class Feed:
+    """Merges changes until a screen takes them: of many changes of one session, only the newest is left."""
+
+    def __init__(self, source: Source, announce: Callable[[], object], later: Callable[[float], object]) -> None:
+        self._source = source
+        self._announce = announce
+        self._later = later
+        self._seq = 0
+        self._updated: dict[str, Session] = {}
+        self._removed: set[str] = set()
+        self._told_at = 0.0
+        self._due = False
+
+    async def pull(self) -> None:
+        """Ask for what changed, in a thread, and see to it that the screen learns of it."""
+        found = await asyncio.to_thread(self._source.changes, self._seq)
+        self._seq = found.seq
+        for session in found.updated:
+            self._updated[session.id] = session
+            self._removed.discard(session.id)
+        for session_id in found.removed:
+            self._updated.pop(session_id, None)
+            self._removed.add(session_id)
+        if (self._updated or self._removed) and not self._due:
+            self._due = True
+            wait = self._told_at + LEAST_SECONDS - monotonic()
+            if wait > 0:
+                self._later(wait)
+            else:
+                self.tell()
+
+    def tell(self) -> None:
+        """Announce that there is something to take."""
+        self._told_at = monotonic()
+        self._announce()
+
+    def take(self) -> Changes:
+        """Everything since the last call."""
+        taken = Changes(seq=self._seq, updated=tuple(self._updated.values()), removed=tuple(self._removed))
+        self._updated, self._removed, self._due = {}, set(), False
+        return taken

@@ -1,0 +1,54 @@
+"""Manager calls from the screen: in a thread, and what goes wrong becomes a toast that says what to do."""
+
+import asyncio
+import traceback
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from textual.app import App
+
+from ..sessions.errors import AgentdashError
+from ..sessions.text import clean
+from .crash import record
+
+T = TypeVar("T")
+
+ERROR_SECONDS = 8.0
+
+
+class Requests:
+    """Runs what may block outside of the event loop; errors never end the dashboard."""
+
+    def __init__(self, app: App[Any], home: Path) -> None:
+        self._app = app
+        self._home = home
+
+    async def ask(self, call: Callable[..., T], *args: Any, **options: Any) -> T | None:
+        """The result of a blocking call; None after an error, which was told."""
+        return await self.expect(asyncio.to_thread(call, *args, **options))
+
+    async def expect(self, result: Awaitable[T]) -> T | None:
+        """The result; None after an error, which was told."""
+        found, reason = await self.outcome(result)
+        if reason is not None:
+            self.complain(reason)
+        return found
+
+    async def outcome(self, result: Awaitable[T]) -> tuple[T | None, str | None]:
+        """The result and None, or None and what went wrong, for whoever tells it in its own place."""
+        try:
+            return await result, None
+        except AgentdashError as error:
+            return None, clean(str(error))
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other sessions can still be watched
+            where = record(self._home, "".join(traceback.format_exception(error)))
+            return None, clean(f"Unexpected {type(error).__name__}: {error}. Details: {where}")
+
+    def complain(self, message: str) -> None:
+        """Show what went wrong."""
+        self._app.notify(clean(message), severity="error", timeout=ERROR_SECONDS, markup=False)
+
+    def tell(self, message: str) -> None:
+        """Show what is going on."""
+        self._app.notify(clean(message), markup=False)

@@ -1,0 +1,57 @@
+"""What the screens say about a session: pure, so that the words can be tested."""
+
+from collections.abc import Sequence
+
+from textual.content import Content
+
+from ..sessions.manager import ProcessInfo
+from ..sessions.model import Session
+from ..sessions.text import cell_width, cut, one_line
+from ..widgets.paint import MUTED
+from ..widgets.words import place
+
+EMPTY = ("No sessions yet.", "", "n              starts one", "agentdash demo shows what it looks like")
+LADDER = "SIGINT first, SIGTERM after 3 s, SIGKILL after 6 s."
+TRASH = "What runs is stopped first. `agentdash clean` empties the trash."
+
+
+def title(session: Session, width: int = 40) -> str:
+    """What the session is about, on one line."""
+    return one_line(session.title or session.task, width)
+
+
+def headline(session: Session, width: int, *, following: bool) -> Content:
+    """The line above the steps; whether they are followed stands at its end."""
+    facts = " ".join(filter(None, (session.agent, session.model)))
+    parts = [
+        one_line(session.title or session.task, max(16, width // 2)),
+        one_line(facts),
+        place(one_line(session.cwd)),
+    ]
+    state = "following" if following else "F follows"
+    text = cut("   ".join(filter(None, parts)), max(0, width - len(state) - 2))
+    gap = max(2, width - cell_width(text) - len(state))
+    return Content.assemble(text, " " * gap, (state, MUTED if following else "$text-warning"))
+
+
+def target(session: Session | None, default_agent: str, cwd: str) -> str:
+    """What sending a prompt will do."""
+    if session is None:
+        return f"starts a new {default_agent or 'agent'} session in {place(cwd)}"
+    if session.agent == "command":
+        return "this is a command: it takes no prompt"
+    if session.status.ended:
+        return f'goes to "{title(session, 30)}" as turn {session.turn + 1}'
+    return f"session is {session.status}: takes a prompt after turn {session.turn}"
+
+
+def process_lines(session: Session, processes: Sequence[ProcessInfo]) -> list[str]:
+    """The processes that will be ended, as a tree."""
+    if not processes:
+        return [f"{session.agent}, turn {session.turn}: no process is running."]
+    depths: dict[int, int] = {}
+    lines = [f"{session.agent}, turn {session.turn}, and what it started:"]
+    for process in processes:
+        depth = depths[process.pid] = depths.get(process.parent, -1) + 1
+        lines.append(f"  {'  ' * depth}{process.pid} {one_line(process.command, 64 - 2 * min(depth, 10))}")
+    return [*lines, ""]

@@ -1,0 +1,38 @@
+"""All keys, made from the list of actions."""
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from ..actions import help_sections
+
+
+class HelpScreen(ModalScreen[None]):
+    """What every key does."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,question_mark,q,enter", "dismiss(None)", "close", show=False),
+    ]
+
+    def compose(self) -> ComposeResult:
+        """The keys in groups."""
+        with Vertical(classes="dialog") as dialog:
+            dialog.border_title = "Keys"
+            with VerticalScroll():
+                yield Static(help_text())
+            yield Static("Esc close", classes="keys")
+
+
+def help_text() -> Content:
+    """One line per key, under the headings of their groups."""
+    lines = []
+    for heading, pairs in help_sections():
+        lines.append(Content.styled(heading, "bold"))
+        lines += [Content.assemble((f"  {keys:<16}", "bold"), help_) for keys, help_ in pairs]
+        lines.append(Content(""))
+    return Content("\n").join(lines[:-1])

@@ -1,0 +1,211 @@
+"""The main screen: the table of sessions, the steps of the selected one, and a prompt for it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.content import Content
+from textual.screen import Screen
+from textual.widget import Widget
+
+from ...sessions.manager import SessionManager
+from ...widgets.line import Line
+from ...widgets.prompt_box import PromptInput
+from ...widgets.session_table import SessionTable
+from ...widgets.signs import UNICODE, Signs
+from ...widgets.status_line import StatusLine, Tally
+from ...widgets.trajectory import Trajectory
+from ...widgets.words import place
+from .. import sayings
+from ..actions import bindings, footer, possible
+from ..detail import Detail
+from ..feed import Feed
+from ..messages import SessionsChanged
+from ..operations import Operations
+from ..requests import Requests
+from .help import HelpScreen
+
+
+class MainScreen(Screen[None]):
+    """Wires the panes to each other and to what the keys ask for."""
+
+    BINDINGS = bindings()
+    AUTO_FOCUS = "#table"
+
+    def __init__(
+        self,
+        manager: SessionManager,
+        feed: Feed,
+        requests: Requests,
+        operations: Operations,
+        *,
+        clock: Callable[[], int],
+        signs: Signs = UNICODE,
+    ) -> None:
+        super().__init__()
+        self._where = place(str(manager.home))
+        self._feed = feed
+        self._operations = operations
+        self._tally = Tally()
+        self._sending = False
+        self._came_from: Widget | None = None
+        self.status = StatusLine(signs=signs, id="status")
+        self.table = SessionTable(clock, signs=signs, id="table")
+        self.detail = Detail(manager, requests, signs)
+        self.keys = Line(signs=signs, id="keys")
+
+    def compose(self) -> ComposeResult:
+        """Status line, the two panes, and the keys that can be pressed now."""
+        yield self.status
+        with Container(id="body"):
+            yield self.table
+            yield self.detail
+        yield self.keys
+
+    def on_mount(self) -> None:
+        """Ages are looked at once a second; nothing else moves by itself."""
+        self.table.show_when_empty(sayings.EMPTY)
+        self.set_interval(1.0, self.table.tick)
+        self._learn_default()
+
+    def on_resize(self) -> None:
+        """Lines that are made for a width are made again."""
+        self.call_after_refresh(self._show_words)
+
+    @on(SessionsChanged)
+    def _sessions_changed(self) -> None:
+        changes = self._feed.take()
+        with self.app.batch_update():
+            self._tally.update(changes.updated, changes.removed)
+            self.table.update_rows(changes.updated, changes.removed)
+            self._show_words()
+        awaited = self._operations.awaited
+        if awaited is not None and self.table.session(awaited) is not None:
+            self._operations.awaited = None
+            self.table.select(awaited)
+        selected = self.table.selected
+        if selected is not None and any(session.id == selected.id for session in changes.updated):
+            self.detail.read_on()
+            self._look(reading=self.detail.steps.has_focus)
+
+    @on(SessionTable.Highlighted)
+    def _highlighted(self, event: SessionTable.Highlighted) -> None:
+        self.detail.open(event.session_id)
+        self._show_words()
+
+    @on(SessionTable.Opened)
+    def _opened(self) -> None:
+        self._uncover()
+        self.detail.steps.focus()
+        self._look(reading=True)
+
+    @on(Trajectory.FollowingChanged)
+    def _following_changed(self) -> None:
+        self._show_words()
+
+    @on(PromptInput.Left)
+    def _prompt_left(self) -> None:
+        back = self._came_from if self._came_from is not None and self._came_from.can_focus else self.table
+        if back is self.table:
+            self.remove_class("-detail")
+        back.focus()
+
+    @on(PromptInput.Sent)
+    def _prompt_sent(self, event: PromptInput.Sent) -> None:
+        if not self._sending:
+            self._sending = True
+            self._send(event.text)
+
+    @work(exit_on_error=False)
+    async def _send(self, text: str) -> None:
+        try:
+            sent = await self._operations.send(self.table.selected, text, str(Path.cwd()))
+        finally:
+            self._sending = False
+        if sent:
+            self.detail.prompt.accepted()
+            self.detail.steps.following = True
+            self.detail.steps.focus()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        """A key that makes no sense for the selected session does nothing."""
+        return possible(action, self.table.selected)
+
+    def action_quit(self) -> None:
+        """Leave; the sessions go on."""
+        self.app.exit()
+
+    def action_help(self) -> None:
+        """Show all keys."""
+        self.app.push_screen(HelpScreen())
+
+    def action_back(self) -> None:
+        """From the trajectory to the table; from the table nowhere."""
+        self.remove_class("-detail")
+        self.table.focus()
+
+    def action_write_prompt(self) -> None:
+        """Go to the prompt."""
+        self._came_from = self.focused
+        self._uncover()
+        self.detail.prompt.input.focus()
+
+    def action_follow(self) -> None:
+        """Follow the newest step, or stop following."""
+        self.detail.steps.following = not self.detail.steps.following
+
+    @work(exit_on_error=False)
+    async def action_new_session(self) -> None:
+        """Ask what to start; the selected session's folder is the first guess."""
+        selected = self.table.selected
+        await self._operations.ask_what_to_start(selected.cwd if selected else str(Path.cwd()))
+
+    @work(exit_on_error=False)
+    async def action_stop(self) -> None:
+        """Stop the selected session after a question."""
+        if (session := self.table.selected) is not None:
+            await self._operations.stop(session)
+
+    @work(exit_on_error=False)
+    async def action_kill(self) -> None:
+        """Stop the selected session at once."""
+        if (session := self.table.selected) is not None:
+            await self._operations.stop(session, now=True)
+
+    @work(exit_on_error=False)
+    async def action_delete(self) -> None:
+        """Move the selected session to the trash after a question."""
+        if (session := self.table.selected) is not None:
+            await self._operations.delete(session)
+
+    @work(exit_on_error=False)
+    async def action_retry(self) -> None:
+        """Send the last prompt of the selected session again."""
+        if (session := self.table.selected) is not None and await self._operations.retry(session):
+            self.detail.steps.following = True
+
+    @work(exit_on_error=False)
+    async def _learn_default(self) -> None:
+        await self._operations.learn_default()
+        self._show_words()
+
+    def _uncover(self) -> None:
+        """Bring the detail pane to the front where only one pane has room."""
+        self.add_class("-detail")
+        self.call_after_refresh(self._show_words)
+
+    def _look(self, *, reading: bool) -> None:
+        """Somebody reads the selected session: it needs no attention any more."""
+        session = self.table.selected
+        if reading and session is not None and session.attention:
+            self.run_worker(self._operations.seen(session), exit_on_error=False)
+
+    def _show_words(self) -> None:
+        """Counts, headline, the prompt's label and the valid keys, as they are now."""
+        session = self.table.selected
+        self.status.show(self._tally, self._where)
+        self.detail.say(session, sayings.target(session, self._operations.default_agent, str(Path.cwd())))
+        pairs = [Content.assemble((key, "bold $foreground"), f" {label}") for key, label in footer(session, self.size.width)]
+        self.keys.say(Content("   ").join(pairs))

@@ -1,0 +1,62 @@
+"""One of a few, on one line: left and right, or the space bar, go from one to the next."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static
+
+from .paint import MUTED
+
+
+class Choice(Static, can_focus=True):
+    """The chosen one stands out; what cannot be chosen stands behind it, with the reason."""
+
+    DEFAULT_CSS = """
+    Choice { height: auto; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("right,space,l", "step(1)", "next", show=False),
+        Binding("left,h", "step(-1)", "previous", show=False),
+    ]
+
+    class Changed(Message):
+        """Another one is chosen."""
+
+        def __init__(self, value: str) -> None:
+            super().__init__()
+            self.value = value
+
+    def __init__(self, values: Sequence[str], chosen: str, *, without: str = "", id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, markup=False)
+        self._values = list(values)
+        self._at = self._values.index(chosen) if chosen in self._values else 0
+        self._without = without
+
+    @property
+    def value(self) -> str | None:
+        """The chosen one; None where there is nothing to choose."""
+        return self._values[self._at] if self._values else None
+
+    def on_mount(self) -> None:
+        """Show it."""
+        self._show()
+
+    def action_step(self, by: int) -> None:
+        """Choose the next or the previous one."""
+        if self._values:
+            self._at = (self._at + by) % len(self._values)
+            self._show()
+            self.post_message(self.Changed(self._values[self._at]))
+
+    def _show(self) -> None:
+        # Brackets too: the choice must be readable without colours.
+        parts = [
+            Content.styled(f"[{value}]" if at == self._at else f" {value} ", "bold" if at == self._at else MUTED)
+            for at, value in enumerate(self._values)
+        ]
+        if self._without:
+            parts.append(Content.styled(f"  {self._without}", MUTED))
+        self.update(Content(" ").join(parts))

@@ -1,0 +1,147 @@
+"""A session as the cells of its row: pure, so that what the table shows can be tested without a screen.
+
+What changes often stands left: the terminal is sent everything from the left edge of a widget up to the cell that
+changed.  Columns go, the least needed first, until the text that says what the session is about has room.
+"""
+
+from collections.abc import Callable
+from functools import cache
+
+from msgspec import Struct
+
+from ..sessions.model import Session, Status
+from ..sessions.text import cut, cut_left, one_line, pad
+from . import words
+from .signs import UNICODE, Signs
+
+WHAT_LEAST = 20
+"""Cells that the text needs before another column may stand beside it."""
+
+Cell = tuple[str, str]
+"""Padded text and the role of its colour."""
+
+
+class Column(Struct, frozen=True):
+    """One column: how wide it is, and how soon it goes when there is no room."""
+
+    heading: str
+    width: int
+    text: Callable[[Session, int, Signs], str]
+    rank: int = 0
+    """The highest goes first; 0 stays."""
+    right: bool = False
+    cut_left: bool = False
+
+
+def _state(session: Session, _: int, signs: Signs) -> str:
+    new = " new" if session.status is Status.DONE and session.attention else ""
+    return f"{signs.states[session.status]} {session.status}{new}"
+
+
+def _mark(session: Session, _: int, signs: Signs) -> str:
+    return signs.states[session.status]
+
+
+def _age(session: Session, now: int, _: Signs) -> str:
+    return words.age(now - last_sign_of_life(session))
+
+
+def _where(session: Session, _: int, __: Signs) -> str:
+    return one_line(session.cwd.rstrip("/").rpartition("/")[2] or "/")
+
+
+_STATE = Column("state", 11, _state)
+_MARK = Column("", 1, _mark)
+_OTHERS = (
+    Column("age", 4, _age, rank=1, right=True),
+    Column("turn", 4, lambda s, _, __: str(s.turn), rank=4, right=True),
+    Column("tok", 5, lambda s, _, __: words.tokens(s.usage.total_tokens), rank=5, right=True),
+    Column("cost", 7, lambda s, _, __: words.money(s.cost_usd), rank=6, right=True),
+    Column("agent", 7, lambda s, _, __: one_line(s.agent), rank=2),
+    Column("where", 12, _where, rank=3, cut_left=True),
+)
+_ROLES = {
+    Status.QUEUED: "dim",
+    Status.STARTING: "running",
+    Status.RUNNING: "running",
+    Status.WAITING: "attention",
+    Status.FINISHING: "running",
+    Status.FAILED: "failure",
+    Status.STOPPED: "dim",
+    Status.LOST: "failure",
+}
+
+
+def last_sign_of_life(session: Session) -> int:
+    """When the session ended or, while it runs, when its agent last printed something; UTC ms."""
+    return session.ended_at or session.last_event_at or session.started_at or session.created_at
+
+
+def role(session: Session) -> str:
+    """What the colour of a session means; all that is over and was seen is dim."""
+    if session.status is Status.DONE:
+        return "good" if session.attention else "dim"
+    return _ROLES[session.status]
+
+
+@cache
+def columns(width: int) -> tuple[Column, ...]:
+    """The columns that leave room for the text in a table of this width."""
+    first = _STATE if width >= 60 else _MARK
+    chosen = [first, *_OTHERS]
+    while _taken(chosen) + WHAT_LEAST > width:
+        least = max(chosen, key=lambda column: column.rank)
+        if least.rank == 0:
+            break
+        chosen.remove(least)
+    return tuple(chosen)
+
+
+def headings(width: int) -> str:
+    """The line above the rows."""
+    texts = [pad(column.heading, column.width, right=column.right) for column in columns(width)]
+    return cut(" ".join([*texts, "what"]), width)
+
+
+def cells(session: Session, now: int, width: int, signs: Signs = UNICODE) -> tuple[Cell, ...]:
+    """One row; each cell is padded to its column, and a blank stands between two cells."""
+    colour = role(session)
+    chosen = columns(width)
+    row = [(_fitted(column, session, now, signs), _cell_role(column, colour)) for column in chosen]
+    text = one_line(session.title or session.task)
+    room = max(0, width - _taken(chosen))
+    row.append((pad(cut(text, room), room), "dim" if colour == "dim" else "text"))
+    return tuple(row)
+
+
+def second_line(session: Session, width: int, signs: Signs = UNICODE) -> Cell | None:
+    """Why somebody should look: the reason of the state, or processes that were left behind; mostly None."""
+    text = _reason(session)
+    if not text:
+        return None
+    indent = "  " if width < 60 else " " * 12
+    return pad(cut(f"{indent}{signs.below} {text}", width), width), role(session)
+
+
+def _reason(session: Session) -> str:
+    if session.reason:
+        return one_line(session.reason)
+    if session.left:
+        return words.count(session.left, "process", "processes") + " left running"
+    return ""
+
+
+def _taken(chosen: list[Column] | tuple[Column, ...]) -> int:
+    return sum(column.width + 1 for column in chosen)
+
+
+def _fitted(column: Column, session: Session, now: int, signs: Signs) -> str:
+    text = column.text(session, now, signs)
+    text = cut_left(text, column.width) if column.cut_left else cut(text, column.width)
+    return pad(text, column.width, right=column.right)
+
+
+def _cell_role(column: Column, colour: str) -> str:
+    if column in (_STATE, _MARK):
+        return colour
+    return "dim" if colour == "dim" or column.rank >= 4 else "text"

@@ -1,0 +1,82 @@
+"""From roles to colours: the one place where the meaning of a text becomes a style.
+
+Line-API widgets name what a text means (``failure``, ``dim``); the theme says how that looks.  The styles are
+component classes, so that a theme or a style sheet can change each of them.
+"""
+
+from collections.abc import Iterable
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+from textual.widget import Widget
+
+from .signs import Signs
+
+ROLES = {
+    "role--text", "role--dim", "role--running", "role--attention", "role--failure", "role--good", "role--prompt",
+    "role--command", "role--output", "role--rule", "role--heading", "role--cursor", "role--cursor-blurred",
+}  # fmt: skip
+"""The component classes of a widget that paints by roles."""
+
+MUTED = "$foreground 60%"
+"""The colour of what matters less, for texts that are styled piece by piece."""
+
+ROLES_CSS = """
+    & > .role--text { color: $foreground; }
+    & > .role--dim { color: $text-muted; }
+    & > .role--running { color: $text-primary; }
+    & > .role--attention { color: $text-warning; text-style: bold; }
+    & > .role--failure { color: $text-error; }
+    & > .role--good { color: $text-success; text-style: bold; }
+    & > .role--prompt { color: $text-primary; text-style: bold; }
+    & > .role--command { color: $foreground; text-style: bold; }
+    & > .role--output { color: $text-muted; }
+    & > .role--rule { color: $text-muted; }
+    & > .role--heading { color: $text-muted; }
+    & > .role--cursor { background: $block-cursor-background; color: $block-cursor-foreground; }
+    & > .role--cursor-blurred { background: $surface-lighten-2; }
+"""
+"""Their default colours, to be put into the widget's own rule."""
+
+
+class Painter:
+    """Builds the strips of one widget; forgets its styles when the theme changes."""
+
+    def __init__(self, widget: Widget, signs: Signs) -> None:
+        self._widget = widget
+        self._plain = signs.plain
+        self._styles: dict[str, Style] = {}
+
+    def clear(self) -> None:
+        """The theme or the focus changed."""
+        self._styles.clear()
+
+    def style(self, role: str) -> Style:
+        """The style of a role on the widget's own background."""
+        found = self._styles.get(role)
+        if found is None:
+            base = self._widget.rich_style
+            name = f"role--{role}"
+            found = self._widget.get_component_rich_style(name) if name in ROLES else base
+            self._styles[role] = found
+        return found
+
+    def strip(self, spans: Iterable[tuple[str, str]], width: int, *, over: str = "") -> Strip:
+        """One line; ``over`` names a role whose style wins over all others, such as the cursor's."""
+        top = self.style(over) if over else None
+        segments = []
+        for text, style in _joined(spans):
+            segments.append(Segment(self._plain(text), top if top is not None else self.style(style)))
+        return Strip(segments).adjust_cell_length(width, top if top is not None else self.style(""))
+
+
+def _joined(spans: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Neighbours of one role as one: every segment costs some forty bytes of its own."""
+    joined: list[tuple[str, str]] = []
+    for text, role in spans:
+        if joined and joined[-1][1] == role:
+            joined[-1] = (joined[-1][0] + text, role)
+        elif text:
+            joined.append((text, role))
+    return joined

@@ -1,0 +1,268 @@
+"""The live table of sessions on the line API: its cost follows what changed and is visible, not how many there are.
+
+Line 0 holds the headings; the rows scroll below it.  The selection belongs to a session, not to a row: it stays
+where it is when other sessions come and go.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.cache import LRUCache
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from ..sessions.model import Session
+from ..sessions.text import cell_width
+from .columns import Cell, cells, headings, second_line
+from .paint import ROLES, ROLES_CSS, Painter
+from .signs import UNICODE, Signs
+from .table_rows import TableRows
+
+CACHED_STRIPS = 512
+
+
+class SessionTable(ScrollView, can_focus=True):
+    """Sessions as rows; says which one is selected and which one is to be opened.
+
+    Args:
+        clock: gives the time in UTC ms, from which ages are counted.
+        signs: the characters to draw with.
+    """
+
+    COMPONENT_CLASSES = ROLES
+    DEFAULT_CSS = f"SessionTable {{ {ROLES_CSS} }}"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down", "move(1)", "next session", show=False),
+        Binding("k,up", "move(-1)", "previous session", show=False),
+        Binding("pagedown,ctrl+d", "page(1)", "one page down", show=False),
+        Binding("pageup,ctrl+u", "page(-1)", "one page up", show=False),
+        Binding("g,home", "edge(False)", "first session", show=False),
+        Binding("G,end", "edge(True)", "last session", show=False),
+        Binding("enter", "open", "open the trajectory", show=False),
+    ]
+
+    class Highlighted(Message):
+        """Another session is selected; None where there is none."""
+
+        def __init__(self, session_id: str | None) -> None:
+            super().__init__()
+            self.session_id = session_id
+
+    class Opened(Message):
+        """The selected session is to be opened."""
+
+        def __init__(self, session_id: str) -> None:
+            super().__init__()
+            self.session_id = session_id
+
+    def __init__(self, clock: Callable[[], int], *, signs: Signs = UNICODE, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._clock = clock
+        self._now = clock()
+        self._signs = signs
+        self._rows = TableRows()
+        self._cursor: str | None = None
+        self._painted: dict[str, tuple[Cell, ...]] = {}
+        self._strips: LRUCache[object, Strip] = LRUCache(CACHED_STRIPS)
+        self._painter = Painter(self, signs)
+        self._empty: list[str] = []
+
+    @property
+    def selected(self) -> Session | None:
+        """The session under the cursor, as it is now."""
+        return self._rows.get(self._cursor)
+
+    def session(self, session_id: str) -> Session | None:
+        """A session of the table, as it is now."""
+        return self._rows.get(session_id)
+
+    def show_when_empty(self, lines: Iterable[str]) -> None:
+        """What stands there while there is no session."""
+        self._empty = list(lines)
+        self.refresh()
+
+    def update_rows(self, updated: Iterable[Session], removed: Iterable[str] = ()) -> None:
+        """Show what changed; only the cells that differ and are visible are drawn again."""
+        updated, removed = tuple(updated), tuple(removed)
+        self._now = self._clock()
+        before = self._rows.position(self._cursor)
+        line = None if before is None else self._rows.top(before)
+        if self._rows.update(updated, removed):
+            self._rearranged(before, line)
+        else:
+            for session in updated:
+                self._redraw(session, both=True)
+
+    def tick(self) -> None:
+        """Time went on: draw the ages again that read differently now."""
+        self._now = self._clock()
+        shown = self._visible()
+        self._painted = {s.id: self._painted[s.id] for s in shown if s.id in self._painted}
+        for session in shown:
+            self._redraw(session)
+
+    def select(self, session_id: str) -> None:
+        """Put the cursor on a session."""
+        position = self._rows.position(session_id)
+        if position is not None:
+            self._move_to(position)
+
+    def action_move(self, rows: int) -> None:
+        """Move the cursor."""
+        position = self._rows.position(self._cursor)
+        if position is not None:
+            self._move_to(position + rows)
+
+    def action_page(self, pages: int) -> None:
+        """Move the cursor by what fits on the screen."""
+        self.action_move(pages * max(1, self._room - 1))
+
+    def action_edge(self, last: bool) -> None:
+        """Move the cursor to the first or the last row."""
+        if len(self._rows):
+            self._move_to(len(self._rows) - 1 if last else 0)
+
+    def action_open(self) -> None:
+        """Ask for the selected session to be opened."""
+        if self._cursor is not None:
+            self.post_message(self.Opened(self._cursor))
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen: the headings, a row, its second line, or nothing."""
+        width = self.size.width
+        if not len(self._rows):
+            text = self._empty[y - 1] if 1 <= y <= len(self._empty) else ""
+            return self._painter.strip([(text, "dim")], width)
+        if y == 0:
+            return self._painter.strip([(headings(width), "heading")], width)
+        found = self._rows.find(y - 1 + self.scroll_offset.y)
+        if found is None:
+            return self._painter.strip([], width)
+        session = self._rows.at(found[0])
+        spans = self._cells(session) if found[1] == 0 else (second_line(session, width, self._signs),)
+        return self._strip(tuple(span for span in spans if span), width, session.id == self._cursor)
+
+    def on_resize(self) -> None:
+        """Other columns may fit now."""
+        self._painted.clear()
+        self._fit()
+        self._reveal()
+
+    def on_focus(self) -> None:
+        """The cursor brightens."""
+        self._redraw_cursor()
+
+    def on_blur(self) -> None:
+        """The cursor fades."""
+        self._redraw_cursor()
+
+    def notify_style_update(self) -> None:
+        """Another theme: no strip can be used again."""
+        super().notify_style_update()
+        self._painter.clear()
+        self._strips.clear()
+
+    @property
+    def _room(self) -> int:
+        """Lines below the headings."""
+        return max(1, self.size.height - 1)
+
+    def _strip(self, spans: tuple[Cell, ...], width: int, cursor: bool) -> Strip:
+        over = "" if not cursor else "cursor" if self.has_focus else "cursor-blurred"
+        key = (spans, width, over)
+        strip = self._strips.get(key)
+        if strip is None:
+            gaps = [part for text, role in spans for part in ((text, role), (" ", role))]
+            strip = self._strips[key] = self._painter.strip(gaps[:-1], width, over=over)
+        return strip
+
+    def _cells(self, session: Session) -> tuple[Cell, ...]:
+        """The row as it was last drawn; a tick or a change replaces it."""
+        found = self._painted.get(session.id)
+        if found is None:
+            found = self._painted[session.id] = cells(session, self._now, self.size.width, self._signs)
+        return found
+
+    def _redraw(self, session: Session, *, both: bool = False) -> None:
+        """Draw again what differs in a row, if it is visible."""
+        painted = self._painted.pop(session.id, None)
+        position = self._rows.position(session.id)
+        if position is None or painted is None:
+            return
+        line = self._rows.top(position) - self.scroll_offset.y + 1
+        fresh = self._cells(session)
+        start, end = _difference(painted, fresh)
+        if start < end and 1 <= line < self.size.height:
+            self.refresh(Region(start, line, end - start, 1))
+        if both and (session.reason or session.left) and 1 <= line + 1 < self.size.height:
+            self.refresh(Region(0, line + 1, self.size.width, 1))
+
+    def _redraw_cursor(self) -> None:
+        position = self._rows.position(self._cursor)
+        if position is not None:
+            self.refresh(Region(0, self._rows.top(position) - self.scroll_offset.y + 1, self.size.width, 2))
+
+    def _visible(self) -> list[Session]:
+        """The sessions whose first line or second line is on the screen."""
+        first = self._rows.find(self.scroll_offset.y)
+        if first is None:
+            return []
+        last = self._rows.find(min(self._rows.height, self.scroll_offset.y + self._room) - 1) or first
+        return [self._rows.at(position) for position in range(first[0], last[0] + 1)]
+
+    def _rearranged(self, before: int | None, line: int | None) -> None:
+        """Rows came or went: the selected one stays at its place of the screen as far as possible."""
+        self._painted.clear()
+        self._fit()
+        position = self._rows.position(self._cursor)
+        if position is None and len(self._rows):
+            self._cursor = self._rows.at(min(before or 0, len(self._rows) - 1)).id
+            self.post_message(self.Highlighted(self._cursor))
+        elif position is None and self._cursor is not None:
+            self._cursor = None
+            self.post_message(self.Highlighted(None))
+        elif position is not None and line is not None and self.scroll_offset.y:
+            self.scroll_to(y=self.scroll_offset.y + self._rows.top(position) - line, animate=False)
+        self._reveal()
+        self.refresh()
+
+    def _move_to(self, position: int) -> None:
+        session = self._rows.at(max(0, min(len(self._rows) - 1, position)))
+        if session.id == self._cursor:
+            return
+        self._redraw_cursor()
+        self._cursor = session.id
+        self._redraw_cursor()
+        self._reveal()
+        self.post_message(self.Highlighted(session.id))
+
+    def _fit(self) -> None:
+        # The width of the widget without a scrollbar would bring up the horizontal one.
+        self.virtual_size = Size(0, self._rows.height + 1)
+
+    def _reveal(self) -> None:
+        """Scroll as little as needed to show the whole selected row."""
+        position = self._rows.position(self._cursor)
+        if position is None:
+            return
+        top = self._rows.top(position)
+        bottom = self._rows.top(position + 1) if position + 1 < len(self._rows) else self._rows.height
+        if top < self.scroll_offset.y:
+            self.scroll_to(y=top, animate=False)
+        elif bottom > self.scroll_offset.y + self._room:
+            self.scroll_to(y=bottom - self._room, animate=False)
+
+
+def _difference(old: tuple[Cell, ...], new: tuple[Cell, ...]) -> tuple[int, int]:
+    """The cells of the screen, from and to, between which two rows differ."""
+    start = end = x = 0
+    for before, after in zip(old, new, strict=True):
+        width = cell_width(after[0]) + 1
+        if before != after:
+            start = start if end else x
+            end = x + width
+        x += width
+    return start, end

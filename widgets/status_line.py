@@ -1,0 +1,95 @@
+"""The first line of the screen: how many sessions need somebody, and what all of them took."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from textual.content import Content
+
+from ..sessions.model import Session, Status
+from . import words
+from .line import Line
+from .paint import MUTED
+from .signs import UNICODE, Signs
+
+_GROUPS = (
+    ("waiting", Status.WAITING, "$text-warning bold"),
+    ("running", Status.RUNNING, "$text-primary"),
+    ("failed", Status.FAILED, "$text-error"),
+    ("new", Status.DONE, "$text-success"),
+)
+_MEMBERS = {
+    Status.WAITING: "waiting",
+    Status.STARTING: "running",
+    Status.RUNNING: "running",
+    Status.FINISHING: "running",
+    Status.QUEUED: "running",
+    Status.FAILED: "failed",
+    Status.LOST: "failed",
+}
+
+
+class Tally:
+    """Counts and sums of all sessions, kept up by what changes."""
+
+    def __init__(self) -> None:
+        self._sessions: dict[str, Session] = {}
+        self.groups: Counter[str] = Counter()
+        self.tokens = 0
+        self.dollars = 0.0
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def update(self, updated: Iterable[Session], removed: Iterable[str]) -> None:
+        """Take over what changed."""
+        for session_id in removed:
+            self._count(self._sessions.pop(session_id, None), -1)
+        for session in updated:
+            self._count(self._sessions.get(session.id), -1)
+            self._count(session, 1)
+            self._sessions[session.id] = session
+
+    def _count(self, session: Session | None, by: int) -> None:
+        if session is None:
+            return
+        self.groups[_group(session)] += by
+        self.tokens += by * (session.usage.total_tokens or 0)
+        self.dollars += by * (session.cost_usd or 0.0)
+
+
+class StatusLine(Line):
+    """Counts on the left of the line, tokens and money on its right."""
+
+    def __init__(self, *, signs: Signs = UNICODE, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(signs=signs, id=id)
+        self._signs = signs
+
+    def show(self, tally: Tally, where: str) -> None:
+        """Say how things stand."""
+        self.say(counts(tally, where, self.size.width, self._signs))
+
+
+def counts(tally: Tally, where: str, width: int, signs: Signs = UNICODE) -> Content:
+    """The line: what needs attention first; the folder and the sums where there is room."""
+    parts = [
+        Content.styled(f"{signs.states[status]} {tally.groups[name]} {name}", style)
+        for name, status, style in _GROUPS
+        if tally.groups[name]
+    ]
+    line = Content("   ").join(parts) if parts else Content.styled("nothing running", MUTED)
+    title = Content.assemble(("agentdash", "bold"), (f"  {where}" if width >= 100 else "", MUTED), "   ")
+    line = title + line if width >= 70 else line
+    sums = _sums(tally)
+    gap = width - line.cell_length - len(sums)
+    return line + Content.styled(" " * gap + sums, MUTED) if gap >= 2 else line
+
+
+def _sums(tally: Tally) -> str:
+    known = [f"{words.tokens(tally.tokens)} tok"] if tally.tokens else []
+    return "  ".join([*known, *([words.money(tally.dollars)] if tally.dollars else [])])
+
+
+def _group(session: Session) -> str:
+    if session.status is Status.DONE:
+        return "new" if session.attention else "seen"
+    return _MEMBERS.get(session.status, "seen")

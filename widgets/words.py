@@ -1,0 +1,53 @@
+"""Numbers as the screen says them: ages, durations, tokens, money, places; unknown is ``?``, never 0."""
+
+from pathlib import Path
+
+_AGES = ((86_400, "d"), (3_600, "h"), (60, "m"))
+
+
+def age(milliseconds: int) -> str:
+    """In one unit: ``4s``, ``12m``, ``3h``, ``2d``; a clock that went back counts as now."""
+    seconds = max(0, milliseconds) // 1000
+    for unit, letter in _AGES:
+        if seconds >= unit:
+            return f"{seconds // unit}{letter}"
+    return f"{seconds}s"
+
+
+def duration(milliseconds: int) -> str:
+    """How long something took: ``0.4s``, ``3m12s``, ``2h05m``."""
+    seconds = max(0, milliseconds) / 1000
+    if seconds < 59.95:
+        return f"{seconds:.1f}s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}m{rest:02}s" if minutes < 60 else f"{minutes // 60}h{minutes % 60:02}m"
+
+
+def tokens(count: int | None) -> str:
+    """``812``, ``18.2k``, ``412k``, ``3.1M``."""
+    if count is None:
+        return "?"
+    if count < 1_000:
+        return str(count)
+    size, letter = (1_000_000, "M") if count >= 999_500 else (1_000, "k")
+    scaled = count / size
+    return f"{scaled:.1f}{letter}" if scaled < 99.95 else f"{scaled:.0f}{letter}"
+
+
+def money(dollars: float | None) -> str:
+    """``$0.31``, and more decimals for less than ten cents."""
+    if dollars is None:
+        return "?"
+    decimals = 2 if dollars >= 0.1 or dollars == 0 else 3 if dollars >= 0.01 else 4
+    return f"${dollars:.{decimals}f}"
+
+
+def place(path: str) -> str:
+    """The path with ``~`` for the user's home."""
+    home = str(Path.home())
+    return "~" + path[len(home) :] if path == home or path.startswith(home + "/") else path
+
+
+def count(number: int, word: str, many: str | None = None) -> str:
+    """``1 process``, ``2 processes``."""
+    return f"{number} {word if number == 1 else many or word + 's'}"
