@@ -127,11 +127,13 @@ class SessionManager:
         return self.config().default_agent
 
     def agents(self) -> list[AgentInfo]:
-        """Every known agent, and whether its command is installed."""
+        """Every agent that takes a prompt, and whether its command is installed."""
         config = self.config()
         found = []
         for name in AGENTS:
             agent = agent_named(name)
+            if not agent.prompted:
+                continue
             binary = config.settings_for(name, {}).bin or agent.binary
             installed = binary is None or shutil.which(binary) is not None
             found.append(AgentInfo(name=name, title=agent.title, installed=installed, hint=agent.install_hint))

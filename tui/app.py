@@ -48,7 +48,7 @@ class Dashboard(App[None]):
         self._leave_on_signals()
         self._watch_disk()
 
-    @work(exit_on_error=False)
+    @work
     async def _watch_disk(self) -> None:
         async for change in watch.changes(self._manager.home, self._manager.live_dir):
             if change.database:
@@ -58,7 +58,7 @@ class Dashboard(App[None]):
             if change.sweep:
                 self._settle()
 
-    @work(exclusive=True, exit_on_error=False, group="settle")
+    @work(exclusive=True, group="settle")
     async def _settle(self) -> None:
         await self.requests.ask(self._manager.settle)
 

@@ -44,7 +44,7 @@ class Detail(Vertical):
         former = self._following
         self._following = Following(self._manager, session_id) if session_id else None
         if former is not None:
-            self.run_worker(former.close(), exit_on_error=False)
+            self.run_worker(self._requests.expect(former.close()))
         if self._following is None:
             self.steps.clear()
         else:
@@ -72,7 +72,7 @@ class Detail(Vertical):
             self._reading = True
             self._read()
 
-    @work(exit_on_error=False)
+    @work
     async def _read(self) -> None:
         try:
             while self._stale and self._following is not None:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from textual.app import App
 
+from ..sessions.clock import monotonic
 from ..sessions.errors import AgentdashError
 from ..sessions.text import clean
 from .crash import record
@@ -23,6 +24,7 @@ class Requests:
     def __init__(self, app: App[Any], home: Path) -> None:
         self._app = app
         self._home = home
+        self._told = ("", 0.0)
 
     async def ask(self, call: Callable[..., T], *args: Any, **options: Any) -> T | None:
         """The result of a blocking call; None after an error, which was told."""
@@ -46,7 +48,11 @@ class Requests:
             return None, clean(f"Unexpected {type(error).__name__}: {error}. Details: {where}")
 
     def complain(self, message: str) -> None:
-        """Show what went wrong."""
+        """Show what went wrong; what still stands there is not said again."""
+        earlier, at = self._told
+        if message == earlier and monotonic() - at < ERROR_SECONDS:
+            return
+        self._told = (message, monotonic())
         self._app.notify(clean(message), severity="error", timeout=ERROR_SECONDS, markup=False)
 
     def tell(self, message: str) -> None:

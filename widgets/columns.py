@@ -58,7 +58,7 @@ _OTHERS = (
     Column("tok", 5, lambda s, _, __: words.tokens(s.usage.total_tokens), rank=5, right=True),
     Column("cost", 7, lambda s, _, __: words.money(s.cost_usd), rank=6, right=True),
     Column("agent", 7, lambda s, _, __: one_line(s.agent), rank=2),
-    Column("where", 12, _where, rank=3, cut_left=True),
+    Column("where", 10, _where, rank=3, cut_left=True),
 )
 _ROLES = {
     Status.QUEUED: "dim",

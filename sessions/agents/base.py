@@ -143,6 +143,8 @@ class Agent(ABC):
     binary: ClassVar[str | None] = None
     """Name looked up in PATH unless the configuration names another; None where there is none."""
     install_hint: ClassVar[str] = ""
+    prompted: ClassVar[bool] = True
+    """Whether it takes a prompt at all; a plain command does not."""
     resumable: ClassVar[bool] = True
     """Whether a later turn can go on in the same conversation."""
     settings_type: ClassVar[type[AgentSettings]] = AgentSettings

@@ -78,7 +78,7 @@ class ClaudeParser(TurnParser):
             self.facts.agent_session = event.session_id or self.facts.agent_session
             self.facts.model = event.model or self.facts.model
             # A process with an open stdin plays several turns: the end of the last one is not the end of this.
-            self.facts.end = None
+            self.facts.end = self._error = None
             return [self._new(StepKind.START, at=at, agent_session=event.session_id, model=event.model)]
         if event.subtype not in _NOTICES:
             return [self._unknown(line, at, kind_of(line))]

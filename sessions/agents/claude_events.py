@@ -126,7 +126,7 @@ class Result(Line, tag="result"):
     """The end of a turn.
 
     ``subtype`` is ``success`` even when the model's API failed; then ``is_error`` is true.  An answer cut in mid
-    stream has neither, only a ``stop_reason`` of null.
+    stream has neither, only no ``stop_reason``.
     """
 
     subtype: str = ""

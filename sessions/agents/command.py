@@ -42,6 +42,7 @@ class Command(Agent):
 
     name = "command"
     title = "Any command"
+    prompted = False
     resumable = False
 
     def launch(self, request: LaunchRequest) -> Launch:

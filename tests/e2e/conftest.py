@@ -1,6 +1,11 @@
 """What the end-to-end tests share: a manager on a scratch state folder, ended with everything it started."""
 
 import contextlib
+import os
+import subprocess
+import sys
+import uuid
+from pathlib import Path
 
 import pytest
 
@@ -17,3 +22,70 @@ def manager(monkeypatch, tmp_path):
         for session in manager.sessions():
             with contextlib.suppress(AgentdashError):
                 manager.stop(session.id, now=True)
+
+
+class Terminal:
+    """A real terminal (tmux) with one program in it: keys in, screen out."""
+
+    def __init__(self, tmux, socket, wait_until):
+        self._base = [tmux, "-L", socket, "-f", "/dev/null"]
+        self._wait_until = wait_until
+
+    def start(self, command, width=160, height=45):
+        """Run a shell command; its exit code stays on the screen as ``exited N``."""
+        size = ["-x", str(width), "-y", str(height)]
+        # Where these are exported they win over the terminal's own size.
+        self._run("new-session", "-d", *size, f"unset COLUMNS LINES; {command}; echo exited $?; cat")
+
+    def keys(self, *keys):
+        """Press keys by tmux's names for them."""
+        self._run("send-keys", *keys)
+
+    def type(self, text):
+        """Type text as it stands."""
+        self._run("send-keys", "-l", text)
+
+    def resize(self, width, height):
+        """Give the terminal another size."""
+        self._run("resize-window", "-x", str(width), "-y", str(height))
+
+    @property
+    def screen(self):
+        """What can be seen."""
+        return self._run("capture-pane", "-p")
+
+    def shows(self, *texts, timeout=30):
+        """Wait until all these texts are on the screen at once; the screen."""
+
+        def all_there():
+            screen = self.screen
+            return screen if all(text in screen for text in texts) else None
+
+        try:
+            return self._wait_until(all_there, timeout=timeout, what=f"{texts} on the screen")
+        except BaseException:
+            print(self.screen)
+            raise
+
+    def lacks(self, text, timeout=30):
+        """Wait until a text is no longer on the screen."""
+        self._wait_until(lambda: text not in self.screen, timeout=timeout, what=f"{text!r} to go")
+
+    def close(self):
+        """End it with everything in it."""
+        subprocess.run([*self._base, "kill-server"], check=False, capture_output=True)
+
+    def _run(self, *words):
+        done = subprocess.run([*self._base, *words], check=True, capture_output=True, text=True)
+        return done.stdout
+
+
+@pytest.fixture
+def terminal(require_tool, wait_until, monkeypatch):
+    """A terminal of its own; the program in it inherits the test's environment."""
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    monkeypatch.setenv("COLORTERM", "truecolor")
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    terminal = Terminal(require_tool("tmux"), f"agentdash-test-{uuid.uuid4().hex[:12]}", wait_until)
+    yield terminal
+    terminal.close()

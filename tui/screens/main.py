@@ -118,7 +118,7 @@ class MainScreen(Screen[None]):
             self._sending = True
             self._send(event.text)
 
-    @work(exit_on_error=False)
+    @work
     async def _send(self, text: str) -> None:
         try:
             sent = await self._operations.send(self.table.selected, text, str(Path.cwd()))
@@ -156,37 +156,37 @@ class MainScreen(Screen[None]):
         """Follow the newest step, or stop following."""
         self.detail.steps.following = not self.detail.steps.following
 
-    @work(exit_on_error=False)
+    @work
     async def action_new_session(self) -> None:
         """Ask what to start; the selected session's folder is the first guess."""
         selected = self.table.selected
         await self._operations.ask_what_to_start(selected.cwd if selected else str(Path.cwd()))
 
-    @work(exit_on_error=False)
+    @work
     async def action_stop(self) -> None:
         """Stop the selected session after a question."""
         if (session := self.table.selected) is not None:
             await self._operations.stop(session)
 
-    @work(exit_on_error=False)
+    @work
     async def action_kill(self) -> None:
         """Stop the selected session at once."""
         if (session := self.table.selected) is not None:
             await self._operations.stop(session, now=True)
 
-    @work(exit_on_error=False)
+    @work
     async def action_delete(self) -> None:
         """Move the selected session to the trash after a question."""
         if (session := self.table.selected) is not None:
             await self._operations.delete(session)
 
-    @work(exit_on_error=False)
+    @work
     async def action_retry(self) -> None:
         """Send the last prompt of the selected session again."""
         if (session := self.table.selected) is not None and await self._operations.retry(session):
             self.detail.steps.following = True
 
-    @work(exit_on_error=False)
+    @work
     async def _learn_default(self) -> None:
         await self._operations.learn_default()
         self._show_words()
@@ -200,7 +200,7 @@ class MainScreen(Screen[None]):
         """Somebody reads the selected session: it needs no attention any more."""
         session = self.table.selected
         if reading and session is not None and session.attention:
-            self.run_worker(self._operations.seen(session), exit_on_error=False)
+            self.run_worker(self._operations.seen(session))
 
     def _show_words(self) -> None:
         """Counts, headline, the prompt's label and the valid keys, as they are now."""
