@@ -150,6 +150,7 @@ class SessionTable(ScrollView, can_focus=True):
         self._painted.clear()
         self._fit()
         self._reveal()
+        self.refresh()
 
     def on_focus(self) -> None:
         """The cursor brightens."""
@@ -190,11 +191,12 @@ class SessionTable(ScrollView, can_focus=True):
         """Draw again what differs in a row, if it is visible."""
         painted = self._painted.pop(session.id, None)
         position = self._rows.position(session.id)
-        if position is None or painted is None:
+        if position is None:
             return
         line = self._rows.top(position) - self.scroll_offset.y + 1
         fresh = self._cells(session)
-        start, end = _difference(painted, fresh)
+        # Nobody knows what stands there: all of it may differ.
+        start, end = _difference(painted, fresh) if painted else (0, self.size.width)
         if start < end and 1 <= line < self.size.height:
             self.refresh(Region(start, line, end - start, 1))
         if both and (session.reason or session.left) and 1 <= line + 1 < self.size.height:

@@ -5,6 +5,8 @@ It shows what agentdash does without an account, and gives the tests an agent wh
 
 import re
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import msgspec
 from msgspec import structs
@@ -55,7 +57,6 @@ class DemoParser(TurnParser):
 
     def _whole(self, event: events.Event, at: int | None) -> Step:
         """An event that is a step by itself."""
-        kind, text, own = _described(event)
         match event:
             case events.Started():
                 self.facts.agent_session, self.facts.model = event.conversation, event.model
@@ -65,7 +66,7 @@ class DemoParser(TurnParser):
                 self.facts.notice = event.message
             case events.Trouble():
                 self.facts.error = event.message
-        return self._new(kind, text, at=at, **own)
+        return self._new(at=at, **_STEPS[type(event)](event))
 
     def _command_ended(self, event: events.CommandEnded, line: bytes, at: int | None) -> list[Step]:
         started = self._open.pop(event.id, None)
@@ -87,50 +88,39 @@ class DemoParser(TurnParser):
         return steps
 
 
-def _described(event: events.Event) -> tuple[StepKind, str, dict[str, object]]:
-    """Kind, text and own fields of the step that an event is."""
-    match event:
-        case events.Started():
-            return StepKind.START, "", {"agent_session": event.conversation, "model": event.model}
-        case events.Reasoning():
-            return StepKind.REASONING, event.text, {}
-        case events.Message():
-            return StepKind.MESSAGE, event.text, {}
-        case events.Plan():
-            done = sum(status == "completed" for _, status in event.items)
-            items = tuple(PlanItem(text=text, status=status) for text, status in event.items)
-            return StepKind.PLAN, f"{done} of {len(items)} done", {"items": items}
-        case events.FileChange():
-            change = Change(path=event.path, kind=event.kind, diff=event.diff)
-            return StepKind.FILE_CHANGE, event.path, {"changes": (change,), "status": StepStatus.OK}
-        case events.Trouble():
-            return StepKind.ERROR, event.message, {"fatal": False}
-        case events.Retry():
-            return StepKind.NOTICE, event.message, {"event": "retry"}
-        case _:
-            return _called(event)
+def _plan(event: events.Plan) -> dict[str, Any]:
+    items = tuple(PlanItem(text=text, status=status) for text, status in event.items)
+    done = sum(item.status == "completed" for item in items)
+    return {"kind": StepKind.PLAN, "text": f"{done} of {len(items)} done", "items": items}
 
 
-def _called(event: events.Event) -> tuple[StepKind, str, dict[str, object]]:
-    """The same for what calls somebody: a tool, the web, a helper."""
-    match event:
-        case events.ToolCall():
-            own = {
-                "server": event.server,
-                "tool": event.tool,
-                "arguments": event.arguments,
-                "output": event.result,
-                "status": StepStatus.FAILED if event.failed else StepStatus.OK,
-            }
-            return StepKind.TOOL_CALL, f"{event.server}.{event.tool}", own
-        case events.Search():
-            own = {"tool": "search", "arguments": {"query": event.query}, "output": event.result}
-            return StepKind.WEB_SEARCH, event.query, own | {"status": StepStatus.OK}
-        case events.Helper():
-            own = {"tool": "helper", "arguments": {"task": event.task}, "output": event.result}
-            return StepKind.SUBAGENT, event.task, own | {"status": StepStatus.OK}
-        case _:
-            raise TypeError(f"{type(event).__name__} is no step by itself")
+def _file(event: events.FileChange) -> dict[str, Any]:
+    change = Change(path=event.path, kind=event.kind, diff=event.diff)
+    return {"kind": StepKind.FILE_CHANGE, "text": event.path, "changes": (change,), "status": StepStatus.OK}
+
+
+def _tool(event: events.ToolCall) -> dict[str, Any]:
+    called = _call(StepKind.TOOL_CALL, event.tool, event.arguments, event.result)
+    status = StepStatus.FAILED if event.failed else StepStatus.OK
+    return called | {"text": f"{event.server}.{event.tool}", "server": event.server, "status": status}
+
+
+def _call(kind: StepKind, tool: str, arguments: Any, result: str) -> dict[str, Any]:
+    return {"kind": kind, "tool": tool, "arguments": arguments, "output": result, "status": StepStatus.OK}
+
+
+_STEPS: dict[type, Callable[[Any], dict[str, Any]]] = {
+    events.Started: lambda e: {"kind": StepKind.START, "agent_session": e.conversation, "model": e.model},
+    events.Reasoning: lambda e: {"kind": StepKind.REASONING, "text": e.text},
+    events.Message: lambda e: {"kind": StepKind.MESSAGE, "text": e.text},
+    events.Plan: _plan,
+    events.FileChange: _file,
+    events.ToolCall: _tool,
+    events.Search: lambda e: {"text": e.query} | _call(StepKind.WEB_SEARCH, "search", {"query": e.query}, e.result),
+    events.Helper: lambda e: {"text": e.task} | _call(StepKind.SUBAGENT, "helper", {"task": e.task}, e.result),
+    events.Trouble: lambda e: {"kind": StepKind.ERROR, "text": e.message, "fatal": False},
+    events.Retry: lambda e: {"kind": StepKind.NOTICE, "text": e.message, "event": "retry"},
+}
 
 
 class Demo(Agent):

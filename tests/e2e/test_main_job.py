@@ -1,6 +1,7 @@
 """The whole main job from the keyboard, with the real codex: start, watch, say more, stop, read the receipt."""
 
 import pytest
+
 from agentdash.sessions.model import Status
 
 pytestmark = pytest.mark.real
@@ -17,9 +18,7 @@ def new_session(terminal, prompt):
 def test_the_main_job_on_the_real_codex(terminal, codex_env, manager, tmp_path, leftovers, wait_until):
     project = tmp_path / "project"
     project.mkdir()
-    (tmp_path / "config.toml").write_text(
-        'default_agent = "codex"\n[agents.codex]\nsandbox = "danger-full-access"\n'
-    )
+    (tmp_path / "config.toml").write_text('default_agent = "codex"\n[agents.codex]\nsandbox = "danger-full-access"\n')
     terminal.start(f"cd {project} && agentdash")
     terminal.shows("n new")
 

@@ -313,6 +313,23 @@ async def test_a_change_on_disk_reaches_the_screen(dashboard):
         await d.shows("2 failed")
 
 
+async def test_ages_go_on_and_only_their_cells_are_drawn_again(dashboard, monkeypatch):
+    async with dashboard() as d:
+        await d.shows("waiting     4s")
+        drawn = []
+        monkeypatch.setattr(d.main.table, "refresh", lambda *regions, **_: drawn.extend(regions))
+        d.main.table.tick()
+        assert drawn == []
+        d.main.table._clock = lambda: T0 + 30_000
+        d.main.table.tick()
+        monkeypatch.undo()
+        # The waiting one and the running one; an hour is an hour half a minute later.
+        assert [region.width for region in drawn] == [5, 5]
+        d.main.table.tick()
+        d.main.table.refresh()
+        await d.shows("waiting    34s")
+
+
 async def test_new_steps_appear_when_the_turn_file_grows(dashboard):
     async with dashboard() as d:
         await d.shows("also add a regression test")

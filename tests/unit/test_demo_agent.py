@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+
 from agentdash.sessions.agents.base import LaunchRequest
 from agentdash.sessions.agents.demo import Demo, DemoSettings
 from agentdash.sessions.agents.demo_script import SCRIPTS, load_script

@@ -207,5 +207,7 @@ class MainScreen(Screen[None]):
         session = self.table.selected
         self.status.show(self._tally, self._where)
         self.detail.say(session, sayings.target(session, self._operations.default_agent, str(Path.cwd())))
-        pairs = [Content.assemble((key, "bold $foreground"), f" {label}") for key, label in footer(session, self.size.width)]
+        pairs = [
+            Content.assemble((key, "bold $foreground"), f" {label}") for key, label in footer(session, self.size.width)
+        ]
         self.keys.say(Content("   ").join(pairs))
