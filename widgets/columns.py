@@ -4,7 +4,7 @@ What changes often stands left: the terminal is sent everything from the left ed
 changed.  Columns go, the least needed first, until the text that says what the session is about has room.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from msgspec import Struct
@@ -50,9 +50,11 @@ def _where(session: Session, _: int, __: Signs) -> str:
     return one_line(session.cwd.rstrip("/").rpartition("/")[2] or "/")
 
 
-_STATE = Column("state", 11, _state)
+STATE = Column("state", 11, _state)
+"""Mark and word."""
+
 _MARK = Column("", 1, _mark)
-_OTHERS = (
+OTHERS = (
     Column("age", 4, _age, rank=1, right=True),
     Column("turn", 4, lambda s, _, __: str(s.turn), rank=4, right=True),
     Column("tok", 5, lambda s, _, __: words.tokens(s.usage.total_tokens), rank=5, right=True),
@@ -60,6 +62,8 @@ _OTHERS = (
     Column("agent", 7, lambda s, _, __: one_line(s.agent), rank=2),
     Column("where", 10, _where, rank=3, cut_left=True),
 )
+"""What may stand between the state and the text."""
+
 _ROLES = {
     Status.QUEUED: "dim",
     Status.STARTING: "running",
@@ -84,12 +88,10 @@ def role(session: Session) -> str:
     return _ROLES[session.status]
 
 
-@cache
-def columns(width: int) -> tuple[Column, ...]:
-    """The columns that leave room for the text in a table of this width."""
-    first = _STATE if width >= 60 else _MARK
-    chosen = [first, *_OTHERS]
-    while _taken(chosen) + WHAT_LEAST > width:
+def fitting(candidates: Sequence[Column], width: int) -> tuple[Column, ...]:
+    """Those that leave room for the text in a table of this width."""
+    chosen = list(candidates)
+    while taken(chosen) + WHAT_LEAST > width:
         least = max(chosen, key=lambda column: column.rank)
         if least.rank == 0:
             break
@@ -97,9 +99,20 @@ def columns(width: int) -> tuple[Column, ...]:
     return tuple(chosen)
 
 
-def headings(width: int) -> str:
+def taken(chosen: Sequence[Column]) -> int:
+    """Cells that the columns need, each with the blank after it."""
+    return sum(column.width + 1 for column in chosen)
+
+
+@cache
+def columns(width: int) -> tuple[Column, ...]:
+    """The columns of the screen's table."""
+    return fitting((STATE if width >= 60 else _MARK, *OTHERS), width)
+
+
+def headings(chosen: Sequence[Column], width: int) -> str:
     """The line above the rows."""
-    texts = [pad(column.heading, column.width, right=column.right) for column in columns(width)]
+    texts = [pad(column.heading, column.width, right=column.right) for column in chosen]
     return cut(" ".join([*texts, "what"]), width)
 
 
@@ -107,9 +120,9 @@ def cells(session: Session, now: int, width: int, signs: Signs = UNICODE) -> tup
     """One row; each cell is padded to its column, and a blank stands between two cells."""
     colour = role(session)
     chosen = columns(width)
-    row = [(_fitted(column, session, now, signs), _cell_role(column, colour)) for column in chosen]
+    row = [(fitted(column, session, now, signs), _cell_role(column, colour)) for column in chosen]
     text = one_line(session.title or session.task)
-    room = max(0, width - _taken(chosen))
+    room = max(0, width - taken(chosen))
     row.append((pad(cut(text, room), room), "dim" if colour == "dim" else "text"))
     return tuple(row)
 
@@ -131,17 +144,14 @@ def _reason(session: Session) -> str:
     return ""
 
 
-def _taken(chosen: list[Column] | tuple[Column, ...]) -> int:
-    return sum(column.width + 1 for column in chosen)
-
-
-def _fitted(column: Column, session: Session, now: int, signs: Signs) -> str:
+def fitted(column: Column, session: Session, now: int, signs: Signs) -> str:
+    """The text of one cell, as wide as its column."""
     text = column.text(session, now, signs)
     text = cut_left(text, column.width) if column.cut_left else cut(text, column.width)
     return pad(text, column.width, right=column.right)
 
 
 def _cell_role(column: Column, colour: str) -> str:
-    if column in (_STATE, _MARK):
+    if column in (STATE, _MARK):
         return colour
     return "dim" if colour == "dim" or column.rank >= 4 else "text"

@@ -5,6 +5,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.events import Key
 from textual.message import Message
 from textual.widgets import TextArea
 
@@ -16,7 +17,6 @@ class PromptInput(TextArea):
     """A text of several lines that Enter sends."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "send", "send the prompt", show=False, priority=True),
         Binding("ctrl+j,alt+enter", "newline", "new line", show=False),
         Binding("escape", "leave", "back, keeping the text", show=False),
     ]
@@ -38,7 +38,14 @@ class PromptInput(TextArea):
         self.cursor_blink = False
         self.highlight_cursor_line = False
 
-    def action_send(self) -> None:
+    async def _on_key(self, event: Key) -> None:
+        # Not a priority binding: that would overtake the characters typed just before, and send less than was written.
+        if event.key == "enter":
+            event.stop()
+            event.prevent_default()
+            self.send()
+
+    def send(self) -> None:
         """Send, unless there is nothing but blanks."""
         if self.text.strip():
             self.post_message(self.Sent(self.text))

@@ -16,7 +16,7 @@ from textual.strip import Strip
 
 from ..sessions.model import Session
 from ..sessions.text import cell_width
-from .columns import Cell, cells, headings, second_line
+from .columns import Cell, cells, columns, headings, second_line
 from .paint import ROLES, ROLES_CSS, Painter
 from .signs import UNICODE, Signs
 from .table_rows import TableRows
@@ -66,6 +66,7 @@ class SessionTable(ScrollView, can_focus=True):
         self._rows = TableRows()
         self._cursor: str | None = None
         self._painted: dict[str, tuple[Cell, ...]] = {}
+        self._painted_width = 0
         self._strips: LRUCache[object, Strip] = LRUCache(CACHED_STRIPS)
         self._painter = Painter(self, signs)
         self._empty: list[str] = []
@@ -137,7 +138,7 @@ class SessionTable(ScrollView, can_focus=True):
             text = self._empty[y - 1] if 1 <= y <= len(self._empty) else ""
             return self._painter.strip([(text, "dim")], width)
         if y == 0:
-            return self._painter.strip([(headings(width), "heading")], width)
+            return self._painter.strip([(headings(columns(width), width), "heading")], width)
         found = self._rows.find(y - 1 + self.scroll_offset.y)
         if found is None:
             return self._painter.strip([], width)
@@ -182,6 +183,9 @@ class SessionTable(ScrollView, can_focus=True):
 
     def _cells(self, session: Session) -> tuple[Cell, ...]:
         """The row as it was last drawn; a tick or a change replaces it."""
+        if self._painted_width != self.size.width:
+            self._painted.clear()
+            self._painted_width = self.size.width
         found = self._painted.get(session.id)
         if found is None:
             found = self._painted[session.id] = cells(session, self._now, self.size.width, self._signs)
@@ -189,7 +193,7 @@ class SessionTable(ScrollView, can_focus=True):
 
     def _redraw(self, session: Session, *, both: bool = False) -> None:
         """Draw again what differs in a row, if it is visible."""
-        painted = self._painted.pop(session.id, None)
+        painted = self._painted.pop(session.id, None) if self._painted_width == self.size.width else None
         position = self._rows.position(session.id)
         if position is None:
             return

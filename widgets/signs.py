@@ -5,7 +5,7 @@ Each state and each kind of step has a character of its own: nothing is told by 
 
 from msgspec import Struct
 
-from ..sessions.model import Status, StepKind
+from ..sessions.model import Status, StepKind, StepStatus
 
 
 class Signs(Struct, frozen=True, kw_only=True):
@@ -16,8 +16,8 @@ class Signs(Struct, frozen=True, kw_only=True):
     rule: str
     below: str
     """Leads the second line of a row."""
-    good: str
-    bad: str
+    endings: dict[StepStatus, str]
+    """How a step ended."""
     plan: dict[str, str]
     ascii_only: bool = False
 
@@ -32,11 +32,11 @@ _TWINS = {"…": "~", "·": "-", "─": "-"}
 
 UNICODE = Signs(
     states={
-        Status.QUEUED: "…",
-        Status.STARTING: "…",
+        Status.QUEUED: "◌",
+        Status.STARTING: "◔",
         Status.RUNNING: "●",
         Status.WAITING: "?",
-        Status.FINISHING: "●",
+        Status.FINISHING: "◕",
         Status.DONE: "✓",
         Status.FAILED: "✗",
         Status.STOPPED: "■",
@@ -60,21 +60,26 @@ UNICODE = Signs(
     },
     rule="─",
     below="↳",
-    good="✓",
-    bad="✗",
+    endings={
+        StepStatus.OK: "✓",
+        StepStatus.FAILED: "✗",
+        StepStatus.DECLINED: "⊘ declined",
+        StepStatus.INTERRUPTED: "■ interrupted",
+        StepStatus.RUNNING: "● running",
+    },
     plan={"completed": "☑", "in_progress": "◐", "pending": "☐"},
 )
 
 ASCII = Signs(
     states={
-        Status.QUEUED: ".",
-        Status.STARTING: ".",
+        Status.QUEUED: "-",
+        Status.STARTING: ":",
         Status.RUNNING: "*",
         Status.WAITING: "?",
-        Status.FINISHING: "*",
+        Status.FINISHING: ";",
         Status.DONE: "+",
         Status.FAILED: "x",
-        Status.STOPPED: "#",
+        Status.STOPPED: ".",
         Status.LOST: "~",
     },
     kinds={
@@ -95,8 +100,13 @@ ASCII = Signs(
     },
     rule="-",
     below=">",
-    good="+",
-    bad="x",
+    endings={
+        StepStatus.OK: "+",
+        StepStatus.FAILED: "x",
+        StepStatus.DECLINED: "! declined",
+        StepStatus.INTERRUPTED: ". interrupted",
+        StepStatus.RUNNING: "* running",
+    },
     plan={"completed": "[x]", "in_progress": "[>]", "pending": "[ ]"},
     ascii_only=True,
 )

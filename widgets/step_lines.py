@@ -133,14 +133,18 @@ def _changes(step: Step, signs: Signs) -> list[Line]:
 
 
 def _extent(change: Change) -> str:
-    """What became of the file, and how many lines came and went where the agent gives a diff."""
     kind = "" if change.kind == "update" else f"  {one_line(change.kind)}"
-    if not change.diff:
-        return kind
-    lines = change.diff.split("\n")
+    return kind + line_counts(change.diff)
+
+
+def line_counts(diff: str | None) -> str:
+    """How many lines came and went, where the agent gives a diff: ``  +4 -1``."""
+    if not diff:
+        return ""
+    lines = diff.split("\n")
     plus = sum(line.startswith("+") and not line.startswith("+++ ") for line in lines)
     minus = sum(line.startswith("-") and not line.startswith("--- ") for line in lines)
-    return f"{kind}  +{plus} -{minus}"
+    return f"  +{plus} -{minus}"
 
 
 def _plan(step: Step, signs: Signs) -> list[Line]:
@@ -201,18 +205,20 @@ def _ending(step: Step, note: str, signs: Signs) -> tuple[str, str]:
     """How and how fast a step ended, and the role of that."""
     known = step.at is not None and step.ended_at is not None
     took = words.duration(step.ended_at - step.at) if known else ""  # type: ignore[operator]
-    sign, role = _ENDINGS.get(step.status, ("", "dim"))
-    sign = {"good": signs.good, "bad": signs.bad}.get(sign, sign)
-    return "  ".join(filter(None, (" ".join(filter(None, (sign, note))), took))), role
+    if step.status is None:
+        return "  ".join(filter(None, (note, took))), "dim"
+    ending = " ".join(filter(None, (signs.endings[step.status], note)))
+    return "  ".join(filter(None, (ending, took))), ENDING_ROLES[step.status]
 
 
-_ENDINGS: dict[StepStatus | None, tuple[str, str]] = {
-    StepStatus.OK: ("good", "dim"),
-    StepStatus.FAILED: ("bad", "failure"),
-    StepStatus.DECLINED: ("declined", "attention"),
-    StepStatus.INTERRUPTED: ("interrupted", "dim"),
-    StepStatus.RUNNING: ("running…", "running"),
+ENDING_ROLES = {
+    StepStatus.OK: "dim",
+    StepStatus.FAILED: "failure",
+    StepStatus.DECLINED: "attention",
+    StepStatus.INTERRUPTED: "dim",
+    StepStatus.RUNNING: "running",
 }
+"""The meaning of how a step ended."""
 
 
 def _as_text(arguments: Any) -> str:

@@ -63,13 +63,22 @@ class Terminal:
 
         try:
             return self._wait_until(all_there, timeout=timeout, what=f"{texts} on the screen")
-        except BaseException:
-            print(self.screen)
-            raise
+        except pytest.fail.Exception:
+            pytest.fail(f"waited in vain for {texts}; the screen:\n{self.screen}")
 
     def lacks(self, text, timeout=30):
         """Wait until a text is no longer on the screen."""
         self._wait_until(lambda: text not in self.screen, timeout=timeout, what=f"{text!r} to go")
+
+    def choose(self, choice):
+        """Go through the choices with the right arrow until this one stands in brackets."""
+        for _ in range(10):
+            screen = self.screen
+            if f"[{choice}]" in screen:
+                return
+            self.keys("Right")
+            self._wait_until(lambda before=screen: self.screen != before, what="another choice")
+        pytest.fail(f"{choice} cannot be chosen:\n{self.screen}")
 
     def close(self):
         """End it with everything in it."""
@@ -81,8 +90,9 @@ class Terminal:
 
 
 @pytest.fixture
-def terminal(require_tool, wait_until, monkeypatch):
-    """A terminal of its own; the program in it inherits the test's environment."""
+def terminal(require_tool, wait_until, monkeypatch, tmp_path):
+    """A terminal of its own; the program in it inherits the test's environment and runs in its folder."""
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LC_ALL", "C.UTF-8")
     monkeypatch.setenv("COLORTERM", "truecolor")
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")

@@ -11,7 +11,7 @@ import pytest
 
 from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.model import Status
-from agentdash.sessions.supervision import procs
+from agentdash.sessions.supervision import locks, procs
 
 STUBBORN = (
     "import signal, time\n"
@@ -290,9 +290,10 @@ def test_K5_the_agent_goes_on_when_the_front_end_is_killed(manager, tmp_path, wa
     assert (ended.status, ended.exit_code) == (Status.FAILED, 5)
 
 
-def test_8_opening_listing_and_watching_change_no_byte_of_a_session(manager):
+def test_8_opening_listing_and_watching_change_no_byte_of_a_session(manager, wait_until):
     session = manager.wait([manager.run(["sh", "-c", "echo a; echo b"]).id], timeout=20)[0]
     folder = manager.home / "sessions" / session.id
+    wait_until(lambda: not locks.is_held(folder / "lock"), what="the runner to leave")
 
     def snapshot():
         files = sorted(path for path in folder.rglob("*") if path.is_file())

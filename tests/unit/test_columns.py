@@ -60,7 +60,7 @@ def test_a_row_is_exactly_as_wide_as_the_table(width, title):
     one = session(title=title, reason=title, cwd="/x/" + "very-long-folder-name" * 3)
     assert cell_width(line(one, width)) == width
     assert cell_width(second_line(one, width)[0]) == width
-    assert cell_width(headings(width)) <= width
+    assert cell_width(headings(columns(width), width)) <= width
 
 
 def test_columns_go_by_rank_until_the_title_has_room():

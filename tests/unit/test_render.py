@@ -27,9 +27,10 @@ from agentdash.sessions.model import (
 from agentdash.sessions.schema import dump, receipt_json, session_json
 from agentdash.sessions.text import cell_width
 from agentdash.tui.render.cards import explanation_text, launch_text, receipt_text, session_card
+from agentdash.tui.render.look import Look
 from agentdash.tui.render.steps import step_text, steps_text
 from agentdash.tui.render.table import session_line, sessions_text
-from agentdash.tui.render.words import Look, age, duration, money, tokens
+from agentdash.widgets.words import age, duration, money, tokens
 
 LOOK = Look(width=120, now=100_000)
 COLOURS = Look(width=120, now=100_000, colour=True)
@@ -64,7 +65,7 @@ def test_t1_a_row_shows_state_id_age_turn_tokens_cost_agent_where_and_title() ->
     usage = Usage(total_tokens=18_240)
     counts, headings, row = sessions_text([session(usage=usage, cost_usd=0.31)], LOOK)
     assert counts == "1 session   ● 1 running   18.2k tok   $0.31"
-    assert headings.split() == ["status", "id", "age", "turn", "tok", "cost", "agent", "where", "what"]
+    assert headings.split() == ["state", "id", "age", "turn", "tok", "cost", "agent", "where", "what"]
     words = ["●", "running", "a1b2c3d4", "4s", "2", "18.2k", "$0.31", "codex", "/srv/work/api"]
     assert row.split() == [*words, "fix", "the", "login", "test"]
 
@@ -103,7 +104,7 @@ def test_rows_fit_the_terminal(width: int, text: str, status: Status) -> None:
 
 def test_a_narrow_terminal_keeps_state_id_and_title() -> None:
     headings = sessions_text([session()], Look(width=40))[1]
-    assert headings.split() == ["status", "id", "what"]
+    assert headings.split() == ["state", "id", "what"]
 
 
 def test_no_sessions_teaches_and_no_match_says_so() -> None:
@@ -210,10 +211,10 @@ def test_steps_of_each_kind() -> None:
     start = Step(kind=StepKind.START, model="gpt", agent_session="t-1")
     assert step_text(change, LOOK) == ["± a.py  update  +2 -1"]
     assert step_text(change, Look(full=True))[-1] == "  +more"
-    assert step_text(plan, LOOK) == ["☰ plan 1/2", "  ☑ one", "  ☐ two"]
-    assert step_text(error, LOOK) == ["✗ Reconnecting  (not fatal)"]
+    assert step_text(plan, LOOK) == ["☐ plan 1/2", "  ☑ one", "  ☐ two"]
+    assert step_text(error, LOOK) == ["! Reconnecting  (not fatal)"]
     assert step_text(usage, LOOK) == ["Σ 1.0k in, 5 out, $0.50"]
-    assert step_text(unknown, LOOK) == ['� new.thing: {"type":"new.thing"}']
+    assert step_text(unknown, LOOK) == ['?? new.thing: {"type":"new.thing"}']
     assert step_text(tool, LOOK) == ['⚙ docs.search({"q":1})  ✓']
     assert step_text(start, LOOK) == ["▸ gpt t-1"]
     assert list(steps_text([Step(kind=StepKind.MESSAGE, text="sub", parent="c")], LOOK))[1] == "    ✦ sub"
@@ -262,7 +263,7 @@ def test_a_dry_run_can_be_typed() -> None:
     [
         (age, -5_000, "0s"), (age, 4_000, "4s"), (age, 720_000, "12m"), (age, 10_800_000, "3h"),
         (age, 172_800_000, "2d"),
-        (duration, None, ""), (duration, 400, "0.4s"),
+        (duration, 400, "0.4s"),
         (duration, 59_960, "1m00s"), (duration, 192_000, "3m12s"), (duration, 7_500_000, "2h05m"),
         (tokens, None, "?"), (tokens, 0, "0"), (tokens, 812, "812"), (tokens, 18_240, "18.2k"),
         (tokens, 99_960, "100k"), (tokens, 412_000, "412k"), (tokens, 999_600, "1.0M"), (tokens, 3_100_000, "3.1M"),

@@ -18,7 +18,7 @@ from ...sessions.errors import AgentdashError, UsageError
 if TYPE_CHECKING:
     from ...sessions.manager import SessionManager
     from ...sessions.model import Session
-    from ..render.words import Look
+    from ..render.look import Look
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -76,7 +76,7 @@ def ids_argument(command: F) -> F:
 
 def look(*, full: bool = False) -> "Look":
     """How whoever reads stdout sees it; a pipe gets wide lines without colours."""
-    from ..render.words import Look
+    from ..render.look import Look
 
     encoding = (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("-", "")
     return Look(

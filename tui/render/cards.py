@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from ...sessions.agents.base import Launch
 from ...sessions.model import Prompt, Receipt, Session, Turn
 from ...sessions.text import cell_width, clean, one_line, pad
-from .table import home_relative, session_line
-from .words import Look, duration, mark, money, plural, short_id, tokens
+from ...widgets.words import count, duration, money, place, tokens
+from .look import Look, mark, short_id
+from .table import session_line
 
 if TYPE_CHECKING:
     from ...sessions.explain import Explanation
@@ -61,7 +62,7 @@ def launch_text(launch: Launch) -> list[str]:
     """The exact start, as one could type it."""
     lines = [clean(shlex.join(launch.argv))]
     if launch.stdin is not None:
-        lines.append(f"stdin: {plural(len(launch.stdin.encode('utf-8', 'replace')), 'byte')}")
+        lines.append(f"stdin: {count(len(launch.stdin.encode('utf-8', 'replace')), 'byte')}")
     return lines + [f"env:   {key}={clean(value)}" for key, value in launch.env.items()]
 
 
@@ -74,15 +75,15 @@ def _session_facts(session: Session) -> dict[str, str | None]:
         "reason": one_line(session.reason or ""),
         "id": session.id,
         "agent": one_line(" ".join(filter(None, (session.agent, session.model, session.agent_session)))),
-        "where": one_line(home_relative(session.cwd)),
+        "where": one_line(place(session.cwd)),
         "task": one_line(session.task, 400),
         "created": _moment(session.created_at),
         "ended": _moment(session.ended_at),
         "tokens": tokens(session.usage.total_tokens),
         "cost": money(session.cost_usd),
         "exit": " ".join(str(v) for v in (session.exit_code, session.signal) if v is not None),
-        "unknown": plural(session.unknown, "line") if session.unknown else None,
-        "left": plural(session.left, "process", "processes") if session.left else None,
+        "unknown": count(session.unknown, "line") if session.unknown else None,
+        "left": count(session.left, "process", "processes") if session.left else None,
         "parent": session.parent,
     }
 
@@ -90,10 +91,10 @@ def _session_facts(session: Session) -> dict[str, str | None]:
 def _turn_line(turn: Turn, look: Look) -> str:
     parts = (
         f"{mark(look, turn.status)} {turn.status}",
-        duration(turn.duration_ms),
+        "" if turn.duration_ms is None else duration(turn.duration_ms),
         f"{tokens(turn.usage.total_tokens)} tok",
         money(turn.cost_usd),
-        plural(turn.steps, "step"),
+        count(turn.steps, "step"),
         one_line(turn.reason or ""),
     )
     return f"  turn {turn.n}  " + "  ".join(filter(None, parts))

@@ -7,28 +7,22 @@ import msgspec
 
 from ...sessions.model import Step, StepKind
 from ...sessions.text import clean, one_line, shorten
-from .words import Look, duration, ending, money, tokens
+from ...widgets.step_lines import ENDING_ROLES, line_counts
+from ...widgets.words import duration, money, tokens
+from .look import Look
 
 REASONING, ARGUMENTS, OUTPUT, MESSAGE = 100, 100, 200, 200
 """Characters shown without ``--full``."""
 
-_MARKS = {
-    StepKind.PROMPT: ("❯", ">", "strong"),  # noqa: RUF001
-    StepKind.START: ("▸", "|", "dim"),
-    StepKind.REASONING: ("∴", "~", "dim"),
-    StepKind.MESSAGE: ("✦", "*", ""),
-    StepKind.COMMAND: ("$", "$", ""),
-    StepKind.TOOL_CALL: ("⚙", "@", ""),
-    StepKind.FILE_CHANGE: ("±", "+-", ""),
-    StepKind.WEB_SEARCH: ("⌕", "w", ""),
-    StepKind.PLAN: ("☰", "=", ""),
-    StepKind.SUBAGENT: ("⑂", "Y", ""),
-    StepKind.ERROR: ("✗", "x", "failure"),
-    StepKind.NOTICE: ("·", ".", "dim"),
-    StepKind.USAGE: ("Σ", "#", "dim"),
-    StepKind.UNKNOWN: ("�", "?", "attention"),
+_ROLES = {
+    StepKind.PROMPT: "strong",
+    StepKind.START: "dim",
+    StepKind.REASONING: "dim",
+    StepKind.ERROR: "failure",
+    StepKind.NOTICE: "dim",
+    StepKind.USAGE: "dim",
+    StepKind.UNKNOWN: "attention",
 }
-_TASKS = {"completed": ("☑", "[x]"), "in_progress": ("◐", "[>]"), "pending": ("☐", "[ ]")}
 
 
 def steps_text(steps: Iterable[Step], look: Look) -> Iterator[str]:
@@ -46,14 +40,13 @@ def steps_text(steps: Iterable[Step], look: Look) -> Iterator[str]:
 def step_text(step: Step, look: Look) -> list[str]:
     """One step: a marked first line, the rest below it."""
     render = _RENDERERS.get(step.kind, _plain)
-    char, twin, role = _MARKS[step.kind]
     first, *rest = render(step, look)
-    painted = [look.paint(f"{look.char(char, twin)} {first}", role)]
+    painted = [look.paint(f"{look.signs.kinds[step.kind]} {first}", _ROLES.get(step.kind, ""))]
     return [line.rstrip() for line in painted + [f"  {line}" for line in rest]]
 
 
 def _heading(turn: int, look: Look) -> str:
-    rule = look.char("─", "-")
+    rule = look.signs.rule
     label = f"{rule * 2} turn {turn} "
     return look.paint(label + rule * max(0, min(look.width, 100) - len(label)), "dim")
 
@@ -71,7 +64,7 @@ def _line(text: str, length: int, look: Look) -> str:
 
 def _after(text: str, step: Step, look: Look, note: str = "") -> str:
     """The text with how and how fast the step ended."""
-    sign, role = ending(look, step.status)
+    sign, role = (look.signs.endings[step.status], ENDING_ROLES[step.status]) if step.status else ("", "")
     known = step.at is not None and step.ended_at is not None
     took = duration(step.ended_at - step.at) if known else ""  # type: ignore[operator]
     tail = " ".join(filter(None, (sign, note)))
@@ -108,22 +101,12 @@ def _tool(step: Step, look: Look) -> list[str]:
 def _changes(step: Step, look: Look) -> list[str]:
     if not step.changes:
         return [_after(_line(step.text, MESSAGE, look), step, look)]
-    named = [f"{one_line(c.path)}  {one_line(c.kind)}{_counted(c.diff)}" for c in step.changes]
+    named = [f"{one_line(c.path)}  {one_line(c.kind)}{line_counts(c.diff)}" for c in step.changes]
     lines = [_after(named[0], step, look), *named[1:]]
     if look.full:
         diffs = (clean(change.diff).split("\n") for change in step.changes if change.diff)
         lines += [_diff_line(line, look) for diff in diffs for line in diff]
     return lines
-
-
-def _counted(diff: str | None) -> str:
-    """How many lines came and went, where the agent gave a diff."""
-    if not diff:
-        return ""
-    lines = diff.split("\n")
-    plus = sum(line.startswith("+") and not line.startswith("+++") for line in lines)
-    minus = sum(line.startswith("-") and not line.startswith("---") for line in lines)
-    return f"  +{plus} -{minus}"
 
 
 def _diff_line(line: str, look: Look) -> str:
@@ -133,7 +116,7 @@ def _diff_line(line: str, look: Look) -> str:
 
 def _plan(step: Step, look: Look) -> list[str]:
     def task(status: str, text: str) -> str:
-        return f"{look.char(*_TASKS.get(status, _TASKS['pending']))} {_line(text, MESSAGE, look)}"
+        return f"{look.signs.plan.get(status, look.signs.plan['pending'])} {_line(text, MESSAGE, look)}"
 
     done = sum(item.status == "completed" for item in step.items)
     return [f"plan {done}/{len(step.items)}", *(task(item.status, item.text) for item in step.items)]
