@@ -1,11 +1,13 @@
 """A session as steps: the turn files of all its turns, read from where the last look ended."""
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 
 from msgspec import structs
 
-from .agents.base import Agent, TurnParser
+from .agents.base import Agent
+from .agents.guess import LOOKED_AT, guess_agent
+from .agents.table import agent_named
 from .journal import ArrivalTimes, LineReader
 from .layout import SessionFolder
 from .model import Prompt, Step, StepKind, Turn
@@ -94,14 +96,18 @@ def merged(steps: list[Step]) -> list[Step]:
     return [latest[key] for key in sorted(latest)]
 
 
-def read_file(path: Path, parser: TurnParser) -> list[Step]:
+def read_lines(lines: Iterable[bytes], agent: str | None = None) -> list[Step]:
     """The steps of any turn file, from anywhere; nobody knows when its lines arrived.
 
+    Args:
+        lines: as a binary file gives them.
+        agent: who wrote it; guessed from the first lines where nobody says.
+
     Raises:
-        OSError: it cannot be read.
+        UsageError: there is no such agent.
     """
-    steps: list[Step] = []
-    with path.open("rb"), LineReader(path) as reader:
-        for line in reader.all_lines():
-            steps.extend(parser.feed(line))
-    return merged(steps)
+    lines = iter(lines)
+    head = list(islice(lines, LOOKED_AT))
+    parser = agent_named(agent or guess_agent(head)).parser()
+    steps = [step for line in chain(head, lines) for step in parser.feed(line.removesuffix(b"\n"))]
+    return merged(steps + parser.close())

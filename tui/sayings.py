@@ -12,7 +12,7 @@ from ..widgets.words import place
 
 EMPTY = ("No sessions yet.", "", "n              starts one", "agentdash demo shows what it looks like")
 LADDER = "SIGINT first, SIGTERM after 3 s, SIGKILL after 6 s."
-TRASH = "What runs is stopped first. `agentdash clean` empties the trash."
+TRASH = "What runs is stopped first; the folder goes to the trash of the state folder."
 
 
 def title(session: Session, width: int = 40) -> str:

@@ -4,7 +4,6 @@ import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
-from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -149,29 +148,14 @@ def explain(ref: str, as_json: bool) -> None:
 @click.argument("file", type=click.Path())
 def view(file: str, agent: str | None, full: bool, as_json: bool) -> None:
     """The steps of any agent's JSONL file ("-": stdin)."""
+    from ...sessions.trajectory import read_lines
+
     try:
         with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as lines:
-            steps = read_steps(lines, agent)
+            steps = read_lines(lines, agent)
     except OSError as error:
         raise UsageError(f"{file}: cannot be read: {error.strerror}.") from None
     _print_steps(steps, full=full, as_json=as_json)
-
-
-def read_steps(lines: Iterable[bytes], agent: str | None = None) -> list["Step"]:
-    """All steps of a turn file, from its lines; nobody knows when they arrived.
-
-    Raises:
-        UsageError: there is no such agent.
-    """
-    from ...sessions.agents.guess import LOOKED_AT, guess_agent
-    from ...sessions.agents.table import agent_named
-    from ...sessions.trajectory import merged
-
-    lines = iter(lines)
-    head = list(islice(lines, LOOKED_AT))
-    parser = agent_named(agent or guess_agent(head)).parser()
-    steps = [step for line in chain(head, lines) for step in parser.feed(line.removesuffix(b"\n"))]
-    return merged(steps + parser.close())
 
 
 def _print_steps(steps: Iterable["Step"], *, full: bool, as_json: bool) -> None:
