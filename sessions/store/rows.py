@@ -35,21 +35,31 @@ def session_from(row: sqlite3.Row) -> Session:
     """A session of a ``SELECT_SESSION`` row."""
     values = {name: row[name] for name in _SESSION_COLUMNS}
     usage = Usage(**{name: row[name] for name in USAGE_COLUMNS})
-    return Session(status=Status(row["status"]), usage=usage, **values)
+    status, odd = _status(row["status"])
+    return Session(status=status, usage=usage, **values | ({"reason": odd} if odd else {}))
 
 
 def turn_from(row: sqlite3.Row) -> Turn:
     """A turn of a ``turns`` row."""
     values = {name: row[name] for name in _TURN_COLUMNS}
+    status, odd = _status(row["status"])
     return Turn(
-        status=Status(row["status"]),
+        status=status,
         argv=launch_from(row).argv,
         usage=load(row["usage"], Usage) or Usage(),
         thread_usage=load(row["thread_usage"], Usage) or Usage(),
         receipt=load(row["receipt"], Receipt),
         left=load(row["left"], tuple[Left, ...]) or (),
-        **values,
+        **values | ({"reason": odd} if odd else {}),
     )
+
+
+def _status(text: str) -> tuple[Status, str | None]:
+    """The status, and what to say of one that another version of agentdash wrote: one odd row hides no other."""
+    try:
+        return Status(text), None
+    except ValueError:
+        return Status.LOST, f"the store has an unknown status: {text}"
 
 
 def launch_from(row: sqlite3.Row) -> Launch:

@@ -338,7 +338,7 @@ def test_config_path_init_and_show(cli: Cli, tmp_path: Path) -> None:
     assert "default_agent" in cli("config", "show", "--json").json
 
 
-def test_foreign_text_is_shown_literally(cli: Cli) -> None:
+def test_14_foreign_text_is_shown_literally(cli: Cli) -> None:
     session = cli("run", "--json", "--title", EVIL, "--", "printf", "%s", EVIL).json["id"]
     cli("wait", session)
     for verb in (["ls"], ["show", session], ["trajectory", session], ["messages", session], ["explain", session]):
@@ -457,7 +457,7 @@ def test_bad_input(cli: Cli, arguments: list[str], code: int, message: str) -> N
     assert message in as_json.error["message"]
 
 
-def test_an_ambiguous_prefix_lists_the_candidates(cli: Cli) -> None:
+def test_13_an_ambiguous_prefix_lists_the_candidates(cli: Cli) -> None:
     sessions = [cli.ended("true") for _ in range(17)]
     firsts = [session[0] for session in sessions]
     shared = next(first for first in firsts if firsts.count(first) > 1)

@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from agentdash.sessions.errors import SessionBusyError
-from agentdash.sessions.model import Status
+from agentdash.sessions.model import Status, StepKind
 from agentdash.sessions.supervision import locks, procs
+from agentdash.sessions.trajectory import read_lines
 
 STUBBORN = (
     "import signal, time\n"
@@ -332,3 +334,36 @@ def test_an_agent_that_floods_its_output_is_stopped(manager, leftovers, wait_unt
     assert manager.get(session.id).status is Status.STOPPED
     manager.delete(session.id)
     shutil.rmtree(manager.home / "trash" / session.id)
+
+
+def test_5_hostile_lines_and_an_unknown_status_hide_no_session(manager, tmp_path):
+    lines = [
+        b"42",
+        b'"' + b"x" * 5_000_000 + b'"',
+        b'{"type":"item.completed","item":{"type":"agent_message","text":"\xff\xfe bad"}}',
+        '{"type":"new.event","text":"a\u2028b"}'.encode(),
+        b'{"type":"nul","text":"a\x00b"}',
+        b'{"type":"torn","te',
+    ]
+    file = tmp_path / "hostile.jsonl"
+    file.write_bytes(b"\n".join(lines))
+    hostile = manager.run(["cat", str(file)])
+    other = manager.run(["echo", "fine"])
+    manager.wait([hostile.id, other.id], timeout=30)
+
+    assert {s.id for s in manager.sessions()} == {hostile.id, other.id}
+    steps = [step for step in manager.trajectory(hostile.id) if step.kind not in (StepKind.PROMPT, StepKind.START)]
+    assert len(steps) == len(lines)
+    assert manager.output(hostile.id) == file.read_bytes()
+    for agent in ("codex", "claude"):
+        with file.open("rb") as opened:
+            assert [step.kind for step in read_lines(opened, agent)].count(StepKind.UNKNOWN) >= 5
+
+    with sqlite3.connect(manager.home / "agentdash.db") as database:
+        database.execute("UPDATE sessions SET status = 'dancing' WHERE id = ?", (hostile.id,))
+    found = {s.id: s for s in manager.sessions()}
+    assert found[other.id].status is Status.DONE
+    assert (found[hostile.id].status, found[hostile.id].reason) == (
+        Status.LOST,
+        "the store has an unknown status: dancing",
+    )
