@@ -9,7 +9,7 @@ import shutil
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, TypeVar
+from typing import Annotated, Any, Literal, NoReturn, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct, field, structs, to_builtins
@@ -41,12 +41,25 @@ class StopSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         return structs.replace(ladder, **{key: value for key, value in chosen.items() if value is not None})
 
 
+Theme = Literal["dark", "light", "safe-dark", "safe-light", "terminal"]
+
+
+class DashboardSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``[dashboard]``: how the screen looks."""
+
+    theme: Theme = "dark"
+    """``safe-…`` keeps apart what colour-blind people confuse; ``terminal`` takes the terminal's own 16 colours."""
+    mouse: bool = False
+    """Whether clicks and the wheel go to the dashboard; the terminal's own selection then needs Shift."""
+
+
 class _File(Struct, kw_only=True, forbid_unknown_fields=True):
     """The file as it stands, before each agent's section meets the agent's own type."""
 
     default_agent: str = "codex"
     agents: dict[str, Any] = field(default_factory=dict)
     stop: StopSettings = field(default_factory=StopSettings)
+    dashboard: DashboardSettings = field(default_factory=DashboardSettings)
 
 
 class Config(Struct, frozen=True, kw_only=True):
@@ -55,6 +68,7 @@ class Config(Struct, frozen=True, kw_only=True):
     default_agent: str = "codex"
     agents: dict[str, AgentSettings] = field(default_factory=dict)
     stop: StopSettings = field(default_factory=StopSettings)
+    dashboard: DashboardSettings = field(default_factory=DashboardSettings)
 
     def settings_for(self, agent_name: str, overrides: Mapping[str, Any]) -> AgentSettings:
         """The agent's settings with the options of one spawn on top.
@@ -97,7 +111,12 @@ def load_config(path: Path | None = None) -> Config:
     file = source.convert(data, _File, ())
     if file.default_agent not in AGENTS:
         source.fail(("default_agent",), _unknown_agent(file.default_agent))
-    return Config(default_agent=file.default_agent, agents=_sections(source, file.agents), stop=file.stop)
+    return Config(
+        default_agent=file.default_agent,
+        agents=_sections(source, file.agents),
+        stop=file.stop,
+        dashboard=file.dashboard,
+    )
 
 
 def as_toml(config: Config) -> str:

@@ -15,7 +15,7 @@ from typing import Any, Self
 from msgspec import Struct
 
 from . import refs
-from .agents.base import Launch
+from .agents.base import Ladder, Launch
 from .agents.table import AGENTS, agent_named
 from .clock import monotonic, now_ms
 from .config import Config, load_config
@@ -55,6 +55,14 @@ class AgentInfo(Struct, frozen=True, kw_only=True):
     title: str
     installed: bool
     hint: str
+    """How to install it."""
+    model: str | None = None
+    """The model of the settings."""
+    mode_key: str | None = None
+    """The option that says what it may do by itself: ``sandbox`` or ``permission_mode``."""
+    modes: tuple[str, ...] = ()
+    mode: str | None = None
+    """The mode of the settings."""
 
 
 class SessionTrajectory:
@@ -134,10 +142,39 @@ class SessionManager:
             agent = agent_named(name)
             if not agent.prompted:
                 continue
-            binary = config.settings_for(name, {}).bin or agent.binary
-            installed = binary is None or shutil.which(binary) is not None
-            found.append(AgentInfo(name=name, title=agent.title, installed=installed, hint=agent.install_hint))
+            settings = config.settings_for(name, {})
+            binary = settings.bin or agent.binary
+            found.append(
+                AgentInfo(
+                    name=name,
+                    title=agent.title,
+                    installed=binary is None or shutil.which(binary) is not None,
+                    hint=agent.install_hint,
+                    model=settings.model,
+                    mode_key=agent.mode_key,
+                    modes=agent.modes(),
+                    mode=getattr(settings, agent.mode_key) if agent.mode_key else None,
+                )
+            )
         return found
+
+    def recent_folders(self, limit: int = 30) -> list[str]:
+        """Where sessions were started, the last one first."""
+        return self._store.recent_folders(limit)
+
+    def recent_prompts(self, limit: int = 200) -> list[str]:
+        """What was said to agents lately, the last one first."""
+        return self._store.recent_prompts(limit)
+
+    def options(self, ref: str) -> dict[str, object]:
+        """What the spawn of a session asked for beyond the settings."""
+        return self._store.recipe(self.get(ref).id).options
+
+    def ladder(self, ref: str) -> Ladder:
+        """How long a stop gives each signal before the next one."""
+        session = self.get(ref)
+        launch = self._store.launch(session.id, session.turn)
+        return (launch.ladder if launch else None) or agent_named(session.agent).ladder
 
     def plan(
         self,

@@ -10,12 +10,21 @@ from functools import cache
 from msgspec import Struct
 
 from ..sessions.model import Session, Status
-from ..sessions.text import cut, cut_left, one_line, pad
+from ..sessions.text import cell_width, cut, cut_left, one_line, pad
 from . import words
 from .signs import UNICODE, Signs
 
 WHAT_LEAST = 20
 """Cells that the text needs before another column may stand beside it."""
+
+WHAT_GOOD = 40
+"""The same for columns that are only good to have."""
+
+MESSAGE_LEAST = 24
+"""Cells left of the text's room from which on the last message stands behind the title."""
+
+SILENT_MS = 120_000
+"""A running agent that printed nothing for so long is worth a second line."""
 
 Cell = tuple[str, str]
 """Padded text and the role of its colour."""
@@ -29,6 +38,8 @@ class Column(Struct, frozen=True):
     text: Callable[[Session, int, Signs], str]
     rank: int = 0
     """The highest goes first; 0 stays."""
+    room: int = WHAT_LEAST
+    """What it must leave to the text."""
     right: bool = False
     cut_left: bool = False
 
@@ -46,6 +57,12 @@ def _age(session: Session, now: int, _: Signs) -> str:
     return words.age(now - last_sign_of_life(session))
 
 
+def _time(session: Session, now: int, _: Signs) -> str:
+    if session.started_at is None:
+        return ""
+    return words.age((session.ended_at or now) - session.started_at)
+
+
 def _where(session: Session, _: int, __: Signs) -> str:
     return one_line(session.cwd.rstrip("/").rpartition("/")[2] or "/")
 
@@ -56,10 +73,13 @@ STATE = Column("state", 11, _state)
 _MARK = Column("", 1, _mark)
 OTHERS = (
     Column("age", 4, _age, rank=1, right=True),
+    Column("time", 4, _time, rank=8, room=WHAT_GOOD, right=True),
     Column("turn", 4, lambda s, _, __: str(s.turn), rank=4, right=True),
     Column("tok", 5, lambda s, _, __: words.tokens(s.usage.total_tokens), rank=5, right=True),
     Column("cost", 7, lambda s, _, __: words.money(s.cost_usd), rank=6, right=True),
+    Column("id", 8, lambda s, _, __: s.id[:8], rank=7, room=WHAT_GOOD),
     Column("agent", 7, lambda s, _, __: one_line(s.agent), rank=2),
+    Column("model", 12, lambda s, _, __: one_line(s.model or "?"), rank=9, room=WHAT_GOOD),
     Column("where", 10, _where, rank=3, cut_left=True),
 )
 """What may stand between the state and the text."""
@@ -91,7 +111,7 @@ def role(session: Session) -> str:
 def fitting(candidates: Sequence[Column], width: int) -> tuple[Column, ...]:
     """Those that leave room for the text in a table of this width."""
     chosen = list(candidates)
-    while taken(chosen) + WHAT_LEAST > width:
+    while taken(chosen) + max(column.room for column in chosen) > width:
         least = max(chosen, key=lambda column: column.rank)
         if least.rank == 0:
             break
@@ -121,27 +141,39 @@ def cells(session: Session, now: int, width: int, signs: Signs = UNICODE) -> tup
     colour = role(session)
     chosen = columns(width)
     row = [(fitted(column, session, now, signs), _cell_role(column, colour)) for column in chosen]
-    text = one_line(session.title or session.task)
-    room = max(0, width - taken(chosen))
-    row.append((pad(cut(text, room), room), "dim" if colour == "dim" else "text"))
+    row += _what(session, max(0, width - taken(chosen)), "dim" if colour == "dim" else "text")
     return tuple(row)
 
 
-def second_line(session: Session, width: int, signs: Signs = UNICODE) -> Cell | None:
-    """Why somebody should look: the reason of the state, or processes that were left behind; mostly None."""
-    text = _reason(session)
-    if not text:
-        return None
-    indent = "  " if width < 60 else " " * 12
-    return pad(cut(f"{indent}{signs.below} {text}", width), width), role(session)
+def _what(session: Session, room: int, colour: str) -> list[Cell]:
+    """The title and, where there is room, what the agent said last."""
+    title = one_line(session.title or session.task)
+    rest = room - cell_width(title) - 1
+    if rest < MESSAGE_LEAST or not session.last_message:
+        return [(pad(cut(title, room), room), colour)]
+    return [(title, colour), (pad(cut(one_line(session.last_message, rest * 4), rest), rest), "dim")]
 
 
-def _reason(session: Session) -> str:
+def note(session: Session, now: int) -> str:
+    """Why somebody should look: the reason of the state, processes that were left, silence; mostly nothing."""
     if session.reason:
         return one_line(session.reason)
     if session.left:
         return words.count(session.left, "process", "processes") + " left running"
+    silence = now - last_sign_of_life(session)
+    if session.status is Status.RUNNING and silence >= SILENT_MS:
+        return f"silent {words.age(silence)}"
     return ""
+
+
+def second_line(session: Session, now: int, width: int, signs: Signs = UNICODE) -> Cell | None:
+    """The line below a row, where there is something to say."""
+    text = note(session, now)
+    if not text:
+        return None
+    indent = "  " if width < 60 else " " * 12
+    colour = "attention" if session.status is Status.RUNNING else role(session)
+    return pad(cut(f"{indent}{signs.below} {text}", width), width), colour
 
 
 def fitted(column: Column, session: Session, now: int, signs: Signs) -> str:

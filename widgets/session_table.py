@@ -5,10 +5,12 @@ where it is when other sessions come and go.
 """
 
 from collections.abc import Callable, Iterable
+from itertools import zip_longest
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.cache import LRUCache
+from textual.events import Click
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
@@ -65,7 +67,7 @@ class SessionTable(ScrollView, can_focus=True):
         self._signs = signs
         self._rows = TableRows()
         self._cursor: str | None = None
-        self._painted: dict[str, tuple[Cell, ...]] = {}
+        self._painted: dict[str, _Painted] = {}
         self._painted_width = 0
         self._strips: LRUCache[object, Strip] = LRUCache(CACHED_STRIPS)
         self._painter = Painter(self, signs)
@@ -91,15 +93,20 @@ class SessionTable(ScrollView, can_focus=True):
         self._now = self._clock()
         before = self._rows.position(self._cursor)
         line = None if before is None else self._rows.top(before)
-        if self._rows.update(updated, removed):
+        if self._rows.update(updated, removed, self._now):
             self._rearranged(before, line)
         else:
             for session in updated:
-                self._redraw(session, both=True)
+                self._redraw(session)
 
     def tick(self) -> None:
         """Time went on: draw the ages again that read differently now."""
         self._now = self._clock()
+        before = self._rows.position(self._cursor)
+        line = None if before is None else self._rows.top(before)
+        if self._rows.fell_silent(self._now):
+            self._rearranged(before, line)
+            return
         shown = self._visible()
         self._painted = {s.id: self._painted[s.id] for s in shown if s.id in self._painted}
         for session in shown:
@@ -143,8 +150,9 @@ class SessionTable(ScrollView, can_focus=True):
         if found is None:
             return self._painter.strip([], width)
         session = self._rows.at(found[0])
-        spans = self._cells(session) if found[1] == 0 else (second_line(session, width, self._signs),)
-        return self._strip(tuple(span for span in spans if span), width, session.id == self._cursor)
+        cells, below = self._paint(session)
+        spans = cells if found[1] == 0 else (below,) if below else ()
+        return self._strip(spans, width, session.id == self._cursor)
 
     def on_resize(self) -> None:
         """Other columns may fit now."""
@@ -152,6 +160,15 @@ class SessionTable(ScrollView, can_focus=True):
         self._fit()
         self._reveal()
         self.refresh()
+
+    def on_click(self, event: Click) -> None:
+        """With the mouse on, a click selects and a second one opens."""
+        found = self._rows.find(event.y - 1 + self.scroll_offset.y) if event.y else None
+        if found is None:
+            return
+        self._move_to(found[0])
+        if event.chain == 2:
+            self.action_open()
 
     def on_focus(self) -> None:
         """The cursor brightens."""
@@ -181,30 +198,33 @@ class SessionTable(ScrollView, can_focus=True):
             strip = self._strips[key] = self._painter.strip(gaps[:-1], width, over=over)
         return strip
 
-    def _cells(self, session: Session) -> tuple[Cell, ...]:
-        """The row as it was last drawn; a tick or a change replaces it."""
-        if self._painted_width != self.size.width:
+    def _paint(self, session: Session) -> "_Painted":
+        """The row and its second line as they were last drawn; a tick or a change replaces them."""
+        width = self.size.width
+        if self._painted_width != width:
             self._painted.clear()
-            self._painted_width = self.size.width
+            self._painted_width = width
         found = self._painted.get(session.id)
         if found is None:
-            found = self._painted[session.id] = cells(session, self._now, self.size.width, self._signs)
+            row = cells(session, self._now, width, self._signs)
+            found = self._painted[session.id] = (row, second_line(session, self._now, width, self._signs))
         return found
 
-    def _redraw(self, session: Session, *, both: bool = False) -> None:
+    def _redraw(self, session: Session) -> None:
         """Draw again what differs in a row, if it is visible."""
-        painted = self._painted.pop(session.id, None) if self._painted_width == self.size.width else None
+        width = self.size.width
+        painted = self._painted.pop(session.id, None) if self._painted_width == width else None
         position = self._rows.position(session.id)
         if position is None:
             return
         line = self._rows.top(position) - self.scroll_offset.y + 1
-        fresh = self._cells(session)
+        row, below = self._paint(session)
         # Nobody knows what stands there: all of it may differ.
-        start, end = _difference(painted, fresh) if painted else (0, self.size.width)
+        start, end = _difference(painted[0], row) if painted else (0, width)
         if start < end and 1 <= line < self.size.height:
             self.refresh(Region(start, line, end - start, 1))
-        if both and (session.reason or session.left) and 1 <= line + 1 < self.size.height:
-            self.refresh(Region(0, line + 1, self.size.width, 1))
+        if below and 1 <= line + 1 < self.size.height and (painted is None or painted[1] != below):
+            self.refresh(Region(0, line + 1, width, 1))
 
     def _redraw_cursor(self) -> None:
         position = self._rows.position(self._cursor)
@@ -262,11 +282,15 @@ class SessionTable(ScrollView, can_focus=True):
             self.scroll_to(y=bottom - self._room, animate=False)
 
 
+_Painted = tuple[tuple[Cell, ...], Cell | None]
+"""The cells of a row, and its second line."""
+
+
 def _difference(old: tuple[Cell, ...], new: tuple[Cell, ...]) -> tuple[int, int]:
-    """The cells of the screen, from and to, between which two rows differ."""
+    """The cells of the screen, from and to, between which two rows of one width differ."""
     start = end = x = 0
-    for before, after in zip(old, new, strict=True):
-        width = cell_width(after[0]) + 1
+    for before, after in zip_longest(old, new, fillvalue=("", "")):
+        width = max(cell_width(before[0]), cell_width(after[0])) + 1
         if before != after:
             start = start if end else x
             end = x + width

@@ -3,7 +3,8 @@
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 
-from ..sessions.model import Session
+from ..sessions.model import Session, Status
+from .columns import SILENT_MS, last_sign_of_life, note
 
 
 class TableRows:
@@ -14,6 +15,9 @@ class TableRows:
         self._order: list[str] = []
         self._tops: list[int] = []
         self._positions: dict[str, int] = {}
+        self._heights: dict[str, int] = {}
+        self._silent_from: dict[str, int] = {}
+        self._next_silence: int | None = None
         self.height = 0
         """Lines of all rows."""
 
@@ -27,18 +31,26 @@ class TableRows:
         """The session, if it is in the table."""
         return self._sessions.get(session_id) if session_id is not None else None
 
-    def update(self, updated: Iterable[Session], removed: Iterable[str]) -> bool:
+    def update(self, updated: Iterable[Session], removed: Iterable[str], now: int) -> bool:
         """Take over what changed; True where a row came, went or got another height."""
         moved = False
         for session in updated:
-            earlier = self._sessions.get(session.id)
             self._sessions[session.id] = session
-            moved = moved or earlier is None or rows_of(earlier) != rows_of(session)
+            moved = self._measure(session, now) or moved
         for session_id in removed:
             moved = self._sessions.pop(session_id, None) is not None or moved
+            self._heights.pop(session_id, None)
+            self._silent_from.pop(session_id, None)
+        self._next_silence = min(self._silent_from.values(), default=None)
         if moved:
             self._arrange()
         return moved
+
+    def fell_silent(self, now: int) -> bool:
+        """Whether a row grew only because time went on; costs nothing until one is due."""
+        if self._next_silence is None or now < self._next_silence:
+            return False
+        return self.update([self._sessions[key] for key, at in self._silent_from.items() if at <= now], (), now)
 
     def at(self, position: int) -> Session:
         """The session of a row."""
@@ -67,9 +79,14 @@ class TableRows:
         self.height = 0
         for session in sessions:
             self._tops.append(self.height)
-            self.height += rows_of(session)
+            self.height += self._heights[session.id]
 
-
-def rows_of(session: Session) -> int:
-    """How many lines a session takes."""
-    return 2 if session.reason or session.left else 1
+    def _measure(self, session: Session, now: int) -> bool:
+        """Note how many lines it takes, and when it will take more; True where that differs from before."""
+        height = 2 if note(session, now) else 1
+        if session.status is Status.RUNNING and height == 1:
+            self._silent_from[session.id] = last_sign_of_life(session) + SILENT_MS
+        else:
+            self._silent_from.pop(session.id, None)
+        earlier, self._heights[session.id] = self._heights.get(session.id), height
+        return earlier != height

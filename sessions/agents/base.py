@@ -6,7 +6,7 @@ argv, and lines into steps.  What concerns processes and files is done once, els
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args, get_type_hints
 
 from msgspec import Struct, field, structs
 
@@ -148,6 +148,8 @@ class Agent(ABC):
     resumable: ClassVar[bool] = True
     """Whether a later turn can go on in the same conversation."""
     settings_type: ClassVar[type[AgentSettings]] = AgentSettings
+    mode_key: ClassVar[str | None] = None
+    """The setting that says what the agent may do by itself: its sandbox or its permission mode."""
     env_keys: ClassVar[tuple[str, ...]] = ("PATH",)
     """Environment variables recorded with the session, needed by later turns; never secrets."""
     ladder: ClassVar[Ladder] = Ladder()
@@ -163,6 +165,13 @@ class Agent(ABC):
     @abstractmethod
     def parser(self, turn: int = 1) -> TurnParser:
         """A fresh parser for one turn."""
+
+    def modes(self) -> tuple[str, ...]:
+        """The values that ``mode_key`` takes."""
+        if self.mode_key is None:
+            return ()
+        hints = get_type_hints(self.settings_type)
+        return tuple(str(value) for value in get_args(hints[self.mode_key]))
 
     def succeeded(self, facts: Facts, exit_code: int | None) -> bool:
         """Whether this is the proper end of a good turn: the only way to green.

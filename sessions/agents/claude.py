@@ -258,6 +258,7 @@ class Claude(Agent):
     binary = "claude"
     install_hint = "Install it with `npm install -g @anthropic-ai/claude-code`."
     settings_type = ClaudeSettings
+    mode_key = "permission_mode"
     env_keys = ("PATH", "CLAUDE_CONFIG_DIR", "ANTHROPIC_BASE_URL")
 
     def launch(self, request: LaunchRequest) -> Launch:

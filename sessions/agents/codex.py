@@ -266,6 +266,7 @@ class Codex(Agent):
     binary = "codex"
     install_hint = "Install it with `npm install -g @openai/codex`."
     settings_type = CodexSettings
+    mode_key = "sandbox"
     env_keys = ("PATH", "CODEX_HOME", "OPENAI_BASE_URL")
 
     def launch(self, request: LaunchRequest) -> Launch:

@@ -17,6 +17,9 @@ from ..model import ENDED, LIVE, Changes, Prompt, Receipt, Session, Status, Turn
 from .database import Database
 from .rows import SELECT_SESSION, dump, launch_from, load, prompt_from, session_from, turn_from
 
+RECALLED_CHARACTERS = 10_000
+"""A longer prompt is a document, and nobody goes through documents in a history."""
+
 
 class NewSession(Struct, frozen=True, kw_only=True):
     """What is known of a session before it starts."""
@@ -132,6 +135,23 @@ class Store:
         """Everything that was said to a session, in order."""
         rows = self.database.rows("SELECT * FROM prompts WHERE session = ? ORDER BY id", (session_id,))
         return [prompt_from(row) for row in rows]
+
+    def recent_folders(self, limit: int) -> list[str]:
+        """Where sessions were started, the last one first."""
+        rows = self.database.rows(
+            "SELECT cwd FROM sessions GROUP BY cwd ORDER BY MAX(created_at) DESC LIMIT ?", (limit,)
+        )
+        return [row["cwd"] for row in rows]
+
+    def recent_prompts(self, limit: int) -> list[str]:
+        """What people wrote lately, to any agent, the last one first; long documents are left out."""
+        rows = self.database.rows(
+            "SELECT text FROM prompts JOIN sessions ON sessions.id = prompts.session"
+            " WHERE sessions.agent != 'command' AND LENGTH(text) <= ?"
+            " GROUP BY text ORDER BY MAX(prompts.id) DESC LIMIT ?",
+            (RECALLED_CHARACTERS, limit),
+        )
+        return [row["text"] for row in rows]
 
     def create(self, new: NewSession, prompt: str, launch: Launch, run_id: str) -> None:
         """Record the intent: a session with its first turn queued, before anything is started."""

@@ -6,6 +6,7 @@ from agentdash.widgets import words
 from agentdash.widgets.columns import cells, columns, headings, second_line
 from agentdash.widgets.signs import ASCII, UNICODE
 from agentdash.widgets.status_line import Tally, counts
+from agentdash.widgets.table_rows import TableRows
 
 NOW = 1_790_000_000_000
 
@@ -24,7 +25,7 @@ def line(one, width=120, signs=UNICODE):
 
 
 def test_a_row_tells_state_age_turn_tokens_cost_agent_place_and_title():
-    assert line(session()).split() == [
+    assert line(session(), 96).split() == [
         "●", "running", "4s", "2", "18.2k", "$0.31", "codex", "api", "fix", "the", "login", "test",
     ]  # fmt: skip
 
@@ -54,18 +55,22 @@ def test_age_counts_from_the_last_sign_of_life():
     assert " 0s " in line(session(last_event_at=NOW + 5_000))
 
 
-@pytest.mark.parametrize("width", range(10, 200))
-@pytest.mark.parametrize("title", ["fix the login test" * 9, "修复登录测试" * 9, "👩‍💻 é" * 30])
-def test_a_row_is_exactly_as_wide_as_the_table(width, title):
-    one = session(title=title, reason=title, cwd="/x/" + "very-long-folder-name" * 3)
-    assert cell_width(line(one, width)) == width
-    assert cell_width(second_line(one, width)[0]) == width
-    assert cell_width(headings(columns(width), width)) <= width
+@pytest.mark.parametrize("title", ["fix the login test" * 9, "修复登录测试" * 9, "👩‍💻 é" * 30, "x"])
+@pytest.mark.parametrize("said", [None, "All done. " * 20, "修复" * 40])
+def test_a_row_is_exactly_as_wide_as_the_table(title, said):
+    one = session(title=title, reason=title, cwd="/x/" + "very-long-folder-name" * 3, last_message=said)
+    for width in range(10, 260):
+        assert cell_width(line(one, width)) == width
+        assert cell_width(second_line(one, NOW, width)[0]) == width
+        assert cell_width(headings(columns(width), width)) <= width
 
 
 def test_columns_go_by_rank_until_the_title_has_room():
     named = lambda width: [column.heading for column in columns(width)]  # noqa: E731
-    assert named(120) == ["state", "age", "turn", "tok", "cost", "agent", "where"]
+    everything = ["state", "age", "time", "turn", "tok", "cost", "id", "agent", "model", "where"]
+    assert named(160) == everything
+    assert named(115) == [name for name in everything if name not in ("model",)]
+    assert named(96) == ["state", "age", "turn", "tok", "cost", "agent", "where"]
     assert named(70) == ["state", "age", "turn", "tok", "agent", "where"]
     assert named(40) == ["", "age", "agent"]
     assert named(28) == ["", "age"]
@@ -73,9 +78,29 @@ def test_columns_go_by_rank_until_the_title_has_room():
 
 
 def test_the_second_line_stands_only_where_there_is_a_reason():
-    assert second_line(session(), 100) is None
-    assert second_line(session(reason="exit 3"), 100)[0].strip() == "↳ exit 3"
-    assert "2 processes left" in second_line(session(status=Status.DONE, left=2), 100)[0]
+    assert second_line(session(), NOW, 100) is None
+    assert second_line(session(reason="exit 3"), NOW, 100)[0].strip() == "↳ exit 3"
+    assert "2 processes left" in second_line(session(status=Status.DONE, left=2), NOW, 100)[0]
+
+
+def test_t2_a_running_session_that_says_nothing_for_long_is_called_silent():
+    quiet = session(last_event_at=NOW - 4 * 60_000)
+    assert second_line(quiet, NOW, 100)[0].strip() == "↳ silent 4m"
+    assert second_line(session(status=Status.DONE, ended_at=NOW - 240_000), NOW, 100) is None
+    rows = TableRows()
+    assert rows.update([session()], (), NOW)
+    assert rows.height == 1
+    assert not rows.fell_silent(NOW + 60_000)
+    assert rows.fell_silent(NOW + 120_000)
+    assert rows.height == 2
+    assert rows.update([session(last_event_at=NOW + 120_000)], (), NOW + 121_000)
+    assert rows.height == 1
+
+
+def test_t1_the_last_message_stands_behind_the_title_where_there_is_room():
+    one = session(last_message="All tests pass\nnow.")
+    assert line(one, 160).rstrip().endswith("fix the login test All tests pass now.")
+    assert line(one, 80).rstrip().endswith("fix the login test")
 
 
 def test_what_an_agent_wrote_cannot_reach_the_terminal_as_control_sequence():

@@ -59,7 +59,7 @@ def test_it_is_read_at_every_call(write: Write) -> None:
         ("a = = 1\n", 1, "Invalid value"),
         ('\n\ndefault_agent = "codex\n', 3, ""),
         ("[stop", 1, ""),
-        ("\nsurprise = 1\n", 2, "surprise: Unknown key. Known keys: default_agent, agents, stop."),
+        ("\nsurprise = 1\n", 2, "surprise: Unknown key. Known keys: default_agent, agents, stop, dashboard."),
         ("default_agent = 3\n", 1, "default_agent: Expected str, got int."),
         ('# who\ndefault_agent = "hal"\n', 2, "default_agent: Unknown agent 'hal'. Known agents: codex,"),
         ("[agents.hal]\nx = 1\n", 1, "agents.hal: Unknown agent 'hal'"),

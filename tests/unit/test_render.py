@@ -65,7 +65,7 @@ def test_t1_a_row_shows_state_id_age_turn_tokens_cost_agent_where_and_title() ->
     usage = Usage(total_tokens=18_240)
     counts, headings, row = sessions_text([session(usage=usage, cost_usd=0.31, last_event_at=96_000)], LOOK)
     assert counts == "1 session   ● 1 running   18.2k tok   $0.31"
-    assert headings.split() == ["state", "id", "age", "turn", "tok", "cost", "agent", "where", "what"]
+    assert headings.split() == ["state", "id", "age", "time", "turn", "tok", "cost", "agent", "where", "what"]
     words = ["●", "running", "a1b2c3d4", "4s", "2", "18.2k", "$0.31", "codex", "/srv/work/api"]
     assert row.split() == [*words, "fix", "the", "login", "test"]
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from ...sessions.model import Session, Status
 from ...sessions.text import cut, one_line
-from ...widgets.columns import OTHERS, STATE, WHAT_LEAST, Column, fitted, fitting, headings, role, taken
+from ...widgets.columns import OTHERS, STATE, WHAT_LEAST, Column, fitted, fitting, headings, note, role, taken
 from ...widgets.words import count, money, place, tokens
 from .look import Look, mark, short_id, what
 
@@ -17,7 +17,7 @@ _EMPTY = """No sessions yet.
 
 _ID = Column("id", 8, lambda session, _, __: short_id(session.id))
 _WHERE = Column("where", 20, lambda session, _, __: one_line(place(session.cwd)), rank=3, cut_left=True)
-_COLUMNS = (STATE, _ID, *(column for column in OTHERS if column.heading != "where"), _WHERE)
+_COLUMNS = (STATE, _ID, *(column for column in OTHERS if column.heading not in ("id", "where")), _WHERE)
 
 
 def sessions_text(sessions: Sequence[Session], look: Look, *, hidden: int = 0, filtered: bool = False) -> list[str]:
@@ -31,8 +31,7 @@ def sessions_text(sessions: Sequence[Session], look: Look, *, hidden: int = 0, f
     lines = [_counts(sessions, look), look.paint(headings(columns, look.width), "dim")]
     for session in sessions:
         lines.append(_row(session, columns, look))
-        if session.reason:
-            lines.append(_reason(session, look))
+        lines += _below(session, look)
     if hidden:
         lines.append(look.paint(f"{hidden} older: agentdash ls --all", "dim"))
     return lines
@@ -47,7 +46,7 @@ def session_line(session: Session, look: Look) -> str:
 
 def session_lines(session: Session, look: Look) -> list[str]:
     """One session, and the reason of its state where there is one."""
-    return [session_line(session, look), *([_reason(session, look)] if session.reason else [])]
+    return [session_line(session, look), *_below(session, look)]
 
 
 def _row(session: Session, columns: Sequence[Column], look: Look) -> str:
@@ -56,9 +55,10 @@ def _row(session: Session, columns: Sequence[Column], look: Look) -> str:
     return " ".join([*cells, cut(what(session), look.width - taken(columns))]).rstrip()
 
 
-def _reason(session: Session, look: Look) -> str:
-    line = cut(f"  {look.signs.below} {one_line(session.reason or '')}", look.width)
-    return look.paint(line, role(session))
+def _below(session: Session, look: Look) -> list[str]:
+    text = note(session, look.now)
+    line = cut(f"  {look.signs.below} {text}", look.width)
+    return [look.paint(line, role(session))] if text else []
 
 
 def _counts(sessions: Sequence[Session], look: Look) -> str:
