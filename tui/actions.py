@@ -26,17 +26,25 @@ class Action(Struct, frozen=True, kw_only=True):
 
 ACTIONS = (
     Action(id="new_session", keys="n", label="new", help="start a session", weight=4),
+    Action(id="new_like", keys="N", label="new like it", help="start a session like the selected one", weight=0),
     Action(id="write_prompt", keys="i,m", label="prompt", help="write to the selected session", weight=5),
     Action(id="stop", keys="x", label="stop", help="stop the session and all its processes (asks first)", weight=3),
     Action(id="kill", keys="X", label="kill", help="stop it at once, without giving it time", weight=0),
     Action(id="retry", keys="R", label="retry", help="send its last prompt again", weight=2),
     Action(id="delete", keys="D", label="delete", help="move the session to the trash (asks first)"),
     Action(id="follow", keys="f,F", label="follow", help="follow the newest step, or stop following"),
+    Action(id="theme", keys="t", label="theme", help="the next theme: dark, light, colour-blind-safe", weight=0),
+    Action(id="mouse", keys="f2", label="mouse", help="mouse on or off; off: the terminal selects", weight=0),
     Action(id="back", keys="escape", label="back", help="back by one level; never stops or quits", weight=0),
     Action(id="help", keys="question_mark", label="help", help="this page", weight=6),
     Action(id="quit", keys="q", label="quit", help="leave the dashboard; the sessions go on", weight=7),
 )
 
+_TEXTUALS_OWN = (
+    ("Tab Shift+Tab", "the next or the previous pane"),
+    ("Ctrl+P", "all of this by name"),
+    ("Ctrl+C", "twice: quit"),
+)
 _NAMES = {"question_mark": "?", "escape": "Esc", "pagedown": "PgDn", "pageup": "PgUp", "ctrl+j": "Ctrl+J"}
 
 
@@ -47,12 +55,14 @@ def bindings() -> list[BindingType]:
 
 def possible(action_id: str, session: Session | None) -> bool:
     """Whether an action makes sense for the selected session."""
-    if action_id in ("new_session", "write_prompt", "help", "quit", "back"):
+    if action_id in ("new_session", "write_prompt", "help", "quit", "back", "theme", "mouse"):
         return True
     if session is None:
         return False
     if action_id in ("stop", "kill"):
         return not session.status.ended or session.left > 0 or session.status is Status.LOST
+    if action_id == "new_like":
+        return session.agent != "command"
     if action_id == "retry":
         return session.status in (Status.FAILED, Status.STOPPED, Status.LOST)
     return True
@@ -68,7 +78,8 @@ def footer(session: Session | None, width: int) -> list[tuple[str, str]]:
 
 def help_sections() -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Everything by key, in groups: a heading, and pairs of keys and what they do."""
-    yield "everywhere but in a text", [(_all_keys(action.keys), action.help) for action in ACTIONS]
+    keys = [(_all_keys(action.keys), action.help) for action in ACTIONS]
+    yield "everywhere but in a text", [*keys, *_TEXTUALS_OWN]
     for heading, declared in (
         ("sessions", SessionTable.BINDINGS),
         ("trajectory", Trajectory.BINDINGS),

@@ -4,24 +4,37 @@ import os
 import signal
 import sys
 import traceback
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
 
 from rich.text import Text
 from textual import work
-from textual.app import App
+from textual.app import App, SystemCommand
+from textual.screen import Screen
 
 from ..sessions import watch
-from ..sessions.clock import now_ms
+from ..sessions.clock import monotonic, now_ms
+from ..sessions.config import DashboardSettings
 from ..sessions.manager import SessionManager
 from ..widgets import signs
+from ..widgets.paint import VARIABLES
+from . import mouse
+from .actions import ACTIONS, key_name
 from .crash import record
 from .feed import Feed
 from .messages import SessionsChanged
 from .operations import Operations
 from .requests import Requests
+from .sayings import Tour
 from .screens.main import MainScreen
+from .themes import THEMES, after
 
 NOT_A_REQUEST = 2
 """Exit code where there is no terminal to draw on."""
+
+TWICE_SECONDS = 2.0
+"""Two presses of Ctrl+C within this time quit."""
 
 
 class Dashboard(App[None]):
@@ -29,24 +42,75 @@ class Dashboard(App[None]):
 
     CSS_PATH = "agentdash.tcss"
     TITLE = "agentdash"
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (70, "-medium"), (140, "-wide")]  # noqa: RUF012 - as Textual declares it
+    HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (30, "-narrow"), (70, "-medium"), (140, "-wide")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (8, "-tall")]  # noqa: RUF012 - as Textual declares them
 
-    def __init__(self, manager: SessionManager, *, plain_ascii: bool = False) -> None:
+    def __init__(
+        self,
+        manager: SessionManager,
+        *,
+        look: DashboardSettings | None = None,
+        plain_ascii: bool = False,
+        tour: Tour = (),
+    ) -> None:
+        look = look or DashboardSettings()
         super().__init__()
+        for theme in THEMES.values():
+            self.register_theme(theme)
+        self.theme = THEMES[look.theme].name
         self.animation_level = "none"
+        self.mouse = look.mouse
+        """Whether clicks and the wheel come to the dashboard."""
         self.set_class(plain_ascii, "-ascii")
+        self._interrupted_at = -TWICE_SECONDS
         self._manager = manager
         self.requests = Requests(self, manager.home)
         self.feed = Feed(manager, self._announce, lambda wait: self.set_timer(wait, self.feed.tell))
         characters = signs.ASCII if plain_ascii else signs.UNICODE
-        operations = Operations(self, manager, self.requests)
-        self.main = MainScreen(manager, self.feed, self.requests, operations, clock=now_ms, signs=characters)
+        operations = Operations(self, manager, self.requests, characters)
+        self.main = MainScreen(manager, self.feed, self.requests, operations, clock=now_ms, signs=characters, tour=tour)
 
     def on_mount(self) -> None:
         """Show the screen and begin to watch."""
         self.push_screen(self.main)
+        self._report_mouse()
         self._leave_on_signals()
         self._watch_disk()
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """What our own style sheets use beyond Textual's variables."""
+        return VARIABLES
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        """The palette offers what the keys do."""
+        if screen is self.main:
+            for action in ACTIONS:
+                if self.main.check_action(action.id, ()):
+                    run = partial(self.main.run_action, action.id)
+                    yield SystemCommand(f"{action.label} ({key_name(action.keys)})", action.help, run)
+
+    def action_help_quit(self) -> None:
+        """Ctrl+C: once says how, twice quits."""
+        if monotonic() - self._interrupted_at < TWICE_SECONDS:
+            self.exit()
+        self._interrupted_at = monotonic()
+        self.requests.tell("Ctrl+C once more quits; the sessions go on.")
+
+    def action_mouse(self) -> None:
+        """Mouse on or off."""
+        self.mouse = not self.mouse
+        self._report_mouse()
+        self.requests.tell("Mouse on: hold Shift to select text." if self.mouse else "Mouse off.")
+
+    def action_theme(self) -> None:
+        """The next theme."""
+        self.theme = after(self.theme)
+        self.requests.tell(f"Theme: {self.theme.removeprefix('agentdash-')}")
+
+    def _report_mouse(self) -> None:
+        if self._driver is not None:
+            self._driver.write(mouse.ON if self.mouse else mouse.OFF)
+            self._driver.flush()
 
     @work
     async def _watch_disk(self) -> None:
@@ -78,14 +142,23 @@ class Dashboard(App[None]):
         self._close_messages_no_wait()
 
 
-def run_dashboard(manager: SessionManager) -> int:
-    """Open the dashboard until somebody quits; the exit code."""
+def run_dashboard(manager: SessionManager, *, tour: Tour = ()) -> int:
+    """Open the dashboard until somebody quits; the exit code.
+
+    Raises:
+        ConfigError: the settings cannot be used.
+    """
     problem = _no_screen()
     if problem is not None:
         print(f"agentdash: {problem} For a list: agentdash ls.", file=sys.stderr)  # noqa: T201
         return NOT_A_REQUEST
-    app = Dashboard(manager, plain_ascii=_plain_ascii())
-    app.run(mouse=False)
+    app = Dashboard(manager, look=manager.config().dashboard, plain_ascii=_plain_ascii(), tour=tour)
+    try:
+        app.run(mouse=False)
+    finally:
+        if app.mouse:
+            sys.stderr.write(mouse.OFF)  # Textual switches off only what it switched on
+            sys.stderr.flush()
     return app.return_code or 0
 
 

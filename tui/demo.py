@@ -18,6 +18,17 @@ SCRIPTS = (
 """Script, project folder, prompt: five sessions of different fates."""
 
 
+TOUR = (
+    ("j k", "choose a session"),
+    ("Enter", "read what it did"),
+    ("i", "say more to a finished one"),
+    ("x", "stop the one with many processes"),
+    ("n", "start one"),
+    ("?", "all keys"),
+)
+"""What shows in a minute what agentdash is for."""
+
+
 def run_demo(directory: Path) -> int:
     """Start five scripted sessions below ``directory``, show them, and stop at the end what still runs.
 
@@ -32,7 +43,7 @@ def run_demo(directory: Path) -> int:
             folder.mkdir(parents=True, exist_ok=True)
             manager.spawn(prompt, agent="demo", cwd=str(folder), options={"script": script})
         try:
-            return run_dashboard(manager)
+            return run_dashboard(manager, tour=TOUR)
         finally:
             _stop_all(manager)
             _say(f"The demo's sessions were in {directory / 'state'}.")

@@ -21,7 +21,7 @@ SLOW_SECONDS = 0.2
 class Detail(Vertical):
     """Reads the steps of one session at a time, in a thread, and shows them."""
 
-    def __init__(self, manager: SessionManager, requests: Requests, signs: Signs) -> None:
+    def __init__(self, manager: SessionManager, requests: Requests, signs: Signs, *, hint: str = "") -> None:
         super().__init__(id="detail")
         self._manager = manager
         self._requests = requests
@@ -31,7 +31,7 @@ class Detail(Vertical):
         self._reading = False
         self.headline = Line(signs=signs, id="detail-title")
         self.steps = Trajectory(signs=signs, id="steps")
-        self.prompt = PromptBox(signs=signs)
+        self.prompt = PromptBox(signs=signs, placeholder=signs.plain(hint))
 
     def compose(self) -> ComposeResult:
         """Headline, steps, prompt."""
@@ -42,6 +42,7 @@ class Detail(Vertical):
     def open(self, session_id: str | None) -> None:
         """Show another session, or none."""
         former = self._following
+        self.prompt.switch(former.session_id if former else None, session_id)
         self._following = Following(self._manager, session_id) if session_id else None
         if former is not None:
             self.run_worker(self._requests.expect(former.close()))

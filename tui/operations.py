@@ -9,23 +9,26 @@ from typing import Any
 
 from textual.app import App
 
+from ..sessions.agents.base import Ladder, Launch
 from ..sessions.manager import SessionManager
 from ..sessions.model import Receipt, Session
+from ..widgets.signs import Signs
 from ..widgets.words import place
 from . import sayings
 from .requests import Requests
 from .screens.confirm import ConfirmScreen
-from .screens.new_session import NewSessionScreen, SpawnRequest
-from .screens.receipt import ReceiptScreen
+from .screens.new_session import NewSessionScreen, Offer, SpawnRequest
+from .screens.stopping import StoppingScreen
 
 
 class Operations:
     """Starts, prompts, stops and deletes sessions for the main screen."""
 
-    def __init__(self, app: App[Any], manager: SessionManager, requests: Requests) -> None:
+    def __init__(self, app: App[Any], manager: SessionManager, requests: Requests, signs: Signs) -> None:
         self._app = app
         self._manager = manager
         self._requests = requests
+        self._signs = signs
         self.default_agent = ""
         """The agent that is started when none is named; empty until it is known."""
         self.awaited: str | None = None
@@ -35,18 +38,35 @@ class Operations:
         """Ask the settings which agent is the usual one."""
         self.default_agent = await self._requests.ask(self._manager.default_agent) or ""
 
-    async def ask_what_to_start(self, cwd: str) -> None:
-        """Open the dialog."""
+    async def earlier_prompts(self) -> list[str]:
+        """What people wrote lately, the last one first."""
+        return await self._requests.ask(self._manager.recent_prompts) or []
+
+    async def ask_what_to_start(self, cwd: str, like: Session | None = None) -> None:
+        """Open the dialog; filled in as the session was, where one is given."""
         agents = await self._requests.ask(self._manager.agents)
-        if agents is not None:
-            # A command has no prompt: `agentdash run` starts it.
-            known = [agent for agent in agents if agent.name != "command"]
-            self._app.push_screen(NewSessionScreen(known, self.default_agent, place(cwd), self.spawn))
+        if agents is None:
+            return
+        first = SpawnRequest(prompt="", agent=self.default_agent, cwd=place(cwd))
+        if like is not None and like.agent in {agent.name for agent in agents}:
+            options = await self._requests.ask(self._manager.options, like.id)
+            first = SpawnRequest(
+                prompt=like.task, agent=like.agent, cwd=place(like.cwd), model=like.model, options=options or {}
+            )
+        folders = await self._requests.ask(self._manager.recent_folders) or []
+        offer = Offer(agents=agents, first=first, folders=folders, prompts=await self.earlier_prompts())
+        self._app.push_screen(NewSessionScreen(offer, self.plan, self.spawn))
+
+    async def plan(self, request: SpawnRequest) -> tuple[Launch | None, str | None]:
+        """The exact start; the reason where there can be none."""
+        # The words of the prompt change nothing but themselves: the command can be shown before they are written.
+        return await self._requests.outcome(
+            asyncio.to_thread(self._manager.plan, request.prompt.strip() or "PROMPT", **_fields(request))
+        )
 
     async def spawn(self, request: SpawnRequest) -> str | None:
         """Start a session; the reason where that was not possible."""
-        cwd = _expanded(request.cwd)
-        call = asyncio.to_thread(self._manager.spawn, request.prompt, agent=request.agent, model=request.model, cwd=cwd)
+        call = asyncio.to_thread(self._manager.spawn, request.prompt, **_fields(request))
         session, reason = await self._requests.outcome(call)
         if session is not None:
             self.awaited = session.id
@@ -56,7 +76,7 @@ class Operations:
         """A prompt to a session, or to a new one; whether it is on its way."""
         if session is not None:
             return await self._requests.ask(self._manager.inject, session.id, text) is not None
-        reason = await self.spawn(SpawnRequest(prompt=text, agent=None, cwd=cwd, model=None))
+        reason = await self.spawn(SpawnRequest(prompt=text, agent=None, cwd=cwd))
         if reason is not None:
             self._requests.complain(reason)
         return reason is None
@@ -66,19 +86,42 @@ class Operations:
         return await self._requests.ask(self._manager.retry, session.id) is not None
 
     async def stop(self, session: Session, *, now: bool = False) -> None:
-        """Stop after a question, or at once without one."""
-        if now or await self._confirmed("Stop", session, sayings.LADDER):
-            self._requests.tell(f'Stopping "{sayings.title(session)}"…')
-            self._show(await self._requests.ask(self._manager.stop, session.id, now=now), session)
+        """Stop after a question, or at once without one; the receipt at the end."""
+        ladder = Ladder(interrupt=0, terminate=0) if now else await self._requests.ask(self._manager.ladder, session.id)
+        if ladder is not None and (now or await self._confirmed("Stop", session, sayings.ladder_words(ladder))):
+            await self._end(session, ladder, now=now)
 
     async def delete(self, session: Session) -> None:
-        """Delete after a question."""
-        if await self._confirmed("Delete", session, sayings.TRASH):
-            self._show(await self._requests.ask(self._manager.delete, session.id), session)
+        """Delete after a question; what runs is stopped first, with a receipt."""
+        ladder = await self._requests.ask(self._manager.ladder, session.id)
+        if ladder is None or not await self._confirmed("Delete", session, sayings.TRASH):
+            return
+        running = not session.status.ended or session.left > 0
+        if running and await self._end(session, ladder) is None:
+            return
+        if await self._requests.done(self._manager.delete, session.id):
+            self._requests.tell(f'Deleted "{sayings.title(session)}".')
 
     async def seen(self, session: Session) -> None:
         """Somebody looked at it."""
         await self._requests.ask(self._manager.mark_seen, session.id)
+
+    async def _end(self, session: Session, ladder: Ladder, *, now: bool = False) -> Receipt | None:
+        """Stop, and show how it goes; a receipt that nobody waits for any more is told in a line."""
+        ask = self._requests.ask
+        screen = StoppingScreen(
+            sayings.title(session), ladder, lambda: ask(self._manager.stop, session.id, now=True), signs=self._signs
+        )
+        self._app.push_screen(screen)
+        receipt = await ask(self._manager.stop, session.id, now=now)
+        if receipt is None:
+            if screen.is_active:
+                screen.dismiss(None)
+        elif screen.is_attached and screen in self._app.screen_stack:
+            screen.show_receipt(receipt)
+        else:
+            self._requests.tell(f'"{sayings.title(session)}": {receipt.summary()}')
+        return receipt
 
     async def _confirmed(self, verb: str, session: Session, consequence: str) -> bool:
         processes = await self._requests.ask(self._manager.processes, session.id)
@@ -88,10 +131,7 @@ class Operations:
         details = [*sayings.process_lines(session, processes), consequence]
         return await self._app.push_screen_wait(ConfirmScreen(question, details, verb.lower()))
 
-    def _show(self, receipt: Receipt | None, session: Session) -> None:
-        if receipt is not None:
-            self._app.push_screen(ReceiptScreen(receipt, session.title or session.task))
 
-
-def _expanded(folder: str) -> str:
-    return str(Path(folder or ".").expanduser())
+def _fields(request: SpawnRequest) -> dict[str, Any]:
+    folder = str(Path(request.cwd or ".").expanduser())
+    return {"agent": request.agent, "model": request.model, "cwd": folder, "options": dict(request.options)}

@@ -30,6 +30,13 @@ class Requests:
         """The result of a blocking call; None after an error, which was told."""
         return await self.expect(asyncio.to_thread(call, *args, **options))
 
+    async def done(self, call: Callable[..., object], *args: Any) -> bool:
+        """Whether a blocking call went well; an error was told."""
+        _, reason = await self.outcome(asyncio.to_thread(call, *args))
+        if reason is not None:
+            self.complain(reason)
+        return reason is None
+
     async def expect(self, result: Awaitable[T]) -> T | None:
         """The result; None after an error, which was told."""
         found, reason = await self.outcome(result)

@@ -4,14 +4,17 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
+from ..sessions.agents.base import Ladder
 from ..sessions.manager import ProcessInfo
 from ..sessions.model import Session
 from ..sessions.text import cell_width, cut, one_line
 from ..widgets.paint import MUTED
 from ..widgets.words import place
 
+Tour = Sequence[tuple[str, str]]
+"""Keys and what they would do here: for somebody who sees this for the first time."""
+
 EMPTY = ("No sessions yet.", "", "n              starts one", "agentdash demo shows what it looks like")
-LADDER = "SIGINT first, SIGTERM after 3 s, SIGKILL after 6 s."
 TRASH = "What runs is stopped first; the folder goes to the trash of the state folder."
 
 
@@ -32,6 +35,17 @@ def headline(session: Session, width: int, *, following: bool) -> Content:
     text = cut("   ".join(filter(None, parts)), max(0, width - len(state) - 2))
     gap = max(2, width - cell_width(text) - len(state))
     return Content.assemble(text, " " * gap, (state, MUTED if following else "$text-warning"))
+
+
+def ladder_words(ladder: Ladder) -> str:
+    """How gently a stop begins."""
+    kill = ladder.interrupt + ladder.terminate
+    return f"SIGINT first, SIGTERM after {ladder.interrupt:g} s, SIGKILL after {kill:g} s."
+
+
+def tour_line(tour: Tour) -> str:
+    """What to try, in the empty prompt."""
+    return "Try: " + "   ".join(f"{keys} {what}" for keys, what in tour) if tour else ""
 
 
 def target(session: Session | None, default_agent: str, cwd: str) -> str:

@@ -25,9 +25,15 @@ class Choice(Static, can_focus=True):
     class Changed(Message):
         """Another one is chosen."""
 
-        def __init__(self, value: str) -> None:
+        def __init__(self, choice: "Choice", value: str) -> None:
             super().__init__()
+            self.choice = choice
             self.value = value
+
+        @property
+        def control(self) -> "Choice":
+            """Where it was chosen."""
+            return self.choice
 
     def __init__(self, values: Sequence[str], chosen: str, *, without: str = "", id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, markup=False)
@@ -44,12 +50,18 @@ class Choice(Static, can_focus=True):
         """Show it."""
         self._show()
 
+    def offer(self, values: Sequence[str], chosen: str) -> None:
+        """Offer others."""
+        self._values = list(values)
+        self._at = self._values.index(chosen) if chosen in self._values else 0
+        self._show()
+
     def action_step(self, by: int) -> None:
         """Choose the next or the previous one."""
         if self._values:
             self._at = (self._at + by) % len(self._values)
             self._show()
-            self.post_message(self.Changed(self._values[self._at]))
+            self.post_message(self.Changed(self, self._values[self._at]))
 
     def _show(self) -> None:
         # Brackets too: the choice must be readable without colours.

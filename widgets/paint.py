@@ -19,23 +19,26 @@ ROLES = {
 }  # fmt: skip
 """The component classes of a widget that paints by roles."""
 
-MUTED = "$foreground 60%"
+MUTED = "$muted"
 """The colour of what matters less, for texts that are styled piece by piece."""
+
+VARIABLES = {"muted": "#808080", "muted-style": "none", "rule": "#808080", "cursor-blurred": "#404040"}
+"""What a theme may set beyond Textual's own variables, and what holds where it does not."""
 
 ROLES_CSS = """
     & > .role--text { color: $foreground; }
-    & > .role--dim { color: $text-muted; }
+    & > .role--dim { color: $muted; text-style: $muted-style; }
     & > .role--running { color: $text-primary; }
     & > .role--attention { color: $text-warning; text-style: bold; }
     & > .role--failure { color: $text-error; }
     & > .role--good { color: $text-success; text-style: bold; }
     & > .role--prompt { color: $text-primary; text-style: bold; }
     & > .role--command { color: $foreground; text-style: bold; }
-    & > .role--output { color: $text-muted; }
-    & > .role--rule { color: $text-muted; }
-    & > .role--heading { color: $text-muted; }
+    & > .role--output { color: $muted; text-style: $muted-style; }
+    & > .role--rule { color: $muted; text-style: $muted-style; }
+    & > .role--heading { color: $muted; text-style: $muted-style; }
     & > .role--cursor { background: $block-cursor-background; color: $block-cursor-foreground; }
-    & > .role--cursor-blurred { background: $surface-lighten-2; }
+    & > .role--cursor-blurred { background: $cursor-blurred; }
 """
 """Their default colours, to be put into the widget's own rule."""
 

@@ -10,14 +10,17 @@ from textual.message import Message
 from textual.widgets import TextArea
 
 from .line import Line
+from .recall import Recall
 from .signs import UNICODE, Signs
 
 
 class PromptInput(TextArea):
-    """A text of several lines that Enter sends."""
+    """A text of several lines that Enter sends; up and down go through what was written before."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+j,alt+enter", "newline", "new line", show=False),
+        Binding("up", "cursor_up", "in the first line: an earlier prompt", show=False),
+        Binding("down", "cursor_down", "in the last line: a later prompt", show=False),
         Binding("escape", "leave", "back, keeping the text", show=False),
     ]
 
@@ -37,6 +40,8 @@ class PromptInput(TextArea):
         )
         self.cursor_blink = False
         self.highlight_cursor_line = False
+        self.recall = Recall()
+        """What was written before."""
 
     async def _on_key(self, event: Key) -> None:
         # Not a priority binding: that would overtake the characters typed just before, and send less than was written.
@@ -49,6 +54,28 @@ class PromptInput(TextArea):
         """Send, unless there is nothing but blanks."""
         if self.text.strip():
             self.post_message(self.Sent(self.text))
+
+    def action_cursor_up(self, select: bool = False) -> None:
+        """Up by a line; from the first one to an earlier prompt."""
+        if select or self._row > 0 or not self._put(self.recall.older(self.text)):
+            super().action_cursor_up(select)
+
+    def action_cursor_down(self, select: bool = False) -> None:
+        """Down by a line; from the last one to a later prompt."""
+        if select or self._row < self.wrapped_document.height - 1 or not self._put(self.recall.newer()):
+            super().action_cursor_down(select)
+
+    @property
+    def _row(self) -> int:
+        """The row of the cursor as the screen shows it: a long line takes several."""
+        return self.wrapped_document.location_to_offset(self.cursor_location).y
+
+    def _put(self, text: str | None) -> bool:
+        if text is None:
+            return False
+        self.text = text
+        self.move_cursor(self.document.end)
+        return True
 
     def action_newline(self) -> None:
         """Begin another line."""
@@ -64,19 +91,21 @@ class PromptBox(Vertical):
 
     DEFAULT_CSS = """
     PromptBox { height: auto; max-height: 40%; }
-    PromptBox > #prompt-target { color: $text-muted; }
+    PromptBox > #prompt-target { color: $muted; }
     PromptBox:focus-within > #prompt-target { color: $foreground; text-style: bold; }
     PromptBox > PromptInput { height: auto; max-height: 8; padding: 0; background: $background; }
     """
 
-    def __init__(self, *, signs: Signs = UNICODE) -> None:
+    def __init__(self, *, signs: Signs = UNICODE, placeholder: str = "") -> None:
         super().__init__()
         self._target = Line(signs=signs, id="prompt-target")
+        self._placeholder = placeholder
+        self._drafts: dict[str | None, str] = {}
 
     def compose(self) -> ComposeResult:
         """The label and the text."""
         yield self._target
-        yield PromptInput(id="prompt-input")
+        yield PromptInput(placeholder=self._placeholder, id="prompt-input")
 
     @property
     def input(self) -> PromptInput:
@@ -87,6 +116,15 @@ class PromptBox(Vertical):
         """Show what sending will do."""
         self._target.say(target)
 
-    def accepted(self) -> None:
+    def switch(self, former: str | None, session_id: str | None) -> None:
+        """Another session is selected: keep what was written to the former one, show what was begun for this one."""
+        self._drafts[former] = self.input.text
+        draft = self._drafts.get(session_id, "")
+        if draft != self.input.text:
+            self.input.text = draft
+            self.input.move_cursor(self.input.document.end)
+
+    def accepted(self, text: str) -> None:
         """The prompt is on its way: make room for the next one."""
+        self.input.recall.sent(text)
         self.input.clear()

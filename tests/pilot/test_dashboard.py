@@ -1,265 +1,19 @@
 """The dashboard by its keys, over a manager that only remembers what it was asked."""
 
-import asyncio
-import threading
-from pathlib import Path
-
 import pytest
 from msgspec import structs
 
 from agentdash.sessions.errors import SessionBusyError, UsageError
-from agentdash.sessions.manager import AgentInfo, ProcessInfo
-from agentdash.sessions.model import (
-    Change,
-    Changes,
-    Ended,
-    Left,
-    PlanItem,
-    Receipt,
-    Session,
-    Status,
-    Step,
-    StepKind,
-    StepStatus,
-    Usage,
-)
-from agentdash.tui.app import Dashboard
+from agentdash.sessions.model import Status, Step, StepKind, StepStatus
+from agentdash.tui import mouse
 from agentdash.tui.screens.confirm import ConfirmScreen
 from agentdash.tui.screens.help import HelpScreen
-from agentdash.tui.screens.main import MainScreen
 from agentdash.tui.screens.new_session import NewSessionScreen
-from agentdash.tui.screens.receipt import ReceiptScreen
+from agentdash.tui.screens.stopping import StoppingScreen
+from agentdash.tui.themes import THEMES
 from agentdash.widgets.prompt_box import PromptInput
-
-T0 = 1_790_000_000_000
-AGES = {"waiting1": 4, "failed01": 120, "done0001": 540, "running1": 1, "stopped1": 3600}
-
-
-def session(sid, status, title, *, created, **own):
-    facts = {
-        "id": sid, "agent": "codex", "title": title, "task": title, "status": status, "cwd": "/home/ann/work/api",
-        "turn": 1, "created_at": T0 - created, "updated_at": T0 - created,
-        "last_event_at": T0 - 1000 * AGES.get(sid, 5), "usage": Usage.of(15_200, 3_000, 3_000, 100), "cost_usd": 0.31,
-    }  # fmt: skip
-    return Session(**(facts | own))
-
-
-SESSIONS = [
-    session("waiting1", Status.WAITING, "fix the flaky login test", created=1, turn=2,
-            reason="wants to run: rm -rf build/"),
-    session("failed01", Status.FAILED, "add dark mode", created=2, agent="claude", cwd="/home/ann/work/web",
-            reason="401 invalid api key", cost_usd=None),
-    session("done0001", Status.DONE, "write the migration", created=3, agent="claude", turn=3),
-    session("running1", Status.RUNNING, "split [/red] the monolith into services", created=4),
-    session("stopped1", Status.STOPPED, "rename the store", created=5),
-]  # fmt: skip
-
-STEPS = [
-    Step(turn=1, index=0, kind=StepKind.PROMPT, text="fix the flaky login test in tests/login"),
-    Step(turn=1, index=1, kind=StepKind.REASONING, text="The failure depends on the clock; look at the fixture first."),
-    Step(turn=1, index=2, kind=StepKind.COMMAND, command="pytest -q tests/login", exit_code=1,
-         at=T0, ended_at=T0 + 3200, status=StepStatus.FAILED,
-         output="\n".join(f"line {n} \x1b[31mof\x1b[0m the output" for n in range(47))),
-    Step(turn=1, index=3, kind=StepKind.FILE_CHANGE, status=StepStatus.OK, changes=(
-        Change(path="src/clock.py", kind="update", diff="+a\n+b\n-c"),
-        Change(path="tests/login/conftest.py", kind="add"))),
-    Step(turn=1, index=4, kind=StepKind.TOOL_CALL, tool="search_docs", arguments={"query": "freezegun tick"},
-         status=StepStatus.OK, at=T0, ended_at=T0 + 400),
-    Step(turn=1, index=5, kind=StepKind.PLAN, items=(
-        PlanItem(text="read the fixture", status="completed"), PlanItem(text="freeze the clock", status="in_progress"),
-        PlanItem(text="run the tests", status="pending"))),
-    Step(turn=1, index=6, kind=StepKind.MESSAGE,
-         text="The test read the real clock. It now uses the frozen one, and a regression test covers the last "
-              "second of an hour.\n\nNothing else depends on it."),
-    Step(turn=1, index=7, kind=StepKind.ERROR, text="stream disconnected: retrying"),
-    Step(turn=1, index=8, kind=StepKind.USAGE, usage=Usage.of(15_200, 3_000, 3_000), cost_usd=0.31),
-    Step(turn=2, index=0, kind=StepKind.PROMPT, text="also add a regression test"),
-    Step(turn=2, index=1, kind=StepKind.UNKNOWN, event="item.odd", text='{"type":"item.odd","x":"[red]"}'),
-    Step(turn=2, index=2, kind=StepKind.COMMAND, command="rm -rf build/", status=StepStatus.RUNNING),
-]  # fmt: skip
-
-
-class FakeTrajectory:
-    def __init__(self, steps):
-        self.fresh = list(steps)
-        self.closed = False
-
-    def refresh(self):
-        fresh, self.fresh = self.fresh, []
-        return fresh
-
-    def close(self):
-        self.closed = True
-
-
-class FakeManager:
-    """Sessions in memory, by the interface of the real manager."""
-
-    def __init__(self, home: Path, sessions=SESSIONS):
-        self.home = home
-        self.live_dir = home / "live"
-        self.live_dir.mkdir(parents=True)
-        self.calls = []
-        self.seq = 0
-        self.log = []
-        self.lock = threading.Lock()
-        self.trajectories = {}
-        self.error = None
-        for one in reversed(sessions):
-            self.put(one)
-
-    def put(self, one):
-        with self.lock:
-            self.seq += 1
-            self.log.append((self.seq, one.id, one))
-        (self.home / "agentdash.db-wal").write_text(str(self.seq))
-
-    def drop(self, sid):
-        with self.lock:
-            self.seq += 1
-            self.log.append((self.seq, sid, None))
-        (self.home / "agentdash.db-wal").write_text(str(self.seq))
-
-    def changes(self, since):
-        with self.lock:
-            newest = {sid: one for seq, sid, one in self.log if seq > since}
-            updated = tuple(one for one in newest.values() if one is not None)
-            return Changes(seq=self.seq, updated=updated, removed=tuple(s for s, one in newest.items() if one is None))
-
-    def get(self, ref):
-        return next(one for _, sid, one in reversed(self.log) if sid == ref)
-
-    def asked(self, *call):
-        self.calls.append(call)
-        if self.error is not None:
-            raise self.error
-
-    def spawn(self, prompt, *, agent=None, model=None, cwd=None, title=None, options=None):
-        self.asked("spawn", prompt, agent, model, cwd)
-        one = session("spawned1", Status.RUNNING, prompt, created=-10, agent=agent or "codex")
-        self.put(one)
-        return one
-
-    def inject(self, ref, prompt):
-        self.asked("inject", ref, prompt)
-        one = self.get(ref)
-        self.put(structs.replace(one, status=Status.RUNNING, turn=one.turn + 1))
-        return self.get(ref)
-
-    def retry(self, ref):
-        self.asked("retry", ref)
-        return self.get(ref)
-
-    def stop(self, ref, *, now=False):
-        self.asked("stop", ref, now)
-        self.put(structs.replace(self.get(ref), status=Status.STOPPED, reason=None))
-        ended = (
-            Ended(pid=4121, command="codex exec", signal="SIGINT"),
-            Ended(pid=4190, command="sleep 600", signal="SIGKILL"),
-        )
-        left = (Left(pid=9, command="sudo x", reason="belongs to another user"),)
-        return Receipt(session=ref, status=Status.STOPPED, ended=ended, left=left, duration_ms=1200)
-
-    def delete(self, ref):
-        self.asked("delete", ref)
-        self.drop(ref)
-
-    def processes(self, ref):
-        return [
-            ProcessInfo(pid=4121, parent=1, command="codex exec --json", age_s=60.0),
-            ProcessInfo(pid=4188, parent=4121, command="bash -c 'pytest [-q]'", age_s=3.0),
-            ProcessInfo(pid=4190, parent=4188, command="pytest -q", age_s=2.0),
-        ]
-
-    def open_trajectory(self, ref):
-        steps = STEPS if ref == "waiting1" else [Step(turn=1, index=0, kind=StepKind.PROMPT, text=f"task of {ref}")]
-        self.trajectories[ref] = FakeTrajectory(steps)
-        return self.trajectories[ref]
-
-    def agents(self):
-        names = (("codex", True), ("claude", True), ("demo", True), ("gemini", False), ("command", True))
-        return [AgentInfo(name=n, title=n.title(), installed=i, hint=f"npm install {n}") for n, i in names]
-
-    def default_agent(self):
-        return "codex"
-
-    def mark_seen(self, ref):
-        self.calls.append(("mark_seen", ref))
-
-    def settle(self):
-        pass
-
-
-@pytest.fixture
-def manager(tmp_path, monkeypatch):
-    monkeypatch.setattr("agentdash.tui.app.now_ms", lambda: T0)
-    monkeypatch.setenv("HOME", "/home/ann")
-    return FakeManager(tmp_path / "state")
-
-
-class Driver:
-    """A running dashboard: keys, and waiting until something is so."""
-
-    def __init__(self, app, pilot, manager):
-        self.app, self.pilot, self.manager = app, pilot, manager
-
-    @property
-    def main(self) -> MainScreen:
-        return self.app.main
-
-    async def until(self, condition, what="it"):
-        async def poll():
-            while not condition():
-                await self.pilot.pause(0.01)
-
-        try:
-            await asyncio.wait_for(poll(), 10)
-        except TimeoutError:
-            pytest.fail(f"waited in vain for {what}; the screen:\n{self.text()}")
-        await self.pilot.pause()
-
-    async def press(self, *keys):
-        await self.pilot.press(*keys)
-
-    async def screen(self, kind):
-        await self.until(lambda: isinstance(self.app.screen, kind) and self.app.screen.is_mounted)
-        return self.app.screen
-
-    def text(self):
-        lines = self.app.screen._compositor.render_strips()  # what is painted, as text
-        return "\n".join("".join(segment.text for segment in strip) for strip in lines)
-
-    async def shows(self, text):
-        await self.until(lambda: text in self.text(), repr(text))
-
-    async def select(self, sid):
-        self.main.table.select(sid)
-        await self.until(lambda: self.main.table.selected.id == sid and self.manager.trajectories.get(sid))
-        await self.pilot.pause()
-
-    async def called(self, *call):
-        await self.until(lambda: call in self.manager.calls)
-
-
-@pytest.fixture
-def dashboard(manager):
-    """An async context: the dashboard with its five sessions on the screen."""
-
-    class Running:
-        def __init__(self, size=(160, 45), **options):
-            self.app = Dashboard(manager, **options)
-            self.context = self.app.run_test(size=size, notifications=True)
-
-        async def __aenter__(self):
-            driver = Driver(self.app, await self.context.__aenter__(), manager)
-            if manager.seq:
-                await driver.until(lambda: driver.main.table.selected is not None)
-            return driver
-
-        async def __aexit__(self, *exc):
-            return await self.context.__aexit__(*exc)
-
-    return Running
+from agentdash.widgets.recall_input import RecallInput
+from pilot.fakes import T0, session
 
 
 async def test_the_table_shows_the_sessions_and_the_steps_of_the_first(dashboard):
@@ -417,9 +171,9 @@ async def test_new_session(dashboard):
         await d.press("n")
         await d.screen(NewSessionScreen)
         await d.shows("not installed: gemini")
-        assert "command" not in d.text()
-        await d.press(*"quick fix", "tab", "right", "tab", "tab", *"opus", "enter")
-        await d.called("spawn", "quick fix", "claude", "opus", "/home/ann/work/api")
+        await d.press(*"quick fix", "tab", "right", "tab", "right", "tab", "tab", *"opus", "enter")
+        options = {"permission_mode": "plan"}
+        await d.called("spawn", "quick fix", "claude", "opus", "/home/ann/work/api", options)
         await d.until(lambda: d.app.screen is d.main and d.main.table.selected.id == "spawned1")
 
 
@@ -427,10 +181,13 @@ async def test_the_dialog_stays_open_with_the_reason(dashboard):
     async with dashboard() as d:
         await d.press("n")
         await d.screen(NewSessionScreen)
-        await d.press("tab", "tab", "enter")
+        await d.press("tab", "tab", "tab", "enter")
         await d.shows("Write a prompt")
         d.manager.error = UsageError("No such folder: /x.")
-        await d.press(*"go", "enter")
+        await d.press(*"go")
+        await d.shows("No such folder: /x.")
+        await d.press("enter")
+        await d.called("spawn", "go", "codex", None, "/home/ann/work/api", {})
         await d.shows("No such folder: /x.")
         await d.press("escape")
         await d.until(lambda: d.app.screen is d.main)
@@ -448,7 +205,7 @@ async def test_stop_asks_first_and_shows_the_receipt(dashboard):
         await d.press("x")
         await d.screen(ConfirmScreen)
         await d.press("y")
-        await d.screen(ReceiptScreen)
+        await d.screen(StoppingScreen)
         await d.shows("2 processes ended (SIGINT 1, SIGKILL 1), 1 left, 1.2s")
         await d.shows("belongs to another user")
         await d.press("escape")
@@ -461,7 +218,7 @@ async def test_capital_x_stops_at_once(dashboard):
         await d.select("running1")
         await d.press("X")
         await d.called("stop", "running1", True)
-        await d.screen(ReceiptScreen)
+        await d.screen(StoppingScreen)
 
 
 async def test_delete_asks_first(dashboard):
@@ -550,6 +307,193 @@ async def test_without_sessions_the_screen_teaches(dashboard, tmp_path, manager)
         await d.shows("starts a new codex session in")
         await d.press("i", *"hello", "enter")
         await d.until(lambda: any(call[:2] == ("spawn", "hello") for call in d.manager.calls))
+
+
+async def test_the_dialog_shows_the_exact_command(dashboard):
+    async with dashboard() as d:
+        await d.press("n")
+        await d.screen(NewSessionScreen)
+        await d.shows("$ codex exec --sandbox workspace-write --cd /home/ann/work/api")
+        await d.press("tab", "tab", "right", "tab", "tab", *"o3", "tab", *"--search -i 'a b.png'")
+        await d.shows("--sandbox danger-full-access --cd /home/ann/work/api --model o3")
+        await d.shows("--search -i 'a b.png'  ")
+
+
+async def test_folders_are_completed_and_recalled(dashboard, tmp_path):
+    (tmp_path / "projects" / "api").mkdir(parents=True)
+    async with dashboard() as d:
+        await d.press("n")
+        screen = await d.screen(NewSessionScreen)
+        folder = screen.query_one("#new-cwd", RecallInput)
+        folder.focus()
+        await d.press("up")
+        assert folder.value == "~/work/web"
+        await d.press("down")
+        assert folder.value == "~/work/api"
+        folder.value = ""
+        await d.press(*"~/work/w")
+        await d.until(lambda: folder._suggestion == "~/work/web")
+        await d.press("right")
+        assert folder.value == "~/work/web"
+        folder.value = ""
+        await d.press(*f"{tmp_path}/pro")
+        await d.until(lambda: folder._suggestion)
+        await d.press("right")
+        assert folder.value == f"{tmp_path}/projects/"
+
+
+async def test_capital_n_starts_one_like_the_selected(dashboard):
+    async with dashboard() as d:
+        await d.select("stopped1")
+        await d.press("N")
+        await d.screen(NewSessionScreen)
+        await d.shows("rename the store")
+        await d.shows("--sandbox read-only --cd /home/ann/work/api")
+        await d.press("enter")
+        options = {"sandbox": "read-only", "args": ["--skip-git-repo-check"]}
+        await d.called("spawn", "rename the store", "codex", None, "/home/ann/work/api", options)
+
+
+async def test_up_brings_back_earlier_prompts_and_down_the_draft(dashboard):
+    async with dashboard() as d:
+        await d.select("done0001")
+        await d.press("i", *"so")
+        text = d.main.detail.prompt.input
+        await d.until(lambda: text.recall._texts, "the history")
+        await d.press("up")
+        assert text.text == "write the migration"
+        await d.press("up")
+        assert text.text == "add dark\nmode"
+        await d.press("up", "down", "down", "down")
+        assert text.text == "so"
+
+
+async def test_a_draft_stays_with_its_session(dashboard):
+    async with dashboard() as d:
+        await d.select("done0001")
+        await d.press("i", *"half a thou", "escape")
+        await d.select("stopped1")
+        assert d.main.detail.prompt.input.text == ""
+        await d.press("i", *"other", "escape")
+        await d.select("done0001")
+        assert d.main.detail.prompt.input.text == "half a thou"
+
+
+async def test_a_stop_counts_down_and_can_be_hurried(dashboard):
+    async with dashboard() as d:
+        d.manager.may_end.clear()
+        await d.select("running1")
+        await d.press("x")
+        await d.screen(ConfirmScreen)
+        await d.shows("SIGINT first, SIGTERM after 3 s, SIGKILL after 6 s.")
+        await d.press("y")
+        await d.screen(StoppingScreen)
+        await d.shows("SIGINT sent, SIGTERM in")
+        await d.press("X")
+        await d.called("stop", "running1", True)
+        await d.shows("SIGKILL sent")
+        d.manager.may_end.set()
+        await d.shows("2 processes ended (SIGINT 1, SIGKILL 1)")
+
+
+async def test_a_stop_that_nobody_watches_tells_its_receipt_in_a_line(dashboard):
+    async with dashboard() as d:
+        d.manager.may_end.clear()
+        await d.select("running1")
+        await d.press("x")
+        await d.screen(ConfirmScreen)
+        await d.press("y")
+        await d.screen(StoppingScreen)
+        await d.press("escape")
+        await d.until(lambda: d.app.screen is d.main)
+        d.manager.may_end.set()
+        await d.shows("2 processes ended")
+
+
+async def test_deleting_a_running_session_stops_it_first(dashboard):
+    async with dashboard() as d:
+        await d.select("running1")
+        await d.press("D")
+        await d.screen(ConfirmScreen)
+        await d.press("y")
+        await d.screen(StoppingScreen)
+        await d.called("delete", "running1")
+        stop, delete = (next(c for c in d.manager.calls if c[0] == verb) for verb in ("stop", "delete"))
+        assert d.manager.calls.index(stop) < d.manager.calls.index(delete)
+
+
+async def test_t_goes_through_the_themes(dashboard):
+    async with dashboard() as d:
+        seen = []
+        for _ in THEMES:
+            seen.append(d.app.theme)
+            await d.press("t")
+        assert sorted(seen) == sorted(theme.name for theme in THEMES.values())
+        assert d.app.theme == "agentdash-dark"
+
+
+async def test_f2_turns_the_mouse_on_and_off(dashboard, monkeypatch):
+    async with dashboard() as d:
+        written = []
+        monkeypatch.setattr(d.app._driver, "write", written.append)
+        await d.press("f2")
+        await d.shows("Mouse on")
+        assert mouse.ON in written
+        await d.press("f2")
+        await d.shows("Mouse off")
+        assert written.count(mouse.OFF) == 1
+
+
+async def test_a_click_selects_and_a_second_one_opens(dashboard):
+    async with dashboard() as d:
+        table = d.main.table
+        await d.pilot.click(table, offset=(20, 5))
+        assert table.selected.id == "done0001"
+        await d.pilot.click(table, offset=(20, 5), times=2)
+        assert d.app.focused is d.main.detail.steps
+
+
+async def test_ctrl_c_twice_quits_and_once_says_so(dashboard):
+    async with dashboard() as d:
+        await d.press("ctrl+c")
+        await d.shows("Ctrl+C once more quits")
+        assert d.app.is_running
+        await d.press("ctrl+c")
+        await d.until(lambda: not d.app.is_running)
+        assert not [call for call in d.manager.calls if call[0] == "stop"]
+
+
+async def test_the_palette_offers_what_can_be_done_now(dashboard):
+    async with dashboard() as d:
+        await d.select("done0001")
+        await d.press("ctrl+p", *"prompt")
+        await d.shows("write to the selected session")
+        await d.press("down", "enter")
+        await d.until(lambda: isinstance(d.app.focused, PromptInput))
+
+
+@pytest.mark.parametrize("size", [(28, 20), (80, 6)])
+async def test_a_screen_that_is_too_small_says_so(dashboard, size):
+    async with dashboard(size=size) as d:
+        await d.shows(f"{size[0]}x{size[1]} is too")
+        await d.pilot.resize_terminal(80, 24)
+        await d.shows("fix the flaky")
+        assert "too small" not in d.text()
+
+
+async def test_the_tour_says_what_to_try(dashboard):
+    async with dashboard(tour=[("x", "stop the tree")]) as d:
+        await d.shows("Try: x stop the tree")
+        await d.press("question_mark")
+        await d.shows("what to try here")
+
+
+async def test_silence_is_told_without_any_event(dashboard):
+    async with dashboard() as d:
+        await d.shows("● running")
+        d.main.table._clock = lambda: T0 + 240_000
+        d.main.table.tick()
+        await d.shows("↳ silent 4m")
 
 
 async def test_plain_ascii(dashboard):

@@ -10,6 +10,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from ..actions import help_sections
+from ..sayings import Tour
 
 
 class HelpScreen(ModalScreen[None]):
@@ -19,19 +20,24 @@ class HelpScreen(ModalScreen[None]):
         Binding("escape,question_mark,q,enter", "dismiss(None)", "close", show=False),
     ]
 
+    def __init__(self, tour: Tour = ()) -> None:
+        super().__init__()
+        self._tour = tour
+
     def compose(self) -> ComposeResult:
         """The keys in groups."""
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = "Keys"
             with VerticalScroll():
-                yield Static(help_text())
+                yield Static(help_text(self._tour))
             yield Static("Esc close", classes="keys")
 
 
-def help_text() -> Content:
-    """One line per key, under the headings of their groups."""
+def help_text(tour: Tour = ()) -> Content:
+    """One line per key, under the headings of their groups; what to try first, where there is a tour."""
+    groups = [("what to try here", list(tour))] if tour else []
     lines = []
-    for heading, pairs in help_sections():
+    for heading, pairs in [*groups, *help_sections()]:
         lines.append(Content.styled(heading, "bold"))
         lines += [Content.assemble((f"  {keys:<16}", "bold"), help_) for keys, help_ in pairs]
         lines.append(Content(""))

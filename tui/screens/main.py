@@ -9,6 +9,7 @@ from textual.containers import Container
 from textual.content import Content
 from textual.screen import Screen
 from textual.widget import Widget
+from textual.widgets import Static
 
 from ...sessions.manager import SessionManager
 from ...widgets.line import Line
@@ -43,6 +44,7 @@ class MainScreen(Screen[None]):
         *,
         clock: Callable[[], int],
         signs: Signs = UNICODE,
+        tour: sayings.Tour = (),
     ) -> None:
         super().__init__()
         self._where = place(str(manager.home))
@@ -53,8 +55,10 @@ class MainScreen(Screen[None]):
         self._came_from: Widget | None = None
         self.status = StatusLine(signs=signs, id="status")
         self.table = SessionTable(clock, signs=signs, id="table")
-        self.detail = Detail(manager, requests, signs)
+        self.detail = Detail(manager, requests, signs, hint=sayings.tour_line(tour))
+        self._tour = tour
         self.keys = Line(signs=signs, id="keys")
+        self.too_small = Static("", id="too-small", markup=False)
 
     def compose(self) -> ComposeResult:
         """Status line, the two panes, and the keys that can be pressed now."""
@@ -63,6 +67,7 @@ class MainScreen(Screen[None]):
             yield self.table
             yield self.detail
         yield self.keys
+        yield self.too_small
 
     def on_mount(self) -> None:
         """Ages are looked at once a second; nothing else moves by itself."""
@@ -72,6 +77,7 @@ class MainScreen(Screen[None]):
 
     def on_resize(self) -> None:
         """Lines that are made for a width are made again."""
+        self.too_small.update(f"{self.size.width}x{self.size.height} is too small: 30x8 at least.")
         self.call_after_refresh(self._show_words)
 
     @on(SessionsChanged)
@@ -125,7 +131,7 @@ class MainScreen(Screen[None]):
         finally:
             self._sending = False
         if sent:
-            self.detail.prompt.accepted()
+            self.detail.prompt.accepted(text)
             self.detail.steps.following = True
             self.detail.steps.focus()
 
@@ -139,7 +145,7 @@ class MainScreen(Screen[None]):
 
     def action_help(self) -> None:
         """Show all keys."""
-        self.app.push_screen(HelpScreen())
+        self.app.push_screen(HelpScreen(self._tour))
 
     def action_back(self) -> None:
         """From the trajectory to the table; from the table nowhere."""
@@ -151,6 +157,7 @@ class MainScreen(Screen[None]):
         self._came_from = self.focused
         self._uncover()
         self.detail.prompt.input.focus()
+        self._learn_history()
 
     def action_follow(self) -> None:
         """Follow the newest step, or stop following."""
@@ -161,6 +168,20 @@ class MainScreen(Screen[None]):
         """Ask what to start; the selected session's folder is the first guess."""
         selected = self.table.selected
         await self._operations.ask_what_to_start(selected.cwd if selected else str(Path.cwd()))
+
+    @work
+    async def action_new_like(self) -> None:
+        """Ask what to start, filled in like the selected session."""
+        if (session := self.table.selected) is not None:
+            await self._operations.ask_what_to_start(session.cwd, session)
+
+    async def action_mouse(self) -> None:
+        """Mouse on or off."""
+        await self.app.run_action("app.mouse")
+
+    async def action_theme(self) -> None:
+        """The next theme."""
+        await self.app.run_action("app.theme")
 
     @work
     async def action_stop(self) -> None:
@@ -190,6 +211,10 @@ class MainScreen(Screen[None]):
     async def _learn_default(self) -> None:
         await self._operations.learn_default()
         self._show_words()
+
+    @work(exclusive=True, group="history")
+    async def _learn_history(self) -> None:
+        self.detail.prompt.input.recall.learn(await self._operations.earlier_prompts())
 
     def _uncover(self) -> None:
         """Bring the detail pane to the front where only one pane has room."""

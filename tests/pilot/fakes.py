@@ -1,0 +1,216 @@
+"""A manager that only remembers what it was asked, and five sessions of different fates."""
+
+import threading
+from pathlib import Path
+
+from msgspec import structs
+
+from agentdash.sessions.agents.base import Ladder, Launch
+from agentdash.sessions.manager import AgentInfo, ProcessInfo
+from agentdash.sessions.model import (
+    Change,
+    Changes,
+    Ended,
+    Left,
+    PlanItem,
+    Receipt,
+    Session,
+    Status,
+    Step,
+    StepKind,
+    StepStatus,
+    Usage,
+)
+
+T0 = 1_790_000_000_000
+AGES = {"waiting1": 4, "failed01": 120, "done0001": 540, "running1": 1, "stopped1": 3600}
+
+
+def session(sid, status, title, *, created, **own):
+    facts = {
+        "id": sid, "agent": "codex", "title": title, "task": title, "status": status, "cwd": "/home/ann/work/api",
+        "turn": 1, "created_at": T0 - created, "updated_at": T0 - created,
+        "last_event_at": T0 - 1000 * AGES.get(sid, 5), "usage": Usage.of(15_200, 3_000, 3_000, 100), "cost_usd": 0.31,
+    }  # fmt: skip
+    return Session(**(facts | own))
+
+
+SESSIONS = [
+    session("waiting1", Status.WAITING, "fix the flaky login test", created=1, turn=2,
+            reason="wants to run: rm -rf build/"),
+    session("failed01", Status.FAILED, "add dark mode", created=2, agent="claude", cwd="/home/ann/work/web",
+            reason="401 invalid api key", cost_usd=None),
+    session("done0001", Status.DONE, "write the migration", created=3, agent="claude", turn=3),
+    session("running1", Status.RUNNING, "split [/red] the monolith into services", created=4),
+    session("stopped1", Status.STOPPED, "rename the store", created=5),
+]  # fmt: skip
+
+STEPS = [
+    Step(turn=1, index=0, kind=StepKind.PROMPT, text="fix the flaky login test in tests/login"),
+    Step(turn=1, index=1, kind=StepKind.REASONING, text="The failure depends on the clock; look at the fixture first."),
+    Step(turn=1, index=2, kind=StepKind.COMMAND, command="pytest -q tests/login", exit_code=1,
+         at=T0, ended_at=T0 + 3200, status=StepStatus.FAILED,
+         output="\n".join(f"line {n} \x1b[31mof\x1b[0m the output" for n in range(47))),
+    Step(turn=1, index=3, kind=StepKind.FILE_CHANGE, status=StepStatus.OK, changes=(
+        Change(path="src/clock.py", kind="update", diff="+a\n+b\n-c"),
+        Change(path="tests/login/conftest.py", kind="add"))),
+    Step(turn=1, index=4, kind=StepKind.TOOL_CALL, tool="search_docs", arguments={"query": "freezegun tick"},
+         status=StepStatus.OK, at=T0, ended_at=T0 + 400),
+    Step(turn=1, index=5, kind=StepKind.PLAN, items=(
+        PlanItem(text="read the fixture", status="completed"), PlanItem(text="freeze the clock", status="in_progress"),
+        PlanItem(text="run the tests", status="pending"))),
+    Step(turn=1, index=6, kind=StepKind.MESSAGE,
+         text="The test read the real clock. It now uses the frozen one, and a regression test covers the last "
+              "second of an hour.\n\nNothing else depends on it."),
+    Step(turn=1, index=7, kind=StepKind.ERROR, text="stream disconnected: retrying"),
+    Step(turn=1, index=8, kind=StepKind.USAGE, usage=Usage.of(15_200, 3_000, 3_000), cost_usd=0.31),
+    Step(turn=2, index=0, kind=StepKind.PROMPT, text="also add a regression test"),
+    Step(turn=2, index=1, kind=StepKind.UNKNOWN, event="item.odd", text='{"type":"item.odd","x":"[red]"}'),
+    Step(turn=2, index=2, kind=StepKind.COMMAND, command="rm -rf build/", status=StepStatus.RUNNING),
+]  # fmt: skip
+
+
+class FakeTrajectory:
+    def __init__(self, steps):
+        self.fresh = list(steps)
+        self.closed = False
+
+    def refresh(self):
+        fresh, self.fresh = self.fresh, []
+        return fresh
+
+    def close(self):
+        self.closed = True
+
+
+class FakeManager:
+    """Sessions in memory, by the interface of the real manager."""
+
+    def __init__(self, home: Path, sessions=SESSIONS):
+        self.home = home
+        self.live_dir = home / "live"
+        self.live_dir.mkdir(parents=True)
+        self.calls = []
+        self.seq = 0
+        self.log = []
+        self.lock = threading.Lock()
+        self.trajectories = {}
+        self.error = None
+        self.may_end = threading.Event()
+        """Cleared: a stop goes on until it is set."""
+        self.may_end.set()
+        for one in reversed(sessions):
+            self.put(one)
+
+    def put(self, one):
+        with self.lock:
+            self.seq += 1
+            self.log.append((self.seq, one.id, one))
+        (self.home / "agentdash.db-wal").write_text(str(self.seq))
+
+    def drop(self, sid):
+        with self.lock:
+            self.seq += 1
+            self.log.append((self.seq, sid, None))
+        (self.home / "agentdash.db-wal").write_text(str(self.seq))
+
+    def changes(self, since):
+        with self.lock:
+            newest = {sid: one for seq, sid, one in self.log if seq > since}
+            updated = tuple(one for one in newest.values() if one is not None)
+            return Changes(seq=self.seq, updated=updated, removed=tuple(s for s, one in newest.items() if one is None))
+
+    def get(self, ref):
+        return next(one for _, sid, one in reversed(self.log) if sid == ref)
+
+    def asked(self, *call):
+        self.calls.append(call)
+        if self.error is not None:
+            raise self.error
+
+    def spawn(self, prompt, *, agent=None, model=None, cwd=None, title=None, options=None):
+        self.asked("spawn", prompt, agent, model, cwd, options)
+        one = session("spawned1", Status.RUNNING, prompt, created=-10, agent=agent or "codex")
+        self.put(one)
+        return one
+
+    def inject(self, ref, prompt):
+        self.asked("inject", ref, prompt)
+        one = self.get(ref)
+        self.put(structs.replace(one, status=Status.RUNNING, turn=one.turn + 1))
+        return self.get(ref)
+
+    def retry(self, ref):
+        self.asked("retry", ref)
+        return self.get(ref)
+
+    def plan(self, prompt, *, agent=None, model=None, cwd=None, options=None):
+        if self.error is not None:
+            raise self.error
+        sandbox = (options or {}).get("sandbox", "workspace-write")
+        arguments = ("--model", model) if model else ()
+        more = tuple((options or {}).get("args", ()))
+        return Launch(
+            argv=(agent or "codex", "exec", "--sandbox", sandbox, "--cd", cwd, *arguments, *more), stdin=prompt
+        )
+
+    def ladder(self, ref):
+        return Ladder()
+
+    def options(self, ref):
+        return {"sandbox": "read-only", "args": ["--skip-git-repo-check"]}
+
+    def recent_folders(self, limit=30):
+        return ["/home/ann/work/web", "/home/ann/work/api"]
+
+    def recent_prompts(self, limit=200):
+        return ["write the migration", "add dark\nmode"]
+
+    def stop(self, ref, *, now=False):
+        self.asked("stop", ref, now)
+        if not now and not self.may_end.wait(10):
+            raise TimeoutError
+        self.put(structs.replace(self.get(ref), status=Status.STOPPED, reason=None))
+        ended = (
+            Ended(pid=4121, command="codex exec", signal="SIGINT"),
+            Ended(pid=4190, command="sleep 600", signal="SIGKILL"),
+        )
+        left = (Left(pid=9, command="sudo x", reason="belongs to another user"),)
+        return Receipt(session=ref, status=Status.STOPPED, ended=ended, left=left, duration_ms=1200)
+
+    def delete(self, ref):
+        self.asked("delete", ref)
+        self.drop(ref)
+
+    def processes(self, ref):
+        return [
+            ProcessInfo(pid=4121, parent=1, command="codex exec --json", age_s=60.0),
+            ProcessInfo(pid=4188, parent=4121, command="bash -c 'pytest [-q]'", age_s=3.0),
+            ProcessInfo(pid=4190, parent=4188, command="pytest -q", age_s=2.0),
+        ]
+
+    def open_trajectory(self, ref):
+        steps = STEPS if ref == "waiting1" else [Step(turn=1, index=0, kind=StepKind.PROMPT, text=f"task of {ref}")]
+        self.trajectories[ref] = FakeTrajectory(steps)
+        return self.trajectories[ref]
+
+    def agents(self):
+        def info(name, *, installed=True, **own):
+            return AgentInfo(name=name, title=name.title(), installed=installed, hint=f"npm install {name}", **own)
+
+        sandboxes = ("read-only", "workspace-write", "danger-full-access")
+        return [
+            info("codex", mode_key="sandbox", modes=sandboxes, mode="workspace-write", model="gpt-5.5"),
+            info("claude", mode_key="permission_mode", modes=("acceptEdits", "plan"), mode="acceptEdits"),
+            info("demo"),
+            info("gemini", installed=False),
+        ]
+
+    def default_agent(self):
+        return "codex"
+
+    def mark_seen(self, ref):
+        self.calls.append(("mark_seen", ref))
+
+    def settle(self):
+        pass

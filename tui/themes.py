@@ -1,0 +1,147 @@
+"""The colours: what each meaning looks like, in five themes.
+
+Each text colour has a contrast of at least 4.5:1 with its background (a test counts).  The ``safe`` themes tell
+outcome, failure and attention apart by hues that stay different for colour-blind eyes (after Okabe and Ito);
+``terminal`` uses nothing but the sixteen colours that the terminal's owner chose.
+"""
+
+from textual.theme import BUILTIN_THEMES, Theme
+
+
+def _theme(
+    name: str,
+    *,
+    dark: bool,
+    ground: str,
+    text: str,
+    muted: str,
+    rule: str,
+    running: str,
+    attention: str,
+    failure: str,
+    good: str,
+    cursor: str,
+    blurred: str,
+) -> Theme:
+    return Theme(
+        name=name,
+        dark=dark,
+        primary=running,
+        secondary=muted,
+        warning=attention,
+        error=failure,
+        success=good,
+        accent=running,
+        foreground=text,
+        background=ground,
+        surface=ground,
+        panel=ground,
+        variables={
+            "text-primary": running,
+            "text-warning": attention,
+            "text-error": failure,
+            "text-success": good,
+            "text-muted": muted,
+            "muted": muted,
+            "muted-style": "none",
+            "rule": rule,
+            "border": rule,
+            "border-blurred": rule,
+            "block-cursor-background": cursor,
+            "block-cursor-foreground": text,
+            "block-cursor-text-style": "none",
+            "cursor-blurred": blurred,
+            "input-cursor-background": text,
+            "input-cursor-foreground": ground,
+        },
+    )
+
+
+_DARK = {
+    "ground": "#101418",
+    "text": "#dbe1e8",
+    "muted": "#949fab",
+    "rule": "#3b4550",
+    "cursor": "#27405e",
+    "blurred": "#20262d",
+}
+_LIGHT = {
+    "ground": "#ffffff",
+    "text": "#1c2128",
+    "muted": "#59626d",
+    "rule": "#c3cad2",
+    "cursor": "#cfe2fb",
+    "blurred": "#eceff2",
+}
+
+THEMES = {
+    "dark": _theme(
+        "agentdash-dark",
+        dark=True,
+        running="#79b8ff",
+        attention="#f2b84b",
+        failure="#ff8a80",
+        good="#6fd38a",
+        **_DARK,
+    ),
+    "light": _theme(
+        "agentdash-light",
+        dark=False,
+        running="#0a4fa8",
+        attention="#7d4a00",
+        failure="#a91d2a",
+        good="#0f5f2c",
+        **_LIGHT,
+    ),
+    "safe-dark": _theme(
+        "agentdash-safe-dark",
+        dark=True,
+        running="#7cc4f5",
+        attention="#f0e442",
+        failure="#ff9a57",
+        good="#35d6b2",
+        **_DARK,
+    ),
+    "safe-light": _theme(
+        "agentdash-safe-light",
+        dark=False,
+        running="#00568a",
+        attention="#665600",
+        failure="#953700",
+        good="#00584a",
+        **_LIGHT,
+    ),
+    "terminal": Theme(
+        name="agentdash-terminal",
+        ansi=True,
+        primary="ansi_blue",
+        secondary="ansi_cyan",
+        warning="ansi_yellow",
+        error="ansi_red",
+        success="ansi_green",
+        accent="ansi_blue",
+        foreground="ansi_default",
+        background="ansi_default",
+        surface="ansi_default",
+        panel="ansi_default",
+        variables=BUILTIN_THEMES["ansi-dark"].variables
+        | {
+            "muted": "ansi_default",
+            "muted-style": "dim",
+            "rule": "ansi_bright_black",
+            "border": "ansi_bright_black",
+            "block-cursor-background": "ansi_blue",
+            "block-cursor-foreground": "ansi_bright_white",
+            "block-cursor-text-style": "none",
+            "cursor-blurred": "ansi_bright_black",
+            "surface-lighten-2": "ansi_default",
+        },
+    ),
+}
+"""By the names that the settings know."""
+
+
+def after(name: str) -> str:
+    """The next theme, by the theme's own name."""
+    names = [theme.name for theme in THEMES.values()]
+    return names[(names.index(name) + 1) % len(names)] if name in names else names[0]
