@@ -1,11 +1,15 @@
 """The dashboard with scripted agents at work, in a state folder of its own."""
 
 import os
+import signal
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 from ..sessions.errors import AgentdashError
 from ..sessions.manager import SessionManager
+from ..sessions.model import Session
 from ..sessions.text import one_line
 
 SCRIPTS = (
@@ -45,23 +49,28 @@ def run_demo(directory: Path) -> int:
         try:
             return run_dashboard(manager, tour=TOUR)
         finally:
+            # A terminal that was closed sends SIGHUP again and cannot be written to: what runs is ended all the same.
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
             _stop_all(manager)
             _say(f"The demo's sessions were in {directory / 'state'}.")
 
 
 def _stop_all(manager: SessionManager) -> None:
     """Leave nothing running, and say what was ended."""
-    for session in manager.sessions():
-        if session.status.ended and not session.left:
-            continue
-        name = one_line(session.title or session.task, 50)
-        try:
-            receipt = manager.stop(session.id)
-        except AgentdashError as error:
-            _say(f"{name}: {error}")
-        else:
-            _say(f"{name}: {receipt.summary()}")
+    running = [s for s in manager.sessions() if not s.status.ended or s.left]
+    with ThreadPoolExecutor(max_workers=len(SCRIPTS)) as pool:
+        for line in pool.map(lambda session: _ended(manager, session), running):
+            _say(line)
+
+
+def _ended(manager: SessionManager, session: Session) -> str:
+    name = one_line(session.title or session.task, 50)
+    try:
+        return f"{name}: {manager.stop(session.id).summary()}"
+    except AgentdashError as error:
+        return f"{name}: {error}"
 
 
 def _say(line: str) -> None:
-    print(line, file=sys.stderr)  # noqa: T201 - the screen is closed
+    with suppress(OSError):
+        print(line, file=sys.stderr)  # noqa: T201 - the screen is closed

@@ -64,7 +64,8 @@ def process_lines(session: Session, processes: Sequence[ProcessInfo]) -> list[st
     if not processes:
         return [f"{session.agent}, turn {session.turn}: no process is running."]
     depths: dict[int, int] = {}
-    lines = [f"{session.agent}, turn {session.turn}, and what it started:"]
+    told = "left these running" if session.status.ended else "and what it started"
+    lines = [f"{session.agent}, turn {session.turn}, {told}:"]
     for process in processes:
         depth = depths[process.pid] = depths.get(process.parent, -1) + 1
         lines.append(f"  {'  ' * depth}{process.pid} {one_line(process.command, 64 - 2 * min(depth, 10))}")

@@ -106,9 +106,9 @@ THEMES = {
         "agentdash-safe-light",
         dark=False,
         running="#00568a",
-        attention="#665600",
-        failure="#953700",
-        good="#00584a",
+        attention="#7a5200",
+        failure="#a8006a",
+        good="#004d40",
         **_LIGHT,
     ),
     "terminal": Theme(

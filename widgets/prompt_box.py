@@ -93,6 +93,7 @@ class PromptBox(Vertical):
     PromptBox { height: auto; max-height: 40%; }
     PromptBox > #prompt-target { color: $muted; }
     PromptBox:focus-within > #prompt-target { color: $foreground; text-style: bold; }
+    PromptBox > .-hinted { min-height: 2; }
     PromptBox > PromptInput { height: auto; max-height: 8; padding: 0; background: $background; }
     """
 
@@ -105,7 +106,8 @@ class PromptBox(Vertical):
     def compose(self) -> ComposeResult:
         """The label and the text."""
         yield self._target
-        yield PromptInput(placeholder=self._placeholder, id="prompt-input")
+        text = PromptInput(placeholder=self._placeholder, id="prompt-input")
+        yield text.set_class(bool(self._placeholder), "-hinted")
 
     @property
     def input(self) -> PromptInput:

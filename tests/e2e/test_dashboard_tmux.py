@@ -36,7 +36,8 @@ def test_the_whole_job_from_the_keyboard(terminal, manager, leftovers):
     terminal.shows('Stop "')
     terminal.keys("y")
     terminal.shows("ended (", "0 left", "Enter close")
-    terminal.keys("Escape")
+    terminal.keys("Enter")
+    terminal.lacks("Enter close")
     terminal.shows("■ stopped", "as turn 3")
 
     terminal.keys("q")
@@ -88,6 +89,15 @@ def test_the_demo_ends_what_it_started(terminal, tmp_path, leftovers):
     assert len(found) == 5
     assert all(session.status.ended for session in found)
     assert [leftovers(session.id) for session in found] == [[]] * 5
+
+
+def test_a_demo_whose_terminal_is_closed_leaves_nothing(terminal, tmp_path, leftovers, wait_until):
+    terminal.start("agentdash demo --dir demo")
+    terminal.shows("running", "Split the mono")
+    with SessionManager(tmp_path / "demo" / "state") as manager:
+        terminal.close()
+        wait_until(lambda: all(s.status.ended and not s.left for s in manager.sessions()), what="the end of all")
+        assert [leftovers(session.id) for session in manager.sessions()] == [[]] * 5
 
 
 def test_a_terminal_that_cannot_draw_is_told(terminal):

@@ -407,7 +407,7 @@ async def test_a_stop_that_nobody_watches_tells_its_receipt_in_a_line(dashboard)
         await d.press("escape")
         await d.until(lambda: d.app.screen is d.main)
         d.manager.may_end.set()
-        await d.shows("2 processes ended")
+        await d.shows("ended (SIGINT 1, SIGKILL 1), 1 left")
 
 
 async def test_deleting_a_running_session_stops_it_first(dashboard):
