@@ -67,67 +67,70 @@ class NewSessionScreen(ModalScreen[None]):
         self._agents = {agent.name: agent for agent in offer.agents}
         self._plan = plan
         self._start = start
+        first = offer.first
+        installed = [agent.name for agent in offer.agents if agent.installed]
+        missing = [agent.name for agent in offer.agents if not agent.installed]
+        without = f"not installed: {', '.join(missing)}" if missing else ""
+        self._prompt = PromptInput(id="new-prompt")
+        self._agent = Choice(installed, first.agent or "", without=without, id="new-agent")
+        self._mode = Choice((), "", id="new-mode")
+        self._mode_name = Label()
+        self._folder = RecallInput(first.cwd, suggester=FolderSuggester(offer.folders), id="new-cwd")
+        self._model = RecallInput(first.model or "", id="new-model")
+        self._more = RecallInput(_arguments(first), placeholder="passed on as they are", id="new-args")
+        self._command = Static("", id="new-plan", markup=False)
+        self._error = Static("", id="new-error", markup=False)
 
     def compose(self) -> ComposeResult:
         """The fields, each beside its name."""
-        first = self._offer.first
-        installed = [agent.name for agent in self._offer.agents if agent.installed]
-        missing = [agent.name for agent in self._offer.agents if not agent.installed]
-        without = f"not installed: {', '.join(missing)}" if missing else ""
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = "New session"
-            yield from _row("prompt", PromptInput(id="new-prompt"))
-            yield from _row("agent", Choice(installed, first.agent or "", without=without, id="new-agent"))
-            yield from _row("mode", Choice((), "", id="new-mode"))
-            yield from _row(
-                "folder", RecallInput(first.cwd, suggester=FolderSuggester(self._offer.folders), id="new-cwd")
-            )
-            yield from _row("model", RecallInput(first.model or "", id="new-model"))
-            yield from _row(
-                "arguments", RecallInput(_arguments(first), placeholder="passed on as they are", id="new-args")
-            )
-            yield Static("", id="new-plan", markup=False)
-            yield Static("", id="new-error", markup=False)
+            yield from _row(Label("prompt"), self._prompt)
+            yield from _row(Label("agent"), self._agent)
+            yield from _row(self._mode_name, self._mode)
+            yield from _row(Label("folder"), self._folder)
+            yield from _row(Label("model"), self._model)
+            yield from _row(Label("arguments"), self._more)
+            yield self._command
+            yield self._error
             yield Static("Enter start   Tab next field   Ctrl+J new line   ↑↓ earlier   Esc cancel", classes="keys")
 
     def on_mount(self) -> None:
         """Begin with the prompt."""
-        self.query_one("#new-cwd", RecallInput).recall.learn(map(place, self._offer.folders))
-        prompt = self.query_one("#new-prompt", PromptInput)
-        prompt.recall.learn(self._offer.prompts)
-        prompt.text = self._offer.first.prompt
-        prompt.focus()
+        self._folder.recall.learn(map(place, self._offer.folders))
+        self._prompt.recall.learn(self._offer.prompts)
+        self._prompt.text = self._offer.first.prompt
+        self._prompt.focus()
+        self._agent_chosen()
         if not any(agent.installed for agent in self._offer.agents):
             hints = [f"{agent.title}: {agent.hint}" for agent in self._offer.agents if agent.hint]
             self._say("\n".join(["No agent is installed.", *hints]))
-        self._agent_chosen()
 
     @on(Choice.Changed, "#new-agent")
     def _agent_chosen(self) -> None:
-        agent = self._agents.get(self.query_one("#new-agent", Choice).value or "")
-        mode = self.query_one("#new-mode", Choice)
+        agent = self._agents.get(self._agent.value or "")
         key = agent.mode_key if agent else None
         asked = self._offer.first.options.get(key) if key else None
-        mode.offer(agent.modes if agent else (), str(asked or (agent.mode if agent else "")))
+        self._mode.offer(agent.modes if agent else (), str(asked or (agent.mode if agent else "")))
+        self._mode_name.update((key or "").partition("_")[0])
         # Not by its height: a row that is not there cannot be reached by Tab either.
-        mode.parent.display = bool(key)  # type: ignore[union-attr]
-        if key:
-            self.query_one("#new-mode-label", Label).update(key.partition("_")[0])
-        self.query_one("#new-model", Input).placeholder = (agent and agent.model) or "the agent's own default"
+        self._mode.display = self._mode_name.display = bool(key)
+        self._model.placeholder = (agent and agent.model) or "the agent's own default"
 
     @on(Choice.Changed)
     @on(Input.Changed)
     @on(TextArea.Changed)
     def _changed(self) -> None:
-        self._show_plan()
+        self._show_command()
 
     @work(exclusive=True, group="plan")
-    async def _show_plan(self) -> None:
+    async def _show_command(self) -> None:
+        if not self._agent.value:
+            return
         await asyncio.sleep(SETTLED_SECONDS)
-        request = self._request()
-        launch, reason = await self._plan(request)
+        launch, reason = await self._plan(self._request())
         self._say("" if launch else reason or "")
-        self.query_one("#new-plan", Static).update(clean(f"$ {shlex.join(launch.argv)}") if launch else "")
+        self._command.update(clean(f"$ {shlex.join(launch.argv)}") if launch else "")
 
     @on(PromptInput.Left)
     def _cancel(self) -> None:
@@ -143,7 +146,7 @@ class NewSessionScreen(ModalScreen[None]):
         request = self._request()
         if not request.prompt.strip():
             self._say("Write a prompt: what should the agent do?")
-            self.query_one("#new-prompt").focus()
+            self._prompt.focus()
             return
         reason = await self._start(request)
         if reason is None:
@@ -153,35 +156,35 @@ class NewSessionScreen(ModalScreen[None]):
 
     def _request(self) -> SpawnRequest:
         """The fields as they stand."""
-        agent = self.query_one("#new-agent", Choice).value
-        key = self._agents[agent].mode_key if agent else None
-        options = {name: value for name, value in self._offer.first.options.items() if agent == self._offer.first.agent}
-        mode = self.query_one("#new-mode", Choice).value
-        if key and mode != self._agents[agent or ""].mode:
-            options[key] = mode
-        elif key:
-            options.pop(key, None)
-        arguments = self.query_one("#new-args", Input).value.strip()
-        options.pop("args", None)
-        if arguments:
-            options["args"] = _split(arguments)
         return SpawnRequest(
-            prompt=self.query_one("#new-prompt", PromptInput).text,
-            agent=agent,
-            cwd=self.query_one("#new-cwd", Input).value.strip(),
-            model=self.query_one("#new-model", Input).value.strip() or None,
-            options=options,
+            prompt=self._prompt.text,
+            agent=self._agent.value,
+            cwd=self._folder.value.strip(),
+            model=self._model.value.strip() or None,
+            options=self._options(),
         )
 
+    def _options(self) -> dict[str, object]:
+        """What differs from the settings; of the session that is being repeated, also what has no field here."""
+        first, agent = self._offer.first, self._agents.get(self._agent.value or "")
+        options = dict(first.options) if agent and agent.name == first.agent else {}
+        if agent and agent.mode_key:
+            options.pop(agent.mode_key, None)
+            if self._mode.value != agent.mode:
+                options[agent.mode_key] = self._mode.value
+        options.pop("args", None)
+        if more := self._more.value.strip():
+            options["args"] = _split(more)
+        return options
+
     def _say(self, reason: str) -> None:
-        error = self.query_one("#new-error", Static)
-        error.update(clean(reason))
-        error.display = bool(reason)
+        self._error.update(clean(reason))
+        self._error.display = bool(reason)
 
 
-def _row(name: str, widget: Widget) -> ComposeResult:
+def _row(name: Label, widget: Widget) -> ComposeResult:
     with Horizontal(classes="row"):
-        yield Label(name, id=f"{widget.id}-label")
+        yield name
         yield widget
 
 

@@ -40,29 +40,39 @@ class StoppingScreen(ModalScreen[None]):
         self._hurry = hurry
         self._began = monotonic()
         self._receipt: Receipt | None = None
-        self.countdown_line = Line(signs=signs, id="countdown")
+        self._dialog = Vertical(classes="dialog")
+        self._countdown = Line(signs=signs)
+        self._lines = Static("", markup=False)
+        self._keys = Static("X kill now   Esc close (the stop goes on)", classes="keys")
 
     def compose(self) -> ComposeResult:
         """The countdown, which the receipt replaces."""
-        with Vertical(classes="dialog"):
-            yield self.countdown_line
+        with self._dialog:
+            yield self._countdown
             with VerticalScroll(can_focus=False):
-                yield Static("", id="receipt", markup=False)
-            yield Static("X kill now   Esc close (the stop goes on)", id="stopping-keys", classes="keys")
+                yield self._lines
+            yield self._keys
 
     def on_mount(self) -> None:
         """Begin to count."""
+        if self._receipt is not None:
+            self._show(self._receipt)
+            return
         self._head(f'Stopping "{self._title}"')
         self.set_interval(TICK_SECONDS, self._tick)
         self._tick()
 
     def show_receipt(self, receipt: Receipt) -> None:
-        """It is done: say what was ended."""
+        """It is done: say what was ended; a stop may be faster than this screen."""
         self._receipt = receipt
+        if self.is_mounted:
+            self._show(receipt)
+
+    def _show(self, receipt: Receipt) -> None:
         self._head(f'{str(receipt.status).capitalize()} "{self._title}"')
-        self.countdown_line.display = False
-        self.query_one("#receipt", Static).update("\n".join(receipt_lines(receipt)))
-        self.query_one("#stopping-keys", Static).update("Enter close")
+        self._countdown.display = False
+        self._lines.update("\n".join(receipt_lines(receipt)))
+        self._keys.update("Enter close")
 
     async def action_hurry(self) -> None:
         """Give nothing more time."""
@@ -72,10 +82,10 @@ class StoppingScreen(ModalScreen[None]):
 
     def _tick(self) -> None:
         if self._receipt is None:
-            self.countdown_line.say(countdown(self._ladder, monotonic() - self._began))
+            self._countdown.say(countdown(self._ladder, monotonic() - self._began))
 
     def _head(self, title: str) -> None:
-        self.query_one(".dialog").border_title = title.replace("[", "\\[")
+        self._dialog.border_title = title.replace("[", "\\[")
 
 
 def countdown(ladder: Ladder, elapsed: float) -> str:

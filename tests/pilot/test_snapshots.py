@@ -1,0 +1,200 @@
+"""How the screens look: the text cell by cell, and below it which cells share a style.
+
+After a change that was meant: ``pytest tests/pilot/test_snapshots.py --snapshot-update``, and look at the difference.
+"""
+
+from string import ascii_letters, digits
+
+import pytest
+from msgspec import structs
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+
+from agentdash.sessions.errors import UsageError
+from agentdash.sessions.manager import AgentInfo
+from agentdash.tui.screens.confirm import ConfirmScreen
+from agentdash.tui.screens.help import HelpScreen
+from agentdash.tui.screens.new_session import NewSessionScreen
+from agentdash.tui.screens.stopping import StoppingScreen
+from pilot.fakes import SESSIONS, T0
+
+
+class Screens(SingleFileSnapshotExtension):
+    """One text file per screen."""
+
+    _write_mode = WriteMode.TEXT
+    file_extension = "txt"
+
+
+@pytest.fixture
+def screen(snapshot):
+    return snapshot.use_extension(Screens)
+
+
+@pytest.fixture(autouse=True)
+def fixed_words(manager, monkeypatch):
+    """Nothing on the screen depends on where and when the test runs."""
+    monkeypatch.setenv("HOME", str(manager.home.parent))
+    monkeypatch.setattr("agentdash.tui.screens.stopping.monotonic", lambda: 0.0)
+
+
+def drawn(app):
+    """The screen as text, a grid of letters for its styles, and what the letters mean."""
+    letters, text, grid = {}, [], []
+    for strip in app.screen._compositor.render_strips():
+        cells = [(char, segment.style) for segment in strip for char in segment.text]
+        text.append("".join(char for char, _ in cells).rstrip())
+        marks = "".join(letters.setdefault(told(style), (ascii_letters + digits)[len(letters)]) for _, style in cells)
+        grid.append(marks)
+    legend = [f"{letter} {style}" for style, letter in letters.items()]
+    return "\n".join([*text, "", *grid, "", *legend, ""])
+
+
+def told(style):
+    if style is None:
+        return "none"
+    colours = [colour.name if colour else "default" for colour in (style.color, style.bgcolor)]
+    extra = [name for name in ("bold", "dim", "italic", "underline", "reverse") if getattr(style, name)]
+    return " ".join([*colours[:1], "on", *colours[1:], *extra])
+
+
+async def ready(d):
+    await d.shows("fix the flaky")
+    if d.app.size.width >= 70:
+        await d.shows("also add a regression test")
+    await d.pilot.pause()
+
+
+@pytest.mark.parametrize("size", [(160, 45), (120, 40), (80, 24), (50, 24), (30, 8)], ids="{0[0]}x{0[1]}".format)
+async def test_main(dashboard, screen, size):
+    async with dashboard(size=size) as d:
+        await ready(d)
+        assert drawn(d.app) == screen
+
+
+@pytest.mark.parametrize("theme", ["light", "safe-dark", "safe-light", "terminal"])
+async def test_theme(dashboard, screen, theme):
+    async with dashboard(size=(160, 24)) as d:
+        d.app.theme = f"agentdash-{theme}"
+        await ready(d)
+        assert drawn(d.app) == screen
+
+
+async def test_ascii(dashboard, screen):
+    async with dashboard(size=(160, 24), plain_ascii=True) as d:
+        await ready(d)
+        assert drawn(d.app) == screen
+
+
+async def test_one_pane_of_a_narrow_screen(dashboard, screen):
+    async with dashboard(size=(50, 24)) as d:
+        await d.press("enter")
+        await d.shows("also add a regression test")
+        assert drawn(d.app) == screen
+
+
+async def test_reading_from_the_beginning(dashboard, screen):
+    async with dashboard(size=(80, 24)) as d:
+        await ready(d)
+        await d.press("enter", "g")
+        await d.shows("── turn 1 ──")
+        assert drawn(d.app) == screen
+
+
+async def test_writing_a_prompt(dashboard, screen):
+    async with dashboard(size=(80, 24)) as d:
+        await d.select("done0001")
+        await d.press("i", *"now the second table,", "ctrl+j", *"and its index")
+        assert drawn(d.app) == screen
+
+
+async def test_no_sessions(dashboard, screen, manager, monkeypatch, tmp_path):
+    manager.log.clear()
+    manager.seq = 0
+    monkeypatch.chdir(tmp_path)
+    async with dashboard(size=(80, 24)) as d:
+        await d.shows("starts a new codex session in")
+        assert drawn(d.app) == screen
+
+
+async def test_new_session(dashboard, screen):
+    async with dashboard(size=(80, 24)) as d:
+        await d.press("n")
+        await d.screen(NewSessionScreen)
+        await d.press(*"fix it", "tab")
+        await d.shows("$ codex exec")
+        assert drawn(d.app) == screen
+
+
+async def test_new_session_that_cannot_start(dashboard, screen):
+    async with dashboard(size=(80, 24)) as d:
+        d.manager.error = UsageError("The folder /x does not exist.")
+        await d.press("n")
+        await d.screen(NewSessionScreen)
+        await d.shows("The folder /x does not exist.")
+        assert drawn(d.app) == screen
+
+
+async def test_no_agent_installed(dashboard, screen, manager, monkeypatch):
+    missing = [AgentInfo(name="codex", title="Codex", installed=False, hint="npm install -g @openai/codex")]
+    monkeypatch.setattr(manager, "agents", lambda: missing)
+    async with dashboard(size=(80, 24)) as d:
+        await d.press("n")
+        await d.screen(NewSessionScreen)
+        await d.shows("No agent is installed.")
+        assert drawn(d.app) == screen
+
+
+async def test_confirming_a_stop(dashboard, screen):
+    async with dashboard(size=(80, 24)) as d:
+        await d.select("running1")
+        await d.press("x")
+        await d.screen(ConfirmScreen)
+        await d.shows("4188 bash")
+        assert drawn(d.app) == screen
+
+
+async def test_counting_down(dashboard, screen):
+    async with dashboard(size=(80, 24)) as d:
+        d.manager.may_end.clear()
+        await d.select("running1")
+        await d.press("x")
+        await d.screen(ConfirmScreen)
+        await d.press("y")
+        await d.screen(StoppingScreen)
+        await d.shows("SIGTERM in")
+        assert drawn(d.app) == screen
+        d.manager.may_end.set()
+
+
+async def test_receipt(dashboard, screen):
+    async with dashboard(size=(80, 24)) as d:
+        await d.select("running1")
+        await d.press("X")
+        await d.screen(StoppingScreen)
+        await d.shows('Stopped "split')
+        await d.shows("■ stopped")
+        assert drawn(d.app) == screen
+
+
+async def test_help(dashboard, screen):
+    async with dashboard(size=(80, 24), tour=[("j k", "choose a session"), ("x", "stop the tree")]) as d:
+        await ready(d)
+        await d.press("question_mark")
+        await d.screen(HelpScreen)
+        await d.shows("what to try here")
+        assert drawn(d.app) == screen
+
+
+async def test_silence(dashboard, screen, manager):
+    quiet = next(one for one in SESSIONS if one.id == "running1")
+    manager.put(structs.replace(quiet, last_event_at=T0 - 240_000))
+    async with dashboard(size=(80, 24)) as d:
+        await d.shows("silent 4m")
+        await ready(d)
+        assert drawn(d.app) == screen
+
+
+async def test_too_small(dashboard, screen):
+    async with dashboard(size=(28, 10)) as d:
+        await d.shows("28x10 is too")
+        assert drawn(d.app) == screen
