@@ -3,6 +3,7 @@
 from textual import work
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.message import Message
 
 from ..sessions.manager import SessionManager
 from ..sessions.model import Session
@@ -21,6 +22,9 @@ SLOW_SECONDS = 0.2
 class Detail(Vertical):
     """Reads the steps of one session at a time, in a thread, and shows them."""
 
+    class Resized(Message):
+        """Its lines were made for another width."""
+
     def __init__(self, manager: SessionManager, requests: Requests, signs: Signs, *, hint: str = "") -> None:
         super().__init__(id="detail")
         self._manager = manager
@@ -38,6 +42,10 @@ class Detail(Vertical):
         yield self.headline
         yield self.steps
         yield self.prompt
+
+    def on_resize(self) -> None:
+        """Also when it comes into sight on a narrow screen."""
+        self.post_message(self.Resized())
 
     def open(self, session_id: str | None) -> None:
         """Show another session, or none."""

@@ -9,7 +9,7 @@ from ..sessions.manager import ProcessInfo
 from ..sessions.model import Session
 from ..sessions.text import cell_width, cut, one_line
 from ..widgets.paint import MUTED
-from ..widgets.words import place
+from ..widgets.words import command, place
 
 Tour = Sequence[tuple[str, str]]
 """Keys and what they would do here: for somebody who sees this for the first time."""
@@ -68,5 +68,5 @@ def process_lines(session: Session, processes: Sequence[ProcessInfo]) -> list[st
     lines = [f"{session.agent}, turn {session.turn}, {told}:"]
     for process in processes:
         depth = depths[process.pid] = depths.get(process.parent, -1) + 1
-        lines.append(f"  {'  ' * depth}{process.pid} {one_line(process.command, 64 - 2 * min(depth, 10))}")
+        lines.append(f"  {'  ' * depth}{process.pid} {command(process.command)}")
     return [*lines, ""]

@@ -172,7 +172,7 @@ def second_line(session: Session, now: int, width: int, signs: Signs = UNICODE) 
     if not text:
         return None
     indent = "  " if width < 60 else " " * 12
-    colour = "attention" if session.status is Status.RUNNING else role(session)
+    colour = role(session) if session.reason else "attention"
     return pad(cut(f"{indent}{signs.below} {text}", width), width), colour
 
 

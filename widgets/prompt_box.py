@@ -93,7 +93,7 @@ class PromptBox(Vertical):
     PromptBox { height: auto; max-height: 40%; }
     PromptBox > #prompt-target { color: $muted; }
     PromptBox:focus-within > #prompt-target { color: $foreground; text-style: bold; }
-    PromptBox > .-hinted { min-height: 2; }
+    PromptBox > .-hinted { min-height: 3; }
     PromptBox > PromptInput { height: auto; max-height: 8; padding: 0; background: $background; }
     """
 

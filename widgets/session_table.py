@@ -140,7 +140,7 @@ class SessionTable(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """One line of the screen: the headings, a row, its second line, or nothing."""
-        width = self.size.width
+        width = self._width
         if not len(self._rows):
             text = self._empty[y - 1] if 1 <= y <= len(self._empty) else ""
             return self._painter.strip([(text, "dim")], width)
@@ -185,6 +185,11 @@ class SessionTable(ScrollView, can_focus=True):
         self._strips.clear()
 
     @property
+    def _width(self) -> int:
+        """Cells of a row: a scrollbar takes some of them."""
+        return self.scrollable_content_region.width
+
+    @property
     def _room(self) -> int:
         """Lines below the headings."""
         return max(1, self.size.height - 1)
@@ -200,7 +205,7 @@ class SessionTable(ScrollView, can_focus=True):
 
     def _paint(self, session: Session) -> "_Painted":
         """The row and its second line as they were last drawn; a tick or a change replaces them."""
-        width = self.size.width
+        width = self._width
         if self._painted_width != width:
             self._painted.clear()
             self._painted_width = width
@@ -212,7 +217,7 @@ class SessionTable(ScrollView, can_focus=True):
 
     def _redraw(self, session: Session) -> None:
         """Draw again what differs in a row, if it is visible."""
-        width = self.size.width
+        width = self._width
         painted = self._painted.pop(session.id, None) if self._painted_width == width else None
         position = self._rows.position(session.id)
         if position is None:
@@ -229,7 +234,7 @@ class SessionTable(ScrollView, can_focus=True):
     def _redraw_cursor(self) -> None:
         position = self._rows.position(self._cursor)
         if position is not None:
-            self.refresh(Region(0, self._rows.top(position) - self.scroll_offset.y + 1, self.size.width, 2))
+            self.refresh(Region(0, self._rows.top(position) - self.scroll_offset.y + 1, self._width, 2))
 
     def _visible(self) -> list[Session]:
         """The sessions whose first line or second line is on the screen."""

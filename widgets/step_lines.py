@@ -124,7 +124,7 @@ def _changes(step: Step, signs: Signs) -> list[Line]:
     tail, role = _ending(step, "", signs)
     if not step.changes:
         return [Line(shorten(one_line(step.text), 400), "text", tail, role)]
-    first, *rest = [f"{one_line(change.path)}{_extent(change)}" for change in step.changes[:DEFAULT_FOLD]]
+    first, *rest = [f"{words.place(one_line(change.path))}{_extent(change)}" for change in step.changes[:DEFAULT_FOLD]]
     lines = [Line(first, "text", tail, role), *(Line(text) for text in rest)]
     more = len(step.changes) - DEFAULT_FOLD
     if more > 0:

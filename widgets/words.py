@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from ..sessions.text import cut, one_line
+
 _AGES = ((86_400, "d"), (3_600, "h"), (60, "m"))
 
 
@@ -51,3 +53,10 @@ def place(path: str) -> str:
 def count(number: int, word: str, many: str | None = None) -> str:
     """``1 process``, ``2 processes``."""
     return f"{number} {word if number == 1 else many or word + 's'}"
+
+
+def command(text: str, width: int = 0) -> str:
+    """A command line without the folder of its program; cut at ``width`` cells, if that is given."""
+    program, blank, rest = one_line(text).partition(" ")
+    short = program.rpartition("/")[2] or program
+    return cut(short + blank + rest, width) if width else short + blank + rest

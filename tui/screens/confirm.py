@@ -29,7 +29,7 @@ class ConfirmScreen(ModalScreen[bool]):
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = self._question.replace("[", "\\[")
             with VerticalScroll(can_focus=False):
-                yield Static("\n".join(self._details), markup=False)
+                yield Static("\n".join(self._details), markup=False, classes="lines")
             yield Static(f"y {self._verb}   n keep (default)", markup=False, classes="keys")
 
     def action_answer(self, yes: bool) -> None:

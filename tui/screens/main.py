@@ -80,6 +80,10 @@ class MainScreen(Screen[None]):
         self.too_small.update(f"{self.size.width}x{self.size.height} is too small: 30x8 at least.")
         self.call_after_refresh(self._show_words)
 
+    @on(Detail.Resized)
+    def _detail_resized(self) -> None:
+        self._show_words()
+
     @on(SessionsChanged)
     def _sessions_changed(self) -> None:
         changes = self._feed.take()
@@ -219,7 +223,6 @@ class MainScreen(Screen[None]):
     def _uncover(self) -> None:
         """Bring the detail pane to the front where only one pane has room."""
         self.add_class("-detail")
-        self.call_after_refresh(self._show_words)
 
     def _look(self, *, reading: bool) -> None:
         """Somebody reads the selected session: it needs no attention any more."""

@@ -42,7 +42,7 @@ class StoppingScreen(ModalScreen[None]):
         self._receipt: Receipt | None = None
         self._dialog = Vertical(classes="dialog")
         self._countdown = Line(signs=signs)
-        self._lines = Static("", markup=False)
+        self._lines = Static("", markup=False, classes="lines")
         self._keys = Static("X kill now   Esc close (the stop goes on)", classes="keys")
 
     def compose(self) -> ComposeResult:
@@ -105,11 +105,11 @@ def receipt_lines(receipt: Receipt) -> Sequence[str]:
     lines = [receipt.summary() + took]
     by_signal: dict[str, list[str]] = {}
     for process in receipt.ended:
-        name = f"{process.pid} {one_line(process.command, 60)}"
+        name = f"{process.pid} {words.command(process.command)}"
         by_signal.setdefault(process.signal or "by itself", []).append(name)
     for how, names in by_signal.items():
         lines += [f"{pad(how if row == 0 else '', 10)} {name}" for row, name in enumerate(names)]
-    lines += [f"{pad('left', 10)} {p.pid} {one_line(p.command, 60)}: {one_line(p.reason)}" for p in receipt.left]
+    lines += [f"{pad('left', 10)} {p.pid} {words.command(p.command, 40)}: {one_line(p.reason)}" for p in receipt.left]
     return [*lines, one_line(receipt.note)] if receipt.note else lines
 
 

@@ -1,0 +1,205 @@
+"""Takes the pictures of the README: the real dashboard over real sessions of the demo agent.
+
+``make screenshots`` writes each scene as SVG (by Textual) and as PNG (by headless Chromium, where there is one).
+"""
+
+import asyncio
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from textual.pilot import Pilot
+
+from agentdash.sessions.config import DashboardSettings
+from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.model import Status
+from agentdash.tui.app import Dashboard
+from agentdash.tui.demo import TOUR
+
+HERE = Path(__file__).parent
+TOOLS = HERE.parent / "tests" / "tools" / "node_modules" / ".bin"
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+
+SESSIONS = (
+    ("web", "Rename the store and its tests", "followup"),
+    ("api", "Write the migration for the orders table", "done"),
+    ("web", "Start a dev server and check the home page", "leftovers"),
+    ("infra", "Upgrade the build and run everything in parallel", "tree"),
+    ("api", "Split the monolith into services, step by step", "long"),
+    ("web", "Add dark mode to the settings page", "fail"),
+    ("api", "Fix the flaky login test and add a regression test", "done"),
+)
+RUNNING = {"tree", "long"}
+
+Scene = Callable[[Dashboard, Pilot[Any]], Awaitable[None]]
+
+
+async def table(app: Dashboard, pilot: Pilot[Any]) -> None:
+    """The dashboard as it opens."""
+
+
+async def pane(_: Dashboard, pilot: Pilot[Any]) -> None:
+    """One session on a narrow screen."""
+    await pilot.press("enter")
+
+
+async def viewer(_: Dashboard, pilot: Pilot[Any]) -> None:
+    """Reading a trajectory from its beginning."""
+    await pilot.press("enter", "g")
+
+
+async def new_session(app: Dashboard, pilot: Pilot[Any]) -> None:
+    """The dialog that starts a session."""
+    await pilot.press("n", *"Add an index to the orders table and measure it", "tab")
+    await shown(app, pilot, "$ ")
+
+
+async def confirm(app: Dashboard, pilot: Pilot[Any]) -> None:
+    """The question before a stop, with the tree."""
+    select(app, "Upgrade the build")
+    await pilot.press("x")
+    await shown(app, pilot, "keep (default)")
+
+
+async def receipt(app: Dashboard, pilot: Pilot[Any]) -> None:
+    """What a stop ended."""
+    await confirm(app, pilot)
+    await pilot.press("y")
+    await shown(app, pilot, "0 left")
+
+
+async def help_page(app: Dashboard, pilot: Pilot[Any]) -> None:
+    """All keys."""
+    await pilot.press("question_mark")
+    await shown(app, pilot, "everywhere but in a text")
+
+
+SCENES: dict[str, tuple[tuple[int, int], str, Scene]] = {
+    "dashboard-160-dark": ((160, 45), "dark", table),
+    "dashboard-160-light": ((160, 45), "light", table),
+    "dashboard-80-dark": ((80, 24), "dark", table),
+    "dashboard-80-light": ((80, 24), "light", table),
+    "dashboard-50-dark": ((50, 24), "dark", table),
+    "dashboard-50-light": ((50, 24), "light", pane),
+    "dashboard-safe": ((120, 40), "safe-dark", table),
+    "viewer": ((120, 40), "dark", viewer),
+    "new-session": ((100, 30), "dark", new_session),
+    "help": ((100, 40), "dark", help_page),
+    "stop": ((100, 30), "dark", confirm),
+    "receipt": ((100, 30), "dark", receipt),
+}
+"""Size, theme, and what is done before the picture is taken; ``receipt`` is the last because it ends a session."""
+
+
+def main() -> int:
+    """Take all pictures."""
+    with scratch_home() as home:
+        with SessionManager(home / "empty", home / "config.toml") as manager:
+            asyncio.run(take(manager, "empty", ((100, 30), "dark", table)))
+        with SessionManager(home / "state", home / "config.toml") as manager:
+            start(manager, home)
+            try:
+                for name, scene in SCENES.items():
+                    asyncio.run(take(manager, name, scene))
+            finally:
+                for session in manager.sessions():
+                    manager.stop(session.id, now=True)
+    return 0
+
+
+def start(manager: SessionManager, home: Path) -> None:
+    """Sessions of different fates, each as far as the picture needs it."""
+    for project, prompt, script in SESSIONS:
+        folder = home / "work" / project
+        folder.mkdir(parents=True, exist_ok=True)
+        speed = 1.5 if script in RUNNING else 12.0
+        manager.spawn(prompt, agent="demo", cwd=str(folder), options={"script": script, "speed": speed})
+    sessions = {session.task: session for session in manager.sessions()}
+    manager.wait([sessions[prompt].id for _, prompt, script in SESSIONS if script not in RUNNING], timeout=60)
+    manager.inject(sessions[SESSIONS[0][1]].id, "And the same for the cache [[demo:quick]]")
+    manager.wait([sessions[SESSIONS[0][1]].id], timeout=60)
+    manager.mark_seen(sessions[SESSIONS[0][1]].id)
+    busy = next(session for session in manager.sessions() if "monolith" in session.task)
+    while len(manager.trajectory(busy.id)) < 40:
+        asyncio.run(asyncio.sleep(0.2))
+    assert all(s.status is Status.RUNNING for s in manager.sessions() if "monolith" in s.task)
+
+
+async def take(manager: SessionManager, name: str, scene: tuple[tuple[int, int], str, Scene]) -> None:
+    """One picture, as SVG and PNG."""
+    size, theme, prepare = scene
+    tour = TOUR if name == "dashboard-160-dark" else ()
+    app = Dashboard(manager, look=DashboardSettings(theme=theme), tour=tour)  # type: ignore[arg-type]
+    async with app.run_test(size=size) as pilot:
+        await shown(app, pilot, "agentdash" if size[0] >= 70 else "running", "n new")
+        if manager.sessions():
+            await shown(app, pilot, "monolith")
+            select(app, "monolith" if size[0] < 100 else "Fix the flaky")
+        await pilot.pause(0.5)
+        await prepare(app, pilot)
+        await pilot.pause(0.5)
+        svg = app.export_screenshot(title=f"agentdash, {size[0]} x {size[1]}")
+    # No fonts from the network: whoever looks has a monospaced one.
+    svg = re.sub(r"@font-face\s*{.*?}\s*", "", svg, flags=re.DOTALL)
+    path = HERE / f"{name}.svg"
+    path.write_text(svg, encoding="utf-8")
+    as_png(path)
+    print(path.name)
+
+
+def select(app: Dashboard, words: str) -> None:
+    """Put the cursor on a session."""
+    app.main.table.select(next(s.id for s in app.main.table._rows if words in s.task))
+
+
+async def shown(app: Dashboard, pilot: Pilot[Any], *words: str) -> None:
+    """Wait until the screen holds the words."""
+
+    async def poll() -> None:
+        while not all(word in text(app) for word in words):
+            await pilot.pause(0.05)
+
+    await asyncio.wait_for(poll(), 20)
+
+
+def text(app: Dashboard) -> str:
+    """The screen as text."""
+    strips = app.screen._compositor.render_strips()
+    return "\n".join("".join(segment.text for segment in strip) for strip in strips)
+
+
+def as_png(svg: Path) -> None:
+    """Beside the SVG; without Chromium there is none."""
+    chromium = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    if chromium is None:
+        print(f"{svg.name}: no Chromium, no PNG", file=sys.stderr)
+        return
+    width, height = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg.read_text(encoding="utf-8")).groups()  # type: ignore[union-attr]
+    with tempfile.TemporaryDirectory() as profile:
+        options = [
+            "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run",
+            "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic",
+            f"--user-data-dir={profile}", f"--window-size={round(float(width))},{round(float(height))}",
+            f"--screenshot={svg.with_suffix('.png')}",
+        ]  # fmt: skip
+        subprocess.run([chromium, *options, svg.as_uri()], check=True, capture_output=True, timeout=60)
+
+
+@contextmanager
+def scratch_home() -> Iterator[Path]:
+    """A home of its own, so that no path of this machine is in the pictures."""
+    with tempfile.TemporaryDirectory(prefix="agentdash-pictures-", ignore_cleanup_errors=True) as folder:
+        os.environ |= {"HOME": folder, "PATH": f"{TOOLS}{os.pathsep}{os.environ['PATH']}"}
+        os.chdir(folder)
+        yield Path(folder)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
