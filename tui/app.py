@@ -66,16 +66,20 @@ class Dashboard(App[None]):
         self._manager = manager
         self.requests = Requests(self, manager.home)
         self.feed = Feed(manager, self._announce, lambda wait: self.set_timer(wait, self.feed.tell))
+        self.feed.prime()
         characters = signs.ASCII if plain_ascii else signs.UNICODE
         operations = Operations(self, manager, self.requests, characters)
         self.main = MainScreen(manager, self.feed, self.requests, operations, clock=now_ms, signs=characters, tour=tour)
 
     def on_mount(self) -> None:
-        """Show the screen and begin to watch."""
-        self.push_screen(self.main)
+        """Begin to watch."""
         self._report_mouse()
         self._leave_on_signals()
         self._watch_disk()
+
+    def get_default_screen(self) -> Screen[Any]:
+        """The main screen, without an empty one below it."""
+        return self.main
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """What our own style sheets use beyond Textual's variables."""

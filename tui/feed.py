@@ -31,16 +31,17 @@ class Feed:
         self._told_at = 0.0
         self._due = False
 
+    def prime(self) -> None:
+        """Ask for everything, before there is a screen: its first picture is then a full one.
+
+        Raises:
+            StoreError: the state folder cannot be read.
+        """
+        self._merge(self._source.changes(self._seq))
+
     async def pull(self) -> None:
         """Ask for what changed, in a thread, and see to it that the screen learns of it."""
-        found = await asyncio.to_thread(self._source.changes, self._seq)
-        self._seq = found.seq
-        for session in found.updated:
-            self._updated[session.id] = session
-            self._removed.discard(session.id)
-        for session_id in found.removed:
-            self._updated.pop(session_id, None)
-            self._removed.add(session_id)
+        self._merge(await asyncio.to_thread(self._source.changes, self._seq))
         if (self._updated or self._removed) and not self._due:
             self._due = True
             wait = self._told_at + LEAST_SECONDS - monotonic()
@@ -48,6 +49,15 @@ class Feed:
                 self._later(wait)
             else:
                 self.tell()
+
+    def _merge(self, found: Changes) -> None:
+        self._seq = found.seq
+        for session in found.updated:
+            self._updated[session.id] = session
+            self._removed.discard(session.id)
+        for session_id in found.removed:
+            self._updated.pop(session_id, None)
+            self._removed.add(session_id)
 
     def tell(self) -> None:
         """Announce that there is something to take."""

@@ -8,12 +8,15 @@ _AGES = ((86_400, "d"), (3_600, "h"), (60, "m"))
 
 
 def age(milliseconds: int) -> str:
-    """In one unit: ``4s``, ``12m``, ``3h``, ``2d``; a clock that went back counts as now."""
+    """In one unit: ``4s``, ``35s``, ``12m``, ``3h``, ``2d``; a clock that went back counts as now.
+
+    From ten seconds on in steps of five: each step of each running session is sent over the line.
+    """
     seconds = max(0, milliseconds) // 1000
     for unit, letter in _AGES:
         if seconds >= unit:
             return f"{seconds // unit}{letter}"
-    return f"{seconds}s"
+    return f"{seconds if seconds < 10 else seconds - seconds % 5}s"
 
 
 def duration(milliseconds: int) -> str:

@@ -49,6 +49,10 @@ class Terminal:
         """Give the terminal another size."""
         self._run("resize-window", "-x", str(width), "-y", str(height))
 
+    def told(self, variable):
+        """What tmux says of the terminal, such as ``alternate_on``."""
+        return self._run("display-message", "-p", f"#{{{variable}}}").strip()
+
     @property
     def screen(self):
         """What can be seen."""
@@ -90,12 +94,24 @@ class Terminal:
 
 
 @pytest.fixture
-def terminal(require_tool, wait_until, monkeypatch, tmp_path):
-    """A terminal of its own; the program in it inherits the test's environment and runs in its folder."""
+def open_terminal(require_tool, wait_until, monkeypatch, tmp_path):
+    """Opens terminals; the programs in them inherit the test's environment and run in its folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LC_ALL", "C.UTF-8")
     monkeypatch.setenv("COLORTERM", "truecolor")
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
-    terminal = Terminal(require_tool("tmux"), f"agentdash-test-{uuid.uuid4().hex[:12]}", wait_until)
-    yield terminal
-    terminal.close()
+    opened = []
+
+    def open_one():
+        opened.append(Terminal(require_tool("tmux"), f"agentdash-test-{uuid.uuid4().hex[:12]}", wait_until))
+        return opened[-1]
+
+    yield open_one
+    for terminal in opened:
+        terminal.close()
+
+
+@pytest.fixture
+def terminal(open_terminal):
+    """A terminal of its own."""
+    return open_terminal()

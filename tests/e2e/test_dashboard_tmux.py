@@ -79,6 +79,65 @@ def test_what_other_front_ends_do_appears(terminal, manager):
     terminal.shows("No sessions yet.")
 
 
+def test_two_dashboards_and_the_command_line_see_each_other(open_terminal, manager):
+    first, second, line = open_terminal(), open_terminal(), open_terminal()
+    first.start("agentdash")
+    second.start("agentdash", width=80, height=24)
+    line.start("sh")
+    for one in (first, second):
+        one.shows("No sessions yet.")
+
+    line.type("agentdash spawn --agent demo --set script=long 'Started in a shell'")
+    line.keys("Enter")
+    for one in (first, second):
+        one.shows("● running", "Started in a shell")
+
+    second.keys("x")
+    second.shows("keep (default)")
+    second.keys("y")
+    second.shows("0 left", "Enter close")
+    first.shows("■ stopped", "as turn 2")
+    line.type("agentdash ls")
+    line.keys("Enter")
+    line.shows("■ stopped")
+
+    first.keys("i")
+    first.type("Once more [[demo:quick]]")
+    first.keys("Enter")
+    second.keys("Enter")
+    second.shows("✓ done", "── turn 2 ──")
+    line.type("clear; agentdash messages @last")
+    line.keys("Enter")
+    line.shows("Once more")
+
+
+def test_the_terminal_is_as_it_was(terminal, manager):
+    terminal.start("agentdash; stty -a")
+    terminal.shows("No sessions yet.")
+    terminal.keys("F2")
+    terminal.shows("Mouse on")
+    assert (terminal.told("alternate_on"), terminal.told("mouse_standard_flag")) == ("1", "1")
+    terminal.keys("q")
+    assert " echo " in terminal.shows("exited 0", "speed")
+    state = {name: terminal.told(name) for name in ("alternate_on", "cursor_flag", "mouse_any_flag")}
+    assert state == {"alternate_on": "0", "cursor_flag": "1", "mouse_any_flag": "0"}
+
+
+def test_a_crash_restores_the_terminal_and_names_the_log(terminal, tmp_path):
+    (tmp_path / "crash.py").write_text(
+        "from agentdash.widgets import session_table\n"
+        "from agentdash.__main__ import main\n"
+        "def tick(self): raise RuntimeError('made to crash')\n"
+        "session_table.SessionTable.tick = tick\n"
+        "main()\n"
+    )
+    terminal.start("python crash.py; stty -a")
+    screen = terminal.shows("the dashboard crashed; the sessions go on", "dashboard.log", "exited 0")
+    assert " echo " in screen
+    assert "Traceback" not in screen
+    assert (terminal.told("alternate_on"), terminal.told("cursor_flag")) == ("0", "1")
+
+
 def test_the_demo_ends_what_it_started(terminal, tmp_path, leftovers):
     terminal.start("agentdash demo --dir demo")
     terminal.shows("Split the mono", "✗ 1 failed", "running")

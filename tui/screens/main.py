@@ -73,6 +73,7 @@ class MainScreen(Screen[None]):
         """Ages are looked at once a second; nothing else moves by itself."""
         self.table.show_when_empty(sayings.EMPTY)
         self.set_interval(1.0, self.table.tick)
+        self._sessions_changed()
         self._learn_default()
 
     def on_resize(self) -> None:

@@ -1,0 +1,125 @@
+"""The dashboard in a pseudo-terminal of 160x45: start, append to pixel, cost of doing nothing.
+
+``python bench/screen.py``.  A line counts as on the screen when its bytes have left the program.
+"""
+
+import os
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from measure import table
+from terminal import Terminal
+
+from agentdash.sessions.manager import SessionManager
+
+DASHBOARD = [sys.executable, "-m", "agentdash"]
+BARE = """
+from textual.app import App
+from textual.widgets import Static
+class Bare(App):
+    def compose(self):
+        yield Static("ready")
+Bare().run(mouse=False)
+"""
+STARTS, APPENDS, IDLE_SECONDS = 9, 15, 10
+
+
+def first_paint(argv: list[str], text: str) -> float:
+    """Milliseconds from the start of the process to its first text."""
+    began = time.perf_counter()
+    terminal = Terminal(argv)
+    try:
+        return (terminal.until(text) - began) * 1000
+    finally:
+        terminal.close()
+
+
+def start_up(manager: SessionManager) -> None:
+    for number in range(10):
+        manager.run(["true"], title=f"session number {number}")
+    manager.wait([s.id for s in manager.sessions()], timeout=60)
+    bare, ours = [], []
+    for _ in range(STARTS):
+        bare.append(first_paint([sys.executable, "-c", BARE], "ready"))
+        ours.append(first_paint(DASHBOARD, "session number 9"))
+    a, b = statistics.median(bare), statistics.median(ours)
+    table(
+        "start to first paint, ms (median)",
+        ["", "ms", "ratio"],
+        [["bare Textual app", a, 1.0], ["agentdash", b, b / a]],
+    )
+
+
+def silent(manager: SessionManager, count: int) -> None:
+    """So many running sessions that say nothing."""
+    ids = [manager.run(["sleep", "600"], title=f"silent {number}").id for number in range(count)]
+    while not all(manager.get(session).status == "running" for session in ids):
+        time.sleep(0.1)
+
+
+def append_to_pixel(manager: SessionManager, scratch: Path) -> list[float]:
+    """Milliseconds from the agent's write to the line on the screen."""
+    pipe = scratch / f"pipe{time.time_ns()}"
+    os.mkfifo(pipe)
+    manager.run(["sh", "-c", f"exec cat <> {pipe}"], title="the talking one")
+    terminal = Terminal(DASHBOARD)
+    taken = []
+    try:
+        terminal.until("the talking one")
+        terminal.read(2)
+        with pipe.open("wb", buffering=0) as agent:
+            for number in range(APPENDS):
+                began = time.perf_counter()
+                agent.write(f"token-{number:04}-x\n".encode())
+                taken.append((terminal.until(f"token-{number:04}-x") - began) * 1000)
+                terminal.read(0.37)
+    finally:
+        terminal.close()
+    manager.stop("@last", now=True)
+    return taken
+
+
+def idle() -> list[list[object]]:
+    """Bytes and CPU milliseconds of ten seconds in which nothing happens, in the first minute and after it."""
+    terminal = Terminal(DASHBOARD)
+    rows: list[list[object]] = []
+    try:
+        terminal.until("silent")
+        for when, wait in (("first minute", 8), ("later", 60)):
+            terminal.read(wait)
+            cpu = terminal.cpu_ms()
+            written = terminal.read(IDLE_SECONDS)
+            used = terminal.cpu_ms() - cpu
+            rows.append([when, written, used, used / IDLE_SECONDS / 10])
+    finally:
+        terminal.close()
+    return rows
+
+
+def main() -> None:
+    latencies, costs = [], []
+    with tempfile.TemporaryDirectory() as scratch:
+        os.environ["AGENTDASH_HOME"] = f"{scratch}/starts"
+        with SessionManager() as manager:
+            start_up(manager)
+        for live in (1, 50):
+            os.environ["AGENTDASH_HOME"] = f"{scratch}/{live}"
+            with SessionManager() as manager:
+                try:
+                    silent(manager, live - 1)
+                    taken = append_to_pixel(manager, Path(scratch))
+                    latencies.append([f"{live} live", statistics.median(taken), min(taken), max(taken)])
+                    silent(manager, 1)
+                    costs += [[f"{live} silent, {when}", *cost] for when, *cost in idle()]
+                finally:
+                    for session in manager.sessions():
+                        manager.stop(session.id, now=True)
+    table("append to pixel, ms", ["sessions", "median", "least", "most"], latencies)
+    table(f"idle for {IDLE_SECONDS} s", ["sessions", "bytes", "CPU ms", "CPU %"], costs)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""A program in a pseudo-terminal: what it writes, when, and what that costs."""
+
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+from collections.abc import Sequence
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Terminal:
+    """160 by 45 cells; everything that the program writes is kept."""
+
+    def __init__(self, argv: Sequence[str], env: dict[str, str] | None = None) -> None:
+        self.written = b""
+        self._master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 45, 160, 0, 0))
+        settings = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LC_ALL": "C.UTF-8", **(env or {})}
+        inherited = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+        self.process = subprocess.Popen(
+            list(argv), stdin=slave, stdout=slave, stderr=slave, env=inherited | settings, start_new_session=True
+        )
+        os.close(slave)
+
+    def read(self, seconds: float) -> int:
+        """Take what comes within this time; how many bytes that were."""
+        before, deadline = len(self.written), time.perf_counter() + seconds
+        while (left := deadline - time.perf_counter()) > 0:
+            if select.select([self._master], [], [], left)[0]:
+                self._take()
+        return len(self.written) - before
+
+    def until(self, text: str, timeout: float = 30.0) -> float:
+        """Read until this was written after now; the moment (``perf_counter``) at which it was."""
+        start, deadline = len(self.written), time.perf_counter() + timeout
+        while text.encode() not in self.written[max(0, start - len(text)) :]:
+            if time.perf_counter() > deadline:
+                raise TimeoutError(f"{text!r} never came")
+            if select.select([self._master], [], [], 0.1)[0]:
+                self._take()
+        return time.perf_counter()
+
+    def press(self, keys: str) -> None:
+        """Send keys."""
+        os.write(self._master, keys.encode())
+
+    def cpu_ms(self) -> float:
+        """What the program itself has used so far."""
+        with open(f"/proc/{self.process.pid}/stat", encoding="utf-8") as file:
+            fields = file.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS * 1000
+
+    def close(self) -> None:
+        """End it."""
+        self.process.send_signal(signal.SIGTERM)
+        deadline = time.perf_counter() + 10
+        while self.process.poll() is None and time.perf_counter() < deadline:
+            if select.select([self._master], [], [], 0.05)[0]:
+                self._take()
+        self.process.kill()
+        self.process.wait()
+        os.close(self._master)
+
+    def _take(self) -> None:
+        try:
+            self.written += os.read(self._master, 65536)
+        except OSError:
+            time.sleep(0.01)  # the program has closed it
