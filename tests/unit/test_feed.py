@@ -1,0 +1,74 @@
+"""From the change feed to the screen."""
+
+import pytest
+
+from agentdash.sessions.model import Changes, Session, Status
+from agentdash.tui import feed as module
+from agentdash.tui.feed import LEAST_SECONDS, Feed
+
+
+def session(sid, title):
+    return Session(
+        id=sid,
+        agent="demo",
+        title=title,
+        task=title,
+        status=Status.RUNNING,
+        cwd="/",
+        turn=1,
+        created_at=0,
+        updated_at=0,
+    )
+
+
+class Source:
+    def __init__(self):
+        self.answers = []
+        self.asked = []
+
+    def changes(self, since):
+        self.asked.append(since)
+        return self.answers.pop(0) if self.answers else Changes(seq=since)
+
+
+class Clock:
+    now = 100.0
+
+
+def watched(monkeypatch):
+    source, told, later = Source(), [], []
+    monkeypatch.setattr(module, "monotonic", lambda: Clock.now)
+    feed = Feed(source, lambda: told.append(Clock.now), later.append)
+    return source, feed, told, later
+
+
+async def test_a_burst_is_told_once_and_the_rest_a_tenth_of_a_second_later(monkeypatch):
+    source, feed, told, later = watched(monkeypatch)
+    source.answers = [Changes(seq=n, updated=(session("a", f"title {n}"),)) for n in range(1, 21)]
+    await feed.pull()
+    assert told == [100.0]
+    assert [s.title for s in feed.take().updated] == ["title 1"]
+    for _ in range(19):
+        await feed.pull()
+    assert told == [100.0]
+    assert later == [pytest.approx(LEAST_SECONDS)]
+    feed.tell()
+    assert [s.title for s in feed.take().updated] == ["title 20"]
+
+
+async def test_each_pull_asks_for_what_came_after_the_last(monkeypatch):
+    source, feed, told, _ = watched(monkeypatch)
+    source.answers = [Changes(seq=7, updated=(session("a", "x"),)), Changes(seq=9, removed=("a",))]
+    feed.prime()
+    await feed.pull()
+    await feed.pull()
+    assert source.asked == [0, 7, 9]
+    taken = feed.take()
+    assert (taken.updated, taken.removed) == ((), ("a",))
+    assert len(told) == 1
+
+
+async def test_nothing_new_tells_nothing(monkeypatch):
+    _, feed, told, later = watched(monkeypatch)
+    await feed.pull()
+    assert (told, later) == ([], [])
