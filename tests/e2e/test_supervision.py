@@ -295,7 +295,7 @@ def test_K5_the_agent_goes_on_when_the_front_end_is_killed(manager, tmp_path, wa
 def test_8_opening_listing_and_watching_change_no_byte_of_a_session(manager, wait_until):
     session = manager.wait([manager.run(["sh", "-c", "echo a; echo b"]).id], timeout=20)[0]
     folder = manager.home / "sessions" / session.id
-    wait_until(lambda: not locks.is_held(folder / "lock"), what="the runner to leave")
+    wait_until(lambda: not locks.is_held(folder / "runner.lock"), what="the runner to leave")
 
     def snapshot():
         files = sorted(path for path in folder.rglob("*") if path.is_file())
