@@ -31,12 +31,15 @@ class Operations:
         self._signs = signs
         self.default_agent = ""
         """The agent that is started when none is named; empty until it is known."""
+        self.default_installed = True
         self.awaited: str | None = None
         """A session that was just started and is to be selected as soon as it is in the table."""
 
     async def learn_default(self) -> None:
         """Ask the settings which agent is the usual one."""
         self.default_agent = await self._requests.ask(self._manager.default_agent) or ""
+        agents = await self._requests.ask(self._manager.agents) or []
+        self.default_installed = any(agent.installed for agent in agents if agent.name == self.default_agent)
 
     async def earlier_prompts(self) -> list[str]:
         """What people wrote lately, the last one first."""

@@ -48,8 +48,10 @@ def tour_line(tour: Tour) -> str:
     return "Try: " + "   ".join(f"{keys} {what}" for keys, what in tour) if tour else ""
 
 
-def target(session: Session | None, default_agent: str, cwd: str) -> str:
+def target(session: Session | None, default_agent: str, cwd: str, *, installed: bool = True) -> str:
     """What sending a prompt will do."""
+    if session is None and not installed:
+        return f"{default_agent} is not installed here: n starts another agent"
     if session is None:
         return f"starts a new {default_agent or 'agent'} session in {place(cwd)}"
     if session.agent == "command":

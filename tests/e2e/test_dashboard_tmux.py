@@ -105,7 +105,7 @@ def test_two_dashboards_and_the_command_line_see_each_other(open_terminal, manag
     first.type("Once more [[demo:quick]]")
     first.keys("Enter")
     second.keys("Enter")
-    second.shows("✓ done", "── turn 2 ──")
+    second.shows("✓ done", "as turn 3")
     line.type("clear; agentdash messages @last")
     line.keys("Enter")
     line.shows("Once more")
@@ -162,6 +162,17 @@ def test_a_demo_whose_terminal_is_closed_leaves_nothing(terminal, tmp_path, left
 def test_a_terminal_that_cannot_draw_is_told(terminal):
     terminal.start("TERM=dumb agentdash")
     assert "TERM='dumb'" in terminal.shows("exited 2")
+
+
+def test_the_settings_choose_the_theme_and_a_wrong_one_is_named(terminal, tmp_path):
+    settings = tmp_path / "config.toml"
+    settings.write_text('[dashboard]\ntheme = "pink"\n')
+    terminal.start("agentdash; sed -i s/pink/light/ config.toml; agentdash")
+    terminal.shows("No sessions yet.")
+    terminal.keys("t")
+    terminal.shows("Theme: safe-dark")
+    terminal.keys("q")
+    terminal.shows(f"{settings}:2: dashboard.theme: Invalid enum value 'pink'", "exited 0")
 
 
 def test_without_a_terminal_it_says_so():

@@ -81,7 +81,7 @@ async def test_ages_go_on_and_only_their_cells_are_drawn_again(dashboard, monkey
         assert [region.width for region in drawn] == [5, 5]
         d.main.table.tick()
         d.main.table.refresh()
-        await d.shows("waiting    34s")
+        await d.shows("waiting    30s")
 
 
 async def test_new_steps_appear_when_the_turn_file_grows(dashboard):
@@ -307,6 +307,14 @@ async def test_without_sessions_the_screen_teaches(dashboard, tmp_path, manager)
         await d.shows("starts a new codex session in")
         await d.press("i", *"hello", "enter")
         await d.until(lambda: any(call[:2] == ("spawn", "hello") for call in d.manager.calls))
+
+
+async def test_a_default_agent_that_is_missing_is_told_before_anybody_writes(dashboard, manager, monkeypatch):
+    manager.log.clear()
+    manager.seq = 0
+    monkeypatch.setattr(manager, "default_agent", lambda: "gemini")
+    async with dashboard() as d:
+        await d.shows("gemini is not installed here: n starts another agent")
 
 
 async def test_the_dialog_shows_the_exact_command(dashboard):

@@ -235,7 +235,9 @@ class MainScreen(Screen[None]):
         """Counts, headline, the prompt's label and the valid keys, as they are now."""
         session = self.table.selected
         self.status.show(self._tally, self._where)
-        self.detail.say(session, sayings.target(session, self._operations.default_agent, str(Path.cwd())))
+        asked = self._operations
+        target = sayings.target(session, asked.default_agent, str(Path.cwd()), installed=asked.default_installed)
+        self.detail.say(session, target)
         pairs = [
             Content.assemble((key, "bold $foreground"), f" {label}") for key, label in footer(session, self.size.width)
         ]
