@@ -9,7 +9,7 @@ import shutil
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn, TypeVar
+from typing import Annotated, Any, Literal, NoReturn, TypeVar, get_args
 
 import msgspec
 from msgspec import Meta, Struct, field, structs, to_builtins
@@ -119,6 +119,15 @@ def load_config(path: Path | None = None) -> Config:
     )
 
 
+def in_force(config: Config) -> Config:
+    """The settings with a section for every agent: defaults where the file has none."""
+    return structs.replace(
+        config,
+        agents={name: config.settings_for(name, {}) for name in AGENTS},
+        stop=_stop_settings(config.stop.over(Ladder())),
+    )
+
+
 def as_toml(config: Config) -> str:
     """The settings as a file that would give the same ones."""
     import tomli_w
@@ -194,20 +203,29 @@ def _explained(error: msgspec.ValidationError, kind: type) -> tuple[str, str]:
     key = where.rstrip("`").lstrip(".").removesuffix("[...]").rstrip(".")
     head, _, name = why.partition(" unknown field ")
     if head != "Object contains":
-        return key, why.replace("`", "").replace(" | null", "") + "."  # TOML has no null
-    known = _fields_at(kind, key)
+        choices = _choices(kind, key) if why.startswith("Invalid enum value") else ""
+        return key, why.replace("`", "").replace(" | null", "") + "." + choices  # TOML has no null
+    at = _type_at(kind, key)
+    known = [f.encode_name for f in structs.fields(at)] if isinstance(at, type) else []
     name = name.strip("`")
     hint = f" Known keys: {', '.join(known)}." if known else ""
     return f"{key}.{name}" if key else name, f"Unknown key.{hint}"
 
 
-def _fields_at(kind: Any, key: str) -> list[str]:
-    """The keys that the struct at this place takes."""
+def _choices(kind: type, key: str) -> str:
+    """What the enumeration at this place takes."""
+    at = _type_at(kind, key)
+    options = [option for arm in (at, *get_args(at)) for option in get_args(arm) if isinstance(option, str)]
+    return f" Choose one of: {', '.join(options)}." if options else ""
+
+
+def _type_at(kind: Any, key: str) -> Any:
+    """The type of what stands at this place of a struct; None where no struct leads there."""
     for part in filter(None, key.split(".")):
         if not isinstance(kind, type) or not issubclass(kind, Struct):
-            return []
+            return None
         kind = next((f.type for f in structs.fields(kind) if f.encode_name == part), None)
-    return [f.encode_name for f in structs.fields(kind)] if isinstance(kind, type) else []
+    return kind
 
 
 def _unknown_agent(name: str) -> str:
@@ -231,9 +249,11 @@ def _default() -> Config:
         adapter = agent_named(name)
         if adapter.binary and shutil.which(adapter.binary):
             agents[name] = adapter.settings_type()
-    ladder = Ladder()
-    stop = StopSettings(interrupt_seconds=ladder.interrupt, terminate_seconds=ladder.terminate)
-    return Config(default_agent=next(iter(agents), "codex"), agents=agents, stop=stop)
+    return Config(default_agent=next(iter(agents), "codex"), agents=agents, stop=_stop_settings(Ladder()))
+
+
+def _stop_settings(ladder: Ladder) -> StopSettings:
+    return StopSettings(interrupt_seconds=ladder.interrupt, terminate_seconds=ladder.terminate)
 
 
 def _without_null(value: Any) -> Any:

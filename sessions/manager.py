@@ -19,7 +19,7 @@ from .agents.base import Ladder, Launch
 from .agents.table import AGENTS, agent_named
 from .clock import monotonic, now_ms
 from .config import Config, load_config
-from .errors import SessionBusyError, UnknownSessionError
+from .errors import SessionBusyError, UnknownSessionError, UsageError
 from .explain import Explanation, explain
 from .launching import poke, send_runner
 from .layout import Layout, default_home
@@ -303,12 +303,17 @@ class SessionManager:
     def retry(self, ref: str) -> Session:
         """Send the newest prompt again, after a turn that failed, was stopped or was lost.
 
+        A command runs again however it ended: nothing else continues it.
+
         Raises:
-            SessionBusyError: the turn is running or was done well.
+            SessionBusyError: the turn is running, or an agent did it well.
         """
         session = self._settled(ref)
-        if session.status is Status.DONE:
-            raise SessionBusyError(f"Session {session.id[:8]} is done: there is nothing to retry.")
+        if session.status is Status.DONE and agent_named(session.agent).resumable:
+            raise SessionBusyError(
+                f"Session {session.id[:8]} is done: there is nothing to retry."
+                f" `agentdash inject {session.id[:8]}` sends its next prompt."
+            )
         return self._next_turn(session, self._store.prompts(session.id)[-1].text, again=True)
 
     def _next_turn(self, session: Session, prompt: str, *, again: bool = False) -> Session:
@@ -430,7 +435,12 @@ class SessionManager:
         return SessionTrajectory(self._store, session.id, trajectory)
 
     def trajectory(self, ref: str, turn: int | None = None) -> list[Step]:
-        """All steps of a session, or of one turn."""
+        """All steps of a session, or of one turn.
+
+        Raises:
+            UsageError: it has no such turn.
+        """
+        self._checked_turn(self.get(ref), turn)
         opened = self.open_trajectory(ref)
         try:
             steps = merged(opened.refresh())
@@ -442,6 +452,12 @@ class SessionManager:
         """The conversation: prompts and messages."""
         return [step for step in self.trajectory(ref) if step.kind in (StepKind.PROMPT, StepKind.MESSAGE)]
 
+    def answer(self, ref: str) -> str | None:
+        """What the agent itself said last in the newest turn, in full; None where it said nothing."""
+        steps = self.trajectory(ref, self.get(ref).turn)
+        said = (s.text for s in reversed(steps) if s.kind is StepKind.MESSAGE and s.parent is None)
+        return next(said, None)
+
     def output(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> bytes:
         """What the agent printed in a turn, byte for byte; empty where there is no such file."""
         try:
@@ -450,10 +466,14 @@ class SessionManager:
             return b""
 
     def output_path(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> Path:
-        """The file with what the agent printed in a turn (default: the newest)."""
+        """The file with what the agent printed in a turn (default: the newest).
+
+        Raises:
+            UsageError: it has no such turn.
+        """
         session = self.get(ref)
         folder = self._layout.session(session.id)
-        n = session.turn if turn is None else turn
+        n = self._checked_turn(session, turn)
         return folder.errors(n) if stderr else folder.output(n)
 
     def explain(self, ref: str) -> Explanation:
@@ -533,6 +553,11 @@ class SessionManager:
             return session
         self.settle()
         return self._fresh(session.id)
+
+    def _checked_turn(self, session: Session, turn: int | None) -> int:
+        if turn is not None and not 1 <= turn <= session.turn:
+            raise UsageError(f"Session {session.id[:8]} has no turn {turn}: its newest is {session.turn}.")
+        return turn or session.turn
 
     def _fresh(self, session_id: str) -> Session:
         session = self._store.session(session_id)

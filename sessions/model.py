@@ -94,6 +94,10 @@ def _rest(a: int | None, b: int | None) -> int | None:
     return None if a is None else max(0, a - (b or 0))
 
 
+MESSAGE_CHARACTERS = 500
+"""How much of the last message a session row keeps; the whole text is in the turn file."""
+
+
 class Session(Struct, frozen=True, kw_only=True):
     """One conversation with one agent, as the table and ``ls --json`` show it."""
 
@@ -117,6 +121,7 @@ class Session(Struct, frozen=True, kw_only=True):
     created_at: int
     updated_at: int
     started_at: int | None = None
+    """When the newest turn began; None before its runner has it."""
     ended_at: int | None = None
     last_event_at: int | None = None
     """When the agent last printed something."""

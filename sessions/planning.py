@@ -20,12 +20,15 @@ def checked_prompt(prompt: str) -> str:
     """The prompt as it will be sent.
 
     Raises:
-        UsageError: it is empty.
+        UsageError: it is empty, or not what UTF-8 can hold (a lone surrogate of a strange argv).
     """
     if not prompt.strip():
         raise UsageError("The prompt is empty. Give it as an argument, or `-` to read it from standard input.")
-    # What cannot be written as UTF-8 (a lone surrogate of a strange argv) would stop the start.
-    return prompt.encode("utf-8", "replace").decode("utf-8")
+    try:
+        prompt.encode()
+    except UnicodeEncodeError:
+        raise UsageError("The prompt is not UTF-8 text.") from None
+    return prompt
 
 
 def checked_folder(cwd: str | os.PathLike[str] | None) -> str:

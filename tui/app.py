@@ -16,6 +16,7 @@ from textual.screen import Screen
 from ..sessions import watch
 from ..sessions.clock import monotonic, now_ms
 from ..sessions.config import DashboardSettings
+from ..sessions.errors import UsageError
 from ..sessions.manager import SessionManager
 from ..widgets import signs
 from ..widgets.paint import VARIABLES
@@ -29,9 +30,6 @@ from .requests import Requests
 from .sayings import Tour
 from .screens.main import MainScreen
 from .themes import THEMES, after
-
-NOT_A_REQUEST = 2
-"""Exit code where there is no terminal to draw on."""
 
 TWICE_SECONDS = 2.0
 """Two presses of Ctrl+C within this time quit."""
@@ -151,11 +149,9 @@ def run_dashboard(manager: SessionManager, *, tour: Tour = ()) -> int:
 
     Raises:
         ConfigError: the settings cannot be used.
+        UsageError: there is no terminal to draw on.
     """
-    problem = _no_screen()
-    if problem is not None:
-        print(f"agentdash: {problem} For a list: agentdash ls.", file=sys.stderr)  # noqa: T201
-        return NOT_A_REQUEST
+    check_terminal()
     app = Dashboard(manager, look=manager.config().dashboard, plain_ascii=_plain_ascii(), tour=tour)
     try:
         app.run(mouse=False)
@@ -166,14 +162,18 @@ def run_dashboard(manager: SessionManager, *, tour: Tour = ()) -> int:
     return app.return_code or 0
 
 
-def _no_screen() -> str | None:
-    """Why there can be no dashboard here; None where there can."""
+def check_terminal() -> None:
+    """Make sure that there can be a dashboard here.
+
+    Raises:
+        UsageError: there is no terminal, or none that can be drawn on.
+    """
     # Textual reads from stdin and draws on stderr.
     if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
-        return "The dashboard needs a terminal for input, output and errors."
+        raise UsageError("The dashboard needs a terminal for input, output and errors. For a list: agentdash ls.")
     if os.environ.get("TERM", "") in ("", "dumb"):
-        return f"The dashboard cannot draw on TERM={os.environ.get('TERM', '')!r}."
-    return None
+        term = os.environ.get("TERM", "")
+        raise UsageError(f"The dashboard cannot draw on TERM={term!r}. For a list: agentdash ls.")
 
 
 def _plain_ascii() -> bool:

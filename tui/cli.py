@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from .. import __version__
-from ..sessions.errors import AgentdashError, UsageError
+from ..sessions.errors import AgentdashError
 from .commands import common, finish, read, setup, start
 
 INTERRUPTED, BROKEN_PIPE = 130, 141
@@ -41,10 +41,9 @@ def cli(context: click.Context) -> int | None:
     """
     if context.invoked_subcommand is not None:
         return None
-    if not sys.stdout.isatty():
-        raise UsageError("The dashboard needs a terminal. For a list: agentdash ls.")
-    from .app import run_dashboard
+    from .app import check_terminal, run_dashboard
 
+    check_terminal()
     with common.open_manager() as manager:
         return run_dashboard(manager)
 
@@ -83,7 +82,7 @@ def _told(error: Exception, as_json: bool) -> int:
         return _tell("TimeoutError", f"Timed out: {error}; the sessions go on.", common.TIMED_OUT, as_json)
     if isinstance(error, click.ClickException):
         hint = "" if as_json or not isinstance(error, click.UsageError) else _hint(error)
-        return _tell(type(error).__name__, error.format_message() + hint, error.exit_code, as_json)
+        return _tell(type(error).__name__, " ".join(error.format_message().split()) + hint, error.exit_code, as_json)
     return _unexpected(error, as_json)
 
 

@@ -38,8 +38,9 @@ def run_demo(directory: Path) -> int:
 
     Nothing outside of the folder is touched; the exit code is the dashboard's.
     """
-    from .app import run_dashboard
+    from .app import check_terminal, run_dashboard
 
+    check_terminal()
     os.environ["AGENTDASH_HOME"] = str(directory / "state")  # for commands that are typed inside a session
     with SessionManager(directory / "state", directory / "config.toml") as manager:
         for script, project, prompt in SCRIPTS:

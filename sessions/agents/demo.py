@@ -6,10 +6,10 @@ It shows what agentdash does without an account, and gives the tests an agent wh
 import re
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
-from msgspec import structs
+from msgspec import Meta, structs
 
 from ..errors import UsageError
 from ..model import Change, PlanItem, Step, StepKind, StepStatus, Usage
@@ -26,7 +26,7 @@ class DemoSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fiel
 
     script: str | None = None
     """What to play: one of the files in ``demo_scripts``; ``[[demo:NAME]]`` in a prompt wins."""
-    speed: float = 1.0
+    speed: Annotated[float, Meta(gt=0, le=1000)] = 1.0
     """2 plays twice as fast."""
 
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ..agents.base import Facts, Launch
 from ..clock import now_ms
-from ..model import LIVE, Left, Receipt, Status, Usage
+from ..model import LIVE, MESSAGE_CHARACTERS, Left, Receipt, Status, Usage
 from .rows import USAGE_COLUMNS, dump, launch_from, load
 from .store import Store
 
@@ -72,8 +72,7 @@ class TurnLog:
             if not changed:
                 return None
             db.execute(
-                "UPDATE sessions SET status = 'starting', started_at = COALESCE(started_at, ?), updated_at = ?"
-                " WHERE id = ?",
+                "UPDATE sessions SET status = 'starting', started_at = ?, updated_at = ? WHERE id = ?",
                 (now, now, self._session),
             )
             return self._read_claim(db)
@@ -253,10 +252,6 @@ class TurnLog:
         earlier = (load(row["thread_usage"], Usage) or Usage() for row in rows)
         before = next((usage for usage in earlier if usage.known), Usage())
         return facts.thread_usage.minus(before)
-
-
-MESSAGE_CHARACTERS = 500
-"""How much of the last message a session row keeps; the whole text is in the turn file."""
 
 
 def _short(text: str | None) -> str | None:

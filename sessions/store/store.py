@@ -189,7 +189,7 @@ class Store:
             _insert_turn(db, session_id, n, prompt, launch, run_id, now)
             db.execute(
                 "UPDATE sessions SET status = 'queued', reason = NULL, turn = ?, exit_code = NULL, signal = NULL,"
-                " ended_at = NULL, model = COALESCE(?, model), updated_at = ? WHERE id = ?",
+                " started_at = NULL, ended_at = NULL, model = COALESCE(?, model), updated_at = ? WHERE id = ?",
                 (n, launch.model, now, session_id),
             )
         return n

@@ -112,8 +112,8 @@ def test_ls_of_an_empty_store_teaches(cli: Cli) -> None:
 
 def test_run_wait_show_and_output_of_a_command(cli: Cli) -> None:
     result = cli("run", "--wait", "--", "sh", "-c", "echo out; echo err >&2")
-    assert result.code == 0
-    assert "done" in result.out
+    assert (result.code, result.out) == (0, "out\n")
+    assert "done" in result.err
     assert cli("output", "@last").raw == b"out\n"
     assert cli("output", "@last", "--stderr").raw == b"err\n"
     told = cli("output", "@last", "--json").json
@@ -126,7 +126,9 @@ def test_run_wait_show_and_output_of_a_command(cli: Cli) -> None:
 def test_output_is_the_raw_bytes(cli: Cli) -> None:
     session = cli.ended("printf", r"a\0\377\033[31m\r\n")
     assert cli("output", session).raw == b"a\0\xff\x1b[31m\r\n"
-    assert cli("output", session, "--turn", "9").raw == b""
+    told = cli("output", session, "--json").json
+    assert told["lossy"] is True
+    assert cli("output", cli.ended("echo", "ü"), "--json").json["lossy"] is False
 
 
 def test_the_exit_code_of_wait_is_the_outcome(cli: Cli) -> None:
@@ -147,6 +149,11 @@ def test_wait_any_and_its_timeout(cli: Cli) -> None:
     assert result.code == 124
     assert result.error["type"] == "TimeoutError"
     assert cli("wait", slow, good, "--any").code == 0
+    late = cli("run", "--timeout", "50ms", "--json", "--", "sleep", "600")
+    assert late.code == 2
+    late = cli("run", "--timeout", "0.05", "--json", "--", "sleep", "600")
+    assert (late.code, late.json["status"]) == (124, "running")
+    assert late.error["type"] == "TimeoutError"
 
 
 def test_the_json_schema_of_a_session(cli: Cli) -> None:
@@ -276,7 +283,15 @@ def test_retry_runs_a_failed_command_again(cli: Cli) -> None:
     assert result.code == 1
     assert result.json["turn"] == 2
     done = cli.ended("true")
-    refused = cli("retry", done)
+    refused = cli("inject", done, "more")
+    assert refused.code == 1
+    assert f"`agentdash retry {done[:8]}` runs it again" in refused.err
+    assert cli("retry", done, "--wait", "--json").json["turn"] == 2
+
+
+def test_an_agent_that_did_well_has_nothing_to_retry(cli: Cli, codex: Path) -> None:
+    cli("spawn", "--wait", "go")
+    refused = cli("retry", "@last")
     assert refused.code == 1
     assert "nothing to retry" in refused.err
 
@@ -284,7 +299,7 @@ def test_retry_runs_a_failed_command_again(cli: Cli) -> None:
 def test_spawn_trajectory_and_inject(cli: Cli, codex: Path) -> None:
     result = cli("spawn", "--wait", "do it")
     assert result.code == 0
-    assert "[/red] fine" in result.out
+    assert result.out == "[/red] fine\n"
     told = cli("trajectory", "@last", "--json").json
     assert [step["kind"] for step in told if step["kind"] in ("prompt", "message")] == ["prompt", "message"]
     assert all(list(step)[:4] == ["turn", "index", "kind", "text"] for step in told)
@@ -302,6 +317,27 @@ def test_spawn_trajectory_and_inject(cli: Cli, codex: Path) -> None:
 def test_a_piped_prompt_needs_no_dash(cli: Cli, codex: Path) -> None:
     assert cli("spawn", "--wait", stdin=b"from a pipe").code == 0
     assert Path(f"{codex}.stdin").read_text() == "from a pipe"
+
+
+def test_a_pipe_beside_a_prompt_is_appended_where_a_dash_asks_and_never_dropped_in_silence(
+    cli: Cli, codex: Path
+) -> None:
+    assert cli("spawn", "--wait", "Review this", "-", stdin=b"+ a line\n").code == 0
+    assert Path(f"{codex}.stdin").read_text() == "Review this\n\n+ a line"
+    command = [sys.executable, "-m", "agentdash", "spawn", "--dry-run", "Review this"]
+    done = subprocess.run(command, input=b"+ a line\n", capture_output=True, check=True)
+    assert done.stderr == b"agentdash: stdin is not read; add - after the prompt to append it.\n"
+    assert b"stdin: 11 bytes" in done.stdout
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    assert done.stderr == b""
+
+
+def test_stdout_of_a_wait_is_the_whole_answer_and_nothing_else(cli: Cli, codex: Path) -> None:
+    codex.write_text(FAKE_CODEX.replace("[/red] fine", "word " * 300))
+    result = cli("spawn", "--wait", "talk")
+    assert result.out == "word " * 300 + "\n"
+    assert "✓ done" in result.err
+    assert "agentdash messages" in cli("show", "@last").out
 
 
 def test_a_dry_run_shows_the_command_and_starts_nothing(cli: Cli, codex: Path) -> None:
@@ -334,7 +370,8 @@ def test_config_path_init_and_show(cli: Cli, tmp_path: Path) -> None:
     assert cli("config", "init").code == 0
     assert path.stat().st_mode & 0o777 == 0o600
     assert cli("config", "init").code == 2
-    assert "default_agent" in cli("config", "show").out
+    assert "[agents.claude]" in cli("config", "show").out
+    assert "terminate_seconds = 3.0" in cli("config", "show").out
     assert "default_agent" in cli("config", "show", "--json").json
 
 
@@ -391,7 +428,7 @@ def test_ctrl_c_while_waiting_leaves_the_session_running(cli: Cli) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
-        assert b"running" in process.stdout.readline()
+        assert b"running" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
         assert b"the sessions go on" in process.stderr.read()
         assert process.wait() == 130
@@ -406,9 +443,21 @@ def test_ids_are_completed_with_state_and_task(cli: Cli) -> None:
         "COMP_WORDS": f"agentdash show {session[:2]}",
         "COMP_CWORD": "2",
     }
+    assert _completed(environment)[:3] == ["plain", session[:8], "done  true"]
+    assert _completed(environment | {"COMP_WORDS": "agentdash stop @"}) == []
+    running = cli.started("sleep", "600")
+    proposed = _completed(environment | {"COMP_WORDS": "agentdash stop "})
+    assert proposed[1] == running[:8]
+    assert "@last" in proposed
+    assert session[:8] not in proposed
+    modes = _completed(environment | {"COMP_WORDS": "agentdash spawn --sandbox read", "COMP_CWORD": "3"})
+    assert modes[1] == "read-only"
+
+
+def _completed(environment: dict[str, str]) -> list[str]:
     script = "import sys; from agentdash.tui.cli import run; sys.exit(run([]))"
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, check=True)
-    assert done.stdout.decode().split("\n")[:3] == ["plain", session[:8], "done  true"]
+    return done.stdout.decode().strip().splitlines()
 
 
 def test_the_dashboard_needs_a_terminal(cli: Cli) -> None:
@@ -429,7 +478,14 @@ def test_the_dashboard_needs_a_terminal(cli: Cli) -> None:
         (["spawn", "--agent", "hal", "x"], 2, "Unknown agent 'hal'. Known agents: codex, claude"),
         (["spawn", "--set", "nothing", "x"], 2, "--set takes KEY=VALUE, not 'nothing'"),
         (["spawn", "--set", "surprise=1", "x"], 2, "Option surprise of codex: Unknown key."),
-        (["spawn", "--sandbox", "none", "x"], 2, "Option sandbox of codex"),
+        (["spawn", "--sandbox", "none", "x"], 2, "Choose one of: read-only, workspace-write, danger-full-access."),
+        (["spawn", "--sandbox", "read-only", "--danger", "x"], 2, "--danger lifts every limit"),
+        (["spawn", "fix", "the", "bug"], 2, "put it in quotes"),
+        (["spawn", "--timeout", "nan", "x"], 2, "'nan' is no duration"),
+        (["spawn", "caf\udce9"], 2, "not UTF-8"),
+        (["wait", "--timeout", "-1", "abcd"], 2, "'-1' is no duration"),
+        (["config"], 2, "Missing command"),
+        (["demo"], 2, "needs a terminal"),
         (["show", "zzzz"], 1, "No session has an id that begins with 'zzzz'"),
         (["stop", "zzzz"], 1, "No session has an id"),
         (["show", ""], 2, "An empty session id"),
@@ -451,10 +507,33 @@ def test_bad_input(cli: Cli, arguments: list[str], code: int, message: str) -> N
     assert (result.code, result.out) == (code, "")
     assert message in result.err
     assert "Traceback" not in result.err
+    if arguments[0] in ("config", "demo"):
+        return  # these two have no --json of their own
     command = [arguments[0], "--json", *arguments[1:]] if arguments != ["fly"] else ["fly", "--json"]
     as_json = cli(*command)
     assert as_json.code == code
     assert message in as_json.error["message"]
+
+
+def test_a_turn_that_never_was(cli: Cli) -> None:
+    session = cli.ended("true")
+    for verb in ("output", "trajectory"):
+        result = cli(verb, session, "--turn", "9")
+        assert (result.code, result.out) == (2, "")
+        assert "has no turn 9: its newest is 1" in result.err
+
+
+def test_one_unknown_id_among_several_says_that_nothing_was_done(cli: Cli) -> None:
+    session = cli.started("sleep", "600")
+    result = cli("stop", session, "zzzz")
+    assert result.code == 1
+    assert "Nothing was done to the others" in result.err
+    assert cli("show", session, "--json").json["status"] == "running"
+
+
+def test_an_id_may_be_typed_in_capitals(cli: Cli) -> None:
+    session = cli.ended("true")
+    assert cli("show", session.upper(), "--json").json["id"] == session
 
 
 def test_13_an_ambiguous_prefix_lists_the_candidates(cli: Cli) -> None:

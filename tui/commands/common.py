@@ -5,8 +5,11 @@ Nothing heavy is imported before a verb runs: ``--help`` and the completion of a
 
 import os
 import shutil
+import stat
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -46,17 +49,26 @@ def settled_manager() -> "SessionManager":
 
 def complete_ids(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The ids that begin like this, with state and task as the hint."""
+    return _completed(incomplete, live=False)
+
+
+def complete_live_ids(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The ids of what has not ended, or has left processes behind."""
+    return _completed(incomplete, live=True)
+
+
+def _completed(incomplete: str, *, live: bool) -> list[CompletionItem]:
     from ...sessions.text import one_line
 
     try:
         with open_manager() as manager:
-            return [
-                CompletionItem(s.id[:8], help=f"{s.status}  {one_line(s.title or s.task, 60)}")
-                for s in manager.sessions()
-                if s.id.startswith(incomplete)
-            ]
+            found = [s for s in manager.sessions() if not live or not s.status.ended or s.left]
     except (AgentdashError, OSError):
         return []  # a word that cannot be completed is no place for an error message
+    items = [CompletionItem(s.id[:8], help=f"{s.status}  {one_line(s.title or s.task, 60)}") for s in found]
+    if found:
+        items.append(CompletionItem("@last", help="the newest session"))
+    return [item for item in items if item.value.startswith(incomplete)]
 
 
 def json_option(command: F) -> F:
@@ -74,24 +86,35 @@ def ids_argument(command: F) -> F:
     return click.argument("refs", metavar="ID...", nargs=-1, required=True, shell_complete=complete_ids)(command)
 
 
-def look(*, full: bool = False) -> "Look":
-    """How whoever reads stdout sees it; a pipe gets wide lines without colours."""
+def live_ids_argument(command: F) -> F:
+    """One or more sessions, of which those that live are proposed."""
+    return click.argument("refs", metavar="ID...", nargs=-1, required=True, shell_complete=complete_live_ids)(command)
+
+
+def prompt_argument(command: F) -> F:
+    """The prompt: see :func:`read_prompt`."""
+    return click.argument("words", metavar="[PROMPT] [-]", nargs=-1)(command)
+
+
+def look(*, full: bool = False, err: bool = False) -> "Look":
+    """How whoever reads stdout, or stderr, sees it; a pipe gets wide lines without colours."""
     from ..render.look import Look
 
-    encoding = (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("-", "")
+    stream = sys.stderr if err else sys.stdout
+    encoding = (getattr(stream, "encoding", None) or "ascii").lower().replace("-", "")
     return Look(
         width=max(20, shutil.get_terminal_size((160, 50)).columns),
         now=now_ms(),
-        colour=sys.stdout.isatty() and not os.environ.get("NO_COLOR"),
+        colour=stream.isatty() and not os.environ.get("NO_COLOR"),
         plain_ascii=encoding != "utf8" or bool(os.environ.get("AGENTDASH_ASCII")),
         full=full,
     )
 
 
-def say(lines: Iterable[str]) -> None:
+def say(lines: Iterable[str], *, err: bool = False) -> None:
     """Lines for people."""
     # Colours were decided by look(); click must not decide again.
-    click.echo("\n".join(lines), color=True)
+    click.echo("\n".join(lines), color=True, err=err)
 
 
 def print_json(value: Any) -> None:
@@ -106,6 +129,14 @@ def print_bytes(data: bytes) -> None:
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
+
+
+def print_file(path: Path) -> None:
+    """A file as it is, if there is one."""
+    with suppress(FileNotFoundError), path.open("rb") as file:
+        sys.stdout.flush()
+        shutil.copyfileobj(file, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
 
 
 def print_sessions(sessions: Sequence["Session"], *, as_json: bool) -> None:
@@ -126,16 +157,25 @@ def one_or_all(values: Sequence[Any]) -> Any:
     return values[0] if len(values) == 1 else list(values)
 
 
-def read_prompt(given: str | None) -> str:
-    """The prompt of the command line, or of stdin for ``-`` and for a pipe.
+def read_prompt(words: Sequence[str]) -> str:
+    """The prompt: the argument; stdin for ``-`` or for a pipe alone; both for an argument and ``-``.
+
+    A pipe beside an argument is not read unless ``-`` asks for it: one that is never closed would hold the start
+    for ever.  It is not passed over in silence either.
 
     Raises:
-        UsageError: there is none, it is blank, or it is no text.
+        UsageError: there is none, it is blank, it is no text, or it is several arguments.
     """
-    text = given
-    if given == "-" or (given is None and not _at_terminal()):
-        text = _stdin_text()
-    if not text or not text.strip():
+    given = [word for word in words if word != "-"]
+    if len(given) > 1 or len(words) > 2:
+        raise UsageError("The prompt is more than one argument: put it in quotes.")
+    asked = len(given) < len(words)
+    if asked or (not given and not _at_terminal()):
+        given.append(_stdin_text())
+    elif given and _is_fed():
+        click.echo("agentdash: stdin is not read; add - after the prompt to append it.", err=True)
+    text = "\n\n".join(filter(str.strip, given))
+    if not text:
         raise UsageError("The prompt is empty. Give it as an argument, or pipe it in.")
     return text
 
@@ -147,6 +187,17 @@ def outcome(sessions: Iterable["Session"]) -> int:
 
 def _at_terminal() -> bool:
     return sys.stdin is None or sys.stdin.isatty()
+
+
+def _is_fed() -> bool:
+    """Whether somebody feeds stdin: a pipe, or a file that is not at its end."""
+    try:
+        descriptor = sys.stdin.fileno()
+        found = os.fstat(descriptor)
+        at = os.lseek(descriptor, 0, os.SEEK_CUR) if stat.S_ISREG(found.st_mode) else 0
+    except (OSError, AttributeError, ValueError):
+        return False
+    return stat.S_ISFIFO(found.st_mode) or (stat.S_ISREG(found.st_mode) and at < found.st_size)
 
 
 def _stdin_text() -> str:

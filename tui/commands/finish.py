@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...sessions.errors import UsageError
+from ...sessions.durations import seconds
+from ...sessions.errors import AgentdashError, UsageError
 from ...sessions.text import one_line
 from . import common
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--now", is_flag=True, help="SIGKILL at once.")
 @common.json_option
-@common.ids_argument
+@common.live_ids_argument
 def stop(refs: tuple[str, ...], now: bool, as_json: bool) -> int:
     """End sessions and all that they started.
 
@@ -69,9 +70,9 @@ def rm(refs: tuple[str, ...], yes: bool, as_json: bool) -> int:
 
 @click.command()
 @click.option("--any", "any_", is_flag=True, help="Until the first of them has ended.")
-@click.option("--timeout", type=float, metavar="S", help="Give up after S seconds (exit 124).")
+@click.option("--timeout", type=seconds, metavar="S", help="Give up after S seconds, or 10m, 2h (exit 124).")
 @common.json_option
-@common.ids_argument
+@common.live_ids_argument
 def wait(refs: tuple[str, ...], any_: bool, timeout: float | None, as_json: bool) -> int:
     """Wait until sessions have ended.
 
@@ -85,7 +86,11 @@ def wait(refs: tuple[str, ...], any_: bool, timeout: float | None, as_json: bool
 
 def _named(manager: "SessionManager", refs: tuple[str, ...]) -> list["Session"]:
     """All of them, before anything is done to the first; each once."""
-    sessions = [manager.get(ref, destructive=True) for ref in refs]
+    try:
+        sessions = [manager.get(ref, destructive=True) for ref in refs]
+    except AgentdashError as error:
+        untouched = "" if len(refs) == 1 else " Nothing was done to the others."
+        raise type(error)(f"{error}{untouched}") from None
     return list({session.id: session for session in sessions}.values())
 
 

@@ -1,6 +1,5 @@
 """The verbs that only look: ls, show, trajectory, messages, output, explain, view."""
 
-import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
@@ -113,14 +112,14 @@ def output(ref: str, turn: int | None, stderr: bool, as_json: bool) -> None:
     with common.open_manager() as manager:
         session = manager.get(ref)
         path = manager.output_path(session.id, turn, stderr=stderr)
-    if as_json:
-        text = path.read_bytes().decode("utf-8", "replace") if path.exists() else ""
-        stream = "stderr" if stderr else "stdout"
-        facts = {"session": session.id, "turn": turn or session.turn, "stream": stream, "path": str(path)}
-        common.print_json(facts | {"text": text})
-    elif path.exists():
-        with path.open("rb") as file:
-            shutil.copyfileobj(file, sys.stdout.buffer)
+    if not as_json:
+        common.print_file(path)
+        return
+    data = path.read_bytes() if path.exists() else b""
+    text = data.decode("utf-8", "replace")
+    stream = "stderr" if stderr else "stdout"
+    facts = {"session": session.id, "turn": turn or session.turn, "stream": stream, "path": str(path)}
+    common.print_json(facts | {"text": text, "lossy": text.encode() != data})
 
 
 @click.command()

@@ -8,7 +8,7 @@ import click
 from . import common
 
 
-@click.group()
+@click.group(no_args_is_help=False)
 def config() -> None:
     """The settings: where they are, what they say, a first file."""
 
@@ -29,10 +29,10 @@ def config_path(as_json: bool) -> None:
 @config.command("show")
 @common.json_option
 def config_show(as_json: bool) -> None:
-    """The settings in force."""
-    from ...sessions.config import as_toml, load_config
+    """The settings in force: what the file says, and the defaults of all that it leaves out."""
+    from ...sessions.config import as_toml, in_force, load_config
 
-    settings = load_config()
+    settings = in_force(load_config())
     if as_json:
         from msgspec import to_builtins
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ...sessions.durations import seconds
 from ...sessions.errors import UsageError
 from . import common
 
@@ -20,11 +21,30 @@ def complete_agents(_: click.Context, __: click.Parameter, incomplete: str) -> l
     return [name for name in AGENTS if name.startswith(incomplete)]
 
 
+def complete_modes(_: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """What any agent takes as its sandbox, or as its permission mode."""
+    from ...sessions.agents.table import AGENTS, agent_named
+
+    agents = (agent_named(name) for name in AGENTS)
+    return [
+        mode
+        for agent in agents
+        if agent.mode_key == parameter.name
+        for mode in agent.modes()
+        if mode.startswith(incomplete)
+    ]
+
+
 _agent = click.option("--agent", "-a", metavar="NAME", shell_complete=complete_agents, help="Which agent CLI.")
 _cwd = click.option("--cwd", "-C", type=click.Path(), help="Where it works (default: here).")
 _title = click.option("--title", metavar="TEXT", help="A name for the table.")
 _wait = click.option("--wait", is_flag=True, help="Wait for the end; exit 0 only if it is done.")
-_timeout = click.option("--timeout", type=float, metavar="S", help="Like --wait, but give up after S seconds (124).")
+_timeout = click.option(
+    "--timeout",
+    type=seconds,
+    metavar="S",
+    help="Like --wait, but give up after S seconds, or 10m, 2h (124).",
+)
 
 
 @click.command()
@@ -33,14 +53,16 @@ _timeout = click.option("--timeout", type=float, metavar="S", help="Like --wait,
 @_cwd
 @_title
 @click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="Any key of [agents.NAME]; repeatable.")
-@click.option("--sandbox", metavar="MODE", help="What the agent may touch (codex).")
-@click.option("--permission-mode", metavar="MODE", help="What it may do without asking (claude).")
+@click.option("--sandbox", metavar="MODE", shell_complete=complete_modes, help="What the agent may touch (codex).")
+@click.option(
+    "--permission-mode", metavar="MODE", shell_complete=complete_modes, help="What it may do without asking (claude)."
+)
 @click.option("--danger", is_flag=True, help="No sandbox and no questions: the agent may do anything you may.")
 @click.option("--dry-run", is_flag=True, help="Show the exact command and start nothing.")
 @_wait
 @_timeout
 @common.json_option
-@click.argument("prompt", required=False)
+@common.prompt_argument
 def spawn(
     agent: str | None,
     model: str | None,
@@ -54,13 +76,16 @@ def spawn(
     wait: bool,
     timeout: float | None,
     as_json: bool,
-    prompt: str | None,
+    words: tuple[str, ...],
 ) -> int:
     """Start an agent on a prompt.
 
-    "-" or a pipe: PROMPT is read from stdin.
+    "-" or a pipe alone: the prompt is read from stdin.  PROMPT and "-": stdin follows the prompt, as in
+    git diff | agentdash spawn "Review this" -
     """
-    text = common.read_prompt(prompt)
+    text = common.read_prompt(words)
+    if danger and (sandbox or permission_mode):
+        raise UsageError("--danger lifts every limit: leave out --sandbox and --permission-mode, or leave it out.")
     options = parse_pairs(pairs)
     named = {"sandbox": sandbox, "permission_mode": permission_mode, "full_danger": danger or None}
     options |= {key: value for key, value in named.items() if value is not None}
@@ -81,7 +106,7 @@ def spawn(
 def run(
     cwd: str | None, title: str | None, wait: bool, timeout: float | None, as_json: bool, argv: tuple[str, ...]
 ) -> int:
-    """Run any command as a session.
+    """Run any command as a session, with empty stdin.
 
     For example: agentdash run -- make test
     """
@@ -95,13 +120,13 @@ def run(
 @_timeout
 @common.json_option
 @common.id_argument
-@click.argument("prompt", required=False)
-def inject(ref: str, prompt: str | None, wait: bool, timeout: float | None, as_json: bool) -> int:
+@common.prompt_argument
+def inject(ref: str, words: tuple[str, ...], wait: bool, timeout: float | None, as_json: bool) -> int:
     """Send a session its next prompt.
 
-    "-" or a pipe: PROMPT is read from stdin.
+    "-" or a pipe alone: the prompt is read from stdin.  PROMPT and "-": stdin follows the prompt.
     """
-    text = common.read_prompt(prompt)
+    text = common.read_prompt(words)
     with common.open_manager() as manager:
         session = manager.inject(ref, text)
         return _follow(manager, session, wait=wait, timeout=timeout, as_json=as_json)
@@ -113,7 +138,7 @@ def inject(ref: str, prompt: str | None, wait: bool, timeout: float | None, as_j
 @common.json_option
 @common.id_argument
 def retry(ref: str, wait: bool, timeout: float | None, as_json: bool) -> int:
-    """Try the last turn of a session again."""
+    """Try the last turn of a session again; a command, also one that went well."""
     with common.open_manager() as manager:
         session = manager.retry(ref)
         return _follow(manager, session, wait=wait, timeout=timeout, as_json=as_json)
@@ -161,24 +186,41 @@ def _show_plan(launch: Any, as_json: bool) -> int:
 
 
 def _follow(manager: "SessionManager", session: "Session", *, wait: bool, timeout: float | None, as_json: bool) -> int:
-    """Say what became of a start: at once, or at its end."""
+    """Say what became of a start: at once, or at its end.
+
+    After a wait stdout holds the answer alone (``answer=$(agentdash spawn --wait …)``), or the session as JSON.
+    """
     session = manager.started(session.id)
     if not wait and timeout is None:
         _report(session, as_json)
         return common.FAILED if session.status in ("failed", "lost") else 0
     if not as_json:
+        _report(session, as_json=False, err=True)
+    try:
+        [session] = manager.wait([session.id], timeout=timeout)
+    except TimeoutError:
+        if as_json:
+            _report(manager.get(session.id), as_json)
+        raise
+    if as_json:
         _report(session, as_json)
-    [ended] = manager.wait([session.id], timeout=timeout)
-    if as_json or not session.status.ended:
-        _report(ended, as_json)
-    if ended.last_message and not as_json:
-        from ...sessions.text import clean
-
-        common.say([clean(ended.last_message)])
-    return common.outcome([ended])
+    else:
+        _report(session, as_json=False, err=True)
+        _print_answer(manager, session)
+    return common.outcome([session])
 
 
-def _report(session: "Session", as_json: bool) -> None:
+def _print_answer(manager: "SessionManager", session: "Session") -> None:
+    """What a command printed, or what an agent said last; all of it."""
+    from ...sessions.text import clean
+
+    if session.agent == "command":
+        common.print_file(manager.output_path(session.id))
+    elif answer := manager.answer(session.id):
+        common.say([clean(answer)])
+
+
+def _report(session: "Session", as_json: bool, *, err: bool = False) -> None:
     if as_json:
         from ...sessions.schema import session_json
 
@@ -186,7 +228,7 @@ def _report(session: "Session", as_json: bool) -> None:
         return
     from ..render.table import session_line
 
-    common.say([session_line(session, common.look())])
+    common.say([session_line(session, common.look(err=err))], err=err)
     if session.reason and session.status in ("failed", "lost", "waiting"):
         from ...sessions.text import clean
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from ...sessions.agents.base import Launch
-from ...sessions.model import Prompt, Receipt, Session, Turn
+from ...sessions.model import MESSAGE_CHARACTERS, Prompt, Receipt, Session, Turn
 from ...sessions.text import cell_width, clean, one_line, pad
 from ...widgets.words import count, duration, money, place, tokens
 from .look import Look, mark, short_id
@@ -24,6 +24,8 @@ def session_card(session: Session, turns: Sequence[Turn], prompts: Sequence[Prom
     lines += [f"{prompt.state:>8}  {one_line(prompt.text, max(20, look.width - 10))}" for prompt in waiting]
     if session.last_message:
         lines += ["", *clean(session.last_message).split("\n")]
+        if len(session.last_message) >= MESSAGE_CHARACTERS:
+            lines.append(look.paint(f"all of it: agentdash messages {session.id[:8]}", "dim"))
     return lines
 
 
