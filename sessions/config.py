@@ -14,13 +14,13 @@ from typing import Annotated, Any, Literal, NoReturn, TypeVar, get_args
 import msgspec
 from msgspec import Meta, Struct, field, structs, to_builtins
 
-from .agents.base import AgentSettings, Ladder
+from .agents.base import AgentSettings, Ladder, StopSettings
 from .agents.table import AGENTS, agent_named
 from .errors import ConfigError, UsageError
+from .limits import Limits
 from .toml_lines import error_line, line_of
 
 T = TypeVar("T")
-Seconds = Annotated[float, Meta(ge=0, le=600)]
 
 _HEADER = """\
 # Settings of agentdash, read at every start and every follow-up.
@@ -29,16 +29,11 @@ _HEADER = """\
 """
 
 
-class StopSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``[stop]``: how long each signal is given before the next one."""
+class QueueSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``[queue]``: how much may be at work at once."""
 
-    interrupt_seconds: Seconds | None = None
-    terminate_seconds: Seconds | None = None
-
-    def over(self, ladder: Ladder) -> Ladder:
-        """The agent's own ladder, with the user's times where there are any."""
-        chosen = {"interrupt": self.interrupt_seconds, "terminate": self.terminate_seconds}
-        return structs.replace(ladder, **{key: value for key, value in chosen.items() if value is not None})
+    max_running: Annotated[int, Meta(ge=1)] = 4 * (os.cpu_count() or 1)
+    """Sessions at work at once; more of them wait in the order in which they were asked for."""
 
 
 Theme = Literal["dark", "light", "safe-dark", "safe-light", "terminal"]
@@ -59,6 +54,8 @@ class _File(Struct, kw_only=True, forbid_unknown_fields=True):
     default_agent: str = "codex"
     agents: dict[str, Any] = field(default_factory=dict)
     stop: StopSettings = field(default_factory=StopSettings)
+    limits: Limits = field(default_factory=Limits)
+    queue: QueueSettings = field(default_factory=QueueSettings)
     dashboard: DashboardSettings = field(default_factory=DashboardSettings)
 
 
@@ -68,7 +65,13 @@ class Config(Struct, frozen=True, kw_only=True):
     default_agent: str = "codex"
     agents: dict[str, AgentSettings] = field(default_factory=dict)
     stop: StopSettings = field(default_factory=StopSettings)
+    limits: Limits = field(default_factory=Limits)
+    queue: QueueSettings = field(default_factory=QueueSettings)
     dashboard: DashboardSettings = field(default_factory=DashboardSettings)
+
+    def ladder_for(self, agent_ladder: Ladder, settings: AgentSettings) -> Ladder:
+        """How a stop climbs: the agent's own times, then ``[stop]``, then the agent's section."""
+        return settings.stop.over(self.stop.over(agent_ladder))
 
     def settings_for(self, agent_name: str, overrides: Mapping[str, Any]) -> AgentSettings:
         """The agent's settings with the options of one spawn on top.
@@ -105,7 +108,7 @@ def load_config(path: Path | None = None) -> Config:
     text = _read(path)
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # tomllib's own error, a number of 5,000 digits, 5,000 brackets
         raise ConfigError(f"{path}:{error_line(str(error), text)}: {error}") from None
     source = _Source(path, text)
     file = source.convert(data, _File, ())
@@ -115,6 +118,8 @@ def load_config(path: Path | None = None) -> Config:
         default_agent=file.default_agent,
         agents=_sections(source, file.agents),
         stop=file.stop,
+        limits=file.limits,
+        queue=file.queue,
         dashboard=file.dashboard,
     )
 
@@ -124,7 +129,7 @@ def in_force(config: Config) -> Config:
     return structs.replace(
         config,
         agents={name: config.settings_for(name, {}) for name in AGENTS},
-        stop=_stop_settings(config.stop.over(Ladder())),
+        stop=structs.replace(_stop_settings(config.stop.over(Ladder())), after_turn=config.stop.after_turn or "keep"),
     )
 
 
@@ -259,5 +264,6 @@ def _stop_settings(ladder: Ladder) -> StopSettings:
 def _without_null(value: Any) -> Any:
     """TOML has no null: what is not set is left out."""
     if isinstance(value, Mapping):
-        return {key: _without_null(item) for key, item in value.items() if item is not None}
+        kept = {key: _without_null(item) for key, item in value.items() if item is not None}
+        return {key: item for key, item in kept.items() if item != {}}
     return value

@@ -1,4 +1,4 @@
-"""Durations as people write them: ``90``, ``1.5s``, ``10m``, ``2h``, ``7d``."""
+"""Durations as people write and read them: ``90``, ``1.5s``, ``10m``, ``2h``, ``7d``."""
 
 import math
 import re
@@ -20,3 +20,11 @@ def seconds(text: str) -> float:
     if not math.isfinite(value):
         raise UsageError(f"{text!r} is no duration. Write seconds, or a number with s, m, h, d or w: 90, 10m, 7d.")
     return value
+
+
+def text(value: float) -> str:
+    """A number of seconds in the largest unit that tells it exactly: ``90s``, ``10m``, ``7d``."""
+    for unit in "dhm":
+        if value >= _UNITS[unit] and value % _UNITS[unit] == 0:
+            return f"{value / _UNITS[unit]:g}{unit}"
+    return f"{value:g}s"

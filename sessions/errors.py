@@ -33,9 +33,5 @@ class SessionBusyError(AgentdashError):
     """The session is in a state in which this cannot be done now."""
 
 
-class AgentMissingError(AgentdashError):
-    """The agent's command is not installed or cannot be started."""
-
-
 class StoreError(AgentdashError):
     """The state folder or its database cannot be used."""

@@ -5,7 +5,7 @@ from msgspec import Struct
 from .clock import now_ms
 from .layout import Layout
 from .model import ENDED, Session, Status, Turn
-from .settling import agent_lives, host_name, survivors
+from .settling import agent_lives, survivors
 from .supervision import locks, procs
 
 
@@ -46,7 +46,9 @@ def explain(layout: Layout, session: Session, turn: Turn | None) -> Explanation:
     held = locks.is_held(folder.lock)
     facts = [
         Fact("runner's lock", "held" if held else "free", str(folder.lock)),
-        Fact("host", f"{session.host}{'' if session.host == host_name() else ' (not this one)'}", "sessions.host"),
+        Fact(
+            "host", f"{session.host}{'' if session.host == procs.host_name() else ' (not this one)'}", "sessions.host"
+        ),
     ]
     if turn is not None:
         facts += _turn_facts(turn)

@@ -7,6 +7,7 @@ A half-written last line is held back until its newline comes.
 import os
 import struct
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -27,8 +28,6 @@ class LineReader:
         self.path = path
         self.offset = offset
         """Where the next read begins, in bytes."""
-        self.cut_lines = 0
-        """Lines longer than ``LINE_CAP``."""
         self._descriptor: int | None = None
         self._pending: list[bytes] = []
         self._pending_size = 0
@@ -47,8 +46,12 @@ class LineReader:
             self._descriptor = None
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
-        """The lines completed since the last call, each with the offset just after it."""
-        while chunk := self.read():
+        """The lines completed since the last call, each with the offset just after it.
+
+        What is written meanwhile is left to the next call: a writer that is faster than we must not hold us.
+        """
+        end = self._size()
+        while self.offset < end and (chunk := self.read()):
             yield from self.split(chunk)
 
     def all_lines(self) -> Iterator[bytes]:
@@ -61,14 +64,22 @@ class LineReader:
 
     def read(self) -> bytes:
         """The next bytes; empty at the end of what is written."""
-        if self._descriptor is None:
-            try:
-                self._descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
-            except FileNotFoundError:
-                return b""
-        chunk = os.pread(self._descriptor, CHUNK, self.offset)
+        descriptor = self._opened()
+        if descriptor is None:
+            return b""
+        chunk = os.pread(descriptor, CHUNK, self.offset)
         self.offset += len(chunk)
         return chunk
+
+    def _opened(self) -> int | None:
+        if self._descriptor is None:
+            with suppress(FileNotFoundError):
+                self._descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        return self._descriptor
+
+    def _size(self) -> int:
+        descriptor = self._opened()
+        return 0 if descriptor is None else os.fstat(descriptor).st_size
 
     def skip_to_tail(self, size: int) -> None:
         """Pass over everything but the whole lines in the last ``size`` bytes."""
@@ -78,8 +89,7 @@ class LineReader:
         if start <= self.offset:
             return
         self.offset = start
-        self._pending.clear()
-        self._pending_size = 0
+        self._take()  # the line that was begun before the gap is not one with what follows it
         window = os.pread(self._descriptor, size, start)
         # The first line of the window is cut: begin with the next one.
         self.offset += window.find(b"\n") + 1
@@ -105,7 +115,6 @@ class LineReader:
         room = LINE_CAP - self._pending_size
         if len(part) > room:
             part, self._dropping = part[:room], True
-            self.cut_lines += 1
         self._pending.append(part)
         self._pending_size += len(part)
 

@@ -21,6 +21,8 @@ def send_runner(layout: Layout, session_id: str, turn: int, mode: str, env: Mapp
     environment of the caller, without the tags of a session the caller may itself be part of.
     """
     folder = layout.session(session_id)
+    if not folder.path.is_dir():
+        folder.create()  # somebody removed it: what its processes are ended by needs a lock to hold
     base = {name: value for name, value in os.environ.items() if name not in (SESSION_TAG, RUN_TAG)}
     log = os.open(folder.runner_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:

@@ -49,7 +49,7 @@ class SessionFolder:
         return self.turns / f"turn_{turn}.times"
 
     def create(self) -> None:
-        """Make the folder of a new session."""
+        """Make the folder of a session."""
         self.turns.mkdir(parents=True, mode=0o700)
         self.path.chmod(0o700)
         os.mkfifo(self.poke, 0o600)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from . import refs
 from .agents.base import Ladder, Launch
@@ -21,11 +21,12 @@ from .clock import monotonic, now_ms
 from .config import Config, load_config
 from .errors import SessionBusyError, UnknownSessionError, UsageError
 from .explain import Explanation, explain
-from .launching import poke, send_runner
+from .launching import poke
 from .layout import Layout, default_home
 from .model import ENDED, Changes, Prompt, Receipt, Session, Status, Step, StepKind, Turn
-from .planning import build_launch, checked_folder, checked_prompt, recorded_environment, retold, title_of
-from .settling import host_name, settle, survivors
+from .planning import build_launch, checked_folder, checked_prompt, checked_text, recorded_environment, retold, title_of
+from .queue import pump
+from .settling import settle, survivors
 from .stopping import stop_session
 from .store.store import NewSession, Store
 from .supervision import locks, procs
@@ -100,7 +101,7 @@ class SessionManager:
         self._layout.create()
         self._config_path = config_path
         self._store = Store(self._layout.database)
-        self._seen_version: tuple[int, int] | None = None
+        self._seen_version: tuple[tuple[int, int], int] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -227,13 +228,29 @@ class SessionManager:
             source=source,
         )
 
-    def run(self, argv: Sequence[str], *, cwd: str | None = None, title: str | None = None) -> Session:
+    def spawn_copies(self, copies: int, prompt: str, *, title: str | None = None, **named: Any) -> list[Session]:
+        """The same start several times; what finds no free place waits in the queue, in this order.
+
+        ``named`` are the other arguments of :meth:`spawn`.
+        """
+        name = title or title_of(prompt)
+        titles = [f"{name} ({n}/{copies})" for n in range(1, copies + 1)] if copies > 1 else [title]
+        return [self.spawn(prompt, title=one, **named) for one in titles]
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str | None = None,
+        title: str | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> Session:
         """Start any command as a session.
 
         Raises:
-            UsageError: nothing to run, or no such folder.
+            UsageError: nothing to run, no such folder, unknown option.
         """
-        task = " ".join(argv)
+        task = checked_text(" ".join(argv), "command")
         return self._start(
             self.config(),
             "command",
@@ -241,7 +258,7 @@ class SessionManager:
             cwd=checked_folder(cwd),
             model=None,
             title=title,
-            options={},
+            options=options or {},
             argv=tuple(argv),
         )
 
@@ -273,20 +290,26 @@ class SessionManager:
         new = NewSession(
             id=session_id,
             agent=agent,
-            title=title or title_of(prompt),
+            title=checked_text(title or title_of(prompt), "title"),
             task=prompt,
             cwd=cwd,
             model=launch.model,
-            host=host_name(),
+            host=procs.host_name(),
             options=options,
             command=argv,
             env=recorded_environment(agent),
             source=source,
             parent=parent if parent and self._store.session(parent) else None,
         )
-        self._layout.session(session_id).create()
-        self._store.create(new, prompt, launch, str(uuid.uuid4()))
-        self._send(session_id, 1, new.env)
+        self._store.max_running(config.queue.max_running)
+        folder = self._layout.session(session_id)
+        folder.create()
+        try:
+            self._store.create(new, prompt, launch, str(uuid.uuid4()))
+        except BaseException:
+            shutil.rmtree(folder.path, ignore_errors=True)
+            raise
+        pump(self._layout, self._store)
         return self._fresh(session_id)
 
     def inject(self, ref: str, prompt: str) -> Session:
@@ -318,6 +341,9 @@ class SessionManager:
 
     def _next_turn(self, session: Session, prompt: str, *, again: bool = False) -> Session:
         self._check_free(session)
+        folder = self._layout.session(session.id)
+        if not folder.path.is_dir():
+            folder.create()  # somebody removed it; what was said before is gone, the conversation is the agent's own
         agent = agent_named(session.agent)
         if not agent.resumable and not again:
             raise SessionBusyError(
@@ -329,8 +355,10 @@ class SessionManager:
         text = prompt
         if session.agent_session is None and agent.resumable:
             text = retold(session, self.messages(session.id), prompt)
+        config = self.config()
+        self._store.max_running(config.queue.max_running)
         launch = build_launch(
-            self.config(),
+            config,
             session.agent,
             prompt=text,
             cwd=checked_folder(session.cwd),
@@ -342,7 +370,9 @@ class SessionManager:
             argv=recipe.command,
         )
         self._store.add_turn(session.id, session.turn, prompt, launch, str(uuid.uuid4()))
-        self._send(session.id, turn, recipe.env)
+        # A runner that only stays for processes that were left makes room for the next one.
+        poke(self._layout.session(session.id).poke)
+        pump(self._layout, self._store)
         return self._fresh(session.id)
 
     def _check_free(self, session: Session) -> None:
@@ -352,7 +382,7 @@ class SessionManager:
                 f"Session {short} is {session.status} (turn {session.turn}): {session.agent} takes no prompt while a"
                 f" turn runs. Wait for it (`agentdash wait {short}`) or stop it (`agentdash stop {short}`)."
             )
-        if session.host != host_name():
+        if session.host != procs.host_name():
             raise SessionBusyError(f"Session {short} runs on {session.host}; continue it there.")
         if session.status is Status.LOST and survivors(self._layout, self._store.turns(session.id)[-1]):
             raise SessionBusyError(
@@ -416,9 +446,10 @@ class SessionManager:
         version = self._store.data_version()
         if self._seen_version == (version, since):
             return Changes(seq=since)
-        found = self._store.changes(since)
+        replaced = self._seen_version is not None and self._seen_version[0][0] != version[0]
+        found = self._store.changes(0 if replaced else since)
         self._seen_version = (version, found.seq)
-        return found
+        return structs.replace(found, fresh=replaced)
 
     def turns(self, ref: str) -> list[Turn]:
         """The recorded facts of all turns."""
@@ -485,11 +516,7 @@ class SessionManager:
     def processes(self, ref: str) -> list[ProcessInfo]:
         """The session's living processes, parents before children."""
         session = self.get(ref)
-        folder = self._layout.session(session.id)
-        kin = Kin(session.id, folder.lock, folder.procs)
-        turn = self._store.turns(session.id)[-1]
-        if turn.agent_pid is not None and turn.agent_start is not None and turn.boot_id == procs.boot_id():
-            kin.agent = (turn.agent_pid, turn.agent_start)
+        kin = Kin.of_turn(self._layout.session(session.id), self._store.turns(session.id)[-1])
         found = sorted(kin.find().values(), key=lambda process: process.start)
         return [ProcessInfo(pid=p.pid, parent=p.parent, command=p.command, age_s=procs.age_seconds(p)) for p in found]
 
@@ -502,11 +529,16 @@ class SessionManager:
         settle(self._layout, self._store)
 
     def started(self, ref: str, timeout: float = 5.0) -> Session:
-        """The session once its turn has left ``queued`` and ``starting``, or as it is after ``timeout`` seconds."""
+        """The session once its turn has left ``queued`` and ``starting``, or as it is after ``timeout`` seconds.
+
+        One that waits for a free place is not waited for.
+        """
         session_id = self.get(ref).id
 
         def under_way() -> bool:
-            return self._fresh(session_id).status not in (Status.QUEUED, Status.STARTING)
+            session = self._fresh(session_id)
+            waits = session.status is Status.QUEUED and self._store.turns(session_id)[-1].launches == 0
+            return waits or session.status not in (Status.QUEUED, Status.STARTING)
 
         self._wait_until(under_way, timeout)
         return self._fresh(session_id)
@@ -541,11 +573,6 @@ class SessionManager:
                 settled_at = now
                 self.settle()
             time.sleep(POLL_SECONDS)
-
-    def _send(self, session_id: str, turn: int, env: Mapping[str, str]) -> None:
-        self._store.begin_launch(session_id, turn, 0)
-        poke(self._layout.session(session_id).poke)
-        send_runner(self._layout, session_id, turn, "run", env)
 
     def _settled(self, ref: str) -> Session:
         session = self.get(ref)

@@ -4,6 +4,7 @@ Frozen structs without any I/O.  ``None`` always means "not known"; it is never 
 Times are UTC milliseconds since the epoch, token counts are whole numbers, money is US dollars.
 """
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -133,16 +134,31 @@ class Session(Struct, frozen=True, kw_only=True):
     """Lines of the newest turn that no adapter rule knows."""
     left: int = 0
     """Processes the agent left behind when it ended by itself."""
+    left_note: str | None = None
+    """What they are, and on which ports they listen."""
+    stopping: "Stopping | None" = None
+    """How far a stop under way has come."""
     source: str = "user"
     host: str = ""
     seen_at: int | None = None
+    archived_at: int | None = None
+    """When somebody put it away: kept, and not in the way any more."""
 
     @property
     def attention(self) -> bool:
-        """Waiting, failed or done, and nobody has looked since."""
+        """Waiting, failed, lost or done, and nobody has looked since."""
         if self.status not in (Status.WAITING, Status.FAILED, Status.DONE, Status.LOST):
             return False
         return self.seen_at is None or self.seen_at < self.updated_at
+
+
+class Stopping(Struct, frozen=True, kw_only=True):
+    """Where a stop stands: the last signal, and when which other one comes."""
+
+    rung: str
+    next: str | None = None
+    due_at: int | None = None
+    """UTC ms; None where nothing more comes by itself."""
 
 
 class StepKind(StrEnum):
@@ -269,6 +285,25 @@ class Left(Struct, frozen=True, kw_only=True):
     pid: int
     command: str
     reason: str
+    ports: tuple[int, ...] = ()
+    """TCP ports on which it listens."""
+
+
+def left_text(left: Sequence[Left]) -> str | None:
+    """What was left, in a few words: ``python3 :8000, node +2``; None where nothing was."""
+    names = []
+    for process in left[:_NAMED]:
+        program = process.command.split(" ", 1)[0].rstrip(":").rpartition("/")[2]
+        names.append(" ".join([program, *(f":{port}" for port in process.ports)]))
+    more = f" +{len(left) - _NAMED}" if len(left) > _NAMED else ""
+    return ", ".join(names) + more if names else None
+
+
+_NAMED = 3
+"""Processes named before the rest is only counted."""
+
+
+_RUNGS = ("SIGINT", "SIGTERM", "SIGKILL")
 
 
 class Receipt(Struct, frozen=True, kw_only=True):
@@ -287,7 +322,8 @@ class Receipt(Struct, frozen=True, kw_only=True):
         for process in self.ended:
             how = process.signal or "by itself"
             counts[how] = counts.get(how, 0) + 1
-        detail = ", ".join(f"{how} {count}" for how, count in counts.items())
+        order = sorted(counts, key=lambda how: _RUNGS.index(how) if how in _RUNGS else len(_RUNGS))
+        detail = ", ".join(f"{how} {counts[how]}" for how in order)
         word = "process" if len(self.ended) == 1 else "processes"
         return f"{len(self.ended)} {word} ended{f' ({detail})' if detail else ''}, {len(self.left)} left"
 
@@ -331,6 +367,12 @@ class Turn(Struct, frozen=True, kw_only=True):
     exit_code: int | None = None
     signal: str | None = None
     stop_requested_at: int | None = None
+    stop_by: str | None = None
+    """Who asked for the stop: ``you``, ``the system``, a limit."""
+    rule: str | None = None
+    """The rule that gave an ended turn its status."""
+    launches: int = 0
+    """How many runners were sent for it; 0 while it waits for a free place."""
     usage: Usage = field(default_factory=Usage)
     thread_usage: Usage = field(default_factory=Usage)
     """What the agent reported as the whole thread's usage, where it counts that way (codex)."""
@@ -348,3 +390,5 @@ class Changes(Struct, frozen=True, kw_only=True):
     """Ask for what comes after this next time."""
     updated: tuple[Session, ...] = ()
     removed: tuple[str, ...] = ()
+    fresh: bool = False
+    """The store is another one: ``updated`` is all there is, and what was known before is void."""

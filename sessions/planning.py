@@ -24,20 +24,37 @@ def checked_prompt(prompt: str) -> str:
     """
     if not prompt.strip():
         raise UsageError("The prompt is empty. Give it as an argument, or `-` to read it from standard input.")
+    return checked_text(prompt, "prompt")
+
+
+def checked_text(text: str, what: str) -> str:
+    """The text, if it can be recorded and handed on.
+
+    Raises:
+        UsageError: it is not what UTF-8 can hold (a file name of another encoding), or holds a NUL byte.
+    """
     try:
-        prompt.encode()
+        text.encode()
     except UnicodeEncodeError:
-        raise UsageError("The prompt is not UTF-8 text.") from None
-    return prompt
+        raise UsageError(f"The {what} is not UTF-8 text.") from None
+    if "\0" in text and what != "prompt":
+        raise UsageError(f"The {what} holds a NUL byte.")
+    return text
 
 
 def checked_folder(cwd: str | os.PathLike[str] | None) -> str:
-    """The absolute folder to work in.
+    """The absolute folder to work in, by its shortest name.
 
     Raises:
-        UsageError: it does not exist or is not a folder.
+        UsageError: it does not exist, is not a folder, or has a name that is no text.
     """
-    path = Path(cwd if cwd is not None else Path.cwd()).expanduser().absolute()
+    try:
+        path = Path(os.path.normpath(Path(cwd if cwd is not None else Path.cwd()).expanduser().absolute()))
+    except FileNotFoundError:
+        raise UsageError("The folder you are in does not exist any more.") from None
+    except RuntimeError as error:
+        raise UsageError(f"The folder {cwd}: {error}") from None
+    checked_text(str(path), "folder")
     if not path.is_dir():
         what = "is not a folder" if path.exists() else "does not exist"
         raise UsageError(f"The folder {path} {what}.")
@@ -69,6 +86,7 @@ def build_launch(
         UsageError: an option or a setting the agent cannot take.
     """
     agent = agent_named(agent_name)
+    settings = config.settings_for(agent_name, options or {})
     launch = agent.launch(
         LaunchRequest(
             prompt=prompt,
@@ -77,11 +95,16 @@ def build_launch(
             turn=turn,
             agent_session=agent_session,
             model=model,
-            settings=config.settings_for(agent_name, options or {}),
+            settings=settings,
             argv=argv,
         )
     )
-    return structs.replace(launch, ladder=config.stop.over(agent.ladder))
+    return structs.replace(
+        launch,
+        ladder=config.ladder_for(agent.ladder, settings),
+        limits=settings.limits.over(config.limits),
+        after_turn=settings.stop.after_turn or config.stop.after_turn or "keep",
+    )
 
 
 def recorded_environment(agent_name: str) -> dict[str, str]:

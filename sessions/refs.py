@@ -19,7 +19,7 @@ def find_session(store: Store, ref: str, *, destructive: bool = False) -> Sessio
         AmbiguousSessionError: several sessions begin with it.
         UnknownSessionError: none does.
     """
-    ref = ref.strip().lower()
+    ref = ref.strip().lower().encode("utf-8", "replace").decode()
     if not ref:
         raise UsageError("An empty session id matches nothing. `agentdash ls` shows the ids.")
     if ref == LAST:

@@ -4,16 +4,14 @@ The lock is the liveness test.  Who settles holds it exclusively, so that neithe
 can act on the same turn; what it writes is compare-and-set besides.
 """
 
-import socket
-from functools import cache
-
 from .agents.base import Facts
 from .agents.table import agent_named
-from .clock import now_ms
+from .errors import AgentdashError
 from .journal import LineReader
 from .launching import poke, send_runner
 from .layout import Layout
-from .model import LIVE, Left, Status, Turn
+from .model import LIVE, Left, Session, Status, Turn
+from .queue import pump
 from .status import EndFacts, at_the_end
 from .store.progress import Outcome, Owner, TurnLog
 from .store.store import Store
@@ -27,33 +25,44 @@ MAX_LAUNCHES = 3
 """Runners sent for one turn before it is failed."""
 
 
-@cache
-def host_name() -> str:
-    """This machine, as recorded in a session."""
-    return socket.gethostname()
-
-
 def settle(layout: Layout, store: Store) -> None:
-    """Look at every open turn and give each dead one its outcome."""
+    """Look at every open turn and give each dead one its outcome; then let the queue go on."""
     for turn in store.open_turns():
-        if turn.status is Status.QUEUED:
-            _pump(layout, store, turn)
-        elif _is_ours_to_settle(store, turn) and not locks.is_held(layout.session(turn.session).lock):
-            _settle_turn(layout, store, turn)
+        try:
+            _look_at(layout, store, turn)
+        except (OSError, AgentdashError):
+            continue  # one broken session must not keep the others from being listed, or the queue from going on
+    pump(layout, store)
 
 
-def _is_ours_to_settle(store: Store, turn: Turn) -> bool:
-    """Another host or container sees a session read-only: its pids mean nothing here."""
-    session = store.session(turn.session)
-    if session is None or session.host != host_name():
-        return False
-    return turn.boot_id != procs.boot_id() or turn.pid_ns == procs.pid_namespace()
+def is_foreign(session: Session, turn: Turn) -> bool:
+    """Whether the session belongs to another machine: its locks and pids mean nothing here.
+
+    The same boot is the same kernel, whatever the machine is called now and in whatever container a runner was.
+    """
+    return session.host != procs.host_name() and turn.boot_id != procs.boot_id()
 
 
-def _pump(layout: Layout, store: Store, turn: Turn) -> None:
-    """Send another runner for a queued turn whose own never came."""
-    if now_ms() - turn.created_at < QUEUE_PATIENCE_MS or locks.is_held(layout.session(turn.session).lock):
+def _look_at(layout: Layout, store: Store, turn: Turn) -> None:
+    session, folder = store.session(turn.session), layout.session(turn.session)
+    if session is None or is_foreign(session, turn) or locks.is_held(folder.lock):
         return
+    if turn.status is Status.QUEUED:
+        if turn.launches:
+            _send_again(layout, store, turn)
+    elif folder.path.is_dir() or not _runner_lives(turn):
+        _settle_turn(layout, store, turn)
+
+
+def _runner_lives(turn: Turn) -> bool:
+    """Without a folder there is no lock that could tell; a runner that finds its folder gone ends its agent."""
+    here = turn.boot_id == procs.boot_id() and turn.pid_ns == procs.pid_namespace()
+    known = turn.runner_pid is not None and turn.runner_start is not None
+    return here and known and procs.alive(turn.runner_pid or 0, turn.runner_start or 0)
+
+
+def _send_again(layout: Layout, store: Store, turn: Turn) -> None:
+    """Send another runner for a queued turn whose own never came."""
     launches = store.begin_launch(turn.session, turn.n, QUEUE_PATIENCE_MS)
     if launches is None:
         return
@@ -88,7 +97,7 @@ def _settle_turn(layout: Layout, store: Store, turn: Turn) -> None:
 
 def agent_lives(turn: Turn) -> bool:
     """Whether the turn's agent still runs, by identity or, where that was not recorded, by tag."""
-    if turn.boot_id != procs.boot_id():
+    if turn.boot_id != procs.boot_id() or turn.pid_ns != procs.pid_namespace():
         return False
     if turn.agent_pid is not None and turn.agent_start is not None:
         return procs.alive(turn.agent_pid, turn.agent_start)
@@ -104,13 +113,13 @@ def _conclude(layout: Layout, store: Store, turn: Turn) -> None:
         EndFacts(
             facts=facts,
             succeeded=agent is not None and agent.succeeded(facts, None),
-            stopped_by="you" if turn.stop_requested_at is not None and facts.end is None else None,
+            stopped_by=turn.stop_by if facts.end is None else None,
             runner_killed=True,
             rebooted=turn.boot_id != procs.boot_id(),
         )
     )
     owner = Owner(pid=0, start=0, boot_id=turn.boot_id or "", pid_ns=turn.pid_ns or "")
-    outcome = Outcome(status=verdict.status, reason=verdict.reason, left=survivors(layout, turn))
+    outcome = Outcome(status=verdict.status, reason=verdict.reason, rule=verdict.rule, left=survivors(layout, turn))
     TurnLog(store, turn.session, turn.n, owner).end(facts, outcome, steps)
     layout.live_name(turn.session, turn.n).unlink(missing_ok=True)
 
@@ -130,12 +139,6 @@ def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:
 
 
 def survivors(layout: Layout, turn: Turn) -> tuple[Left, ...]:
-    """What still lives of a turn that nobody supervises."""
-    if turn.boot_id != procs.boot_id():
-        return ()
-    folder = layout.session(turn.session)
-    kin = Kin(turn.session, folder.lock, folder.procs)
-    if turn.agent_pid is not None and turn.agent_start is not None:
-        kin.agent = (turn.agent_pid, turn.agent_start)
-    found = kin.find().values()
+    """What still lives of a session whose newest turn this is, and that nobody supervises."""
+    found = Kin.of_turn(layout.session(turn.session), turn).find().values()
     return tuple(Left(pid=p.pid, command=p.command, reason="nobody supervises it") for p in found)

@@ -26,6 +26,10 @@ class EndFacts(Struct, frozen=True, kw_only=True):
     rebooted: bool = False
     lingered: bool = False
     """It stayed after its proper end and was ended by us."""
+    crossed: tuple[str, ...] = ()
+    """Limits that were crossed and only warn."""
+    ended: str | None = None
+    """What a stop or a sweep of ours ended, as its receipt sums it up."""
 
 
 class Verdict(Struct, frozen=True):
@@ -36,19 +40,20 @@ class Verdict(Struct, frozen=True):
     rule: str
 
 
-def while_running(facts: Facts) -> tuple[Status, str | None]:
+def while_running(facts: Facts, crossed: tuple[str, ...] = ()) -> tuple[Status, str | None]:
     """The status of a turn whose process lives, and the line beside it."""
     if facts.end is not None:
         return Status.FINISHING, "its final event is in; the process has not ended yet"
     if facts.waiting is not None:
         return Status.WAITING, facts.waiting
-    return Status.RUNNING, facts.notice
+    return Status.RUNNING, facts.notice or _over_limit(crossed)
 
 
 def at_the_end(end: EndFacts) -> Verdict:
     """The status of a turn whose process is gone."""
     if end.stopped_by is not None:
-        return Verdict(Status.STOPPED, f"stopped by {end.stopped_by}", "a stop was asked for before the turn ended")
+        reason = "; ".join(filter(None, (f"stopped by {end.stopped_by}", end.ended)))
+        return Verdict(Status.STOPPED, reason, "a stop was asked for before the turn ended")
     note = "the machine was rebooted" if end.rebooted else "runner was killed" if end.runner_killed else None
     if end.succeeded or (end.lingered and end.facts.end == "completed"):
         return Verdict(Status.DONE, _done_note(end, note), "the adapter saw the proper end of a good turn")
@@ -68,9 +73,14 @@ def _done_note(end: EndFacts, note: str | None) -> str | None:
         notes.append(f"{end.facts.denied} permission{'s' * (end.facts.denied > 1)} denied")
     if end.lingered:
         notes.append("the process stayed after its end and was ended")
-    if note:
-        notes.append(note)
+    elif end.ended:
+        notes.append(f"swept: {end.ended}")
+    notes += filter(None, (_over_limit(end.crossed), note))
     return "; ".join(notes) or None
+
+
+def _over_limit(crossed: tuple[str, ...]) -> str | None:
+    return f"over its limit: {', '.join(crossed)}" if crossed else None
 
 
 def _failure(end: EndFacts) -> str:

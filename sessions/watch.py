@@ -46,8 +46,10 @@ async def changes(home: Path, live: Path) -> AsyncIterator[Change]:
         try:
             async for change in _watched(folders, watched):
                 yield change
-        except OSError:
-            pass  # the watch limit is reached, or a folder is gone: poll for a while
+        except (OSError, RuntimeError):
+            # The watch limit is reached (watchfiles has an error of its own for too many instances), or a folder is
+            # gone: poll for a while.
+            pass
         async for change in _polled(folders, watched):
             yield change
 

@@ -6,11 +6,40 @@ argv, and lines into steps.  What concerns processes and files is done once, els
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, get_args, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, get_args, get_type_hints
 
-from msgspec import Struct, field, structs
+from msgspec import Meta, Struct, field, structs
 
+from ..limits import Limits
 from ..model import Step, StepKind, StepStatus, Usage
+
+Seconds = Annotated[float, Meta(ge=0, le=600)]
+
+
+class Ladder(Struct, frozen=True, kw_only=True):
+    """How long each signal is given before the next one, in seconds."""
+
+    interrupt: float = 3.0
+    interrupt_every: float = 0.5
+    """SIGINT is repeated: claude swallows one in a window during its start."""
+    terminate: float = 3.0
+    sweep: float = 1.0
+
+
+class StopSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``[stop]`` or ``[agents.<name>.stop]``: how a session is ended, and what becomes of what it leaves."""
+
+    interrupt_seconds: Seconds | None = None
+    """How long SIGINT is given before SIGTERM."""
+    terminate_seconds: Seconds | None = None
+    """How long SIGTERM is given before SIGKILL."""
+    after_turn: Literal["keep", "sweep"] | None = None
+    """What happens to processes that outlive a turn that ended by itself; they are kept where nobody says."""
+
+    def over(self, ladder: Ladder) -> Ladder:
+        """The agent's own ladder, with the user's times where there are any."""
+        chosen = {"interrupt": self.interrupt_seconds, "terminate": self.terminate_seconds}
+        return structs.replace(ladder, **{key: value for key, value in chosen.items() if value is not None})
 
 
 class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -21,6 +50,8 @@ class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     model: str | None = None
     args: tuple[str, ...] = ()
     """Extra arguments, passed on as they are."""
+    stop: StopSettings = StopSettings()
+    limits: Limits = Limits()
 
 
 class LaunchRequest(Struct, frozen=True, kw_only=True):
@@ -48,8 +79,11 @@ class Launch(Struct, frozen=True, kw_only=True):
     """Text fed to standard input from a file; None means ``/dev/null``."""
     env: Mapping[str, str] = field(default_factory=dict)
     """Variables set on top of the environment of whoever starts the turn."""
-    ladder: "Ladder | None" = None
+    ladder: Ladder | None = None
     """The user's own times for a stop; None leaves them to the agent's."""
+    limits: Limits = Limits()
+    after_turn: Literal["keep", "sweep"] = "keep"
+    """Whether processes that outlive the turn are ended."""
     model: str | None = None
 
 
@@ -76,16 +110,6 @@ class Facts(Struct, kw_only=True):
     lines: int = 0
     unknown: int = 0
     unknown_kinds: dict[str, int] = field(default_factory=dict)
-
-
-class Ladder(Struct, frozen=True, kw_only=True):
-    """How long each signal is given before the next one, in seconds."""
-
-    interrupt: float = 3.0
-    interrupt_every: float = 0.5
-    """SIGINT is repeated: claude swallows one in a window during its start."""
-    terminate: float = 3.0
-    sweep: float = 1.0
 
 
 class TurnParser(ABC):

@@ -138,8 +138,6 @@ class Demo(Agent):
         script = chosen or ("followup" if request.agent_session else "done")
         if script not in SCRIPTS:
             raise UsageError(f"The demo agent has no script {script!r}. It plays: {', '.join(SCRIPTS)}.")
-        if settings.speed <= 0:
-            raise UsageError("The speed of the demo agent must be more than 0.")
         argv = [sys.executable, "-P", "-m", "agentdash.sessions.agents.demo_player"]
         argv += ["--script", script, "--speed", f"{settings.speed:g}"]
         argv += ["--resume" if request.agent_session else "--conversation", request.agent_session or request.session_id]

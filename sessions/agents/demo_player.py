@@ -11,13 +11,13 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from ..layout import write_atomic
 from . import demo_events as events
 from .demo_script import Beat, load_script
 
@@ -26,11 +26,10 @@ OUTPUT_CHARACTERS = 20_000
 
 
 class Memory:
-    """What was said before, so that a follow-up can speak of it; gone with the temporary folder."""
+    """What was said before, so that a follow-up can speak of it; goes with the state folder."""
 
     def __init__(self, conversation: str) -> None:
-        folder = Path(tempfile.gettempdir()) / f"agentdash-demo-{os.getuid()}"
-        self._path = folder / f"{conversation}.json"
+        self._path = Path(os.environ["AGENTDASH_HOME"]) / "demo" / f"{conversation}.json"
 
     def prompts(self) -> list[str]:
         """The prompts of earlier turns."""
@@ -45,8 +44,7 @@ class Memory:
         told = [*self.prompts(), prompt]
         with contextlib.suppress(OSError):
             self._path.parent.mkdir(mode=0o700, exist_ok=True)
-            self._path.write_text(json.dumps(told), "utf-8")
-            self._path.chmod(0o600)
+            write_atomic(self._path, json.dumps(told).encode())
 
 
 class Player:

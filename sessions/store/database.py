@@ -4,9 +4,10 @@ Merely opening a connection can touch the WAL and wake every watcher, so a proce
 connection for reading and one for writing, when first needed, and keeps both.
 """
 
+import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
 
@@ -25,6 +26,7 @@ class Database:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = RLock()
+        self._inode: int | None = None
         self._reader: sqlite3.Connection | None = None
         self._writer: sqlite3.Connection | None = None
 
@@ -34,40 +36,73 @@ class Database:
             for connection in (self._reader, self._writer):
                 if connection is not None:
                     connection.close()
-            self._reader = self._writer = None
+            self._reader = self._writer = self._inode = None
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """One ``BEGIN IMMEDIATE`` transaction: all of it is committed, or nothing.
 
         Raises:
-            StoreError: the database cannot be opened.
-            sqlite3.OperationalError: disk full, or other writers held it for ``BUSY_SECONDS``.
+            StoreError: disk full, file damaged or gone, or other writers held it for ``BUSY_SECONDS``.
         """
-        with self._lock:
+        with self._lock, self._told():
+            self._drop_if_replaced()
             connection = self._writer = self._writer or self._open_writer()
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
-            except BaseException:
-                connection.rollback()
-                raise
-            try:
                 connection.execute("COMMIT")
             except BaseException:
-                connection.rollback()
+                with suppress(sqlite3.Error):
+                    connection.rollback()
                 raise
 
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Let the queries made inside see one moment: nothing is committed between them."""
+        with self._lock, self._told():
+            self._drop_if_replaced()
+            reader = self._reader = self._reader or self._open_reader()
+            reader.execute("BEGIN")
+            try:
+                yield
+            finally:
+                with suppress(sqlite3.Error):
+                    reader.execute("COMMIT")
+
     def rows(self, sql: str, parameters: tuple[object, ...] = ()) -> list[sqlite3.Row]:
-        """All rows of a query, fetched at once so that no read transaction stays open."""
-        with self._lock:
+        """All rows of a query, fetched at once so that no read transaction stays open.
+
+        Raises:
+            StoreError: the file is damaged or gone.
+        """
+        with self._lock, self._told():
+            self._drop_if_replaced()
             reader = self._reader = self._reader or self._open_reader()
             return reader.execute(sql, parameters).fetchall()
 
-    def data_version(self) -> int:
-        """A number that changes when another connection (ours for writing included) has committed."""
-        value = self.rows("PRAGMA data_version")[0][0]
-        return int(value)
+    def data_version(self) -> tuple[int, int]:
+        """The file's inode, and a number that changes when another connection (our writing one too) has committed."""
+        with self._lock:
+            value = self.rows("PRAGMA data_version")[0][0]
+            return self._inode or 0, int(value)
+
+    def _drop_if_replaced(self) -> None:
+        """Leave a file that is not the database any more: it was rebuilt, or its folder was removed."""
+        inside = self._reader is not None and self._reader.in_transaction
+        if self._inode is not None and not inside and self._inode != _inode(self.path):
+            self.close()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Say what SQLite's errors mean to a person; what is broken is opened anew next time."""
+        try:
+            yield
+        except sqlite3.IntegrityError:
+            raise
+        except sqlite3.DatabaseError as error:
+            self.close()
+            raise StoreError(_meaning(error, self.path)) from None
 
     def _open_reader(self) -> sqlite3.Connection:
         self._writer = self._writer or self._open_writer()
@@ -83,9 +118,6 @@ class Database:
             writer.execute("PRAGMA foreign_keys = ON")
             writer.execute("PRAGMA journal_size_limit = 4194304")
             migrate(writer, self.path)
-        except sqlite3.Error as error:
-            writer.close()
-            raise StoreError(f"The database {self.path} cannot be used: {error}.") from None
         except BaseException:
             writer.close()
             raise
@@ -95,10 +127,30 @@ class Database:
         try:
             connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
             self.path.chmod(0o600)
-        except (sqlite3.Error, OSError) as error:
+        except OSError as error:
             raise StoreError(f"The database {self.path} cannot be opened: {error}.") from None
         connection.row_factory = sqlite3.Row
+        self._inode = _inode(self.path)
         return connection
+
+
+def _inode(path: Path) -> int | None:
+    try:
+        return os.stat(path).st_ino  # noqa: PTH116 - asked for at every look at the feed
+    except OSError:
+        return None
+
+
+def _meaning(error: sqlite3.DatabaseError, path: Path) -> str:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the primary one of an extended code
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return (
+            f"The database {path} is damaged: {error}."
+            " `agentdash doctor --rebuild` makes a new one from the session folders."
+        )
+    if code == sqlite3.SQLITE_FULL:
+        return f"The disk is full: {path} cannot be written."
+    return f"The database {path} cannot be used: {error}."
 
 
 def migrate(connection: sqlite3.Connection, path: Path) -> None:

@@ -1,6 +1,6 @@
 """What the one process that owns a turn writes about it: claim, progress, end, receipts.
 
-Every write names the runner that makes it and changes nothing unless that runner still owns the turn.
+A turn is claimed, adopted and ended by compare-and-set; who does not hold the session's lock writes none of it.
 """
 
 import sqlite3
@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ..agents.base import Facts, Launch
 from ..clock import now_ms
-from ..model import LIVE, MESSAGE_CHARACTERS, Left, Receipt, Status, Usage
+from ..model import LIVE, MESSAGE_CHARACTERS, Left, Receipt, Status, Stopping, Usage, left_text
 from .rows import USAGE_COLUMNS, dump, launch_from, load
 from .store import Store
 
@@ -36,6 +36,7 @@ class Claim(Struct, frozen=True, kw_only=True):
     agent_pid: int | None = None
     agent_start: int | None = None
     stop_requested_at: int | None = None
+    stop_by: str | None = None
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
@@ -43,6 +44,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
 
     status: Status
     reason: str | None
+    rule: str | None = None
     exit_code: int | None = None
     signal: str | None = None
     duration_ms: int | None = None
@@ -72,7 +74,8 @@ class TurnLog:
             if not changed:
                 return None
             db.execute(
-                "UPDATE sessions SET status = 'starting', started_at = ?, updated_at = ? WHERE id = ?",
+                "UPDATE sessions SET status = 'starting', reason = NULL, started_at = ?, last_event_at = NULL,"
+                " updated_at = ? WHERE id = ?",
                 (now, now, self._session),
             )
             return self._read_claim(db)
@@ -91,14 +94,16 @@ class TurnLog:
         """The agent lives: record its identity, and its prompt as sent."""
         now = now_ms()
         with self._database.transaction() as db:
-            db.execute(
+            changed = db.execute(
                 "UPDATE turns SET status = 'running', agent_pid = ?, agent_start = ?"
                 " WHERE session = ? AND n = ? AND status = 'starting' AND runner_pid = ?",
                 (agent_pid, agent_start, self._session, self._n, self._owner.pid),
-            )
+            ).rowcount
+            if not changed:
+                return
             db.execute(
-                "UPDATE sessions SET status = 'running', reason = NULL, last_event_at = ?, updated_at = ? WHERE id = ?",
-                (now, now, self._session),
+                "UPDATE sessions SET status = 'running', reason = NULL, updated_at = ? WHERE id = ?",
+                (now, self._session),
             )
             db.execute(
                 "UPDATE prompts SET state = 'sent', sent_at = ? WHERE session = ? AND turn = ? AND state = 'queued'",
@@ -119,7 +124,7 @@ class TurnLog:
             db.execute(
                 "UPDATE sessions SET status = ?, reason = ?, last_event_at = COALESCE(?, last_event_at),"
                 " updated_at = ? WHERE id = ?",
-                (status, reason, event_at, now_ms(), self._session),
+                (status, _short(reason), event_at, now_ms(), self._session),
             )
             if steps:
                 db.execute(
@@ -129,13 +134,13 @@ class TurnLog:
 
     def end(self, facts: Facts, outcome: Outcome, steps: int) -> bool:
         """Conclude the turn; False if it was concluded by somebody else."""
-        now = now_ms()
+        now, reason = now_ms(), _short(outcome.reason)
         with self._database.transaction() as db:
             changed = db.execute(
-                f"UPDATE turns SET status = ?, reason = ?, exit_code = ?, signal = ?, duration_ms = ?, rusage = ?,"  # noqa: S608
-                f" receipt = ?, left = ?, ended_at = ? WHERE session = ? AND n = ? AND status IN {_LIVE}",
+                f"UPDATE turns SET status = ?, reason = ?, rule = ?, exit_code = ?, signal = ?, duration_ms = ?,"  # noqa: S608
+                f" rusage = ?, receipt = ?, left = ?, ended_at = ? WHERE session = ? AND n = ? AND status IN {_LIVE}",
                 (
-                    outcome.status, outcome.reason, outcome.exit_code, outcome.signal, outcome.duration_ms,
+                    outcome.status, reason, outcome.rule, outcome.exit_code, outcome.signal, outcome.duration_ms,
                     dump(outcome.rusage) if outcome.rusage else None,
                     dump(outcome.receipt) if outcome.receipt else None,
                     dump(outcome.left), now, self._session, self._n,
@@ -145,11 +150,11 @@ class TurnLog:
                 return False
             self._write_facts(db, facts, steps)
             db.execute(
-                "UPDATE sessions SET status = ?, reason = ?, exit_code = ?, signal = ?, left = ?, ended_at = ?,"
-                " updated_at = ? WHERE id = ?",
+                "UPDATE sessions SET status = ?, reason = ?, exit_code = ?, signal = ?, left = ?, left_note = ?,"
+                " stopping = NULL, ended_at = ?, updated_at = ? WHERE id = ?",
                 (
-                    outcome.status, outcome.reason, outcome.exit_code, outcome.signal, len(outcome.left), now,
-                    now, self._session,
+                    outcome.status, reason, outcome.exit_code, outcome.signal, len(outcome.left),
+                    left_text(outcome.left), now, now, self._session,
                 ),
             )  # fmt: skip
             return True
@@ -159,31 +164,40 @@ class TurnLog:
         with self._database.transaction() as db:
             db.execute("UPDATE turns SET left = ? WHERE session = ? AND n = ?", (dump(left), self._session, self._n))
             db.execute(
-                "UPDATE sessions SET left = ?, updated_at = ? WHERE id = ? AND left <> ?",
-                (len(left), now_ms(), self._session, len(left)),
+                "UPDATE sessions SET left = ?, left_note = ? WHERE id = ? AND (left <> ? OR left_note IS NOT ?)",
+                (len(left), left_text(left), self._session, len(left), left_text(left)),
             )
 
     def requests(self) -> list[str]:
-        """The kinds of all open requests; the first look marks the turn as being stopped."""
+        """The kinds of all open requests for this turn, or for a later one that never started."""
         rows = self._database.rows(
-            "SELECT kind FROM requests WHERE session = ? AND done_at IS NULL ORDER BY id", (self._session,)
+            "SELECT kind FROM requests WHERE session = ? AND turn >= ? AND done_at IS NULL ORDER BY id",
+            (self._session, self._n),
         )
         return [row["kind"] for row in rows]
 
-    def stopping(self) -> None:
-        """Record that a stop was asked for, before the first signal is sent."""
+    def stopping(self, by: str) -> None:
+        """Record that a stop was asked for, and by whom, before the first signal is sent."""
         with self._database.transaction() as db:
             db.execute(
-                "UPDATE turns SET stop_requested_at = COALESCE(stop_requested_at, ?) WHERE session = ? AND n = ?",
-                (now_ms(), self._session, self._n),
+                "UPDATE turns SET stop_requested_at = ?, stop_by = ? WHERE session = ? AND n = ?"
+                " AND stop_requested_at IS NULL",
+                (now_ms(), by, self._session, self._n),
+            )
+
+    def rung(self, stopping: Stopping | None) -> None:
+        """Record how far a stop has come, for those who watch it."""
+        with self._database.transaction() as db:
+            db.execute(
+                "UPDATE sessions SET stopping = ? WHERE id = ?", (dump(stopping) if stopping else None, self._session)
             )
 
     def answer(self, receipt: Receipt) -> None:
         """Answer every open request with the same receipt: a second stop joins the first."""
         with self._database.transaction() as db:
             db.execute(
-                "UPDATE requests SET done_at = ?, receipt = ? WHERE session = ? AND done_at IS NULL",
-                (now_ms(), dump(receipt), self._session),
+                "UPDATE requests SET done_at = ?, receipt = ? WHERE session = ? AND turn >= ? AND done_at IS NULL",
+                (now_ms(), dump(receipt), self._session, self._n),
             )
             db.execute(
                 "UPDATE turns SET receipt = ? WHERE session = ? AND n = ? AND receipt IS NULL",
@@ -211,7 +225,7 @@ class TurnLog:
             " JOIN sessions ON sessions.id = turns.session WHERE session = ? AND n = ?",
             (self._session, self._n),
         ).fetchone()
-        names = ("run_id", "agent", "cwd", "started_at", "agent_pid", "agent_start", "stop_requested_at")
+        names = ("run_id", "agent", "cwd", "started_at", "agent_pid", "agent_start", "stop_requested_at", "stop_by")
         return Claim(launch=launch_from(row), **{name: row[name] for name in names})
 
     def _write_facts(self, db: sqlite3.Connection, facts: Facts, steps: int) -> None:
@@ -221,7 +235,7 @@ class TurnLog:
             "UPDATE turns SET agent_session = ?, end = ?, error = ?, usage = ?, thread_usage = ?, cost_usd = ?,"
             " steps = ?, unknown = ? WHERE session = ? AND n = ?",
             (
-                facts.agent_session, facts.end, facts.error, dump(usage), dump(facts.thread_usage),
+                _name(facts.agent_session), facts.end, _short(facts.error), dump(usage), dump(facts.thread_usage),
                 facts.cost_usd, steps, facts.unknown, self._session, self._n,
             ),
         )  # fmt: skip
@@ -237,7 +251,7 @@ class TurnLog:
             (
                 *(getattr(total, name) for name in USAGE_COLUMNS),
                 sum(costs) if costs else None, sum(row["steps"] for row in rows), facts.unknown,
-                facts.agent_session, facts.model, _short(facts.last_message), self._session,
+                _name(facts.agent_session), _short(facts.model), _short(facts.last_message), self._session,
             ),
         )  # fmt: skip
 
@@ -247,12 +261,21 @@ class TurnLog:
             return facts.usage
         rows = db.execute(
             "SELECT thread_usage FROM turns WHERE session = ? AND n < ? AND agent_session = ? ORDER BY n DESC",
-            (self._session, self._n, facts.agent_session),
+            (self._session, self._n, _name(facts.agent_session)),
         )
         earlier = (load(row["thread_usage"], Usage) or Usage() for row in rows)
         before = next((usage for usage in earlier if usage.known), Usage())
         return facts.thread_usage.minus(before)
 
 
+_NAME_CHARACTERS = 200
+
+
+def _name(agent_session: str | None) -> str | None:
+    """An id that a later start can carry in its argv; what is longer is no id."""
+    return agent_session if agent_session is None or len(agent_session) <= _NAME_CHARACTERS else None
+
+
 def _short(text: str | None) -> str | None:
+    """What an agent says is unbounded; a row is read with every listing."""
     return text if text is None or len(text) <= MESSAGE_CHARACTERS else text[: MESSAGE_CHARACTERS - 1] + "…"

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from ..agents.base import Launch
-from ..model import Left, Prompt, Receipt, Session, Status, Turn, Usage
+from ..model import Left, Prompt, Receipt, Session, Status, Stopping, Turn, Usage
 
 T = TypeVar("T")
 
@@ -20,12 +20,12 @@ USAGE_COLUMNS = (
 _SESSION_COLUMNS = (
     "id", "agent", "title", "task", "reason", "cwd", "model", "turn", "parent", "cost_usd", "exit_code",
     "signal", "created_at", "updated_at", "started_at", "ended_at", "last_event_at", "last_message",
-    "agent_session", "steps", "unknown", "left", "source", "host", "seen_at",
+    "agent_session", "steps", "unknown", "left", "left_note", "source", "host", "seen_at", "archived_at",
 )  # fmt: skip
 _TURN_COLUMNS = (
     "session", "n", "reason", "run_id", "created_at", "started_at", "ended_at", "duration_ms", "runner_pid",
     "runner_start", "agent_pid", "agent_start", "boot_id", "pid_ns", "end", "error", "exit_code", "signal",
-    "stop_requested_at", "cost_usd", "steps", "unknown",
+    "stop_requested_at", "stop_by", "rule", "launches", "cost_usd", "steps", "unknown",
 )  # fmt: skip
 
 SELECT_SESSION = "SELECT sessions.*, seen.at AS seen_at FROM sessions LEFT JOIN seen ON seen.session = sessions.id"
@@ -36,7 +36,8 @@ def session_from(row: sqlite3.Row) -> Session:
     values = {name: row[name] for name in _SESSION_COLUMNS}
     usage = Usage(**{name: row[name] for name in USAGE_COLUMNS})
     status, odd = _status(row["status"])
-    return Session(status=status, usage=usage, **values | ({"reason": odd} if odd else {}))
+    stopping = load(row["stopping"], Stopping)
+    return Session(status=status, usage=usage, stopping=stopping, **values | ({"reason": odd} if odd else {}))
 
 
 def turn_from(row: sqlite3.Row) -> Turn:

@@ -7,6 +7,12 @@ CREATE TABLE counter (
 ) STRICT;
 INSERT INTO counter (id, seq) VALUES (1, 0);
 
+-- What runners need of the configuration, as a front end read it last: they never read the file themselves.
+CREATE TABLE settings (
+    name  TEXT PRIMARY KEY,
+    value INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE sessions (
     id            TEXT PRIMARY KEY,
     seq           INTEGER NOT NULL DEFAULT 0,   -- position in the change feed
@@ -35,6 +41,9 @@ CREATE TABLE sessions (
     steps         INTEGER NOT NULL DEFAULT 0,
     unknown       INTEGER NOT NULL DEFAULT 0,
     left          INTEGER NOT NULL DEFAULT 0,
+    left_note     TEXT,
+    stopping      TEXT,                         -- model.Stopping: how far a stop under way has come
+    archived_at   INTEGER,
     last_message  TEXT,
     host          TEXT NOT NULL,
     created_at    INTEGER NOT NULL,
@@ -68,10 +77,12 @@ CREATE TABLE turns (
     pid_ns        TEXT,
     agent_session TEXT,
     end           TEXT,
+    rule          TEXT,                         -- which rule of status.py gave the final status
     error         TEXT,
     exit_code     INTEGER,
     signal        TEXT,
     stop_requested_at INTEGER,
+    stop_by       TEXT,
     usage         TEXT,
     thread_usage  TEXT,
     cost_usd      REAL,
@@ -99,6 +110,7 @@ CREATE INDEX prompts_session ON prompts (session, turn);
 CREATE TABLE requests (                          -- what a front end asks of a runner
     id         INTEGER PRIMARY KEY,
     session    TEXT NOT NULL,
+    turn       INTEGER NOT NULL,
     kind       TEXT NOT NULL,                    -- stop, kill
     asked_by   TEXT NOT NULL,
     created_at INTEGER NOT NULL,

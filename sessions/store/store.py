@@ -17,6 +17,19 @@ from ..model import ENDED, LIVE, Changes, Prompt, Receipt, Session, Status, Turn
 from .database import Database
 from .rows import SELECT_SESSION, dump, launch_from, load, prompt_from, session_from, turn_from
 
+_OPEN = ", ".join(f"'{status}'" for status in sorted(LIVE | {Status.QUEUED}))
+_BUSY = (
+    "SELECT COUNT(*) FROM turns JOIN sessions ON sessions.id = turns.session"  # noqa: S608
+    f" WHERE sessions.host = ? AND turns.status IN ({_OPEN}) AND (turns.status <> 'queued' OR turns.launches > 0)"
+    " AND NOT EXISTS (SELECT 1 FROM sessions AS child WHERE child.parent = turns.session"
+    f" AND child.status IN ({_OPEN}))"
+)
+_WAITING = (
+    "SELECT turns.session, turns.n FROM turns JOIN sessions ON sessions.id = turns.session"
+    " JOIN prompts ON prompts.session = turns.session AND prompts.turn = turns.n"
+    " WHERE sessions.host = ? AND turns.status = 'queued' AND turns.launches = 0 ORDER BY prompts.id"
+)
+
 RECALLED_CHARACTERS = 10_000
 """A longer prompt is a document, and nobody goes through documents in a history."""
 
@@ -56,8 +69,8 @@ class Store:
         """Close the connections."""
         self.database.close()
 
-    def data_version(self) -> int:
-        """Changes when anybody has committed anything."""
+    def data_version(self) -> tuple[int, int]:
+        """Changes when anybody has committed anything; its first part, when the database is another one."""
         return self.database.data_version()
 
     def sessions(self, statuses: Iterable[Status] = ()) -> list[Session]:
@@ -87,8 +100,9 @@ class Store:
 
     def changes(self, since: int) -> Changes:
         """Everything after ``since`` in the change feed."""
-        rows = self.database.rows(f"{SELECT_SESSION} WHERE sessions.seq > ? ORDER BY sessions.seq", (since,))
-        gone = self.database.rows("SELECT session, seq FROM tombstones WHERE seq > ? ORDER BY seq", (since,))
+        with self.database.snapshot():
+            rows = self.database.rows(f"{SELECT_SESSION} WHERE sessions.seq > ? ORDER BY sessions.seq", (since,))
+            gone = self.database.rows("SELECT session, seq FROM tombstones WHERE seq > ? ORDER BY seq", (since,))
         seqs = [row["seq"] for row in rows] + [row["seq"] for row in gone]
         return Changes(
             seq=max(seqs, default=since),
@@ -214,6 +228,41 @@ class Store:
                 )
         return None if row is None else int(row["launches"])
 
+    def max_running(self, value: int) -> None:
+        """How many sessions may be at work at once, for whoever looks at the queue from now on."""
+        rows = self.database.rows("SELECT value FROM settings WHERE name = 'max_running'")
+        if rows and rows[0]["value"] == value:
+            return
+        with self.database.transaction() as db:
+            db.execute("INSERT OR REPLACE INTO settings (name, value) VALUES ('max_running', ?)", (value,))
+
+    def take_places(self, host: str) -> list[tuple[str, int]]:
+        """The queued turns whose time has come, in the order they were asked for; each is given to one caller.
+
+        A session whose own children wait or work takes no place: it waits for them, and if all did so, nobody
+        could ever go on.
+        """
+        if not self.database.rows("SELECT 1 FROM turns WHERE status = 'queued' AND launches = 0 LIMIT 1"):
+            return []
+        now = now_ms()
+        with self.database.transaction() as db:
+            places = db.execute("SELECT value FROM settings WHERE name = 'max_running'").fetchone()
+            busy = db.execute(_BUSY, (host,)).fetchone()[0]
+            waiting = db.execute(_WAITING, (host,)).fetchall()
+            chosen = waiting[: max(0, places["value"] - busy)] if places else waiting
+            for row in chosen:
+                db.execute(
+                    "UPDATE turns SET launches = 1, launched_at = ? WHERE session = ? AND n = ?",
+                    (now, row["session"], row["n"]),
+                )
+            reason = f"waits for a free place: {busy + len(chosen)} at work"
+            for row in waiting[len(chosen) :]:
+                db.execute(
+                    "UPDATE sessions SET reason = ?, updated_at = ? WHERE id = ? AND reason IS NOT ?",
+                    (reason, now, row["session"], reason),
+                )
+        return [(row["session"], row["n"]) for row in chosen]
+
     def cancel_queued(self, session_id: str, n: int, status: Status, reason: str) -> bool:
         """End a turn that no runner has taken; False if one was faster."""
         now = now_ms()
@@ -231,12 +280,12 @@ class Store:
                 )
         return bool(changed)
 
-    def request(self, session_id: str, kind: str, asked_by: str) -> int:
-        """Ask the session's runner for something; returns the request's number."""
+    def request(self, session_id: str, turn: int, kind: str, asked_by: str) -> int:
+        """Ask the runner of a turn for something; returns the request's number."""
         with self.database.transaction() as db:
             cursor = db.execute(
-                "INSERT INTO requests (session, kind, asked_by, created_at) VALUES (?, ?, ?, ?)",
-                (session_id, kind, asked_by, now_ms()),
+                "INSERT INTO requests (session, turn, kind, asked_by, created_at) VALUES (?, ?, ?, ?, ?)",
+                (session_id, turn, kind, asked_by, now_ms()),
             )
         if cursor.lastrowid is None:  # pragma: no cover - an INSERT always has one
             raise StoreError("The request was not recorded.")

@@ -56,6 +56,8 @@ def start_agent(
             env=_environment(os.environ, layout, session_id, run_id, launch.env),
             start_new_session=True,
         )
+    except ValueError as error:
+        raise StartError(f"the command cannot be started: {error}") from None  # a NUL byte, a lone surrogate
     except OSError as error:
         raise StartError(_start_reason(error, launch.argv[0], cwd)) from None
     finally:

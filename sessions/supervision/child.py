@@ -1,7 +1,6 @@
 """The agent's process in the runner's hands: alive or gone, and how it went."""
 
 import os
-import signal
 import subprocess
 
 from . import procs
@@ -75,7 +74,7 @@ class AgentChild:
     def signal(self) -> str | None:
         """The name of the signal that ended it."""
         code = self._code()
-        return signal.Signals(-code).name if code is not None and code < 0 else None
+        return procs.signal_name(-code) if code is not None and code < 0 else None
 
     def _code(self) -> int | None:
         return None if self.wait_status is None else os.waitstatus_to_exitcode(self.wait_status)

@@ -1,5 +1,6 @@
 """The runner's own reading of its turn file: new bytes in, facts and arrival times out."""
 
+import contextlib
 import os
 import time
 from collections.abc import Iterator
@@ -27,13 +28,20 @@ class Follower:
     def __init__(self, output: Path, times: Path, parser: TurnParser) -> None:
         self._reader = LineReader(output)
         self._parser = parser
-        self._times = os.open(times, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        self._times = _opened(times)
         self._lines: Iterator[bytes] | None = None
         self._stamped = True
         self.steps = 0
         """Steps so far."""
         self.last_event_at: int | None = None
         """When the agent last printed something, UTC ms."""
+        self.grown_at = time.monotonic()
+        """The same on the clock that nobody can set; the beginning where it printed nothing yet."""
+
+    @property
+    def size(self) -> int:
+        """Bytes read so far."""
+        return self._reader.offset
 
     @property
     def facts(self) -> Facts:
@@ -68,7 +76,8 @@ class Follower:
             self.catch_up()
         self._parser.close()
         self._reader.close()
-        os.close(self._times)
+        if self._times is not None:
+            os.close(self._times)
 
     def _read_all(self) -> None:
         if self.catch_up(FINISH_SECONDS):
@@ -78,6 +87,7 @@ class Follower:
 
     def _new_lines(self) -> Iterator[bytes]:
         while chunk := self._reader.read():
+            self.grown_at = time.monotonic()
             if self._stamped:
                 self.last_event_at = now_ms()
                 self._record(self.last_event_at)
@@ -85,7 +95,12 @@ class Follower:
                 yield line
 
     def _record(self, now: int) -> None:
-        try:
-            os.write(self._times, stamp(self._reader.offset, now))
-        except OSError:
-            pass  # a full disk must not stop the reading; the step is then shown without a time
+        if self._times is not None:
+            with contextlib.suppress(OSError):  # a full disk must not stop the reading: the step then has no time
+                os.write(self._times, stamp(self._reader.offset, now))
+
+
+def _opened(times: Path) -> int | None:
+    with contextlib.suppress(OSError):
+        return os.open(times, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    return None

@@ -8,10 +8,15 @@ stopping an outer session would kill an inner one.
 import json
 import os
 from pathlib import Path
+from typing import Self
 
-from ..layout import write_atomic
-from . import procs
+from ..layout import SessionFolder, write_atomic
+from ..model import Turn
+from . import locks, procs
 from .procs import Process
+
+YOUNG_SECONDS = 10.0
+"""A runner that has just been sent does not hold its lock yet."""
 
 
 class Kin:
@@ -27,14 +32,23 @@ class Kin:
         self.agent: tuple[int, int] | None = None
         """Pid and start time of the agent, which is the leader of its own process group."""
 
+    @classmethod
+    def of_turn(cls, folder: SessionFolder, turn: Turn | None) -> Self:
+        """The processes of a session, from its newest turn; the agent's pid counts only where it means something."""
+        kin = cls(folder.id, folder.lock, folder.procs)
+        here = turn is not None and turn.boot_id == procs.boot_id() and turn.pid_ns == procs.pid_namespace()
+        if turn is not None and here and turn.agent_pid is not None and turn.agent_start is not None:
+            kin.agent = (turn.agent_pid, turn.agent_start)
+        return kin
+
     def find(self) -> dict[tuple[int, int], Process]:
         """All our living processes by identity; the runner itself is not among them."""
         processes = procs.scan()
         environments = {pid: procs.environment(pid) for pid in processes}
         marks = {pid: mark for pid, env in environments.items() if (mark := env.get(procs.RUNNER_MARK))}
         runners = {pid for pid, mark in marks.items() if mark == self._lock}
-        others = set(marks) - runners
-        protected = {p.pid for p in procs.descendants(processes, others)} | set(marks)
+        others = {pid for pid in marks.keys() - runners if _serves(marks[pid], processes[pid])}
+        protected = {p.pid for p in procs.descendants(processes, others)} | others | runners
         tagged = {pid for pid, p in processes.items() if self._is_tagged(p, environments[pid])} - protected
         below = procs.descendants(processes, runners | tagged, lambda pid: pid in protected)
         ours = tagged | {p.pid for p in below}
@@ -77,11 +91,8 @@ class Kin:
         )
 
     def _is_in_group(self, process: Process) -> bool:
-        """A group lives on without its leader; it is a stranger's only if a stranger has the leader's pid."""
-        if self.agent is None or process.group != self.agent[0]:
-            return False
-        leader = procs.look(self.agent[0])
-        return leader is None or leader.start == self.agent[1]
+        """While its leader lives the group is ours; without it the number may be anybody's."""
+        return self.agent is not None and process.group == self.agent[0] and self.group_is_ours()
 
     def _load(self) -> set[tuple[int, int]]:
         try:
@@ -94,4 +105,14 @@ class Kin:
 
 
 def _is_runner(pid: int) -> bool:
-    return procs.RUNNER_MARK in procs.environment(pid)
+    mark, process = procs.environment(pid).get(procs.RUNNER_MARK), procs.look(pid)
+    return mark is not None and process is not None and _serves(mark, process)
+
+
+def _serves(mark: str, process: Process) -> bool:
+    """Whether a process is the runner it says it is: an agent could set the mark to be spared."""
+    lock = Path(mark)
+    if not SessionFolder(lock.parent).poke.exists():
+        return False
+    age = procs.age_seconds(process)
+    return locks.is_held(lock) or (age is not None and age < YOUNG_SECONDS)

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from enum import Enum
 
 from ..agents.base import Ladder
-from ..model import Ended, Left, Receipt, Status
+from ..clock import now_ms
+from ..model import Ended, Left, Receipt, Status, Stopping
 from . import procs
 from .kin import Kin
 from .procs import Process
@@ -66,6 +67,20 @@ class Stop:
         """Whether nothing more is to be done."""
         return self.phase is Phase.OVER
 
+    def stage(self, now: float) -> Stopping:
+        """Where the stop stands, for those who watch it."""
+        waits = {
+            Phase.INTERRUPT: (self._ladder.interrupt, "SIGTERM"),
+            Phase.TERMINATE: (self._ladder.terminate, "SIGKILL"),
+            Phase.SWEEP_TERMINATE: (self._ladder.sweep, "SIGKILL"),
+        }
+        rung = self.phase.value if isinstance(self.phase.value, str) else self.phase.value.name
+        if self.phase not in waits:
+            return Stopping(rung=rung)
+        wait, then = waits[self.phase]
+        due = now_ms() + round(1000 * max(0.0, self._phase_began + wait - now))
+        return Stopping(rung=rung, next=then, due_at=due)
+
     def hurry(self, now: float) -> None:
         """Go to SIGKILL at once."""
         if self.phase in (Phase.INTERRUPT, Phase.TERMINATE):
@@ -73,13 +88,12 @@ class Stop:
         elif self.phase is Phase.SWEEP_TERMINATE:
             self._enter(Phase.SWEEP_KILL, now)
 
-    def tick(self, now: float) -> float:
-        """Do what is due; the number of seconds until the next tick."""
+    def tick(self, now: float) -> None:
+        """Do what is due; to be called again after ``POLL`` seconds."""
         if self.phase in (Phase.INTERRUPT, Phase.TERMINATE, Phase.KILL):
             self._climb(now)
         if self.phase in (Phase.SWEEP_TERMINATE, Phase.SWEEP_KILL):
             self._sweep(now)
-        return POLL
 
     def receipt(self, session: str, status: Status, now: float, note: str | None = None) -> Receipt:
         """What was ended and what is left."""
@@ -176,7 +190,7 @@ class Stop:
             sent = self._signals.get(process.key, self._last_rung)
             return Ended(pid=process.pid, command=process.command, signal=sent.name if sent else None, observed=True)
         if os.WIFSIGNALED(status):
-            name = signal.Signals(os.WTERMSIG(status)).name
+            name = procs.signal_name(os.WTERMSIG(status))
             return Ended(pid=process.pid, command=process.command, signal=name)
         sent = self._signals.get(process.key)
         return Ended(

@@ -48,7 +48,7 @@ def hold(path: Path, timeout: float = 0.0) -> HeldLock | None:
 
 def is_held(path: Path) -> bool:
     """Whether a runner (or somebody who settles) holds the lock; looks for an instant with a shared lock."""
-    with contextlib.suppress(FileNotFoundError):
+    with contextlib.suppress(FileNotFoundError, PermissionError):
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)

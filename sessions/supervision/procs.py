@@ -6,11 +6,14 @@ On Linux everything comes from ``/proc`` without psutil, because a runner has to
 
 import contextlib
 import ctypes
+import errno
 import os
 import signal
+import socket
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 from msgspec import Struct
@@ -22,6 +25,7 @@ RUN_TAG = "AGENTDASH_RUN_ID"
 RUNNER_MARK = "AGENTDASH_RUNNER"
 """In a runner's own environment: the path of the lock it serves.  Its children do not inherit it."""
 
+_LISTEN = "0A"  # the state TCP_LISTEN in /proc/net/tcp
 _PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 
 
@@ -40,6 +44,12 @@ class Process(Struct, frozen=True, kw_only=True):
     def key(self) -> tuple[int, int]:
         """What identifies it within this boot."""
         return self.pid, self.start
+
+
+@cache
+def host_name() -> str:
+    """This machine, as recorded in a session."""
+    return socket.gethostname()
 
 
 def boot_id() -> str:
@@ -167,6 +177,47 @@ def _children_linux(pid: int) -> list[int] | None:
     return children
 
 
+def listening_ports(pids: Iterable[int]) -> dict[int, tuple[int, ...]]:
+    """The TCP ports on which each of these processes listens; nothing where we may not look (not Linux)."""
+    found = {}
+    for pid in pids:
+        sockets = _listening(pid)
+        ports = {sockets[inode] for inode in _sockets(pid) if inode in sockets} if sockets else set()
+        if ports:
+            found[pid] = tuple(sorted(ports))
+    return found
+
+
+def _listening(pid: int) -> dict[str, int]:
+    """Ports by socket inode, as the process's own network namespace has them (proc(5), ``/proc/net/tcp``)."""
+    ports = {}
+    for table in ("tcp", "tcp6"):
+        with contextlib.suppress(OSError):
+            for line in Path(f"/proc/{pid}/net/{table}").read_text("ascii").splitlines()[1:]:
+                fields = line.split()
+                if fields[3] == _LISTEN:
+                    ports[fields[9]] = int(fields[1].rpartition(":")[2], 16)
+    return ports
+
+
+def _sockets(pid: int) -> Iterator[str]:
+    """The inodes of a process's open sockets."""
+    with contextlib.suppress(OSError):
+        for entry in Path(f"/proc/{pid}/fd").iterdir():
+            with contextlib.suppress(OSError):
+                kind, _, inode = str(entry.readlink()).partition(":")
+                if kind == "socket":
+                    yield inode.strip("[]")
+
+
+def signal_name(number: int) -> str:
+    """``SIGKILL``; a real-time signal has no name of its own."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"SIG{number}"
+
+
 def send(process: Process, number: signal.Signals) -> bool:
     """Signal exactly this process; False if it is gone.
 
@@ -176,7 +227,7 @@ def send(process: Process, number: signal.Signals) -> bool:
         PermissionError: it is not ours to signal.
     """
     try:
-        descriptor = os.pidfd_open(process.pid) if LINUX else None
+        descriptor = _pidfd(process.pid)
     except ProcessLookupError:
         return False
     try:
@@ -192,6 +243,16 @@ def send(process: Process, number: signal.Signals) -> bool:
         if descriptor is not None:
             os.close(descriptor)
     return True
+
+
+def _pidfd(pid: int) -> int | None:
+    """A descriptor that means this process and no later one; None where the kernel has none (or forbids it)."""
+    try:
+        return os.pidfd_open(pid) if LINUX else None
+    except OSError as error:
+        if error.errno in (errno.ENOSYS, errno.EPERM):
+            return None
+        raise
 
 
 def send_kill(process: Process) -> bool:

@@ -6,21 +6,23 @@ and the last message at most once a second.
 
 import contextlib
 import os
-import sqlite3
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 from ..agents.base import Agent, Facts
+from ..errors import StoreError
+from ..identity_file import write_identity
 from ..layout import Layout
+from ..limits import Limits
 from ..model import Left, Receipt, Status
 from ..status import EndFacts, at_the_end, while_running
 from ..store.progress import Outcome, TurnLog
 from ..store.store import Store
 from .child import AgentChild
 from .follow import Follower
-from .identity_file import write_identity
+from .watchdog import Watchdog
 
 COMMIT_SECONDS = 1.0
 DISK_SECONDS = 600.0
@@ -45,6 +47,9 @@ class Recorder:
         self._committed: tuple[object, ...] = ()
         self._committed_at = 0.0
         self._began = time.monotonic()
+        self._watchdog: Watchdog | None = None
+        self._over: tuple[str, ...] = ()
+        self._ever_over: dict[str, None] = {}
 
     @property
     def facts(self) -> Facts:
@@ -56,12 +61,13 @@ class Recorder:
         """Whether something was read that is not committed yet."""
         return self._follower is not None and self._key(self._follower) != self._committed
 
-    def begin(self, agent: Agent, *, adopted: bool) -> None:
+    def begin(self, agent: Agent, limits: Limits, *, adopted_after_s: float | None = None) -> None:
         """Start following the turn file; what an adopted agent printed earlier has no arrival time."""
         self._agent = agent
+        self._watchdog = Watchdog(limits, adopted_after_s or 0.0)
         folder, turn = self._folder, self._turn
         self._follower = Follower(folder.output(turn), folder.times(turn), agent.parser(turn))
-        if adopted:
+        if adopted_after_s is not None:
             self._follower.take_over()
         self.guarded(lambda: write_identity(self._store, self._folder))
 
@@ -73,6 +79,21 @@ class Recorder:
         self._commit(self._follower)
         return more
 
+    def over_limit(self) -> tuple[str | None, float | None]:
+        """What is to be stopped because of its limits, and in how many seconds to look again at the latest.
+
+        A limit that only warns is shown beside the status instead.
+        """
+        if self._watchdog is None or self._follower is None or self.facts.end is not None:
+            return None, None
+        session = self._store.session(self._session) if self._watchdog.counts else None
+        self._over, due = self._watchdog.look(self._follower, session)
+        if self._over and self._watchdog.limits.stops:
+            return ", ".join(self._over), due
+        self._ever_over |= dict.fromkeys(self._over)
+        self._commit(self._follower)
+        return None, due
+
     def _commit(self, follower: Follower) -> None:
         key = self._key(follower)
         if key == self._committed:
@@ -81,7 +102,7 @@ class Recorder:
         urgent = key[0] != (self._committed[0] if self._committed else None)
         if not urgent and now - self._committed_at < COMMIT_SECONDS:
             return
-        status, reason = while_running(follower.facts)
+        status, reason = while_running(follower.facts, self._over)
         if self.guarded(
             lambda: self._log.progress(follower.facts, status, reason, follower.steps, follower.last_event_at)
         ):
@@ -96,7 +117,10 @@ class Recorder:
         left: tuple[Left, ...],
         receipt: Callable[[Status], Receipt] | None = None,
     ) -> Status:
-        """Write down how the turn ended; retried while the disk is full, because nothing else knows it."""
+        """Write down how the turn ended; retried while the disk is full, because nothing else knows it.
+
+        ``receipt`` makes that of the stop or the sweep that ended it, where there was one.
+        """
         facts, steps = self.facts, 0
         if self._follower is not None:
             self._follower.finish()
@@ -113,11 +137,14 @@ class Recorder:
                 stderr_reason=self._stderr_reason(),
                 runner_killed=child.adopted,
                 lingered=lingered,
+                crossed=tuple(self._ever_over),
+                ended=receipt(Status.STOPPED).summary() if receipt else None,
             )
         )
         outcome = Outcome(
             status=verdict.status,
             reason=verdict.reason,
+            rule=verdict.rule,
             exit_code=child.exit_code,
             signal=child.signal,
             duration_ms=None if child.adopted else round((time.monotonic() - self._began) * 1000),
@@ -132,14 +159,15 @@ class Recorder:
         """The agent could not be started: a visible failed turn."""
         if reason.endswith("command not found") and agent.install_hint:
             reason = f"{reason}. {agent.install_hint}"
-        self._write_end(Facts(), Outcome(status=Status.FAILED, reason=reason), 0)
+        self._write_end(Facts(), Outcome(status=Status.FAILED, reason=reason, rule="the agent could not be started"), 0)
 
     def guarded(self, action: Callable[[], object]) -> bool:
         """Do what may fail without harm: a full disk or a removed folder must not end the supervision."""
         try:
             action()
-        except (OSError, sqlite3.Error) as error:
-            print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)  # noqa: T201 - runner.log
+        except (OSError, StoreError) as error:
+            with contextlib.suppress(OSError):  # the log lies on the same full disk
+                print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)  # noqa: T201 - runner.log
             return False
         return True
 
@@ -158,7 +186,7 @@ class Recorder:
 
     def _key(self, follower: Follower) -> tuple[object, ...]:
         facts = follower.facts
-        urgent = (facts.agent_session, facts.end, facts.waiting, facts.error, facts.notice)
+        urgent = (facts.agent_session, facts.end, facts.waiting, facts.error, facts.notice, self._over)
         return (urgent, follower.steps, follower.last_event_at)
 
     def _stderr_reason(self) -> str | None:

@@ -14,22 +14,25 @@ import contextlib
 import os
 import select
 import signal
-import sqlite3
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from ..agents.base import Ladder
 from ..agents.table import agent_named
+from ..clock import now_ms
+from ..errors import StoreError
 from ..layout import Layout
 from ..model import Left, Receipt, Status
+from ..queue import pump
 from ..store.progress import Claim, Owner, TurnLog
 from ..store.store import Store
 from . import locks, notify, procs
 from .agent_process import StartError, clean_signals, start_agent
 from .child import AgentChild
 from .kin import Kin
-from .ladder import POLL, Stop
+from .ladder import POLL, Phase, Stop
 from .recorder import COMMIT_SECONDS, Recorder
 
 LOCK_SECONDS = 5.0
@@ -43,6 +46,9 @@ COALESCE_SECONDS = 0.02
 
 POLL_SECONDS = 0.25
 """How often the turn file, or an adopted agent, is looked at where the kernel cannot tell."""
+
+CHILD_SECONDS = 1.0
+"""How soon what was left behind is counted again when one of it ended."""
 
 LINGER_SECONDS = 30.0
 """How long an agent may stay after its proper end."""
@@ -64,11 +70,16 @@ class Runner:
         self._ladder = Ladder()
         self._ended = False
         self._stop: Stop | None = None
+        self._phase: Phase | None = None
         self._stopped_by: str | None = None
+        self._unfinished_stop: str | None = None
+        self._sweeps_after_turn = False
         self._lingered = False
+        self._told_left: tuple[Left, ...] | None = None
         self._finishing_since: float | None = None
-        self._looked_at = 0.0
+        self._next_look = 0.0
         self._shutdown = False
+        self._store.data_version()  # opens the database while its folder is surely there
         self._poke = os.open(self._folder.poke, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
         self._wake = self._install_handlers()
         self._growth: int | None = None
@@ -107,16 +118,14 @@ class Runner:
         self._kin.agent = identity
         self._child.adopt(identity)
         if identity is not None:
-            self._log.running(*identity)
-        if claim.stop_requested_at is not None:
-            self._stopped_by = "you"
+            self._recorder.guarded(lambda: self._log.running(*identity))
+        self._unfinished_stop = claim.stop_by
         self._watch(claim)
 
     def sweep(self) -> None:
         """End what the session has left, and answer who asked."""
         turn = next((turn for turn in self._store.turns(self._session) if turn.n == self._turn), None)
-        if turn is not None and turn.agent_pid is not None and turn.agent_start is not None:
-            self._kin.agent = (turn.agent_pid, turn.agent_start)
+        self._kin = Kin.of_turn(self._folder, turn)
         self._child.adopt(None)
         self._ended = True
         self._loop()
@@ -124,8 +133,10 @@ class Runner:
     def _watch(self, claim: Claim) -> None:
         agent = agent_named(claim.agent)
         self._ladder = claim.launch.ladder or agent.ladder
+        self._sweeps_after_turn = claim.launch.after_turn == "sweep"
         self._growth = notify.watch_growth(self._folder.output(self._turn))
-        self._recorder.begin(agent, adopted=self._child.adopted)
+        age_s = (now_ms() - (claim.started_at or now_ms())) / 1000 if self._child.adopted else None
+        self._recorder.begin(agent, claim.launch.limits, adopted_after_s=age_s)
         self._loop()
 
     def _loop(self) -> None:
@@ -138,94 +149,150 @@ class Runner:
             self._child.reap()
             more = self._recorder.follow()
             now = time.monotonic()
-            if asked or now - self._looked_at >= LOOK_SECONDS:
-                self._looked_at = now
+            due = asked or now >= self._next_look
+            if due:
+                self._next_look = now + LOOK_SECONDS
                 self._look_around(now)
-            if self._advance(now):
+            if self._advance(now, due):
                 return
-            ready = [descriptor for descriptor, _ in poll.poll(0 if more else self._delay() * 1000)]
+            if self._ended and self._growth is not None:
+                poll.unregister(self._growth)  # what was left behind may print as it likes
+                self._growth = None
+            ready = [descriptor for descriptor, _ in poll.poll(0 if more else self._delay(now) * 1000)]
             for descriptor in ready:
                 notify.drain(descriptor)
-            asked = self._poke in ready or self._shutdown or self._lost_its_end()
+            asked = self._poke in ready or self._shutdown or self._ended_but_lives()
+            if self._ended and self._wake in ready:
+                self._next_look = min(self._next_look, now + CHILD_SECONDS)
             if self._growth in ready:
                 time.sleep(COALESCE_SECONDS)
 
-    def _delay(self) -> float:
+    def _delay(self, now: float) -> float:
         """Seconds until something is due that nobody will wake us for."""
         if self._stop is not None:
             return POLL
+        until_look = max(0.0, self._next_look - now)
         if self._ended:
-            return LOOK_SECONDS
+            return until_look
         if self._child.adopted or self._growth is None:
-            return POLL_SECONDS
-        return COMMIT_SECONDS if self._recorder.unsaved else LOOK_SECONDS
+            return min(POLL_SECONDS, until_look)
+        return min(COMMIT_SECONDS, until_look) if self._recorder.unsaved else until_look
 
-    def _lost_its_end(self) -> bool:
+    def _ended_but_lives(self) -> bool:
         """Whether an agent that printed its proper end still lives: the clock for it must be started."""
         return self._finishing_since is None and self._recorder.facts.end is not None and not self._child.gone
 
     def _look_around(self, now: float) -> None:
-        """Requests of front ends, our descendants, and an agent that stays after its end."""
+        """Requests of front ends, our descendants, limits, and an agent that stays after its end."""
         kinds: list[str] = []
-        with contextlib.suppress(sqlite3.Error):
+        with contextlib.suppress(StoreError):
             kinds = self._log.requests()
-        if kinds or self._shutdown:
-            self._begin_stop(now, "you" if kinds else "the system")
+        by = self._who_stops(kinds)
+        if by is not None:
+            self._begin_stop(now, by)
         if "kill" in kinds and self._stop is not None:
             self._stop.hurry(now)
         if self._ended or self._stop is not None:
             return
         self._recorder.guarded(self._kin.remember)
         self._child.forget()
-        if self._recorder.facts.end is None or self._child.gone:
+        if self._child.gone:
             return
+        if self._recorder.facts.end is not None:
+            self._wait_for_exit(now)
+        else:
+            self._mind_limits(now)
+
+    def _who_stops(self, kinds: list[str]) -> str | None:
+        """In whose name to stop; None where all may go on."""
+        if kinds:
+            return "you"
+        if self._shutdown:
+            return "the system"
+        if not self._folder.path.is_dir():
+            return "agentdash: its folder was removed"  # nobody could see it or stop it any more
+        return self._unfinished_stop
+
+    def _wait_for_exit(self, now: float) -> None:
         self._finishing_since = self._finishing_since or now
         if now - self._finishing_since >= LINGER_SECONDS:
-            self._lingered = True
             self._begin_stop(now, None)
 
+    def _mind_limits(self, now: float) -> None:
+        over: str | None = None
+        with contextlib.suppress(StoreError):
+            over, due = self._recorder.over_limit()
+            self._next_look = min(self._next_look, now + due) if due is not None else self._next_look
+        if over is not None:
+            self._begin_stop(now, f"its limit: {over}")
+
     def _begin_stop(self, now: float, by: str | None) -> None:
+        """Climb the ladder, or only sweep where the agent is gone; ``by`` is None where it ended by itself."""
         if self._stop is not None:
             return
-        self._recorder.guarded(self._log.stopping)
-        if not self._child.gone and self._recorder.facts.end is None:
+        if by is not None:
+            self._recorder.guarded(lambda: self._log.stopping(by))
+        if self._recorder.facts.end is not None:
+            self._lingered = not self._child.gone
+        elif not self._child.gone or self._unfinished_stop is not None:
             self._stopped_by = by
         self._child.forget()
         self._stop = Stop(self._kin, self._ladder, lambda: not self._child.gone, now)
         self._stop.reaped = self._child.reaped
 
-    def _advance(self, now: float) -> bool:
-        """Take the next step towards the end; True when this runner has nothing more to do."""
+    def _advance(self, now: float, due: bool) -> bool:
+        """Take the next step towards the end; True when this runner has nothing more to do.
+
+        ``due``: whether a look at what was left behind is due.
+        """
         if self._stop is not None:
             self._stop.tick(now)
+            self._show_rung(self._stop, now)
             if not self._stop.over:
                 return False
             self._finish_stop(self._stop, now)
             return True
         if self._child.gone and not self._ended:
-            self._conclude(_left(self._kin.find()))
+            left = _left(self._kin.find())
+            if left and self._sweeps_after_turn:
+                self._begin_stop(now, None)
+                return False
+            self._conclude(left)
             self._recorder.guarded(self._kin.write)
-        return self._ended and self._may_leave()
+            due = True
+        return self._ended and due and self._may_leave()
+
+    def _show_rung(self, stop: Stop, now: float) -> None:
+        """Tell those who watch how far the stop has come."""
+        if stop.phase is not self._phase and not stop.over:
+            self._phase = stop.phase
+            self._recorder.guarded(lambda: self._log.rung(stop.stage(now)))
 
     def _may_leave(self) -> bool:
         """After the end: stay as long as the agent's own children live, unless another turn waits."""
-        found = self._kin.find()
-        self._recorder.guarded(lambda: self._log.left(_left(found)))
-        if not found:
+        left = _left(self._kin.find())
+        if left != self._told_left and self._recorder.guarded(lambda: self._log.left(left)):
+            self._told_left = left
+        if not left:
             return not self._pending()
-        with contextlib.suppress(sqlite3.Error):
+        with contextlib.suppress(StoreError):
             return self._log.newer_turn_queued()
         return False
 
     def _pending(self) -> bool:
         """Whether somebody asked for a stop while we were about to leave."""
-        with contextlib.suppress(sqlite3.Error):
+        with contextlib.suppress(StoreError):
             return bool(self._log.requests())
         return False
 
-    def _conclude(self, left: tuple[Left, ...]) -> Status:
+    def _conclude(self, left: tuple[Left, ...], receipt: Callable[[Status], Receipt] | None = None) -> Status:
+        """Write down the end, and let the next one in the queue begin."""
         self._ended = True
-        return self._recorder.conclude(self._child, stopped_by=self._stopped_by, lingered=self._lingered, left=left)
+        status = self._recorder.conclude(
+            self._child, stopped_by=self._stopped_by, lingered=self._lingered, left=left, receipt=receipt
+        )
+        self._recorder.guarded(lambda: pump(self._layout, self._store))
+        return status
 
     def _finish_stop(self, stop: Stop, now: float) -> None:
         """The ladder and the sweep are through: conclude, and hand out the receipt."""
@@ -233,8 +300,9 @@ class Runner:
         if self._ended:
             status = self._log.status() or Status.STOPPED
             self._recorder.guarded(lambda: self._log.left(stop.left))
+            self._recorder.guarded(lambda: self._log.rung(None))
         else:
-            status = self._conclude(stop.left)
+            status = self._conclude(stop.left, lambda status: stop.receipt(self._session, status, now))
         receipt = stop.receipt(self._session, status, now)
         self._recorder.retried(lambda: self._log.answer(receipt))
 
@@ -266,7 +334,11 @@ def _owner() -> Owner:
 
 
 def _left(found: dict[tuple[int, int], procs.Process]) -> tuple[Left, ...]:
-    return tuple(Left(pid=p.pid, command=p.command, reason="left running by the agent") for p in found.values())
+    ports = procs.listening_ports([process.pid for process in found.values()])
+    return tuple(
+        Left(pid=p.pid, command=p.command, reason="left running by the agent", ports=ports.get(p.pid, ()))
+        for p in found.values()
+    )
 
 
 def main(argv: list[str]) -> int:

@@ -60,7 +60,9 @@ def test_K3_a_stop_ends_the_group_and_what_left_it(manager, leftovers, wait_unti
     assert not any(procs.alive(pid, began) for pid, began in before.items())
     assert leftovers(session.id) == []
     stopped = manager.get(session.id)
-    assert (stopped.status, stopped.reason) == (Status.STOPPED, "stopped by you")
+    assert stopped.status is Status.STOPPED
+    assert stopped.reason == f"stopped by you; {receipt.summary()}"
+    assert stopped.stopping is None
     assert "4 processes ended" in receipt.summary()
 
 
@@ -179,7 +181,8 @@ def test_a_runner_told_to_end_stops_its_agent_and_says_so(manager, leftovers):
     session = start(manager, "sleep", "625")
     os.kill(turn_of(manager, session).runner_pid, signal.SIGTERM)
     ended = manager.wait([session.id], timeout=20)[0]
-    assert (ended.status, ended.reason) == (Status.STOPPED, "stopped by the system")
+    assert ended.status is Status.STOPPED
+    assert ended.reason == "stopped by the system; 1 process ended (SIGINT 1), 0 left"
     assert leftovers(session.id) == []
 
 

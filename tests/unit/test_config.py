@@ -59,7 +59,11 @@ def test_it_is_read_at_every_call(write: Write) -> None:
         ("a = = 1\n", 1, "Invalid value"),
         ('\n\ndefault_agent = "codex\n', 3, ""),
         ("[stop", 1, ""),
-        ("\nsurprise = 1\n", 2, "surprise: Unknown key. Known keys: default_agent, agents, stop, dashboard."),
+        (
+            "\nsurprise = 1\n",
+            2,
+            "surprise: Unknown key. Known keys: default_agent, agents, stop, limits, queue, dashboard.",
+        ),
         ("default_agent = 3\n", 1, "default_agent: Expected str, got int."),
         ('# who\ndefault_agent = "hal"\n', 2, "default_agent: Unknown agent 'hal'. Known agents: codex,"),
         ("[agents.hal]\nx = 1\n", 1, "agents.hal: Unknown agent 'hal'"),
@@ -74,7 +78,11 @@ def test_it_is_read_at_every_call(write: Write) -> None:
         ("[agents]\ncommand.args = 3\n", 2, "agents.command.args: Expected array"),
         ('[stop]\nterminate_seconds = "2"\n', 2, "stop.terminate_seconds: Expected float, got str."),
         ("[stop]\ninterrupt_seconds = -1\n", 2, "stop.interrupt_seconds: Expected float >= 0.0."),
-        ("[stop]\nwait = 1\n", 2, "stop.wait: Unknown key. Known keys: interrupt_seconds, terminate_seconds."),
+        (
+            "[stop]\nwait = 1\n",
+            2,
+            "stop.wait: Unknown key. Known keys: interrupt_seconds, terminate_seconds, after_turn.",
+        ),
     ],
 )
 def test_a_broken_setting_names_file_line_and_key(write: Write, text: str, line: int, complaint: str) -> None:

@@ -60,7 +60,31 @@ def test_a_line_over_the_cap_is_cut_and_the_next_one_is_whole(tmp_path, monkeypa
     path.write_bytes(b"z" * 25 + b"\nnext\n")
     with LineReader(path) as reader:
         assert lines(reader) == [b"z" * 10, b"next"]
-        assert reader.cut_lines == 1
+
+
+def test_what_is_written_while_it_is_read_is_left_to_the_next_call(tmp_path):
+    """A writer that is faster than its reader must not hold it for ever."""
+    path = tmp_path / "turn.jsonl"
+    path.write_bytes(b"a\n")
+    with LineReader(path) as reader, path.open("ab", buffering=0) as file:
+        seen = []
+        for _, line in reader.lines():
+            seen.append(line)
+            file.write(b"more\n")
+        assert seen == [b"a"]
+        assert lines(reader) == [b"more"]
+
+
+def test_a_tail_begins_with_a_whole_line_even_inside_one_over_the_cap(tmp_path, monkeypatch):
+    monkeypatch.setattr(journal, "LINE_CAP", 10)
+    path = tmp_path / "turn.jsonl"
+    path.write_bytes(b"z" * 50)
+    with LineReader(path) as reader:
+        assert lines(reader) == []
+        with path.open("ab") as file:
+            file.write(b"z" * 100 + b"\n{}\n")
+        reader.skip_to_tail(8)
+        assert lines(reader) == [b"{}"]
 
 
 @given(st.binary(max_size=2000), st.lists(st.integers(1, 300), max_size=20))

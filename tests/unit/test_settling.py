@@ -7,7 +7,7 @@ import pytest
 from agentdash.sessions.agents.base import Launch
 from agentdash.sessions.layout import Layout
 from agentdash.sessions.model import Status
-from agentdash.sessions.settling import host_name, settle
+from agentdash.sessions.settling import settle
 from agentdash.sessions.store.progress import Owner, TurnLog
 from agentdash.sessions.store.store import NewSession, Store
 from agentdash.sessions.supervision import locks, procs
@@ -29,17 +29,30 @@ def store(layout):
     store.close()
 
 
-def abandoned(layout, store, *, boot_id=None, host=None, output=b"", agent=(2**22 - 3, 1), agent_name="command"):
+def abandoned(
+    layout,
+    store,
+    *,
+    session=SESSION,
+    boot_id=None,
+    pid_ns=None,
+    host=None,
+    output=b"",
+    agent=(2**22 - 3, 1),
+    agent_name="command",
+):
     """A running turn whose runner is gone."""
-    layout.session(SESSION).create()
-    new = NewSession(id=SESSION, agent=agent_name, title="t", task="t", cwd="/", model=None, host=host or host_name())
+    layout.session(session).create()
+    new = NewSession(
+        id=session, agent=agent_name, title="t", task="t", cwd="/", model=None, host=host or procs.host_name()
+    )
     store.create(new, "t", Launch(argv=("true",)), "run-1")
-    owner = Owner(pid=2**22 - 2, start=1, boot_id=boot_id or procs.boot_id(), pid_ns=procs.pid_namespace())
-    log = TurnLog(store, SESSION, 1, owner)
+    owner = Owner(pid=2**22 - 2, start=1, boot_id=boot_id or procs.boot_id(), pid_ns=pid_ns or procs.pid_namespace())
+    log = TurnLog(store, session, 1, owner)
     log.claim()
     log.running(*agent)
-    layout.session(SESSION).output(1).write_bytes(output)
-    os.link(layout.session(SESSION).output(1), layout.live_name(SESSION, 1))
+    layout.session(session).output(1).write_bytes(output)
+    os.link(layout.session(session).output(1), layout.live_name(session, 1))
 
 
 def test_a_turn_whose_runner_and_agent_are_gone_is_lost(layout, store):
@@ -71,9 +84,39 @@ def test_the_turn_file_decides_where_it_holds_the_proper_end(layout, store):
 
 
 def test_another_hosts_session_is_left_alone(layout, store):
-    abandoned(layout, store, host="elsewhere")
+    abandoned(layout, store, host="elsewhere", boot_id="another boot")
     settle(layout, store)
     assert store.session(SESSION).status is Status.RUNNING
+
+
+def test_a_machine_that_was_renamed_is_still_this_one(layout, store):
+    abandoned(layout, store, host="its-old-name")
+    settle(layout, store)
+    assert store.session(SESSION).status is Status.LOST
+
+
+def test_a_runner_in_a_container_that_ended_left_its_session_lost(layout, store):
+    # Its pids mean nothing here, but its lock, on the same kernel, would be held if it lived.
+    abandoned(layout, store, pid_ns="pid:[1]", agent=(os.getpid(), procs.look(os.getpid()).start))
+    settle(layout, store)
+    assert store.session(SESSION).status is Status.LOST
+
+
+def test_a_queued_turn_of_another_host_is_not_started_here(layout, store):
+    layout.session(SESSION).create()
+    new = NewSession(id=SESSION, agent="command", title="t", task="t", cwd="/", model=None, host="elsewhere")
+    store.create(new, "t", Launch(argv=("true",)), "run-1")
+    settle(layout, store)
+    assert store.turns(SESSION)[0].launches == 0
+
+
+def test_one_broken_session_does_not_keep_the_others_from_being_settled(layout, store):
+    abandoned(layout, store, agent_name="an agent of a later version")
+    other = "fedcba9876543210"
+    abandoned(layout, store, session=other)
+    settle(layout, store)
+    assert store.session(SESSION).status is Status.RUNNING
+    assert store.session(other).status is Status.LOST
 
 
 def test_a_session_whose_lock_is_held_is_left_alone(layout, store):

@@ -26,6 +26,11 @@ def create(store, session_id="session-1", prompt="do it"):
     return session_id
 
 
+def log_of(store, session_id, n=1):
+    """What the runner of a turn writes."""
+    return TurnLog(store, session_id, n, OWNER)
+
+
 def play(store, session_id, n=1, facts=None, status=Status.DONE):
     """Take a turn through claim, start and end."""
     log = TurnLog(store, session_id, n, OWNER)
@@ -150,8 +155,76 @@ def test_PX10_a_file_of_a_newer_version_is_refused_and_untouched(tmp_path):
 def test_a_file_that_is_no_database_is_a_clear_error(tmp_path):
     path = tmp_path / "agentdash.db"
     path.write_bytes(b"not a database, " * 100)
-    with pytest.raises(StoreError, match="cannot be used"):
+    with pytest.raises(StoreError, match=r"is damaged: file is not a database\. `agentdash doctor --rebuild`"):
         Store(path).sessions()
+
+
+def test_a_damaged_page_is_a_clear_error(tmp_path):
+    store = Store(tmp_path / "agentdash.db")
+    for n in range(50):
+        create(store, f"session-{n}")
+    store.close()
+    data = bytearray((tmp_path / "agentdash.db").read_bytes())
+    data[4096:] = b"\xff" * (len(data) - 4096)
+    (tmp_path / "agentdash.db").write_bytes(data)
+    with pytest.raises(StoreError, match="is damaged"):
+        Store(tmp_path / "agentdash.db").sessions()
+
+
+def test_the_feed_shows_one_moment(store, monkeypatch):
+    """An update and a deletion between its two queries must not be skipped for ever."""
+    kept, gone = create(store, "kept-one"), create(store, "gone-one")
+    seq = store.changes(0).seq
+    other = Store(store.database.path)
+    rows = store.database.rows
+
+    def rows_then_somebody_commits(sql, parameters=()):
+        found = rows(sql, parameters)
+        if "tombstones" not in sql:
+            with other.database.transaction() as db:
+                db.execute("UPDATE sessions SET title = 'new' WHERE id = ?", (kept,))
+                db.execute("DELETE FROM sessions WHERE id = ?", (gone,))
+        return found
+
+    monkeypatch.setattr(store.database, "rows", rows_then_somebody_commits)
+    first = store.changes(seq)
+    monkeypatch.undo()
+    then = store.changes(first.seq)
+    assert [session.title for session in first.updated + then.updated] == ["new"]
+    assert first.removed + then.removed == (gone,)
+
+
+def test_what_an_agent_says_does_not_grow_a_row(store):
+    session_id = create(store)
+    log = log_of(store, session_id)
+    log.claim()
+    log.running(10, 20)
+    facts = Facts(error="e" * 10**6, agent_session="i" * 300, model="m" * 10**6, notice="n")
+    log.progress(facts, Status.RUNNING, "r" * 10**6, 1, None)
+    session = store.session(session_id)
+    assert max(len(session.reason), len(session.model), len(store.turns(session_id)[0].error)) <= 500
+    assert session.agent_session is None  # no later start could carry it
+
+
+def test_a_database_that_was_replaced_is_opened_anew(tmp_path):
+    store = Store(tmp_path / "agentdash.db")
+    create(store)
+    before = store.data_version()
+    for file in tmp_path.iterdir():
+        file.unlink()
+    other = Store(tmp_path / "agentdash.db")
+    new = create(other)
+    assert store.data_version() != before
+    assert [session.id for session in store.sessions()] == [new]
+
+
+def test_a_request_concerns_one_turn(store):
+    session_id = create(store)
+    store.request(session_id, 1, "stop", "you")
+    assert log_of(store, session_id).requests() == ["stop"]
+    assert log_of(store, session_id, 2).requests() == []
+    store.request(session_id, 2, "kill", "you")
+    assert log_of(store, session_id).requests() == ["stop", "kill"]  # turn 2 was cancelled before it started
 
 
 def test_PX1_a_failed_transaction_leaves_nothing(store):

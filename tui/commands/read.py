@@ -38,10 +38,11 @@ _turn = click.option("--turn", type=click.IntRange(min=1), metavar="N", help="On
 def ls(wanted: tuple[str, ...], here: bool, everything: bool, as_json: bool) -> None:
     """List the sessions, newest first."""
     from ...sessions.model import Status
+    from ...sessions.planning import checked_folder
 
     with common.settled_manager() as manager:
         statuses = {Status(name.lower()) for name in wanted}
-        sessions = manager.sessions(statuses=statuses, cwd=str(Path.cwd()) if here else None)
+        sessions = manager.sessions(statuses=statuses, cwd=checked_folder(None) if here else None)
     if as_json:
         common.print_sessions(sessions, as_json=True)
         return

@@ -7,6 +7,7 @@ import click
 
 from ...sessions.durations import seconds
 from ...sessions.errors import UsageError
+from ...sessions.limits import parsed
 from . import common
 
 if TYPE_CHECKING:
@@ -38,6 +39,13 @@ def complete_modes(_: click.Context, parameter: click.Parameter, incomplete: str
 _agent = click.option("--agent", "-a", metavar="NAME", shell_complete=complete_agents, help="Which agent CLI.")
 _cwd = click.option("--cwd", "-C", type=click.Path(), help="Where it works (default: here).")
 _title = click.option("--title", metavar="TEXT", help="A name for the table.")
+_limit = click.option(
+    "--limit",
+    "limits",
+    multiple=True,
+    metavar="WHAT=N",
+    help="wall=10m, silence=5m, output=200MB, tokens=500k, cost=2.50, action=warn; repeatable.",
+)
 _wait = click.option("--wait", is_flag=True, help="Wait for the end; exit 0 only if it is done.")
 _timeout = click.option(
     "--timeout",
@@ -58,6 +66,8 @@ _timeout = click.option(
     "--permission-mode", metavar="MODE", shell_complete=complete_modes, help="What it may do without asking (claude)."
 )
 @click.option("--danger", is_flag=True, help="No sandbox and no questions: the agent may do anything you may.")
+@_limit
+@click.option("-n", "copies", type=click.IntRange(1, 100), metavar="N", help="Start it N times.")
 @click.option("--dry-run", is_flag=True, help="Show the exact command and start nothing.")
 @_wait
 @_timeout
@@ -72,6 +82,8 @@ def spawn(
     sandbox: str | None,
     permission_mode: str | None,
     danger: bool,
+    limits: tuple[str, ...],
+    copies: int | None,
     dry_run: bool,
     wait: bool,
     timeout: float | None,
@@ -86,32 +98,42 @@ def spawn(
     text = common.read_prompt(words)
     if danger and (sandbox or permission_mode):
         raise UsageError("--danger lifts every limit: leave out --sandbox and --permission-mode, or leave it out.")
-    options = parse_pairs(pairs)
+    options = _with_limits(parse_pairs(pairs), limits)
     named = {"sandbox": sandbox, "permission_mode": permission_mode, "full_danger": danger or None}
     options |= {key: value for key, value in named.items() if value is not None}
     with common.open_manager() as manager:
         if dry_run:
             return _show_plan(manager.plan(text, agent=agent, model=model, cwd=cwd, options=options), as_json)
-        session = manager.spawn(text, agent=agent, model=model, cwd=cwd, title=title, options=options)
-        return _follow(manager, session, wait=wait, timeout=timeout, as_json=as_json)
+        sessions = manager.spawn_copies(
+            copies or 1, text, agent=agent, model=model, cwd=cwd, title=title, options=options
+        )
+        one = sessions[0] if copies is None else None
+        return _follow(manager, one or sessions, wait=wait, timeout=timeout, as_json=as_json)
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
 @_cwd
 @_title
+@_limit
 @_wait
 @_timeout
 @common.json_option
 @click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED)
 def run(
-    cwd: str | None, title: str | None, wait: bool, timeout: float | None, as_json: bool, argv: tuple[str, ...]
+    cwd: str | None,
+    title: str | None,
+    limits: tuple[str, ...],
+    wait: bool,
+    timeout: float | None,
+    as_json: bool,
+    argv: tuple[str, ...],
 ) -> int:
     """Run any command as a session, with empty stdin.
 
     For example: agentdash run -- make test
     """
     with common.open_manager() as manager:
-        session = manager.run(argv, cwd=cwd, title=title)
+        session = manager.run(argv, cwd=cwd, title=title, options=_with_limits({}, limits))
         return _follow(manager, session, wait=wait, timeout=timeout, as_json=as_json)
 
 
@@ -165,6 +187,13 @@ def parse_pairs(pairs: tuple[str, ...]) -> dict[str, Any]:
     return options
 
 
+def _with_limits(options: dict[str, Any], pairs: tuple[str, ...]) -> dict[str, Any]:
+    if not pairs:
+        return options
+    stated = options.get("limits", {})
+    return options | {"limits": (stated if isinstance(stated, dict) else {}) | parsed(pairs)}
+
+
 def _value(text: str) -> Any:
     try:
         parsed = tomllib.loads(f"value = {text}")
@@ -185,29 +214,38 @@ def _show_plan(launch: Any, as_json: bool) -> int:
     return 0
 
 
-def _follow(manager: "SessionManager", session: "Session", *, wait: bool, timeout: float | None, as_json: bool) -> int:
+def _follow(
+    manager: "SessionManager",
+    started: "Session | list[Session]",
+    *,
+    wait: bool,
+    timeout: float | None,
+    as_json: bool,
+) -> int:
     """Say what became of a start: at once, or at its end.
 
     After a wait stdout holds the answer alone (``answer=$(agentdash spawn --wait …)``), or the session as JSON.
+    Several sessions are an array, also where there is only one of them.
     """
-    session = manager.started(session.id)
+    several = isinstance(started, list)
+    sessions = [manager.started(session.id) for session in (started if isinstance(started, list) else [started])]
     if not wait and timeout is None:
-        _report(session, as_json)
-        return common.FAILED if session.status in ("failed", "lost") else 0
+        _report(sessions, as_json, several)
+        return common.FAILED if any(session.status in ("failed", "lost") for session in sessions) else 0
     if not as_json:
-        _report(session, as_json=False, err=True)
+        _report(sessions, as_json=False, err=True)
     try:
-        [session] = manager.wait([session.id], timeout=timeout)
+        sessions = manager.wait([session.id for session in sessions], timeout=timeout)
     except TimeoutError:
         if as_json:
-            _report(manager.get(session.id), as_json)
+            _report([manager.get(session.id) for session in sessions], as_json, several)
         raise
     if as_json:
-        _report(session, as_json)
-    else:
-        _report(session, as_json=False, err=True)
+        _report(sessions, as_json, several)
+    for session in () if as_json else sessions:
+        _report([session], as_json=False, err=True)
         _print_answer(manager, session)
-    return common.outcome([session])
+    return common.outcome(sessions)
 
 
 def _print_answer(manager: "SessionManager", session: "Session") -> None:
@@ -220,16 +258,17 @@ def _print_answer(manager: "SessionManager", session: "Session") -> None:
         common.say([clean(answer)])
 
 
-def _report(session: "Session", as_json: bool, *, err: bool = False) -> None:
+def _report(sessions: "list[Session]", as_json: bool, several: bool = False, *, err: bool = False) -> None:
     if as_json:
         from ...sessions.schema import session_json
 
-        common.print_json(session_json(session))
+        told = [session_json(session) for session in sessions]
+        common.print_json(told if several else told[0])
         return
+    from ...sessions.text import clean
     from ..render.table import session_line
 
-    common.say([session_line(session, common.look(err=err))], err=err)
-    if session.reason and session.status in ("failed", "lost", "waiting"):
-        from ...sessions.text import clean
-
-        click.echo(clean(session.reason), err=True)
+    for session in sessions:
+        common.say([session_line(session, common.look(err=err))], err=err)
+        if session.reason and session.status in ("failed", "lost", "waiting", "queued"):
+            click.echo(clean(session.reason), err=True)

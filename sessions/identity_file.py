@@ -2,8 +2,8 @@
 
 import msgspec
 
-from ..layout import SessionFolder, write_atomic
-from ..store.store import Store
+from .layout import SessionFolder, write_atomic
+from .store.store import Store
 
 FORMAT = 1
 

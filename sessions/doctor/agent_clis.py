@@ -1,0 +1,72 @@
+"""The agent CLIs: where each is, whether it starts, and whether it is older than the one agentdash knows."""
+
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+from ..agents.base import Agent
+from ..agents.table import AGENTS, agent_named
+from ..config import load_config
+from ..errors import ConfigError
+from . import commands
+from .commands import Answer
+from .model import Finding, Subject, fail, ok, warn
+
+TESTED = {"codex": "0.169.0", "claude": "2.1.197"}
+"""The versions whose events the adapters were written and tested against (protocols 2 and 3)."""
+
+_VERSION = re.compile(r"\d+(?:\.\d+)+")
+
+
+def agent_clis(subject: Subject) -> Iterator[Finding]:
+    """One finding per agent that is a command of its own; they are asked at the same time."""
+    chosen = _chosen_commands(subject)
+    agents = [agent for agent in map(agent_named, AGENTS) if agent.binary]
+    with ThreadPoolExecutor(max_workers=len(agents) or 1) as pool:
+        yield from pool.map(partial(_agent_cli, subject, chosen), agents)
+
+
+def judge(agent: Agent, path: str, answer: Answer) -> Finding:
+    """What the answer to ``--version`` says about an agent."""
+    if answer.exit_code is None:
+        return fail(agent.name, f"{path} did not tell its version in time", f"try: {path} --version")
+    if answer.exit_code != 0:
+        said = f": {answer.first_line}" if answer.first_line else ""
+        return fail(agent.name, f"{path} --version exited {answer.exit_code}{said}", _install(agent))
+    version = _VERSION.search(answer.text)
+    if version is None:
+        return warn(agent.name, f"{path} names no version: {answer.first_line}", f"is it {agent.title}?")
+    tested = TESTED.get(agent.name)
+    if tested and _numbers(version[0]) < _numbers(tested):
+        found = f"{version[0]} ({path}) is older than {tested}, with which agentdash was tested"
+        return warn(agent.name, found, _install(agent))
+    return ok(agent.name, f"{version[0]} ({path})")
+
+
+def _agent_cli(subject: Subject, chosen: dict[str, str], agent: Agent) -> Finding:
+    name = chosen.get(agent.name) or agent.binary or agent.name
+    path = commands.find(name, subject.env)
+    if path is None:
+        return warn(agent.name, "not installed" if name == agent.binary else f"{name} is not there", _install(agent))
+    try:
+        return judge(agent, path, commands.ask([path, "--version"], subject.env))
+    except OSError as error:
+        return fail(agent.name, f"{path} cannot be started: {error.strerror}", _install(agent))
+
+
+def _chosen_commands(subject: Subject) -> dict[str, str]:
+    """The commands that the settings name; broken settings are a finding of their own."""
+    try:
+        config = load_config(subject.config_path)
+    except ConfigError:
+        return {}
+    return {name: section.bin for name, section in config.agents.items() if section.bin}
+
+
+def _install(agent: Agent) -> str:
+    return agent.install_hint or f"install {agent.title}"
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))

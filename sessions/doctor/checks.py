@@ -1,0 +1,83 @@
+"""The list of checks, and running them all: a check that breaks is a finding, never the end of the examination."""
+
+import os
+import pwd
+from pathlib import Path
+
+from ..config import config_path as usual_config_path
+from ..layout import Layout
+from . import (
+    agent_clis,
+    clipboard,
+    database,
+    inotify,
+    logind,
+    records,
+    settings,
+    state_folder,
+    strays,
+    supervision,
+    terminal,
+    tmux,
+    ulimits,
+    versions,
+)
+from .model import Check, Finding, Subject, fail
+
+CHECKS: tuple[tuple[str, Check], ...] = (
+    ("versions", versions.versions),
+    ("agents", agent_clis.agent_clis),
+    ("settings", settings.settings_file),
+    ("state folder", state_folder.folder),
+    ("permissions", state_folder.permissions),
+    ("disk space", state_folder.disk_space),
+    ("file system", state_folder.file_system),
+    ("database", database.database),
+    ("session folders", records.folders_and_rows),
+    ("live turns", records.live_turns),
+    ("subreaper", supervision.subreaper),
+    ("pidfd", supervision.pidfd),
+    ("processes", supervision.environments),
+    ("strays", strays.strays),
+    ("inotify", inotify.instances_and_watches),
+    ("file events", inotify.file_events),
+    ("logout", logind.logout),
+    ("open files", ulimits.open_files),
+    ("user processes", ulimits.user_processes),
+    ("terminal", terminal.terminal),
+    ("tmux", tmux.options),
+    ("clipboard", clipboard.clipboard),
+)
+"""In the order in which they are told; the name stands for a check that breaks before it has one of its own."""
+
+
+def examine(layout: Layout, config_path: Path | None = None) -> list[Finding]:
+    """Look at everything; creates no state folder and no database, and raises nothing.
+
+    Args:
+        layout: the state folder, which need not exist.
+        config_path: the settings; None takes ``$AGENTDASH_CONFIG`` or the platform's.
+    """
+    subject = Subject(
+        layout=layout, config_path=config_path or usual_config_path(), env=dict(os.environ), user=user_name()
+    )
+    return [finding for name, check in CHECKS for finding in findings_of(name, check, subject)]
+
+
+def findings_of(name: str, check: Check, subject: Subject) -> list[Finding]:
+    """What one check finds; its failure is a finding too."""
+    try:
+        return list(check(subject))
+    except OSError as error:
+        return [fail(name, f"could not be looked at: {error}", "see whether it is yours, and whether the disk is well")]
+    except Exception as error:  # noqa: BLE001 - one broken check must not hide what the others find
+        why = f"could not be looked at: {type(error).__name__}: {error}"
+        return [fail(name, why, "please report this line as a bug of agentdash")]
+
+
+def user_name() -> str:
+    """The user's name; the number where a container has no name for it."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return str(os.getuid())

@@ -1,0 +1,71 @@
+"""The database: whether it is whole, and whether this agentdash understands it.
+
+It is opened read-only and never made; whoever needs the rows gets None where it cannot be read.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from ..store.database import VERSION
+from .model import Finding, Subject, fail, ok, warn
+
+REBUILD = "agentdash doctor --rebuild"
+
+_PATIENCE_SECONDS = 5.0
+
+
+def database(subject: Subject) -> Iterator[Finding]:
+    """Its pages, then its schema."""
+    path = subject.layout.database
+    if not path.exists():
+        yield ok("database", "none yet")
+        return
+    try:
+        with closing(open_read_only(path)) as connection:
+            problem = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+    except sqlite3.OperationalError as error:
+        yield fail("database", f"{path} cannot be read: {error}", "see whether the file and its folder are yours")
+    except sqlite3.DatabaseError as error:
+        yield fail("database", f"{path} is damaged: {error}", REBUILD)
+    else:
+        yield judge(problem, version)
+
+
+def judge(problem: str, version: int) -> Finding:
+    """What SQLite's check and the schema's version say."""
+    if problem != "ok":
+        return fail("database", f"it is damaged: {problem}", REBUILD)
+    if version > VERSION:
+        found = f"schema {version} is newer than the {VERSION} of this agentdash"
+        return fail("database", found, "upgrade agentdash")
+    if version < VERSION:
+        found = f"schema {version} is older than the {VERSION} of this agentdash"
+        return warn("database", found, "agentdash ls brings it up to date")
+    return ok("database", f"whole, schema {version}")
+
+
+def open_read_only(path: Path) -> sqlite3.Connection:
+    """A connection that writes no page; to be closed by the caller.
+
+    Raises:
+        sqlite3.OperationalError: there is no such file, or it may not be read.
+    """
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_PATIENCE_SECONDS, isolation_level=None
+    )
+    connection.row_factory = sqlite3.Row
+    return connection
+
+
+def rows(path: Path, sql: str, parameters: tuple[object, ...] = ()) -> list[sqlite3.Row] | None:
+    """All rows of a query; none where there is no database yet, None where it cannot be read."""
+    if not path.exists():
+        return []
+    try:
+        with closing(open_read_only(path)) as connection:
+            return connection.execute(sql, parameters).fetchall()
+    except sqlite3.Error:
+        return None

@@ -1,0 +1,69 @@
+"""Being told by the kernel that a file changed: its limits, and whether it works in the state folder."""
+
+import os
+import select
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..supervision.notify import watch_growth
+from .model import Finding, Subject, ok, warn
+
+FEW_INSTANCES = 128
+"""The kernel's own default; each runner and each front end takes one, and editors take many."""
+
+FEW_WATCHES = 8192
+
+_SECONDS = 2.0
+"""How long an event may take; it takes microseconds."""
+
+_LIMITS = "proc/sys/fs/inotify"
+
+
+def instances_and_watches(subject: Subject) -> Iterator[Finding]:
+    """The limits of this user; nothing where the system has none."""
+    instances = _number(subject.text(f"{_LIMITS}/max_user_instances"))
+    watches = _number(subject.text(f"{_LIMITS}/max_user_watches"))
+    if instances is None or watches is None:
+        return
+    found = f"{instances} instances, {watches} watches for this user"
+    if instances < FEW_INSTANCES:
+        yield warn("inotify", found, "sudo sysctl fs.inotify.max_user_instances=512")
+    elif watches < FEW_WATCHES:
+        yield warn("inotify", found, "sudo sysctl fs.inotify.max_user_watches=65536")
+    else:
+        yield ok("inotify", found)
+
+
+def file_events(subject: Subject) -> Iterator[Finding]:
+    """A real try in the state folder; nothing where there is none to try it in."""
+    home = subject.layout.home
+    if not home.is_dir():
+        return
+    with tempfile.TemporaryDirectory(prefix=".doctor-", dir=home) as scratch:
+        reported = growth_is_reported(Path(scratch) / "file")
+    if reported is None:
+        remedy = "close other programs that watch files, or: sudo sysctl fs.inotify.max_user_instances=512"
+        yield warn("file events", "the kernel gives no watch: agentdash looks twice a second instead", remedy)
+    elif reported:
+        yield ok("file events", "a write in the state folder is reported")
+    else:
+        found = "a write in the state folder is not reported: agentdash is up to two seconds late"
+        yield warn("file events", found, "set AGENTDASH_HOME to a folder on a local disk")
+
+
+def growth_is_reported(path: Path) -> bool | None:
+    """Whether a write to this file is reported; None where it cannot be watched."""
+    path.touch(0o600)
+    descriptor = watch_growth(path)
+    if descriptor is None:
+        return None
+    try:
+        path.write_bytes(b"!")
+        return bool(select.select([descriptor], [], [], _SECONDS)[0])
+    finally:
+        os.close(descriptor)
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.strip().isdigit() else None

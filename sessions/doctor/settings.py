@@ -1,0 +1,18 @@
+"""Whether the settings can be used."""
+
+from collections.abc import Iterator
+
+from ..config import load_config
+from ..errors import ConfigError
+from .model import Finding, Subject, fail, ok
+
+
+def settings_file(subject: Subject) -> Iterator[Finding]:
+    """The settings file; what is wrong in it is told with file, line and key."""
+    path = subject.config_path
+    try:
+        load_config(path)
+    except ConfigError as error:
+        yield fail("settings", str(error), "correct it: until then no agent is started")
+        return
+    yield ok("settings", str(path) if path.exists() else f"the defaults ({path} is not there)")

@@ -1,0 +1,99 @@
+"""The state folder: whether it can be written, who may read it, how much fits in, and what it lies on."""
+
+import os
+import shlex
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..layout import Layout
+from .model import Finding, Subject, fail, ok, warn
+from .mounts import MOUNTS, REMOTE, mount_of, parse
+
+LITTLE_BYTES = 1_000_000_000
+TOO_LITTLE_BYTES = 50_000_000
+
+_ELSEWHERE = "set AGENTDASH_HOME to a folder you can write"
+
+
+def folder(subject: Subject) -> Iterator[Finding]:
+    """Where it is, and whether it can be written."""
+    home = subject.layout.home
+    there = nearest(home)
+    if not there.is_dir():
+        yield fail("state folder", f"{there} is not a folder", _ELSEWHERE)
+    elif not os.access(there, os.W_OK | os.X_OK):
+        yield fail("state folder", f"{there} cannot be written", _ELSEWHERE)
+    elif there != home:
+        yield ok("state folder", f"{home}, made when it is first needed")
+    else:
+        yield ok("state folder", str(home))
+
+
+def permissions(subject: Subject) -> Iterator[Finding]:
+    """Whether anybody else may read it: prompts and answers may hold secrets."""
+    home = subject.layout.home
+    if not home.is_dir():
+        return
+    open_ones = [path for path in _private(subject.layout) if _mode(path) & 0o077]
+    if not open_ones:
+        yield ok("permissions", "folders 0700, files 0600")
+        return
+    first = open_ones[0]
+    more = f" and {len(open_ones) - 1} more" if len(open_ones) > 1 else ""
+    found = f"open to other users: {first} ({_mode(first):04o}){more}"
+    yield warn("permissions", found, f"chmod -R go-rwx {shlex.quote(str(home))}")
+
+
+def disk_space(subject: Subject) -> Iterator[Finding]:
+    """How much fits in: a full disk ends turns."""
+    there = nearest(subject.layout.home)
+    free = shutil.disk_usage(there).free
+    found = f"{size(free)} free"
+    if free < TOO_LITTLE_BYTES:
+        yield fail("disk space", f"{found}: too little to record a turn", f"free some on the disk of {there}")
+    elif free < LITTLE_BYTES:
+        yield warn("disk space", found, f"free some on the disk of {there}, or delete sessions: agentdash rm ID")
+    else:
+        yield ok("disk space", found)
+
+
+def file_system(subject: Subject) -> Iterator[Finding]:
+    """What it lies on: over a network neither locks nor file events can be relied on."""
+    mount = mount_of(parse(subject.text(MOUNTS)), nearest(subject.layout.home).resolve())
+    if mount is None:
+        return
+    if mount.kind in REMOTE:
+        found = f"{mount.kind} on {mount.point}: locks and file events are not reliable there"
+        yield warn("file system", found, "set AGENTDASH_HOME to a folder on a local disk")
+    else:
+        yield ok("file system", f"{mount.kind} on {mount.point}")
+
+
+def nearest(path: Path) -> Path:
+    """The path itself, or the nearest of its parents that exists."""
+    return next((there for there in (path, *path.parents) if there.exists()), path)
+
+
+def size(number: int) -> str:
+    """Bytes for people, in decimal units as disks are sold."""
+    unit, letters = (10**9, "GB") if number >= 10**9 else (10**6, "MB")
+    return f"{number / unit:.1f} {letters}"
+
+
+def _mode(path: Path) -> int:
+    """Who may do what; 0 for what was deleted meanwhile."""
+    try:
+        return path.stat().st_mode & 0o777
+    except FileNotFoundError:
+        return 0
+
+
+def _private(layout: Layout) -> Iterator[Path]:
+    """What nobody else may read, so far as it exists; it hides all that lies below."""
+    yield layout.home
+    yield from layout.home.glob("agentdash.db*")
+    for room in (layout.sessions, layout.live, layout.trash):
+        if room.is_dir():
+            yield room
+            yield from (entry for entry in room.iterdir() if room == layout.sessions and entry.is_dir())

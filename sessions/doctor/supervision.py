@@ -1,0 +1,58 @@
+"""What a runner needs of the kernel to find and end everything its agent started."""
+
+import ctypes
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..supervision import procs
+from .model import Finding, Subject, fail, ok, warn
+from .mounts import MOUNTS, Mount, parse
+
+_PR_GET_CHILD_SUBREAPER = 37  # linux/prctl.h
+_PROC = Path("/") / "proc"
+
+
+def subreaper(_: Subject) -> Iterator[Finding]:
+    """Whether orphans can come back to the runner."""
+    if subreaper_known():
+        yield ok("subreaper", "orphans come back to their runner")
+    else:
+        found = "this system has no child subreaper: orphans are found by their tags alone"
+        yield warn("subreaper", found, "run agentdash on Linux, outside of a sandbox that forbids prctl")
+
+
+def pidfd(_: Subject) -> Iterator[Finding]:
+    """Whether a signal can be bound to one process."""
+    try:
+        os.close(os.pidfd_open(os.getpid()))
+    except (OSError, AttributeError) as error:
+        yield fail("pidfd", f"pidfd_open does not work: {error}", "stopping needs Linux 5.3 or newer, unsandboxed")
+    else:
+        yield ok("pidfd", "signals reach exactly the process they are meant for")
+
+
+def environments(subject: Subject) -> Iterator[Finding]:
+    """Whether the environment of our own processes can be read: it holds the tags that find them."""
+    hidden = _hidepid(parse(subject.text(MOUNTS)))
+    where = f"{_PROC} is mounted with {hidden}" if hidden else str(_PROC)
+    if procs.environment(os.getpid()):
+        yield ok("processes", f"{where}: the tags of our own can be read")
+    else:
+        found = f"{where}: the tags of our own cannot be read, and what leaves its parent is not found"
+        yield fail("processes", found, f"mount -o remount,hidepid=0 {_PROC}, or give your user its gid= group")
+
+
+def subreaper_known() -> bool:
+    """Whether the kernel has subreapers; asks, so that this process does not become one."""
+    if not procs.LINUX:
+        return False
+    answer = ctypes.c_int()
+    return bool(ctypes.CDLL(None).prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(answer), 0, 0, 0) == 0)
+
+
+def _hidepid(mounts: list[Mount]) -> str | None:
+    """The option that hides other users' processes, where it is on."""
+    options = {option for mount in mounts if mount.point == _PROC and mount.kind == "proc" for option in mount.options}
+    found = next((option for option in options if option.startswith("hidepid=")), None)
+    return None if found in ("hidepid=0", "hidepid=off") else found

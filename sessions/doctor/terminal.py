@@ -1,0 +1,42 @@
+"""What the environment says about the terminal: its kind, its characters, its colours."""
+
+from collections.abc import Iterator, Mapping
+
+from .model import Finding, Subject, ok, warn
+
+
+def terminal(subject: Subject) -> Iterator[Finding]:
+    """Kind, characters and colours."""
+    yield kind(subject.env)
+    yield characters(subject.env)
+    yield ok("colours", colours(subject.env))
+
+
+def kind(env: Mapping[str, str]) -> Finding:
+    """Whether it is one on which a cursor can be moved."""
+    term = env.get("TERM", "")
+    if term in ("", "dumb", "unknown"):
+        found = f"TERM is {term or 'not set'}: the dashboard cannot draw"
+        return warn("terminal", found, "use a terminal, and over SSH ask for one: ssh -t")
+    inside = "tmux" if env.get("TMUX") else "screen" if env.get("STY") else None
+    return ok("terminal", f"{term}, inside {inside}" if inside else term)
+
+
+def characters(env: Mapping[str, str]) -> Finding:
+    """Whether it is told that text is UTF-8."""
+    locale = next(filter(None, map(env.get, ("LC_ALL", "LC_CTYPE", "LANG"))), "C")
+    if env.get("AGENTDASH_ASCII"):
+        return ok("characters", "ASCII (AGENTDASH_ASCII)")
+    if "utf8" in locale.lower().replace("-", ""):
+        return ok("characters", f"UTF-8 ({locale})")
+    found = f"the locale {locale} is not UTF-8"
+    return warn("characters", found, "export LC_ALL=C.UTF-8, or AGENTDASH_ASCII=1 where there are no such characters")
+
+
+def colours(env: Mapping[str, str]) -> str:
+    """How many colours there are."""
+    if env.get("NO_COLOR"):
+        return "none (NO_COLOR)"
+    if env.get("COLORTERM", "").lower() in ("truecolor", "24bit"):
+        return "16 million (COLORTERM)"
+    return "256 (TERM)" if "256color" in env.get("TERM", "") else "16"

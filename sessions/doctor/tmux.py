@@ -1,0 +1,43 @@
+"""What tmux lets through to the terminal around it: notifications and the clipboard."""
+
+from collections.abc import Iterator
+
+from . import commands
+from .commands import Answer
+from .model import Finding, Subject, ok, warn
+
+
+def options(subject: Subject) -> Iterator[Finding]:
+    """The two options that decide it; nothing outside of tmux."""
+    if not subject.env.get("TMUX"):
+        return
+    tmux = commands.find("tmux", subject.env)
+    if tmux is None:
+        yield warn("tmux", "inside tmux, but there is no tmux command here", "add its folder to PATH")
+        return
+    yield passthrough(commands.ask([tmux, "show", "-gv", "allow-passthrough"], subject.env))
+    yield set_clipboard(commands.ask([tmux, "show", "-gv", "set-clipboard"], subject.env))
+
+
+def passthrough(answer: Answer) -> Finding:
+    """Whether sequences that tmux does not know reach the terminal: ``off``, ``on`` or ``all``."""
+    if "invalid option" in answer.text:
+        return ok("tmux passthrough", "always on: this tmux is older than the option (3.3)")
+    found = f"allow-passthrough is {_value(answer)}"
+    if answer.first_line in ("on", "all"):
+        return ok("tmux passthrough", found)
+    remedy = "put into ~/.tmux.conf: set -g allow-passthrough on"
+    return warn("tmux passthrough", f"{found}: notifications do not get through", remedy)
+
+
+def set_clipboard(answer: Answer) -> Finding:
+    """Whether a program inside may set the clipboard: only ``on`` says so, ``external`` is for tmux itself."""
+    found = f"set-clipboard is {_value(answer)}"
+    if answer.first_line == "on":
+        return ok("tmux clipboard", found)
+    remedy = "put into ~/.tmux.conf: set -s set-clipboard on"
+    return warn("tmux clipboard", f"{found}: what is copied does not get through", remedy)
+
+
+def _value(answer: Answer) -> str:
+    return f"not known ({answer.first_line})" if answer.exit_code else answer.first_line or "not known"

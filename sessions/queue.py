@@ -1,0 +1,20 @@
+"""The launch queue: queued turns get a runner, in their order, as places become free.
+
+There is no daemon that could do it.  Whoever asks for a turn looks at the queue, every runner does when its turn
+ends, and so does every command that settles: one of them is always there when a place becomes free.
+"""
+
+from .launching import send_runner
+from .layout import Layout
+from .store.store import Store
+from .supervision import procs
+
+
+def pump(layout: Layout, store: Store) -> None:
+    """Send a runner for every queued turn that has a place.
+
+    A runner that is sent by another session's runner has that one's environment, with the values recorded for
+    its own session on top: secrets are never stored.
+    """
+    for session_id, turn in store.take_places(procs.host_name()):
+        send_runner(layout, session_id, turn, "run", store.recipe(session_id).env)

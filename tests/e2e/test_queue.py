@@ -1,0 +1,110 @@
+"""The launch queue: a cap, an order that is kept, and nobody who has to stay for it."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.model import Status
+from agentdash.sessions.supervision import procs
+
+
+@pytest.fixture
+def two_places(tmp_path, manager):
+    (tmp_path / "config.toml").write_text("[queue]\nmax_running = 2\n")
+    return manager
+
+
+def hold(manager, tmp_path, name):
+    """A command that notes its start, and ends once somebody opens its gate."""
+    gate = tmp_path / f"{name}.gate"
+    os.mkfifo(gate)
+    return manager.run(["sh", "-c", f"echo {name} >> order; read line < {gate.name}"], title=name)
+
+
+def let_go(tmp_path, name):
+    (tmp_path / f"{name}.gate").write_text("\n")
+
+
+def statuses(manager, sessions):
+    return [str(manager.get(session.id).status) for session in sessions]
+
+
+def test_K1_more_than_the_cap_waits_and_the_order_is_kept(two_places, tmp_path, wait_until):
+    manager = two_places
+    sessions = [hold(manager, tmp_path, name) for name in "abcd"]
+    wait_until(lambda: statuses(manager, sessions) == ["running", "running", "queued", "queued"], what="two places")
+    waiting = manager.get(sessions[3].id)
+    assert waiting.reason == "waits for a free place: 2 at work"
+    assert manager.started(waiting.id).status is Status.QUEUED  # it is not waited for
+    let_go(tmp_path, "a")
+    wait_until(
+        lambda: statuses(manager, sessions) == ["done", "running", "running", "queued"], what="the next one's turn"
+    )
+    assert manager.get(sessions[2].id).reason is None
+    let_go(tmp_path, "b")
+    wait_until(lambda: statuses(manager, sessions)[3] == "running", what="the last one's turn")
+    assert sorted((tmp_path / "order").read_text().split()[:2]) == ["a", "b"]
+    assert (tmp_path / "order").read_text().split()[2:] == ["c", "d"]
+    for name in "cd":
+        let_go(tmp_path, name)
+    assert all(session.status is Status.DONE for session in manager.wait([s.id for s in sessions], timeout=30))
+
+
+def test_K1_the_queue_goes_on_when_every_front_end_is_gone(two_places, tmp_path, wait_until):
+    spawn = [sys.executable, "-m", "agentdash", "run", "--", "sh", "-c", "sleep 0.2"]
+    for _ in range(6):
+        subprocess.run(spawn, check=True, capture_output=True)
+    two_places.close()
+    # Looks at the rows alone: a manager's own waiting would move the queue.
+    with SessionManager() as reader:
+        wait_until(lambda: all(s.status is Status.DONE for s in reader.sessions()), what="the runners to go on")
+        assert len(reader.sessions()) == 6
+
+
+def test_K1_what_waits_can_be_cancelled(two_places, tmp_path, wait_until):
+    manager = two_places
+    first, second, third = (hold(manager, tmp_path, name) for name in "abc")
+    wait_until(lambda: manager.get(third.id).status is Status.QUEUED, what="the third to wait")
+    receipt = manager.stop(third.id)
+    assert (receipt.ended, receipt.note) == ((), "it had not started yet")
+    assert manager.get(third.id).reason == "stopped by you"
+    order = tmp_path / "order"
+    wait_until(lambda: order.exists() and len(order.read_text().split()) == 2, what="two starts")
+    for session in (first, second):
+        manager.stop(session.id)
+    assert sorted(order.read_text().split()) == ["a", "b"]
+
+
+def test_a_runner_that_is_killed_gives_its_place_back(two_places, tmp_path, wait_until):
+    manager = two_places
+    sessions = [manager.run(["sleep", "600"]) for _ in range(3)]
+    wait_until(lambda: statuses(manager, sessions) == ["running", "running", "queued"], what="two places")
+    turn = manager.turns(sessions[0].id)[-1]
+    for pid in (turn.runner_pid, turn.agent_pid):
+        procs.send_kill(procs.look(pid))
+
+    def settled():
+        manager.settle()
+        return statuses(manager, sessions) == ["lost", "running", "running"]
+
+    wait_until(settled, what="the place to be free")
+
+
+def test_a_session_that_waits_for_its_own_children_takes_no_place(two_places, tmp_path, wait_until):
+    """Else a few orchestrators that wait for queued children would wait for ever."""
+    inner = f"{sys.executable} -m agentdash run --wait -- sh -c 'echo inner'"
+    outer = [two_places.run(["sh", "-c", f"{inner} && echo outer"]) for _ in range(3)]
+    ended = two_places.wait([session.id for session in outer], timeout=60)
+    assert [session.status for session in ended] == [Status.DONE] * 3
+    assert len(two_places.sessions()) == 6
+
+
+def test_copies_are_numbered_and_queued_in_order(two_places):
+    command = [sys.executable, "-m", "agentdash", "spawn", "--agent", "demo", "-n", "3", "Count [[demo:quick]]"]
+    done = subprocess.run([*command, "--wait", "--json"], capture_output=True, text=True, check=True)
+    titles = [session["title"] for session in json.loads(done.stdout)]
+    assert titles == [f"Count [[demo:quick]] ({n}/3)" for n in (1, 2, 3)]

@@ -1,0 +1,194 @@
+"""What a supervisor must not be fooled by: strangers, processes that hide, records that are gone."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from agentdash.sessions.errors import SessionBusyError, StoreError, UsageError
+from agentdash.sessions.model import Status
+from agentdash.sessions.supervision import locks, procs
+from agentdash.sessions.supervision.kin import Kin
+
+CODEX_THAT_STAYS = """#!/bin/sh
+echo '{"type":"thread.started","thread_id":"0199a213-81c0-7800-8aa1-bbab2a035a53"}'
+echo '{"type":"turn.started"}'
+echo '{"type":"item.completed","item":{"id":"item_0","type":"agent_message","text":"fine"}}'
+echo '{"type":"turn.completed","usage":{"input_tokens":10,"cached_input_tokens":4,"output_tokens":2}}'
+exec sleep 700
+"""
+
+
+def test_K4_a_group_whose_leader_is_gone_may_be_a_strangers(tmp_path):
+    """Its number was the agent's; the agent ended, the number came round, and its new leader ended too."""
+    stranger = subprocess.Popen(["sh", "-c", "sleep 901 & echo $!"], stdout=subprocess.PIPE, start_new_session=True)
+    assert stranger.stdout is not None
+    child = int(stranger.stdout.readline())
+    stranger.wait()
+    try:
+        assert procs.look(stranger.pid) is None
+        kin = Kin("0123456789abcdef", tmp_path / "runner.lock", tmp_path / "procs.json")
+        kin.agent = (stranger.pid, 1)
+        assert child not in {process.pid for process in kin.find().values()}
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+
+def test_what_pretends_to_be_a_runner_is_ended_all_the_same(manager, leftovers, wait_until):
+    script = "AGENTDASH_RUNNER=/x setsid sleep 813 & sleep 814"
+    session = manager.started(manager.run(["sh", "-c", script]).id)
+    wait_until(lambda: len(leftovers(session.id)) == 3, what="three processes")
+    receipt = manager.stop(session.id)
+    assert len(receipt.ended) == 3
+    assert leftovers(session.id) == []
+
+
+def test_what_is_left_is_ended_also_after_a_queued_turn_was_cancelled(manager, tmp_path, leftovers):
+    session = manager.run(["sh", "-c", "sleep 843 & exit 1"])
+    [failed] = manager.wait([session.id], timeout=30)
+    assert failed.left == 1
+    (tmp_path / "config.toml").write_text("[queue]\nmax_running = 1\n")
+    manager.started(manager.run(["sleep", "600"]).id)
+    manager.retry(session.id)
+    assert manager.get(session.id).status is Status.QUEUED
+    receipt = manager.stop(session.id)
+    assert [ended.command for ended in receipt.ended] == ["sleep 843"]
+    assert leftovers(session.id) == []
+
+
+def test_a_live_session_without_its_folder_harms_no_other(manager, wait_until):
+    broken = manager.started(manager.run(["sleep", "600"]).id)
+    turn = manager.turns(broken.id)[-1]
+    procs.send_kill(procs.look(turn.runner_pid))
+    wait_until(lambda: not procs.alive(turn.runner_pid, turn.runner_start), what="the runner's end")
+    shutil.rmtree(manager.home / "sessions" / broken.id)
+    [other] = manager.wait([manager.run(["true"]).id], timeout=30)
+    assert other.status is Status.DONE
+    receipt = manager.stop(broken.id)
+    assert [ended.pid for ended in receipt.ended] == [turn.agent_pid]
+    assert manager.get(broken.id).status is Status.STOPPED
+
+
+def test_a_session_whose_folder_was_removed_after_its_end_can_be_tried_again(manager):
+    [failed] = manager.wait([manager.run(["false"]).id], timeout=30)
+    shutil.rmtree(manager.home / "sessions" / failed.id)
+    manager.retry(failed.id)
+    [again] = manager.wait([failed.id], timeout=30)
+    assert (again.turn, again.status) == (2, Status.FAILED)
+
+
+def test_an_open_request_of_an_earlier_turn_does_not_stop_the_next(manager):
+    [first] = manager.wait([manager.spawn("hello [[demo:quick]]", agent="demo").id], timeout=30)
+    manager._store.request(first.id, 1, "stop", "you")
+    manager.inject(first.id, "more [[demo:quick]]")
+    [second] = manager.wait([first.id], timeout=30)
+    assert second.status is Status.DONE
+
+
+def test_a_signal_without_a_name_is_a_reason_like_any_other(manager):
+    [ended] = manager.wait([manager.run(["sh", "-c", f"kill -{signal.SIGRTMIN + 1} $$"]).id], timeout=30)
+    assert (ended.status, ended.signal) == (Status.FAILED, f"SIG{signal.SIGRTMIN + 1}")
+
+
+def test_a_command_that_cannot_be_one_is_a_visible_failure(manager):
+    session = manager.spawn("x", agent="demo", options={"args": ["a\0b"]})
+    [ended] = manager.wait([session.id], timeout=30)
+    assert ended.status is Status.FAILED
+    assert "null byte" in ended.reason
+
+
+@pytest.mark.parametrize("kill_runner", [False, True])
+def test_a_stop_after_the_final_event_leaves_the_turn_done(manager, tmp_path, wait_until, kill_runner):
+    agent = tmp_path / "codex-that-stays"
+    agent.write_text(CODEX_THAT_STAYS)
+    agent.chmod(0o755)
+    session = manager.spawn("x", agent="codex", options={"bin": str(agent)})
+    wait_until(lambda: manager.get(session.id).status is Status.FINISHING, what="the final event")
+    if kill_runner:
+        turn = manager.turns(session.id)[-1]
+        procs.send_kill(procs.look(turn.runner_pid))
+        wait_until(lambda: not locks.is_held(manager._layout.session(session.id).lock), what="the runner's end")
+    receipt = manager.stop(session.id)
+    ended = manager.get(session.id)
+    assert (ended.status, len(receipt.ended)) == (Status.DONE, 1)
+    assert "the process stayed after its end and was ended" in ended.reason
+
+
+def test_a_chatty_leftover_keeps_nobody_busy(manager, wait_until):
+    session = manager.run(["sh", "-c", "(while :; do echo x; sleep 0.01; done) & exit 0"])
+    manager.wait([session.id], timeout=30)
+    wait_until(lambda: manager.get(session.id).left > 0, what="the runner to count what is left")
+    output = manager.output_path(session.id)
+    version, size = manager._store.data_version(), output.stat().st_size
+    wait_until(lambda: output.stat().st_size > size + 200, what="a hundred lines")
+    assert manager._store.data_version()[1] - version[1] <= 1
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda manager: manager.run(["echo", "\udcff"]), "The command is not UTF-8 text"),
+        (lambda manager: manager.run(["echo", "a\0b"]), "The command holds a NUL byte"),
+        (lambda manager: manager.run(["true"], cwd="/tmp/\udcff"), "The folder is not UTF-8 text"),
+        (lambda manager: manager.run(["true"], cwd="~nobody-of-this-name/x"), "Could not determine home directory"),
+        (lambda manager: manager.spawn("x", agent="demo", title="\udcff"), "The title is not UTF-8 text"),
+    ],
+)
+def test_what_cannot_be_recorded_is_refused_and_leaves_nothing(manager, call, told):
+    with pytest.raises(UsageError, match=told):
+        call(manager)
+    assert manager.sessions() == []
+    assert list((manager.home / "sessions").iterdir()) == []
+
+
+def test_a_folder_that_was_deleted_under_us(manager, tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(UsageError, match="The folder you are in does not exist any more"):
+        manager.run(["true"])
+    monkeypatch.chdir(tmp_path)
+
+
+def test_one_folder_has_one_name(manager, tmp_path):
+    (tmp_path / "work").mkdir()
+    session = manager.run(["true"], cwd=str(tmp_path / "work" / ".." / "work"))
+    assert session.cwd == str(tmp_path / "work")
+
+
+def test_a_session_of_another_machine_is_refused_at_once(manager):
+    session = manager.started(manager.run(["sleep", "600"]).id)
+    with manager._store.database.transaction() as db:
+        db.execute("UPDATE sessions SET host = 'elsewhere'")
+        db.execute("UPDATE turns SET boot_id = 'another boot'")
+    with pytest.raises(SessionBusyError, match="runs on elsewhere; stop it there"):
+        manager.stop(session.id)
+    with manager._store.database.transaction() as db:
+        db.execute("UPDATE sessions SET host = ?", (procs.host_name(),))
+        db.execute("UPDATE turns SET boot_id = ?", (procs.boot_id(),))
+
+
+def test_signals_reach_their_process_where_the_kernel_has_no_pidfd(monkeypatch):
+    def missing(pid):
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr(os, "pidfd_open", missing)
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    assert procs.send_kill(procs.look(child.pid))
+    assert child.wait() == -signal.SIGKILL
+
+
+def test_a_damaged_database_says_what_to_do(manager, wait_until):
+    manager.wait([manager.run(["true"]).id], timeout=30)
+    manager.close()
+    # The last one who closes it writes the log back into it.
+    wait_until(lambda: not (manager.home / "agentdash.db-wal").exists(), what="the runner to close the database")
+    (manager.home / "agentdash.db").write_bytes(os.urandom(100_000))
+    with pytest.raises(StoreError, match="agentdash doctor --rebuild"):
+        manager.sessions()
+    for name in ("agentdash.db", "agentdash.db-wal", "agentdash.db-shm"):
+        (manager.home / name).unlink(missing_ok=True)

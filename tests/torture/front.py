@@ -1,0 +1,152 @@
+"""One front end in a process of its own: does random things to sessions that it shares with others.
+
+``python front.py WORK NAME SEED WHAT NUMBER...``, where WHAT is
+
+``cycles COUNT``     start so many sessions, and do random things to them and to those of others,
+``stop PART PARTS``  stop every session of this part of all,
+``flood COUNT``      start so many agents of each kind that print until the disk is full.
+
+It says in its journal what it is about to do, and what it was told, each by one write: after kill -9 it is known
+what had been accepted.
+"""
+
+import json
+import os
+import random
+import sys
+import traceback
+from pathlib import Path
+
+from agentdash.sessions.errors import AgentdashError
+from agentdash.sessions.manager import SessionManager
+
+NASTY = Path(__file__).with_name("nasty.py")
+
+SCRIPTS = {"quick": 5, "followup": 2, "tree": 3, "leftovers": 2, "fail": 1, "silent": 1}
+"""What the demo agent plays, and how often."""
+
+VERBS = {"stop": 4, "kill": 2, "delete": 1, "inject": 5, "retry": 3, "settle": 2, "look": 3, "list": 2}
+
+
+class Journal:
+    """What this front end tried, and what came of it."""
+
+    def __init__(self, path, who):
+        self._descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._who = who
+        self._number = 0
+
+    def attempt(self, op, action, **facts):
+        """Do one thing, with a line before and a line after; what the action gave, or None."""
+        self._number += 1
+        self._write(op, "try", facts)
+        try:
+            session = action()
+        except AgentdashError as error:
+            self._write(op, "refused", facts | {"error": f"{type(error).__name__}: {error}"})
+            return None
+        except Exception:
+            self._write(op, "crash", facts | {"error": traceback.format_exc()})
+            return None
+        given = {"session": session.id, "turn": session.turn} if hasattr(session, "turn") else {}
+        self._write(op, "ok", facts | given)
+        return session
+
+    def _write(self, op, state, facts):
+        line = json.dumps({"who": self._who, "n": self._number, "op": op, "state": state} | facts)
+        os.write(self._descriptor, line.encode() + b"\n")
+
+
+class Front:
+    """A front end and its dice."""
+
+    def __init__(self, work, name, seed):
+        self._book = str(work / "book.jsonl")
+        self._journal = Journal(work / "journal.jsonl", name)
+        self._dice = random.Random(seed)
+        self._manager = SessionManager()
+
+    def cycles(self, count):
+        """Start a session and do something to others, again and again; then stop one."""
+        for _ in range(count):
+            self._start()
+            for _ in range(self._dice.randint(1, 3)):
+                self._act(*self._dice.choices(list(VERBS), VERBS.values()))
+            self._act("kill" if self._dice.random() < 0.5 else "stop")
+
+    def stop_all(self, part, parts):
+        """Stop every session that falls to this one of several."""
+        for session in sorted(self._manager.sessions(), key=lambda s: s.id)[part::parts]:
+            self._try("stop", lambda s=session: self._manager.stop(s.id, now=True), session=session.id)
+
+    def flood(self, count):
+        """Agents that fill the disk, and one of each other kind beside them."""
+        for number in range(2 * count):
+            signs = [f"--{sign}={Path(self._book).with_name(sign)}" for sign in ("begin", "go")]
+            self._run(["--flood", "impatient" if number % 2 else "patient", *signs])
+        token = self._token()
+        self._try("spawn", lambda: self._manager.spawn(token, agent="demo", options={"script": "long"}), token=token)
+        self._run([])
+
+    def _run(self, words):
+        token, seed = self._token(), str(self._dice.getrandbits(32))
+        argv = [sys.executable, "-I", "-S", str(NASTY), "--book", self._book, "--seed", seed, "--token", token, *words]
+        return self._try("spawn", lambda: self._manager.run(argv), token=token)
+
+    def _try(self, op, action, **facts):
+        return self._journal.attempt(op, action, **facts)
+
+    def _start(self):
+        token, manager = self._token(), self._manager
+        kind = self._dice.choices(["command", "demo", "codex"], [4, 3, 3])[0]
+        if kind == "command":
+            session = self._run([])
+        elif kind == "demo":
+            script = self._dice.choices(list(SCRIPTS), SCRIPTS.values())[0]
+            options = {"script": script, "speed": 20}
+            session = self._try("spawn", lambda: manager.spawn(token, agent="demo", options=options), token=token)
+        else:
+            session = self._try("spawn", lambda: manager.spawn(token, agent="codex"), token=token)
+        if session is not None and self._dice.random() < 0.7:
+            self._try("started", lambda: manager.started(session.id), session=session.id)
+
+    def _act(self, op):
+        sessions = self._manager.sessions()
+        if not sessions:
+            return
+        # The newest ones: there the others are busy, too.
+        session, manager = self._dice.choice(sessions[:8]), self._manager
+        if op == "inject":
+            token = self._token()
+            self._try(op, lambda: manager.inject(session.id, token), token=token, session=session.id)
+            return
+        actions = {
+            "stop": lambda: manager.stop(session.id),
+            "kill": lambda: manager.stop(session.id, now=True),
+            "delete": lambda: manager.delete(session.id),
+            "retry": lambda: manager.retry(session.id),
+            "settle": manager.settle,
+            "look": lambda: self._look(session.id),
+            "list": lambda: (manager.changes(0), manager.sessions(), manager.recent_prompts()),
+        }
+        self._try(op, actions[op], session=session.id)
+
+    def _look(self, session_id):
+        manager = self._manager
+        manager.mark_seen(session_id)
+        manager.explain(session_id)
+        manager.trajectory(session_id)
+        manager.processes(session_id)
+
+    def _token(self):
+        return f"torture-{self._dice.getrandbits(48):012x}"
+
+
+def main(work, name, seed, what, *numbers):
+    """Run one front end to its end."""
+    front = Front(Path(work), name, seed)
+    {"cycles": front.cycles, "stop": front.stop_all, "flood": front.flood}[what](*map(int, numbers))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,406 @@
+"""The audit finds what it looks for: each fault, made by hand, is reported, and nothing else is."""
+
+import contextlib
+import json
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+
+import pytest
+
+from agentdash.sessions.manager import SessionManager
+from torture import book as world
+from torture.audit import RunnerKill, Scene, audit
+from torture.book import Book
+
+NASTY = Path(__file__).with_name("nasty.py")
+TOKEN = "torture-00000000000a"
+OTHER = "torture-00000000000b"
+
+
+class Workbench:
+    """A state folder after one good demo session and one stopped command; faults are made in it."""
+
+    def __init__(self, home, book):
+        self.home, self.book = home, book
+        self.journal = []
+        self.kills = []
+        self.demo = self.command = None
+
+    def sql(self, statement, *values):
+        """Change the rows behind agentdash's back."""
+        with contextlib.closing(sqlite3.connect(self.home / "agentdash.db")) as db, db:
+            db.execute(statement, values)
+
+    def findings(self):
+        """What the audit says, by kind."""
+        return self.report().findings
+
+    def report(self):
+        """The audit's report."""
+        return audit(Scene(self.home, self.book, self.journal, self.kills))
+
+    @property
+    def kinds(self):
+        """The kinds of all findings."""
+        return {finding.kind for finding in self.findings()}
+
+    def accepted(self, op, token, session, turn):
+        """A front end was told so."""
+        self.journal.append(
+            {"who": "test", "n": 1, "op": op, "state": "ok", "token": token, "session": session, "turn": turn}
+        )
+
+    @property
+    def output(self):
+        """The demo session's turn file."""
+        return self.home / "sessions" / self.demo.id / "turns" / "turn_1.jsonl"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory, wait_until):
+    """The state folder that every test gets a copy of."""
+    folder = tmp_path_factory.mktemp("made")
+    patch = pytest.MonkeyPatch()
+    for name in ("AGENTDASH_SESSION_ID", "AGENTDASH_RUN_ID", "AGENTDASH_RUNNER"):
+        patch.delenv(name, raising=False)
+    book = folder / "book.jsonl"
+    with SessionManager(home=folder / "state", config_path=folder / "none.toml") as manager:
+        demo = manager.spawn(TOKEN, agent="demo", cwd=str(folder), options={"script": "quick"})
+        manager.wait([demo.id], timeout=60)
+        argv = [sys.executable, "-c", f"import time; print('{OTHER}', flush=True); time.sleep(600)"]
+        command = manager.started(manager.run(argv, cwd=str(folder)).id)
+        manager.stop(command.id, now=True)
+        wait_until(lambda: not world.runners(folder / "state"), what="the runners to leave")
+    book.touch()
+    patch.undo()
+    return folder, demo, command
+
+
+@pytest.fixture
+def bench(made, tmp_path):
+    folder, demo, command = made
+    subprocess.run(["cp", "-a", str(folder / "state"), str(tmp_path / "copy")], check=True)
+    bench = Workbench(tmp_path / "copy", Book(tmp_path / "book.jsonl"))
+    bench.demo, bench.command = demo, command
+    bench.accepted("spawn", TOKEN, demo.id, 1)
+    bench.accepted("spawn", OTHER, command.id, 1)
+    yield bench
+    bench.book.kill_all()
+
+
+def test_a_sound_folder_has_no_findings(bench):
+    report = bench.report()
+    assert report.findings == []
+    assert report.counts["prompts accepted"] == 2
+    assert report.counts["prompts delivered"] == 1
+    assert report.statuses == {"done": 1, "stopped": 1}
+
+
+def started(bench, how, session):
+    process = subprocess.Popen(["sleep", "600"])
+    bench.book.add(process.pid, world.start_of(process.pid), "seen", session)
+    record = {"kind": "process", "session": session, "run": "", "pid": process.pid}
+    record |= {"start": world.start_of(process.pid), "how": how}
+    with bench.book.path.open("a") as file:
+        file.write(json.dumps(record) + "\n")
+    return process
+
+
+def test_a_process_that_is_left_is_found_and_ended_by_the_finalizer(bench):
+    process = started(bench, ["leaves-session"], bench.demo.id)
+    (finding,) = bench.findings()
+    assert finding.kind == "leftovers"
+    assert f"pid {process.pid} " in finding.text
+    assert "sleep 600" in finding.text
+    bench.book.kill_all()
+    assert process.wait() == -9
+    assert bench.findings() == []
+
+
+def test_only_what_no_snapshot_knew_and_nothing_can_find_is_counted_apart(bench):
+    bare = ["clears-environment", "leaves-session"]
+    process = started(bench, bare, bench.demo.id)
+    # No runner was killed: its runner should have found it.
+    assert bench.kinds == {"leftovers"}
+    bench.kills = [RunnerKill(bench.command.id, frozenset())]
+    assert bench.kinds == {"leftovers"}
+    bench.kills = [RunnerKill(bench.demo.id, frozenset({(process.pid, world.start_of(process.pid))}))]
+    assert bench.kinds == {"leftovers"}
+    bench.kills = [RunnerKill(bench.demo.id, frozenset())]
+    assert bench.findings() == []
+    assert bench.report().counts["cleared and young"] == 1
+
+
+def test_a_reused_pid_is_not_a_leftover(bench):
+    bench.book.add(os.getpid(), world.start_of(os.getpid()) - 1, "seen")
+    assert bench.findings() == []
+
+
+def test_a_lost_prompt_is_found(bench):
+    bench.sql("DELETE FROM prompts WHERE session = ?", bench.demo.id)
+    assert "prompts lost" in bench.kinds
+
+
+def test_a_prompt_that_became_another_is_found(bench):
+    bench.sql("UPDATE prompts SET text = ? WHERE session = ?", "torture-ffffffffffff", bench.demo.id)
+    assert bench.kinds == {"prompts lost"}
+
+
+def test_an_accepted_turn_that_is_not_there_is_found(bench):
+    bench.accepted("inject", "torture-00000000000c", bench.demo.id, 2)
+    assert bench.kinds == {"prompts lost"}
+
+
+def test_a_session_that_vanished_is_found_unless_somebody_deleted_it(bench):
+    bench.sql("PRAGMA foreign_keys = ON")
+    for table, key in (("prompts", "session"), ("turns", "session"), ("sessions", "id")):
+        bench.sql(f"DELETE FROM {table} WHERE {key} = ?", bench.demo.id)
+    assert bench.kinds == {"prompts lost", "stray files"}
+    bench.journal.append({"who": "test", "n": 2, "op": "delete", "state": "try", "session": bench.demo.id})
+    assert bench.findings() == []
+
+
+def test_a_done_turn_whose_agent_never_got_its_prompt_is_found(bench):
+    bench.output.with_name("turn_1.prompt").write_text("something else")
+    assert bench.kinds == {"prompts lost"}
+
+
+def test_a_doubled_prompt_is_found(bench):
+    bench.sql(
+        "INSERT INTO prompts (session, turn, text, state, created_at)"
+        " SELECT session, turn, text, state, created_at FROM prompts WHERE session = ?",
+        bench.demo.id,
+    )
+    assert bench.kinds == {"prompts doubled"}
+
+
+def doubled_turn(bench):
+    names = (
+        "status, reason, launch, created_at, started_at, ended_at, agent_pid, stop_requested_at, exit_code, signal, end"
+    )
+    bench.sql(
+        f"INSERT INTO turns (session, n, run_id, {names})"
+        f" SELECT session, 2, ?, {names} FROM turns WHERE session = ? AND n = 1",
+        str(uuid.uuid4()),
+        bench.command.id,
+    )
+    bench.sql(
+        "INSERT INTO prompts (session, turn, text, state, created_at)"
+        " SELECT session, 2, text, state, created_at FROM prompts WHERE session = ?",
+        bench.command.id,
+    )
+    bench.sql("UPDATE sessions SET turn = 2 WHERE id = ?", bench.command.id)
+
+
+def test_a_doubled_turn_is_found_unless_somebody_asked_for_another_try(bench):
+    doubled_turn(bench)
+    assert bench.kinds == {"prompts doubled"}
+    bench.journal.append({"who": "test", "n": 2, "op": "retry", "state": "try", "session": bench.command.id})
+    assert bench.findings() == []
+
+
+def test_a_run_that_was_given_its_prompt_twice_is_found(bench):
+    for _ in range(2):
+        with bench.book.path.open("a") as file:
+            file.write(json.dumps({"kind": "prompt", "run": "r", "session": bench.demo.id, "token": TOKEN}) + "\n")
+    assert bench.kinds == {"prompts doubled"}
+
+
+def test_a_gap_in_the_turns_is_found(bench):
+    bench.sql("UPDATE sessions SET turn = 2 WHERE id = ?", bench.demo.id)
+    assert bench.kinds == {"turns"}
+
+
+@pytest.mark.parametrize(
+    ("statement", "which"),
+    [
+        ("UPDATE turns SET launch = 'no json' WHERE session = ?", "rows"),
+        ("UPDATE turns SET left = '[1]' WHERE session = ?", "rows"),
+        ("UPDATE sessions SET status = 'dancing' WHERE id = ?", "unknown status"),
+        ("UPDATE turns SET steps = steps + 1 WHERE session = ?", "steps"),
+    ],
+)
+def test_a_row_that_cannot_be_read_or_does_not_fit_its_file_is_found(bench, statement, which):
+    bench.sql(statement, bench.demo.id)
+    found = [finding for finding in bench.findings() if finding.kind == "unreadable"]
+    assert found
+    assert which in found[0].text
+
+
+def test_a_damaged_database_is_found(bench):
+    for extra in bench.home.glob("agentdash.db-*"):
+        extra.unlink()
+    path = bench.home / "agentdash.db"
+    data = bytearray(path.read_bytes())
+    data[4096 : 4096 * 4] = b"\xff" * (4096 * 3)
+    path.write_bytes(data)
+    assert bench.kinds == {"unreadable"}
+
+
+@pytest.mark.parametrize("name", ["session.json", "procs.json"])
+def test_a_torn_file_is_found(bench, name):
+    path = bench.home / "sessions" / bench.demo.id / name
+    path.write_bytes(b'{"format": 1, "ses')
+    (finding,) = bench.findings()
+    assert (finding.kind, name in finding.text) == ("unreadable", True)
+
+
+def test_a_lost_line_of_a_turn_file_is_found(bench):
+    bench.output.write_bytes(b"".join(bench.output.read_bytes().splitlines(keepends=True)[1:]))
+    assert bench.kinds == {"unreadable"}
+
+
+def test_a_lost_byte_of_a_turn_file_is_found(bench, made):
+    run = sqlite3.connect(bench.home / "agentdash.db").execute(
+        "SELECT run_id FROM turns WHERE session = ?", (bench.demo.id,)
+    )
+    run_id = run.fetchone()[0]
+    wrote = {"kind": "wrote", "run": run_id, "session": bench.demo.id, "bytes": bench.output.stat().st_size}
+    bench.book.path.write_text(json.dumps(wrote) + "\n")
+    assert bench.findings() == []
+    bench.book.path.write_text(json.dumps(wrote | {"bytes": wrote["bytes"] + 1}) + "\n")
+    assert bench.kinds == {"bytes lost"}
+
+
+def test_a_stray_file_is_found(bench):
+    (bench.home / "live" / f"{bench.demo.id}.1.jsonl").touch()
+    assert bench.kinds == {"stray files"}
+
+
+def test_a_green_without_the_proper_end_is_found(bench):
+    bench.output.write_bytes(re.sub(rb'.*"type":"ended".*\n', b"", bench.output.read_bytes()))
+    texts = [finding.text for finding in bench.findings() if finding.kind == "unjustified"]
+    assert len(texts) == 1
+    assert "no proper end" in texts[0]
+
+
+@pytest.mark.parametrize(
+    ("which", "change", "why"),
+    [
+        ("demo", "exit_code = 3", "ended by 3"),
+        ("demo", "exit_code = NULL, signal = 'SIGKILL'", "ended by SIGKILL"),
+        ("demo", "exit_code = NULL", "by hearsay"),
+        ("demo", "status = 'failed'", "it ended well"),
+        ("demo", "status = 'lost'", "its end is known"),
+        ("demo", "status = 'stopped'", "no stop was recorded"),
+        ("demo", "status = 'running'", "although all was stopped"),
+        ("demo", "ended_at = NULL", "no time of its end"),
+        ("command", "status = 'done'", "ended by SIGKILL"),
+        ("command", "status = 'done', signal = NULL", "exit code is not known"),
+        ("command", "stop_requested_at = NULL", "no stop was recorded"),
+        ("command", "created_at = ended_at + 1000, ended_at = ended_at + 2000", "nobody asked"),
+        ("command", "status = 'failed', signal = NULL", "nothing is known"),
+        ("command", "status = 'lost', signal = NULL", "never killed"),
+    ],
+)
+def test_a_status_that_the_facts_do_not_allow_is_found(bench, which, change, why):
+    session = getattr(bench, which)
+    bench.sql(f"UPDATE turns SET {change} WHERE session = ?", session.id)
+    bench.sql(
+        "UPDATE sessions SET status = (SELECT status FROM turns WHERE session = id) WHERE id = ?",
+        session.id,
+    )
+    (finding,) = [finding for finding in bench.findings() if finding.kind == "unjustified"]
+    assert why in finding.text
+
+
+def test_a_session_that_says_something_else_than_its_turn_is_found(bench):
+    bench.sql("UPDATE sessions SET status = 'failed' WHERE id = ?", bench.demo.id)
+    assert bench.kinds == {"turns"}
+
+
+def test_an_exit_code_that_the_agent_did_not_end_with_is_found(bench):
+    run_id = sqlite3.connect(bench.home / "agentdash.db").execute("SELECT run_id FROM turns WHERE exit_code = 0")
+    end = {"kind": "end", "run": run_id.fetchone()[0], "session": bench.demo.id, "exit": 7, "signal": None}
+    bench.book.path.write_text(json.dumps(end) + "\n")
+    (finding,) = bench.findings()
+    assert "the agent ended with 7" in finding.text
+
+
+def test_a_front_end_without_words_and_a_runner_with_a_traceback_are_found(bench):
+    bench.journal.append({"who": "t", "n": 3, "op": "stop", "state": "crash", "error": "IndexError: out of range"})
+    (bench.home / "sessions" / bench.demo.id / "runner.log").write_text("Traceback (most recent call last):\n")
+    (bench.home / "cli.log").write_text("Traceback")
+    assert bench.kinds == {"front ends crashed", "runners crashed"}
+    assert len(bench.findings()) == 3
+
+
+def test_the_hostile_agent_shows_every_behaviour_it_names(tmp_path, wait_until):
+    """Each by what the kernel says of a process that claims to have it."""
+    from torture.nasty import BEHAVIOURS
+
+    book = Book(tmp_path / "book.jsonl")
+    book.path.touch()
+    try:
+        for behaviour in BEHAVIOURS:
+            script = (
+                f"import sys, random; sys.path.insert(0, {str(NASTY.parent)!r})\n"
+                "import nasty\n"
+                f"nasty.__file__ = {str(NASTY)!r}\n"
+                f"nasty.drawn = lambda dice: {{{behaviour!r}}}\n"
+                f"nasty.start_child(nasty.Book({str(book.path)!r}, {behaviour!r}, 'r'), random.Random(1), 1)\n"
+            )
+            subprocess.run([sys.executable, "-c", script], check=True, env={"PATH": os.environ["PATH"], "MARK": "here"})
+        for behaviour, shows in SIGNS.items():
+            wait_until(lambda b=behaviour, s=shows: s(members(book, b)), what=behaviour)
+        assert set(SIGNS) == set(BEHAVIOURS)
+    finally:
+        book.kill_all()
+    assert book.living() == {}
+
+
+def members(book, behaviour):
+    return [pid for (pid, _), (session, _) in book.processes().items() if session == behaviour]
+
+
+def status_of(pid):
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines() if Path(f"/proc/{pid}").exists() else []
+    return dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+
+
+def ignores(pid, number):
+    return bool(int(status_of(pid).get("SigIgn", "0"), 16) >> (number - 1) & 1)
+
+
+def alone_in(pid, call):
+    with contextlib.suppress(ProcessLookupError):
+        return call(pid) == pid
+    return False
+
+
+def descriptors(pid):
+    with contextlib.suppress(OSError):
+        return os.listdir(f"/proc/{pid}/fd")
+    return ["?"]
+
+
+def has_children(pid):
+    with contextlib.suppress(OSError):
+        return bool(Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+    return False
+
+
+def some(shows):
+    """A sign that one process of several shows."""
+    return lambda pids: any(shows(pid) for pid in pids)
+
+
+SIGNS = {
+    "ignores-int": some(lambda pid: ignores(pid, 2)),
+    "ignores-term": some(lambda pid: ignores(pid, 15)),
+    "double-forks": lambda pids: [world.start_of(pid) is None for pid in pids] == [True, False],
+    "leaves-session": some(lambda pid: alone_in(pid, os.getsid)),
+    "leaves-group": some(lambda pid: alone_in(pid, os.getpgid)),
+    "closes-descriptors": some(lambda pid: descriptors(pid) == []),
+    "clears-environment": some(lambda pid: world.start_of(pid) is not None and world.environment_of(pid) == {}),
+    "respawns": lambda pids: len(pids) > 1 and any(map(has_children, pids)),
+    "has-children": some(has_children),
+    "stops-itself": some(lambda pid: status_of(pid).get("State", "").startswith("T")),
+    "ends-soon": some(lambda pid: world.start_of(pid) is None),
+}
+"""How the kernel shows each behaviour."""

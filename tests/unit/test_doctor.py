@@ -1,0 +1,704 @@
+"""The doctor: every check in its good and its bad states, as a person reads them (C5)."""
+
+import os
+import resource
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentdash.sessions.agents.table import agent_named
+from agentdash.sessions.doctor import (
+    agent_clis,
+    clipboard,
+    commands,
+    database,
+    inotify,
+    logind,
+    records,
+    settings,
+    state_folder,
+    strays,
+    supervision,
+    terminal,
+    tmux,
+    ulimits,
+    versions,
+)
+from agentdash.sessions.doctor.checks import CHECKS, examine, findings_of
+from agentdash.sessions.doctor.commands import Answer
+from agentdash.sessions.doctor.model import Check, Finding, Subject, fail, ok, warn
+from agentdash.sessions.doctor.mounts import mount_of, parse
+from agentdash.sessions.layout import Layout
+from agentdash.sessions.store.database import VERSION
+from agentdash.sessions.store.store import Store
+from agentdash.sessions.supervision import locks, procs
+from agentdash.tui.render.findings import findings_text
+from agentdash.tui.render.look import Look
+
+SESSION = "0123456789abcdef"
+
+
+class Patient:
+    """A machine with a user, all below one scratch folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.layout = Layout(folder / "state")
+        self.config = folder / "config.toml"
+        self.root = folder / "root"
+        self.bin = folder / "bin"
+        self.bin.mkdir()
+        self.env: dict[str, str] = {"PATH": str(self.bin)}
+        self.user = "ada"
+
+    def told(self, check: Check) -> list[Finding]:
+        """Everything a check says."""
+        subject = Subject(layout=self.layout, config_path=self.config, env=self.env, user=self.user, root=self.root)
+        return findings_of("the check", check, subject)
+
+    def one(self, check: Check) -> Finding:
+        """The one thing a check says."""
+        (finding,) = self.told(check)
+        return finding
+
+    def named(self, check: Check, name: str) -> Finding:
+        """What a check says about one thing."""
+        return next(finding for finding in self.told(check) if finding.name == name)
+
+    def file(self, path: str, text: str = "") -> None:
+        """A file of the machine."""
+        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / path).write_text(text)
+
+    def command(self, name: str, script: str) -> Path:
+        """A command in the user's PATH."""
+        path = self.bin / name
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+        return path
+
+    def store(self) -> Layout:
+        """The state folder with an empty database."""
+        self.layout.create()
+        store = Store(self.layout.database)
+        store.sessions()
+        store.close()
+        return self.layout
+
+    def session(self, status: str = "running", **turn: str) -> None:
+        """A session of this machine with one turn, and its folder."""
+        self.store().session(SESSION).create()
+        facts = {"boot_id": procs.boot_id(), "pid_ns": procs.pid_namespace(), "host": procs.host_name()} | turn
+        with sqlite3.connect(self.layout.database) as db:
+            db.execute(
+                "INSERT INTO sessions (id, agent, title, task, cwd, status, turn, host, created_at, updated_at)"
+                " VALUES (?, 'command', 't', 't', '/', ?, 1, ?, 0, 0)",
+                (SESSION, status, facts["host"]),
+            )
+            db.execute(
+                "INSERT INTO turns (session, n, status, run_id, launch, created_at, boot_id, pid_ns)"
+                " VALUES (?, 1, ?, 'r', '{}', 0, ?, ?)",
+                (SESSION, status, facts["boot_id"], facts["pid_ns"]),
+            )
+        db.close()
+
+
+@pytest.fixture
+def patient(tmp_path: Path) -> Patient:
+    return Patient(tmp_path)
+
+
+def test_versions_are_told(patient: Patient) -> None:
+    assert [finding.name for finding in patient.told(versions.versions)] == ["agentdash", "Python", "SQLite"]
+    assert {finding.state for finding in patient.told(versions.versions)} == {"ok"}
+
+
+def test_a_sqlite_without_strict_tables_is_too_old(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 34, 1))
+    monkeypatch.setattr(sqlite3, "sqlite_version", "3.34.1")
+    assert patient.named(versions.versions, "SQLite").state == "fail"
+    assert patient.named(versions.versions, "SQLite").found == "3.34.1 is too old"
+
+
+def test_an_agent_that_is_installed_is_told_with_version_and_place(patient: Patient) -> None:
+    # A CLI that reads its stdin gets an end of file, not the keyboard.
+    path = patient.command("codex", "while read -r line; do :; done; echo codex-cli 0.169.0")
+    assert patient.named(agent_clis.agent_clis, "codex") == ok("codex", f"0.169.0 ({path})")
+
+
+def test_an_agent_that_is_missing_is_told_with_how_to_get_it(patient: Patient) -> None:
+    told = patient.told(agent_clis.agent_clis)
+    assert [(finding.name, finding.state, finding.found) for finding in told] == [
+        ("codex", "warn", "not installed"),
+        ("claude", "warn", "not installed"),
+    ]
+    assert "npm install" in str(told[0].remedy)
+
+
+def test_an_agent_older_than_the_tested_one_is_told(patient: Patient) -> None:
+    path = patient.command("claude", "echo '2.1.99 (Claude Code)'")
+    finding = patient.named(agent_clis.agent_clis, "claude")
+    assert finding.state == "warn"
+    assert finding.found == f"2.1.99 ({path}) is older than 2.1.197, with which agentdash was tested"
+    patient.command("claude", "echo '2.10.0 (Claude Code)'")
+    assert patient.named(agent_clis.agent_clis, "claude").state == "ok"
+
+
+def test_an_agent_that_does_not_start_is_broken(patient: Patient) -> None:
+    path = patient.command("codex", "echo 'no native binary' >&2; exit 3")
+    finding = patient.named(agent_clis.agent_clis, "codex")
+    assert (finding.state, finding.found) == ("fail", f"{path} --version exited 3: no native binary")
+    path.write_bytes(b"\x7fELF nothing")
+    finding = patient.named(agent_clis.agent_clis, "codex")
+    assert (finding.state, finding.found) == ("fail", f"{path} cannot be started: Exec format error")
+
+
+def test_the_command_of_the_settings_is_what_is_asked(patient: Patient) -> None:
+    path = patient.command("my-codex", "echo 1.0.0")
+    patient.config.write_text(f"[agents.codex]\nbin = '{path}'\n")
+    assert patient.named(agent_clis.agent_clis, "codex") == ok("codex", f"1.0.0 ({path})")
+    patient.config.write_text("[agents.codex]\nbin = 'her-codex'\n")
+    assert patient.named(agent_clis.agent_clis, "codex").found == "her-codex is not there"
+    patient.config.write_text("broken")
+    assert patient.named(agent_clis.agent_clis, "codex").found == "not installed"
+
+
+@pytest.mark.parametrize(
+    ("answer", "state", "found"),
+    [
+        (Answer(exit_code=None), "fail", "/bin/codex did not tell its version in time"),
+        (Answer(exit_code=0, text="\nhello\n"), "warn", "/bin/codex names no version: hello"),
+        (Answer(exit_code=-9), "fail", "/bin/codex --version exited -9"),
+        (Answer(exit_code=0, text="\x1b[31mv0.9\x07"), "warn", "0.9 (/bin/codex) is older than 0.169.0"),
+    ],
+)
+def test_what_an_agent_answers_to_version(answer: Answer, state: str, found: str) -> None:
+    finding = agent_clis.judge(agent_named("codex"), "/bin/codex", answer)
+    assert finding.state == state
+    assert finding.found.startswith(found)
+    assert finding.remedy
+
+
+def test_a_command_that_does_not_answer_is_ended_with_all_it_started(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    holder = os.open(fifo, os.O_RDWR)
+    script = f'(read -r line < "{fifo}") & echo $! > "{tmp_path}/child"; wait'
+    try:
+        assert commands.ask(["/bin/sh", "-c", script], os.environ, seconds=2) == Answer(exit_code=None)
+        child = procs.look(int((tmp_path / "child").read_text()))
+        assert child is None or child.zombie
+    finally:
+        os.close(holder)
+
+
+def test_settings_that_cannot_be_used_are_told_with_file_line_and_key(patient: Patient) -> None:
+    assert patient.one(settings.settings_file) == ok("settings", f"the defaults ({patient.config} is not there)")
+    patient.config.write_text('default_agent = "codex"\n')
+    assert patient.one(settings.settings_file) == ok("settings", str(patient.config))
+    patient.config.write_text('default_agent = "codex"\n[agents.codex]\nsandbocks = 1\n')
+    finding = patient.one(settings.settings_file)
+    assert finding.state == "fail"
+    assert finding.found.startswith(f"{patient.config}:3: agents.codex.sandbocks: Unknown key.")
+    patient.config.write_text("a = \n")
+    assert patient.one(settings.settings_file).found.startswith(f"{patient.config}:1: ")
+
+
+def test_a_state_folder_that_is_not_there_yet_is_fine_and_is_not_made(patient: Patient) -> None:
+    home = patient.layout.home
+    assert patient.one(state_folder.folder) == ok("state folder", f"{home}, made when it is first needed")
+    for check in (state_folder.permissions, inotify.file_events):
+        assert patient.told(check) == []
+    assert not home.exists()
+    patient.layout.create()
+    assert patient.one(state_folder.folder) == ok("state folder", str(home))
+
+
+def test_a_state_folder_that_cannot_be_used_is_told(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
+    patient.layout.home.write_text("a file")
+    finding = patient.one(state_folder.folder)
+    assert finding.state == "fail"
+    assert finding.found.endswith("is not a folder")
+    assert "AGENTDASH_HOME" in str(finding.remedy)
+    patient.layout.home.unlink()
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert patient.one(state_folder.folder).found.endswith("cannot be written")
+
+
+def test_what_others_can_read_is_told(patient: Patient) -> None:
+    layout = patient.store()
+    layout.session(SESSION).create()
+    assert patient.one(state_folder.permissions) == ok("permissions", "folders 0700, files 0600")
+    layout.session(SESSION).path.chmod(0o755)
+    finding = patient.one(state_folder.permissions)
+    assert finding == warn(
+        "permissions",
+        f"open to other users: {layout.sessions / SESSION} (0755)",
+        f"chmod -R go-rwx {layout.home}",
+    )
+    layout.database.chmod(0o640)
+    assert patient.one(state_folder.permissions).found.endswith("agentdash.db (0640) and 1 more")
+
+
+@pytest.mark.parametrize(
+    ("free", "state", "found"),
+    [
+        (5_000_000_000, "ok", "5.0 GB free"),
+        (999_000_000, "warn", "999.0 MB free"),
+        (49_000_000, "fail", "49.0 MB free: too little to record a turn"),
+    ],
+)
+def test_a_disk_that_is_nearly_full_is_told(
+    patient: Patient, monkeypatch: pytest.MonkeyPatch, free: int, state: str, found: str
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: type("Usage", (), {"free": free}))
+    finding = patient.one(state_folder.disk_space)
+    assert (finding.state, finding.found, finding.remedy is None) == (state, found, state == "ok")
+
+
+@pytest.mark.parametrize("kind", ["nfs4", "cifs", "fuse.sshfs", "9p"])
+def test_a_state_folder_on_a_network_is_told(patient: Patient, tmp_path: Path, kind: str) -> None:
+    local = "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
+    patient.file("proc/self/mountinfo", local)
+    assert patient.one(state_folder.file_system) == ok("file system", "ext4 on /")
+    patient.file("proc/self/mountinfo", f"{local}30 22 0:40 / {tmp_path} rw - {kind} server:/home rw\n")
+    finding = patient.one(state_folder.file_system)
+    assert finding.state == "warn"
+    assert finding.found.startswith(f"{kind} on {tmp_path}: ")
+    assert finding.remedy == "set AGENTDASH_HOME to a folder on a local disk"
+
+
+def test_mounts_are_read_with_blanks_and_the_last_one_at_a_place_counts() -> None:
+    text = (
+        "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n"
+        "2 1 8:2 / /my\\040disk rw shared:1 master:2 - nfs a:/b rw,vers=3\n"
+        "3 1 8:3 / /my\\040disk rw - xfs /dev/sdb rw\n"
+        "no mount at all\n"
+    )
+    mounts = parse(text)
+    assert [(str(mount.point), mount.kind) for mount in mounts] == [
+        ("/", "ext4"),
+        ("/my disk", "nfs"),
+        ("/my disk", "xfs"),
+    ]
+    found = mount_of(mounts, Path("/my disk/state"))
+    assert found is not None
+    assert found.kind == "xfs"
+    other = mount_of(mounts, Path("/my disks"))
+    assert other is not None
+    assert other.kind == "ext4"
+    assert mount_of([], Path("/")) is None
+
+
+def test_no_database_is_fine_and_none_is_made(patient: Patient) -> None:
+    patient.layout.create()
+    assert patient.one(database.database) == ok("database", "none yet")
+    assert patient.one(records.folders_and_rows) == ok("session folders", "none yet")
+    assert not patient.layout.database.exists()
+
+
+def test_a_whole_database_is_told_with_its_schema(patient: Patient) -> None:
+    patient.store()
+    assert patient.one(database.database) == ok("database", f"whole, schema {VERSION}")
+
+
+def test_a_file_that_is_no_database_is_told(patient: Patient) -> None:
+    patient.layout.create()
+    patient.layout.database.write_bytes(b"something else entirely" * 100)
+    finding = patient.one(database.database)
+    assert (finding.state, finding.remedy) == ("fail", "agentdash doctor --rebuild")
+    assert finding.found == f"{patient.layout.database} is damaged: file is not a database"
+    # What needs the rows says nothing of its own about it.
+    assert patient.told(records.folders_and_rows) == []
+    assert patient.told(records.live_turns) == []
+
+
+def test_a_damaged_page_is_told(patient: Patient) -> None:
+    path = patient.store().database
+    with path.open("r+b") as file:
+        file.seek(4096 * 2)
+        file.write(b"\xff" * 4096 * 2)
+    finding = patient.one(database.database)
+    assert (finding.state, finding.remedy) == ("fail", "agentdash doctor --rebuild")
+    assert "damaged: " in finding.found
+    assert "\n" not in finding.found
+
+
+def test_a_database_that_cannot_be_opened_is_told(patient: Patient) -> None:
+    patient.layout.create()
+    patient.layout.database.mkdir()
+    finding = patient.one(database.database)
+    assert (finding.state, "cannot be read: " in finding.found) == ("fail", True)
+
+
+@pytest.mark.parametrize(
+    ("version", "state", "remedy"),
+    [(VERSION + 1, "fail", "upgrade agentdash"), (0, "warn", "agentdash ls brings it up to date")],
+)
+def test_another_schema_is_told(patient: Patient, version: int, state: str, remedy: str) -> None:
+    path = patient.store().database
+    with sqlite3.connect(path) as db:
+        db.execute(f"PRAGMA user_version = {version}")
+    db.close()
+    finding = patient.one(database.database)
+    assert (finding.state, finding.remedy) == (state, remedy)
+    assert f"schema {version} is " in finding.found
+    assert f"the {VERSION} of this agentdash" in finding.found
+
+
+def test_folders_and_rows_that_do_not_match_are_told(patient: Patient) -> None:
+    patient.session("done")
+    layout = patient.layout
+    assert patient.one(records.folders_and_rows) == ok("session folders", "1, each with its row")
+    layout.session("fedcba9876543210").create()
+    (layout.sessions / "no id").mkdir()
+    rebuild = "agentdash doctor --rebuild"
+    extra = warn("session folders", "1 (fedcba98) in sessions/ but not in the database", rebuild)
+    assert patient.told(records.folders_and_rows) == [extra]
+    shutil.rmtree(layout.session(SESSION).path)
+    missing = warn("session folders", "1 (01234567) in the database but without a folder", rebuild)
+    assert patient.told(records.folders_and_rows) == [extra, missing]
+
+
+def test_all_folders_are_unknown_once_the_database_is_gone(patient: Patient) -> None:
+    patient.layout.create()
+    for digit in "4321":
+        patient.layout.session(digit * 16).create()
+    found = patient.one(records.folders_and_rows).found
+    assert found == "4 (11111111, 22222222, 33333333, ...) in sessions/ but not in the database"
+
+
+def test_a_live_turn_needs_a_runner(patient: Patient) -> None:
+    patient.session()
+    with locks.hold(patient.layout.session(SESSION).lock) or pytest.fail("somebody has the lock"):
+        assert patient.one(records.live_turns) == ok("live turns", "each has its runner")
+    assert patient.one(records.live_turns) == warn(
+        "live turns", "1 (01234567) recorded as live without a runner", "agentdash ls settles it"
+    )
+
+
+@pytest.mark.parametrize(
+    "facts", [{"status": "done"}, {"status": "queued"}, {"host": "elsewhere"}, {"pid_ns": "pid:[1]"}], ids=str
+)
+def test_what_is_not_live_here_needs_none(patient: Patient, facts: dict[str, str]) -> None:
+    patient.session(**facts)
+    assert patient.one(records.live_turns).state == "ok"
+
+
+def test_the_kernel_of_this_machine_can_supervise(patient: Patient) -> None:
+    for check in (supervision.subreaper, supervision.pidfd, supervision.environments):
+        assert patient.one(check).state == "ok"
+
+
+def test_asking_for_subreapers_makes_none() -> None:
+    code = (
+        "import ctypes\n"
+        "from agentdash.sessions.doctor.supervision import subreaper_known\n"
+        "assert subreaper_known()\n"
+        "is_one = ctypes.c_int(7)\n"
+        "ctypes.CDLL(None).prctl(37, ctypes.byref(is_one), 0, 0, 0)\n"
+        "print(is_one.value)"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "0\n"
+
+
+def test_a_kernel_that_cannot_supervise_is_told(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(*_: object) -> int:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(procs, "LINUX", False)
+    monkeypatch.setattr(os, "pidfd_open", forbidden)
+    assert patient.one(supervision.subreaper).state == "warn"
+    finding = patient.one(supervision.pidfd)
+    assert finding.state == "fail"
+    assert finding.found.endswith("Operation not permitted")
+
+
+def test_hidden_processes_matter_if_our_own_are_hidden(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
+    patient.file("proc/self/mountinfo", "22 1 0:21 / /proc rw,relatime - proc proc rw,hidepid=2\n")
+    finding = patient.one(supervision.environments)
+    assert finding == ok("processes", "/proc is mounted with hidepid=2: the tags of our own can be read")
+    monkeypatch.setattr(procs, "environment", lambda _: {})
+    finding = patient.one(supervision.environments)
+    assert finding.state == "fail"
+    assert finding.found.startswith("/proc is mounted with hidepid=2: the tags of our own cannot be read")
+    assert "hidepid=0" in str(finding.remedy)
+
+
+@pytest.fixture
+def tagged(patient: Patient) -> Iterator[subprocess.Popen[bytes]]:
+    """A process of a session of the patient's state folder."""
+    env = os.environ | {procs.SESSION_TAG: SESSION, "AGENTDASH_HOME": str(patient.layout.home)}
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, env=env) as process:
+        yield process
+
+
+def test_a_process_of_a_forgotten_session_is_told(patient: Patient, tagged: subprocess.Popen[bytes]) -> None:
+    finding = patient.one(strays.strays)
+    assert finding == warn("strays", f"1 of sessions that are gone: cat {tagged.pid}", f"kill {tagged.pid}")
+
+
+def test_a_process_of_a_known_session_is_none(patient: Patient, tagged: subprocess.Popen[bytes]) -> None:
+    assert tagged.poll() is None
+    patient.session("done")
+    assert patient.one(strays.strays) == ok("strays", "no process of a forgotten session")
+    # The folder alone will do: the database may be the broken part.
+    patient.layout.database.write_bytes(b"something else entirely" * 100)
+    assert patient.one(strays.strays).state == "ok"
+
+
+def test_a_process_of_another_state_folder_is_none(
+    patient: Patient, tagged: subprocess.Popen[bytes], tmp_path: Path
+) -> None:
+    assert tagged.poll() is None
+    patient.layout = Layout(tmp_path / "another")
+    assert patient.one(strays.strays).state == "ok"
+
+
+def inotify_limits(patient: Patient, instances: int, watches: int) -> Finding:
+    patient.file("proc/sys/fs/inotify/max_user_instances", f"{instances}\n")
+    patient.file("proc/sys/fs/inotify/max_user_watches", f"{watches}\n")
+    return patient.one(inotify.instances_and_watches)
+
+
+def test_small_limits_of_inotify_are_told(patient: Patient) -> None:
+    assert patient.told(inotify.instances_and_watches) == []
+    assert inotify_limits(patient, 128, 65536) == ok("inotify", "128 instances, 65536 watches for this user")
+    assert "max_user_instances=" in str(inotify_limits(patient, 16, 65536).remedy)
+    assert "max_user_watches=" in str(inotify_limits(patient, 128, 100).remedy)
+
+
+def test_file_events_are_tried_in_the_state_folder_and_nothing_stays(patient: Patient) -> None:
+    patient.layout.create()
+    before = sorted(patient.layout.home.rglob("*"))
+    assert patient.one(inotify.file_events) == ok("file events", "a write in the state folder is reported")
+    assert sorted(patient.layout.home.rglob("*")) == before
+
+
+def test_a_kernel_that_reports_nothing_is_told(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
+    patient.layout.create()
+    monkeypatch.setattr(inotify, "watch_growth", lambda _: None)
+    assert patient.one(inotify.file_events).found.startswith("the kernel gives no watch")
+    reader, writer = os.pipe()
+    monkeypatch.setattr(inotify, "watch_growth", lambda _: reader)
+    monkeypatch.setattr(inotify, "_SECONDS", 0)
+    finding = patient.one(inotify.file_events)
+    os.close(writer)
+    assert finding.state == "warn"
+    assert finding.found.startswith("a write in the state folder is not reported")
+
+
+def systemd(patient: Patient, settings_text: str = "", *, linger: bool = False, below: str = "") -> Finding:
+    """What is said on a machine with systemd."""
+    patient.file("run/systemd/system/x")
+    patient.file("etc/systemd/logind.conf", f"[Login]\n#KillUserProcesses=yes\n{settings_text}\n")
+    patient.file("proc/self/cgroup", f"0::/user.slice/user-1000.slice/{below or 'session-2.scope'}\n")
+    if linger:
+        patient.file("var/lib/systemd/linger/ada")
+    return patient.one(logind.logout)
+
+
+def test_without_systemd_nothing_ends_agents(patient: Patient) -> None:
+    patient.file("etc/systemd/logind.conf", "KillUserProcesses=yes\n")
+    assert patient.one(logind.logout) == ok("logout", "no systemd here that could end agents")
+
+
+def test_a_logind_that_kills_is_told_with_the_way_out(patient: Patient) -> None:
+    assert systemd(patient).state == "ok"
+    finding = systemd(patient, "KillUserProcesses=yes")
+    assert finding == warn(
+        "logout",
+        "kills running agents (KillUserProcesses=yes, no lingering)",
+        "loginctl enable-linger, then start it with: systemd-run --user --scope agentdash",
+    )
+
+
+def test_lingering_saves_only_what_is_outside_of_the_login_session(patient: Patient) -> None:
+    finding = systemd(patient, "KillUserProcesses = true", linger=True)
+    assert finding.state == "warn"
+    assert finding.remedy == "start it with: systemd-run --user --scope agentdash"
+    below = "user@1000.service/app.slice/run-1.scope"
+    assert systemd(patient, "KillUserProcesses=yes", linger=True, below=below).state == "ok"
+
+
+def test_root_is_spared(patient: Patient) -> None:
+    patient.user = "root"
+    assert systemd(patient, "KillUserProcesses=yes").state == "ok"
+
+
+def test_the_last_drop_in_wins_and_the_stronger_place_hides_its_namesake(patient: Patient) -> None:
+    patient.file("usr/lib/systemd/logind.conf.d/50-kill.conf", "[Login]\nKillUserProcesses=yes\n")
+    assert systemd(patient).state == "warn"
+    patient.file("etc/systemd/logind.conf.d/50-kill.conf", "[Login]\n")
+    assert systemd(patient).state == "ok"
+    patient.file("run/systemd/logind.conf.d/60-kill.conf", "[Login]\nKillUserProcesses=yes\n")
+    patient.file("etc/systemd/logind.conf.d/70-keep.conf", "[Login]\nKillUserProcesses=no\n")
+    assert systemd(patient).state == "ok"
+
+
+def test_logind_itself_is_believed_before_its_files(patient: Patient) -> None:
+    patient.command("busctl", "echo b true")
+    assert systemd(patient).state == "warn"
+    patient.command("busctl", "echo b false")
+    assert systemd(patient, "KillUserProcesses=yes").state == "ok"
+    patient.command("busctl", "echo 'Failed to connect to bus' >&2; exit 1")
+    assert systemd(patient, "KillUserProcesses=yes").state == "warn"
+
+
+@pytest.mark.parametrize(
+    ("limit", "state", "found"),
+    [(256, "warn", "256 at most"), (1024, "ok", "1024 at most"), (resource.RLIM_INFINITY, "ok", "no limit")],
+)
+def test_small_limits_of_the_shell_are_told(limit: int, state: str, found: str) -> None:
+    finding = ulimits.judge("open files", "n", limit, ulimits.FEW_FILES)
+    assert (finding.state, finding.found) == (state, found)
+    assert finding.remedy == ("ulimit -n 4096, in the shell that starts agentdash" if state == "warn" else None)
+
+
+def test_the_limits_of_this_process_are_looked_at(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resource, "getrlimit", {resource.RLIMIT_NOFILE: (64, 64), resource.RLIMIT_NPROC: (99, 99)}.get)
+    assert patient.one(ulimits.open_files).found == "64 at most"
+    assert patient.one(ulimits.user_processes).found == "99 at most"
+
+
+@pytest.mark.parametrize(
+    ("env", "states", "found"),
+    [
+        (
+            {"TERM": "xterm-256color", "LANG": "de_DE.UTF-8"},
+            "ok ok ok",
+            ["xterm-256color", "UTF-8 (de_DE.UTF-8)", "256 (TERM)"],
+        ),
+        (
+            {"TERM": "tmux", "TMUX": "/tmp/x", "LC_ALL": "C.utf8", "COLORTERM": "truecolor"},
+            "ok ok ok",
+            ["tmux, inside tmux", "UTF-8 (C.utf8)", "16 million (COLORTERM)"],
+        ),
+        (
+            {"TERM": "screen", "STY": "1.x", "LANG": "en_US.UTF-8", "LC_ALL": "POSIX", "NO_COLOR": "1"},
+            "ok warn ok",
+            ["screen, inside screen", "the locale POSIX is not UTF-8", "none (NO_COLOR)"],
+        ),
+        (
+            {"AGENTDASH_ASCII": "1"},
+            "warn ok ok",
+            ["TERM is not set: the dashboard cannot draw", "ASCII (AGENTDASH_ASCII)", "16"],
+        ),
+    ],
+    ids=["plain", "tmux", "screen", "nothing"],
+)
+def test_what_the_terminal_can_do(patient: Patient, env: dict[str, str], states: str, found: list[str]) -> None:
+    patient.env |= env
+    told = patient.told(terminal.terminal)
+    assert [finding.name for finding in told] == ["terminal", "characters", "colours"]
+    assert [finding.found for finding in told] == found
+    assert " ".join(finding.state for finding in told) == states
+
+
+TMUX = 'case "$3" in allow-passthrough) {};; set-clipboard) {};; esac'
+
+
+def test_tmux_is_asked_only_inside_of_it(patient: Patient) -> None:
+    patient.command("tmux", "echo off")
+    assert patient.told(tmux.options) == []
+
+
+def test_a_tmux_that_lets_nothing_through_is_told(patient: Patient) -> None:
+    patient.env["TMUX"] = "/tmp/tmux-0/default,1,0"
+    patient.command("tmux", TMUX.format("echo off", "echo external"))
+    through, clip = patient.told(tmux.options)
+    assert (through.state, through.remedy) == ("warn", "put into ~/.tmux.conf: set -g allow-passthrough on")
+    assert through.found == "allow-passthrough is off: notifications do not get through"
+    assert (clip.state, clip.remedy) == ("warn", "put into ~/.tmux.conf: set -s set-clipboard on")
+    assert clip.found == "set-clipboard is external: what is copied does not get through"
+
+
+def test_a_tmux_that_lets_it_through_is_fine(patient: Patient) -> None:
+    patient.env["TMUX"] = "/tmp/tmux-0/default,1,0"
+    patient.command("tmux", TMUX.format("echo all", "echo on"))
+    assert [finding.state for finding in patient.told(tmux.options)] == ["ok", "ok"]
+    patient.command("tmux", TMUX.format("echo invalid option: allow-passthrough >&2; exit 1", "echo on"))
+    assert [finding.state for finding in patient.told(tmux.options)] == ["ok", "ok"]
+
+
+def test_a_tmux_that_does_not_answer_is_told(patient: Patient) -> None:
+    patient.env["TMUX"] = "/tmp/tmux-0/default,1,0"
+    assert patient.one(tmux.options).found == "inside tmux, but there is no tmux command here"
+    patient.command("tmux", "echo no server running >&2; exit 1")
+    through, _ = patient.told(tmux.options)
+    assert through.state == "warn"
+    assert through.found.startswith("allow-passthrough is not known (no server running)")
+
+
+@pytest.mark.parametrize(
+    ("env", "helper", "found"),
+    [
+        ({"WAYLAND_DISPLAY": "w", "DISPLAY": ":0"}, "wl-copy", "wl-copy, or OSC 52"),
+        ({"DISPLAY": ":0"}, "xsel", "xsel, or OSC 52"),
+        ({}, "pbcopy", "pbcopy, or OSC 52"),
+        ({}, "xclip", "OSC 52 alone, if the terminal knows it"),
+        ({"DISPLAY": ":0", "SSH_CONNECTION": "a b"}, "xclip", "OSC 52 alone: over SSH"),
+    ],
+)
+def test_how_something_gets_onto_the_clipboard(patient: Patient, env: dict[str, str], helper: str, found: str) -> None:
+    patient.env |= env
+    patient.command(helper, "exit")
+    assert patient.one(clipboard.clipboard).found.startswith(found)
+
+
+def test_a_check_that_breaks_is_a_finding(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: Any) -> Any:
+        raise RuntimeError("no\x1b[31m\nluck")
+
+    monkeypatch.setattr(shutil, "disk_usage", broken)
+    finding = next(f for f in examine(patient.layout, patient.config) if f.name == "disk space")
+    assert finding.state == "fail"
+    assert finding.found == "could not be looked at: RuntimeError: no luck"
+    assert "report" in str(finding.remedy)
+
+
+def test_what_may_not_be_read_is_no_bug(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(_: object) -> None:
+        raise PermissionError(13, "Permission denied", "/state")
+
+    monkeypatch.setattr(shutil, "disk_usage", forbidden)
+    finding = patient.one(state_folder.disk_space)
+    assert finding.found == "could not be looked at: [Errno 13] Permission denied: '/state'"
+    assert "yours" in str(finding.remedy)
+
+
+def test_an_examination_needs_nothing_and_makes_nothing(patient: Patient, tmp_path: Path) -> None:
+    before = sorted(tmp_path.rglob("*"))
+    found = examine(patient.layout, patient.config)
+    assert not [finding for finding in found if "could not be looked at" in finding.found]
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_an_examination_of_a_ruin_says_so_and_goes_on(patient: Patient) -> None:
+    patient.layout.create()
+    patient.layout.database.write_bytes(b"something else entirely" * 100)
+    patient.config.write_text("a = \n")
+    found = {finding.name: finding for finding in examine(patient.layout, patient.config)}
+    assert found["database"].state == found["settings"].state == "fail"
+    assert found["disk space"].found.endswith("free")
+    assert {name for name, _ in CHECKS if name.startswith("state")} <= set(found)
+
+
+def test_every_finding_that_is_not_fine_says_what_to_do_below_it() -> None:
+    findings = [ok("one", "good"), warn("second", "so so", "do\x1b[2J this"), fail("three", "bad", "do that")]
+    assert findings_text(findings, Look()) == [
+        "✓ one     good",
+        "! second  so so",
+        "  ↳ do this",
+        "✗ three   bad",
+        "  ↳ do that",
+        "1 ok, 1 to look at, 1 broken",
+    ]
+    assert "\n".join(findings_text(findings, Look(plain_ascii=True))).isascii()
+    assert findings_text(findings, Look(plain_ascii=True))[3:5] == ["x three   bad", "  > do that"]
+    assert findings_text(findings, Look(colour=True))[3].startswith("\x1b[31m")
