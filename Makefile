@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST_ARGS ?= -n 2
 
-.PHONY: help demo test lint types pytest tools bench screenshots clean
+.PHONY: help demo test lint types pytest torture tools bench screenshots clean
 
 help:            ## show this list
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -27,6 +27,9 @@ types: $(STAMP)  ## mypy, strict
 
 pytest: $(STAMP) ## the tests alone; PYTEST_ARGS chooses
 	$(BIN)/pytest $(PYTEST_ARGS)
+
+torture: $(STAMP) ## hundreds of hostile agents and a kill -9 here and there; prints counts (TORTURE_CYCLES, TORTURE_SEED)
+	TORTURE_CYCLES=$${TORTURE_CYCLES:-600} $(BIN)/pytest tests/torture
 
 tools:           ## the real agent CLIs for the end-to-end tests (needs npm)
 	cd tests/tools && npm install --no-audit --no-fund --no-package-lock

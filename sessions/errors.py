@@ -35,3 +35,7 @@ class SessionBusyError(AgentdashError):
 
 class StoreError(AgentdashError):
     """The state folder or its database cannot be used."""
+
+
+class NewerStoreError(StoreError):
+    """A newer agentdash wrote it: it is whole, and this one must not touch it."""

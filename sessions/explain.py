@@ -1,12 +1,18 @@
 """The facts behind a session's status, and the rule that made it of them."""
 
-from msgspec import Struct
+from collections.abc import Sequence
+from pathlib import Path
 
+from msgspec import Struct, structs
+
+from .agents.base import Launch
 from .clock import now_ms
 from .layout import Layout
-from .model import ENDED, Session, Status, Turn
+from .model import ENDED, Prompt, Session, Status, Turn
 from .settling import agent_lives, survivors
 from .supervision import locks, procs
+
+_LOG_BYTES = 4096
 
 
 class Fact(Struct, frozen=True):
@@ -40,27 +46,43 @@ _RULES = {
 }
 
 
-def explain(layout: Layout, session: Session, turn: Turn | None) -> Explanation:
-    """Collect the facts; reads only."""
+def explain(
+    layout: Layout, session: Session, turn: Turn | None, launch: Launch | None, prompts: Sequence[Prompt]
+) -> Explanation:
+    """Collect the facts about a session and its newest turn; reads only."""
     folder = layout.session(session.id)
     held = locks.is_held(folder.lock)
     facts = [
         Fact("runner's lock", "held" if held else "free", str(folder.lock)),
-        Fact(
-            "host", f"{session.host}{'' if session.host == procs.host_name() else ' (not this one)'}", "sessions.host"
-        ),
+        Fact("host", session.host + ("" if session.host == procs.host_name() else " (not this one)"), "sessions.host"),
     ]
+    if not folder.path.is_dir():
+        facts.append(Fact("folder", "is gone", str(folder.path)))
     if turn is not None:
         facts += _turn_facts(turn)
+        facts.append(_limits_fact(launch))
+        facts += [Fact("prompt", prompt.state, "prompts.state") for prompt in prompts if prompt.turn == turn.n]
         facts += _process_facts(layout, turn, held)
         facts.append(_file_fact(layout, session, turn))
+        facts.append(_log_fact(folder.runner_log))
     return Explanation(
         session=session.id,
         status=session.status,
         reason=session.reason,
-        rule=_RULES[session.status],
+        rule=_rule(session, turn, held),
         facts=tuple(facts),
     )
+
+
+def _rule(session: Session, turn: Turn | None, held: bool) -> str:
+    """The rule that was applied when the turn ended; of a turn that has not, what its status means."""
+    if turn is not None and turn.status.ended and turn.rule is not None:
+        return turn.rule
+    if session.status.live and not held:
+        return "its runner is gone and nobody has settled it yet: `agentdash ls` does"
+    if turn is not None and turn.status is Status.QUEUED and turn.launches == 0:
+        return "it waits for a free place: as many sessions as `queue.max_running` allows are at work"
+    return _RULES[session.status]
 
 
 def _turn_facts(turn: Turn) -> list[Fact]:
@@ -71,7 +93,8 @@ def _turn_facts(turn: Turn) -> list[Fact]:
         Fact("proper end seen", turn.end or "none", "turns.end, by the adapter"),
         Fact("exit code", turn.signal or exit_code, "turns.exit_code, turns.signal, by wait4"),
         Fact("error", turn.error or "none", "turns.error, by the adapter"),
-        Fact("stop asked for", _ago(turn.stop_requested_at), "turns.stop_requested_at"),
+        Fact("stop asked for", _asked(turn), "turns.stop_requested_at, turns.stop_by"),
+        Fact("runners sent", str(turn.launches), "turns.launches"),
         Fact("receipt", turn.receipt.summary() if turn.receipt else "none", "turns.receipt"),
         Fact("unknown events", str(turn.unknown), "turns.unknown"),
     ]
@@ -103,5 +126,23 @@ def _file_fact(layout: Layout, session: Session, turn: Turn) -> Fact:
     return Fact("turn file", size, str(path))
 
 
-def _ago(at: int | None) -> str:
-    return "no" if at is None else f"{max(0, now_ms() - at) // 1000} s ago"
+def _asked(turn: Turn) -> str:
+    if turn.stop_requested_at is None:
+        return "no"
+    return f"by {turn.stop_by}, {max(0, now_ms() - turn.stop_requested_at) // 1000} s ago"
+
+
+def _limits_fact(launch: Launch | None) -> Fact:
+    stated = structs.asdict(launch.limits) if launch else {}
+    told = ", ".join(f"{name}={value}" for name, value in stated.items() if value is not None)
+    return Fact("limits", told or "none", "turns.launch")
+
+
+def _log_fact(path: Path) -> Fact:
+    """The last line that the runner itself had to complain about."""
+    try:
+        lines = path.read_bytes()[-_LOG_BYTES:].decode("utf-8", "replace").split("\n")
+    except OSError as error:
+        return Fact("runner's log", error.strerror or str(error), str(path))
+    last = next((line for line in reversed(lines) if line.strip()), "empty")
+    return Fact("runner's log", last, str(path))

@@ -1,11 +1,29 @@
 """``session.json``: a session's identity and settings again, readable by people, enough to rebuild its rows."""
 
-import msgspec
+from pathlib import Path
 
+import msgspec
+from msgspec import Struct
+
+from .agents.base import Launch
+from .errors import StoreError
 from .layout import SessionFolder, write_atomic
-from .store.store import Store
+from .model import Prompt, Session, Turn
+from .store.store import Recipe, Store
 
 FORMAT = 1
+
+
+class Identity(Struct, frozen=True, kw_only=True):
+    """What the file holds."""
+
+    format: int = FORMAT
+    session: Session
+    recipe: Recipe
+    turns: tuple[Turn, ...]
+    launches: tuple[Launch, ...]
+    """How each turn was started, in the order of the turns."""
+    prompts: tuple[Prompt, ...]
 
 
 def write_identity(store: Store, folder: SessionFolder) -> None:
@@ -17,11 +35,30 @@ def write_identity(store: Store, folder: SessionFolder) -> None:
     session = store.session(folder.id)
     if session is None:
         return
-    data = {
-        "format": FORMAT,
-        "session": session,
-        "recipe": store.recipe(folder.id),
-        "turns": store.turns(folder.id),
-        "prompts": store.prompts(folder.id),
-    }
-    write_atomic(folder.identity, msgspec.json.format(msgspec.json.encode(data), indent=1))
+    turns = tuple(store.turns(folder.id))
+    launches = (store.launch(folder.id, turn.n) or Launch(argv=turn.argv) for turn in turns)
+    identity = Identity(
+        session=session,
+        recipe=store.recipe(folder.id),
+        turns=turns,
+        launches=tuple(launches),
+        prompts=tuple(store.prompts(folder.id)),
+    )
+    write_atomic(folder.identity, msgspec.json.format(msgspec.json.encode(identity), indent=1))
+
+
+def read_identity(path: Path) -> Identity:
+    """Read it back.
+
+    Raises:
+        StoreError: there is none, it was written by a newer agentdash, or it is damaged.
+    """
+    try:
+        identity = msgspec.json.decode(path.read_bytes(), type=Identity)
+    except OSError as error:
+        raise StoreError(f"{path}: {error.strerror}.") from None
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise StoreError(f"{path} cannot be read: {error}.") from None
+    if identity.format > FORMAT:
+        raise StoreError(f"{path} was written by a newer agentdash (format {identity.format}).")
+    return identity

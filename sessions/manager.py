@@ -8,195 +8,41 @@ import os
 import shutil
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, Self
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any
 
-from msgspec import Struct, structs
-
-from . import refs
-from .agents.base import Ladder, Launch
-from .agents.table import AGENTS, agent_named
+from . import refs, trash
+from .agents.table import agent_named
 from .clock import monotonic, now_ms
-from .config import Config, load_config
-from .errors import SessionBusyError, UnknownSessionError, UsageError
-from .explain import Explanation, explain
+from .config import Config
+from .errors import AgentdashError, SessionBusyError, UnknownSessionError, UsageError
+from .identity_file import write_identity
 from .launching import poke
-from .layout import Layout, default_home
-from .model import ENDED, Changes, Prompt, Receipt, Session, Status, Step, StepKind, Turn
+from .layout import SessionFolder
+from .model import ENDED, Receipt, Session, Status
 from .planning import build_launch, checked_folder, checked_prompt, checked_text, recorded_environment, retold, title_of
 from .queue import pump
+from .reader import SessionReader
 from .settling import settle, survivors
 from .stopping import stop_session
-from .store.store import NewSession, Store
+from .store.store import NewSession
 from .supervision import locks, procs
-from .supervision.kin import Kin
-from .trajectory import Trajectory, merged
+from .trash import Cleaned
 
 POLL_SECONDS = 0.03
 """How often a waiting call asks whether anything was committed."""
+
+_AT_ONCE = 32
+"""Sessions stopped at once; more wait for the first of them."""
 
 SETTLE_SECONDS = 2.0
 """How often a waiting call looks for runners that died."""
 
 
-class ProcessInfo(Struct, frozen=True, kw_only=True):
-    """One process of a session, as the stop dialog shows it."""
-
-    pid: int
-    parent: int
-    command: str
-    age_s: float | None
-
-
-class AgentInfo(Struct, frozen=True, kw_only=True):
-    """One agent CLI, and whether it can be started here."""
-
-    name: str
-    title: str
-    installed: bool
-    hint: str
-    """How to install it."""
-    model: str | None = None
-    """The model of the settings."""
-    mode_key: str | None = None
-    """The option that says what it may do by itself: ``sandbox`` or ``permission_mode``."""
-    modes: tuple[str, ...] = ()
-    mode: str | None = None
-    """The mode of the settings."""
-
-
-class SessionTrajectory:
-    """An open trajectory: each refresh reads only what is new."""
-
-    def __init__(self, store: Store, session_id: str, trajectory: Trajectory) -> None:
-        self._store = store
-        self._session = session_id
-        self._trajectory = trajectory
-
-    def refresh(self) -> list[Step]:
-        """New steps since the last call, and replacements by (turn, index)."""
-        # Turns first: a turn that is seen as ended then has all its bytes on disk.
-        turns = self._store.turns(self._session)
-        return self._trajectory.refresh(turns, self._store.prompts(self._session))
-
-    def close(self) -> None:
-        """Close the files."""
-        self._trajectory.close()
-
-
-class SessionManager:
-    """Starts, prompts, follows and ends sessions.
-
-    Args:
-        home: the state folder; None takes ``$AGENTDASH_HOME`` or the platform's.
-        config_path: the settings; None takes ``$AGENTDASH_CONFIG`` or the platform's.
-
-    Raises:
-        StoreError: the state folder cannot be used.
-    """
-
-    def __init__(self, home: Path | None = None, config_path: Path | None = None) -> None:
-        self._layout = Layout(home or default_home())
-        self._layout.create()
-        self._config_path = config_path
-        self._store = Store(self._layout.database)
-        self._seen_version: tuple[tuple[int, int], int] | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the database; sessions go on."""
-        self._store.close()
-
-    @property
-    def home(self) -> Path:
-        """The state folder."""
-        return self._layout.home
-
-    @property
-    def live_dir(self) -> Path:
-        """Where the turn files that are being written have their second names."""
-        return self._layout.live
-
-    def config(self) -> Config:
-        """The settings as they are on disk now.
-
-        Raises:
-            ConfigError: they cannot be used.
-        """
-        return load_config(self._config_path)
-
-    def default_agent(self) -> str:
-        """The agent that is started when none is named."""
-        return self.config().default_agent
-
-    def agents(self) -> list[AgentInfo]:
-        """Every agent that takes a prompt, and whether its command is installed."""
-        config = self.config()
-        found = []
-        for name in AGENTS:
-            agent = agent_named(name)
-            if not agent.prompted:
-                continue
-            settings = config.settings_for(name, {})
-            binary = settings.bin or agent.binary
-            found.append(
-                AgentInfo(
-                    name=name,
-                    title=agent.title,
-                    installed=binary is None or shutil.which(binary) is not None,
-                    hint=agent.install_hint,
-                    model=settings.model,
-                    mode_key=agent.mode_key,
-                    modes=agent.modes(),
-                    mode=getattr(settings, agent.mode_key) if agent.mode_key else None,
-                )
-            )
-        return found
-
-    def recent_folders(self, limit: int = 30) -> list[str]:
-        """Where sessions were started, the last one first."""
-        return self._store.recent_folders(limit)
-
-    def recent_prompts(self, limit: int = 200) -> list[str]:
-        """What was said to agents lately, the last one first."""
-        return self._store.recent_prompts(limit)
-
-    def options(self, ref: str) -> dict[str, object]:
-        """What the spawn of a session asked for beyond the settings."""
-        return self._store.recipe(self.get(ref).id).options
-
-    def ladder(self, ref: str) -> Ladder:
-        """How long a stop gives each signal before the next one."""
-        session = self.get(ref)
-        launch = self._store.launch(session.id, session.turn)
-        return (launch.ladder if launch else None) or agent_named(session.agent).ladder
-
-    def plan(
-        self,
-        prompt: str,
-        *,
-        agent: str | None = None,
-        model: str | None = None,
-        cwd: str | None = None,
-        options: Mapping[str, Any] | None = None,
-    ) -> Launch:
-        """The exact start that :meth:`spawn` would make; nothing is started or recorded."""
-        config = self.config()
-        return build_launch(
-            config,
-            agent or config.default_agent,
-            prompt=checked_prompt(prompt),
-            cwd=checked_folder(cwd),
-            session_id=str(uuid.uuid4()),
-            model=model,
-            options=options,
-        )
+class SessionManager(SessionReader):
+    """Starts, prompts, follows and ends sessions; looks at them as its base does."""
 
     def spawn(
         self,
@@ -309,6 +155,7 @@ class SessionManager:
         except BaseException:
             shutil.rmtree(folder.path, ignore_errors=True)
             raise
+        self._record(folder)
         pump(self._layout, self._store)
         return self._fresh(session_id)
 
@@ -370,6 +217,7 @@ class SessionManager:
             argv=recipe.command,
         )
         self._store.add_turn(session.id, session.turn, prompt, launch, str(uuid.uuid4()))
+        self._record(folder)
         # A runner that only stays for processes that were left makes room for the next one.
         poke(self._layout.session(session.id).poke)
         pump(self._layout, self._store)
@@ -399,8 +247,27 @@ class SessionManager:
         session = self.get(ref, destructive=True)
         return stop_session(self._layout, self._store, session, settle=self.settle, now=now)
 
+    def stop_all(self, refs: Iterable[str], *, now: bool = False) -> list[Receipt | AgentdashError]:
+        """Stop several sessions at once; for each its receipt, or why there is none.
+
+        Raises:
+            UnknownSessionError, AmbiguousSessionError: before anything is stopped.
+        """
+        ids = [self.get(ref, destructive=True).id for ref in refs]
+
+        def one(session_id: str) -> Receipt | AgentdashError:
+            try:
+                return self.stop(session_id, now=now)
+            except AgentdashError as error:
+                return error
+
+        with ThreadPoolExecutor(max_workers=max(1, min(_AT_ONCE, len(ids)))) as pool:
+            return list(pool.map(one, ids))
+
     def delete(self, ref: str) -> Receipt | None:
         """Stop a session if need be, then move its folder to the trash; the receipt if anything was stopped.
+
+        :meth:`restore` takes it back until the trash is cleaned.
 
         Raises:
             SessionBusyError: a new turn was faster.
@@ -408,117 +275,67 @@ class SessionManager:
         session = self.get(ref, destructive=True)
         receipt = self.stop(session.id)
         folder = self._layout.session(session.id)
-        lock = locks.hold(folder.lock, timeout=5.0) if folder.path.is_dir() else None
+        there = folder.path.is_dir()
+        lock = locks.hold(folder.lock, timeout=5.0) if there else None
         try:
+            if there:
+                with suppress(OSError):  # on a full disk the record of its last end must do
+                    write_identity(self._store, folder)
             if not self._store.delete(session.id, session.turn):
                 if self._store.session(session.id) is None:
                     raise UnknownSessionError(f"Session {session.id[:8]} was deleted meanwhile.")
                 raise SessionBusyError(f"Session {session.id[:8]} was started again meanwhile; it was not deleted.")
-            if folder.path.is_dir():
-                folder.path.rename(self._layout.trash / session.id)
+            if there:
+                trash.put(self._layout, folder)
         finally:
             if lock is not None:
                 lock.release()
         return receipt if receipt.ended or receipt.left else None
 
-    def clean(self, keep_days: float = 7) -> int:
-        """Delete ended sessions whose end is longer ago than ``keep_days``; how many went.
+    def archive(self, ref: str) -> Session:
+        """Put an ended session out of the way, for good: no list shows it unless asked, and no clean-up takes it.
+
+        Raises:
+            SessionBusyError: it has not ended.
+        """
+        session = self._settled(ref)
+        if not session.status.ended:
+            raise SessionBusyError(f"Session {session.id[:8]} is {session.status}: only what has ended is archived.")
+        self._store.archive(session.id, now_ms())
+        return self._fresh(session.id)
+
+    def restore(self, ref: str) -> Session:
+        """Bring back a session that was deleted, or archived.
+
+        Raises:
+            UnknownSessionError, AmbiguousSessionError: none, or several of those begin like this.
+        """
+        with suppress(UnknownSessionError):
+            session = self.get(ref) if ref != refs.LAST else None
+            if session is not None and session.archived_at is None:
+                raise UsageError(f"Session {session.id[:8]} is neither deleted nor archived.")
+            if session is not None:
+                self._store.archive(session.id, None)
+                return self._fresh(session.id)
+        found = trash.find(self._layout, ref)
+        trash.take_back(self._layout, self._store, found.id)
+        return self._fresh(found.id)
+
+    def clean(self, older_than_s: float = 7 * 86_400, *, dry_run: bool = False) -> Cleaned:
+        """Delete what ended longer ago than this, and empty the trash of what was deleted longer ago.
 
         Counted from the end, not from the start: a session that worked for a week and ended just now stays.
+        What runs, is archived, or has left processes running stays as well.
         """
-        limit = now_ms() - keep_days * 86_400_000
-        old = [s for s in self._store.sessions(ENDED) if s.ended_at is not None and s.ended_at < limit]
-        for session in old:
-            self.delete(session.id)
-        return len(old)
-
-    def get(self, ref: str, *, destructive: bool = False) -> Session:
-        """The session with this id, a unique beginning of it, or ``@last``."""
-        return refs.find_session(self._store, ref, destructive=destructive)
-
-    def sessions(self, *, statuses: Collection[Status] = (), cwd: str | None = None) -> list[Session]:
-        """Sessions, newest first."""
-        found = self._store.sessions(statuses)
-        return found if cwd is None else [session for session in found if session.cwd == cwd]
-
-    def changes(self, since: int) -> Changes:
-        """What changed after ``since``; when nobody has committed anything, no query is made."""
-        version = self._store.data_version()
-        if self._seen_version == (version, since):
-            return Changes(seq=since)
-        replaced = self._seen_version is not None and self._seen_version[0][0] != version[0]
-        found = self._store.changes(0 if replaced else since)
-        self._seen_version = (version, found.seq)
-        return structs.replace(found, fresh=replaced)
-
-    def turns(self, ref: str) -> list[Turn]:
-        """The recorded facts of all turns."""
-        return self._store.turns(self.get(ref).id)
-
-    def prompts(self, ref: str) -> list[Prompt]:
-        """What was said to the session."""
-        return self._store.prompts(self.get(ref).id)
-
-    def open_trajectory(self, ref: str) -> SessionTrajectory:
-        """The session's steps, to be refreshed as they come."""
-        session = self.get(ref)
-        trajectory = Trajectory(self._layout.session(session.id), agent_named(session.agent))
-        return SessionTrajectory(self._store, session.id, trajectory)
-
-    def trajectory(self, ref: str, turn: int | None = None) -> list[Step]:
-        """All steps of a session, or of one turn.
-
-        Raises:
-            UsageError: it has no such turn.
-        """
-        self._checked_turn(self.get(ref), turn)
-        opened = self.open_trajectory(ref)
-        try:
-            steps = merged(opened.refresh())
-        finally:
-            opened.close()
-        return steps if turn is None else [step for step in steps if step.turn == turn]
-
-    def messages(self, ref: str) -> list[Step]:
-        """The conversation: prompts and messages."""
-        return [step for step in self.trajectory(ref) if step.kind in (StepKind.PROMPT, StepKind.MESSAGE)]
-
-    def answer(self, ref: str) -> str | None:
-        """What the agent itself said last in the newest turn, in full; None where it said nothing."""
-        steps = self.trajectory(ref, self.get(ref).turn)
-        said = (s.text for s in reversed(steps) if s.kind is StepKind.MESSAGE and s.parent is None)
-        return next(said, None)
-
-    def output(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> bytes:
-        """What the agent printed in a turn, byte for byte; empty where there is no such file."""
-        try:
-            return self.output_path(ref, turn, stderr=stderr).read_bytes()
-        except FileNotFoundError:
-            return b""
-
-    def output_path(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> Path:
-        """The file with what the agent printed in a turn (default: the newest).
-
-        Raises:
-            UsageError: it has no such turn.
-        """
-        session = self.get(ref)
-        folder = self._layout.session(session.id)
-        n = self._checked_turn(session, turn)
-        return folder.errors(n) if stderr else folder.output(n)
-
-    def explain(self, ref: str) -> Explanation:
-        """Why the session has the status it has."""
-        session = self.get(ref)
-        turns = self._store.turns(session.id)
-        return explain(self._layout, session, turns[-1] if turns else None)
-
-    def processes(self, ref: str) -> list[ProcessInfo]:
-        """The session's living processes, parents before children."""
-        session = self.get(ref)
-        kin = Kin.of_turn(self._layout.session(session.id), self._store.turns(session.id)[-1])
-        found = sorted(kin.find().values(), key=lambda process: process.start)
-        return [ProcessInfo(pid=p.pid, parent=p.parent, command=p.command, age_s=procs.age_seconds(p)) for p in found]
+        limit = now_ms() - round(older_than_s * 1000)
+        old = [s for s in self._store.sessions(ENDED) if (s.ended_at or s.updated_at) < limit and not s.archived_at]
+        kept = [session for session in old if session.left]
+        deleted = [session for session in old if not session.left]
+        removed = trash.empty(self._layout, limit, dry_run=dry_run)
+        if not dry_run:
+            for session in deleted:
+                self.delete(session.id)
+        return Cleaned(deleted=tuple(deleted), kept=tuple(kept), removed=tuple(removed))
 
     def mark_seen(self, ref: str) -> None:
         """Remember that somebody looked."""
@@ -574,20 +391,14 @@ class SessionManager:
                 self.settle()
             time.sleep(POLL_SECONDS)
 
+    def _record(self, folder: SessionFolder) -> None:
+        """What waits in the queue must survive the loss of the database too; its runner writes this again."""
+        with suppress(OSError):
+            write_identity(self._store, folder)
+
     def _settled(self, ref: str) -> Session:
         session = self.get(ref)
         if session.status.ended:
             return session
         self.settle()
         return self._fresh(session.id)
-
-    def _checked_turn(self, session: Session, turn: int | None) -> int:
-        if turn is not None and not 1 <= turn <= session.turn:
-            raise UsageError(f"Session {session.id[:8]} has no turn {turn}: its newest is {session.turn}.")
-        return turn or session.turn
-
-    def _fresh(self, session_id: str) -> Session:
-        session = self._store.session(session_id)
-        if session is None:
-            raise UnknownSessionError(f"Session {session_id[:8]} was deleted.")
-        return session

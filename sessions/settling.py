@@ -68,7 +68,9 @@ def _send_again(layout: Layout, store: Store, turn: Turn) -> None:
         return
     if launches >= MAX_LAUNCHES:
         log = layout.session(turn.session).runner_log
-        store.cancel_queued(turn.session, turn.n, Status.FAILED, f"its runner did not start; see {log}")
+        store.cancel_queued(
+            turn.session, turn.n, Status.FAILED, f"its runner did not start; see {log}", "no runner came"
+        )
         return
     send_runner(layout, turn.session, turn.n, "run", store.recipe(turn.session).env)
 

@@ -1,14 +1,16 @@
 """Asking for a stop, and making sure that somebody carries it out."""
 
+import signal
 import time
 from collections.abc import Callable
 
+from .agents.base import Launch
 from .agents.table import agent_named
 from .clock import monotonic
-from .errors import AgentdashError, SessionBusyError
+from .errors import AgentdashError, SessionBusyError, StoreError
 from .launching import poke, send_runner
 from .layout import Layout
-from .model import Receipt, Session, Status, Turn
+from .model import Ended, Receipt, Session, Status, Turn
 from .settling import is_foreign, survivors
 from .store.store import Store
 from .supervision import locks, procs
@@ -34,19 +36,52 @@ def stop_session(
     if is_foreign(session, turn):
         raise SessionBusyError(f"Session {session.id[:8]} runs on {session.host}; stop it there.")
     cancelled = turn.status is Status.QUEUED and store.cancel_queued(
-        session.id, turn.n, Status.STOPPED, "stopped by you"
+        session.id, turn.n, Status.STOPPED, "stopped by you", "a stop was asked for before it started"
     )
     if (cancelled or turn.status.ended) and not survivors(layout, turn):
         if cancelled:
             return Receipt(session=session.id, status=Status.STOPPED, note="it had not started yet")
         return Receipt(session=session.id, status=turn.status, note=f"nothing to stop: it is {turn.status}")
-    request = store.request(session.id, turn.n, "kill" if now else "stop", "you")
-    launch = store.launch(session.id, turn.n)
-    ladder = (launch and launch.ladder) or agent_named(session.agent).ladder
-    patience = ladder.interrupt + ladder.terminate + ladder.sweep + 2 * KILL_PATIENCE + REACTION_SECONDS
+    try:
+        request = store.request(session.id, turn.n, "kill" if now else "stop", "you")
+    except StoreError as error:
+        return _stop_unrecorded(layout, session, turn, str(error))
+    patience = _patience(store.launch(session.id, turn.n), session)
     receipt = _Errand(layout, store, session.id, turn.n, request, settle).run(patience)
     # Somebody gave it another turn meanwhile: that one is to be stopped as well.
     return receipt or stop_session(layout, store, session, settle=settle, now=now)
+
+
+def _stop_unrecorded(layout: Layout, session: Session, turn: Turn, why: str) -> Receipt:
+    """Stop although nothing can be written (a full disk): SIGTERM to the runner means the same.
+
+    Raises:
+        AgentdashError: there is no runner, or it did not end its agent.
+    """
+    runner = _runner(turn)
+    before = survivors(layout, turn)
+    if runner is None or not procs.send(runner, signal.SIGTERM):
+        raise StoreError(f"{why} Session {session.id[:8]} was not stopped.")
+    deadline = monotonic() + _patience(None, session)
+    while left := survivors(layout, turn):
+        if monotonic() > deadline:
+            raise AgentdashError(f"{why} {len(left)} processes of session {session.id[:8]} are left.")
+        time.sleep(POLL_SECONDS)
+    ended = tuple(Ended(pid=p.pid, command=p.command, signal=None, observed=True) for p in before)
+    return Receipt(session=session.id, status=Status.STOPPED, ended=ended, note=f"not recorded yet: {why}")
+
+
+def _runner(turn: Turn) -> procs.Process | None:
+    """The turn's runner, by identity."""
+    here = turn.boot_id == procs.boot_id() and turn.pid_ns == procs.pid_namespace()
+    found = procs.look(turn.runner_pid) if here and turn.runner_pid is not None else None
+    return found if found is not None and found.start == turn.runner_start else None
+
+
+def _patience(launch: Launch | None, session: Session) -> float:
+    """Seconds after which a runner that has not answered is taken for stuck."""
+    ladder = (launch and launch.ladder) or agent_named(session.agent).ladder
+    return ladder.interrupt + ladder.terminate + ladder.sweep + 2 * KILL_PATIENCE + REACTION_SECONDS
 
 
 class _Errand:
@@ -107,7 +142,6 @@ class _Errand:
 
     def _kill_runner(self, turn: Turn) -> None:
         """A runner that does not react is killed, by identity; another one takes over."""
-        here = turn.boot_id == procs.boot_id() and turn.pid_ns == procs.pid_namespace()
-        found = procs.look(turn.runner_pid) if here and turn.runner_pid is not None else None
-        if found is not None and found.start == turn.runner_start:
+        found = _runner(turn)
+        if found is not None:
             procs.send_kill(found)

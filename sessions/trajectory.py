@@ -1,5 +1,6 @@
 """A session as steps: the turn files of all its turns, read from where the last look ended."""
 
+import shlex
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 
@@ -10,7 +11,11 @@ from .agents.guess import LOOKED_AT, guess_agent
 from .agents.table import agent_named
 from .journal import ArrivalTimes, LineReader
 from .layout import SessionFolder
-from .model import Prompt, Step, StepKind, Turn
+from .model import Prompt, Status, Step, StepKind, Turn
+
+_STDERR_BYTES = 16_384
+_STDERR_LINES = 20
+"""Of stderr, where a start failed: enough to see why."""
 
 
 class TurnReader:
@@ -25,6 +30,9 @@ class TurnReader:
         self._parser = agent.parser(turn)
         self._turn = turn
         self._prompt = prompt
+        self._stderr = folder.errors(turn)
+        self._last = 0
+        self._errors = False
         self._closed = False
 
     def refresh(self, turn: Turn) -> Iterator[Step]:
@@ -51,9 +59,28 @@ class TurnReader:
             yield from self._steps(rest, turn.ended_at)
         yield from map(_shifted, self._parser.close(turn.ended_at))
         self._reader.close()
+        if turn.status is Status.FAILED and not self._errors and turn.reason:
+            yield self._failure(turn)
+
+    def _failure(self, turn: Turn) -> Step:
+        """Why a turn failed about which its agent said nothing: the reason, the command, and the first of stderr."""
+        said = [] if turn.steps else [f"$ {shlex.join(turn.argv)}", *self._first_of_stderr()]
+        text = "\n".join([turn.reason or "", *said])
+        return Step(turn=self._turn, index=self._last + 1, kind=StepKind.ERROR, text=text, fatal=True, at=turn.ended_at)
+
+    def _first_of_stderr(self) -> list[str]:
+        try:
+            with self._stderr.open("rb") as file:
+                lines = file.read(_STDERR_BYTES).decode("utf-8", "replace").split("\n")
+        except OSError:
+            return []
+        return [line for line in lines if line.strip()][:_STDERR_LINES]
 
     def _steps(self, line: bytes, at: int | None) -> Iterator[Step]:
-        yield from map(_shifted, self._parser.feed(line, at))
+        for step in self._parser.feed(line, at):
+            self._last = max(self._last, step.index + 1)
+            self._errors = self._errors or (step.kind is StepKind.ERROR and bool(step.fatal))
+            yield _shifted(step)
 
 
 def _shifted(step: Step) -> Step:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from ..sessions.agents.base import Ladder
-from ..sessions.manager import ProcessInfo
 from ..sessions.model import Session
+from ..sessions.process_list import ProcessInfo
 from ..sessions.text import cell_width, cut, one_line
 from ..widgets.paint import MUTED
 from ..widgets.words import command, place

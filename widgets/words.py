@@ -47,6 +47,16 @@ def money(dollars: float | None) -> str:
     return f"${dollars:.{decimals}f}"
 
 
+def size(count: int) -> str:
+    """``812 B``, ``18.2 kB``, ``3.1 GB``."""
+    value, unit = float(count), "B"
+    for larger in ("kB", "MB", "GB", "TB"):
+        if value < 999.5:
+            break
+        value, unit = value / 1000, larger
+    return f"{value:.0f} {unit}" if unit == "B" or value >= 99.95 else f"{value:.1f} {unit}"
+
+
 def place(path: str) -> str:
     """The path with ``~`` for the user's home."""
     home = str(Path.home())

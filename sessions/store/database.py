@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
 
-from ..errors import StoreError
+from ..errors import NewerStoreError, StoreError
 
 VERSION = 1
 """``user_version`` of the schema in ``schema.sql``; a file with a higher one is refused."""
@@ -150,20 +150,20 @@ def _meaning(error: sqlite3.DatabaseError, path: Path) -> str:
         )
     if code == sqlite3.SQLITE_FULL:
         return f"The disk is full: {path} cannot be written."
-    return f"The database {path} cannot be used: {error}."
+    return f"The database {path} cannot be used: {error}. `agentdash doctor` tells more."
 
 
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
     """Bring the schema up to date; migrations only add, because older runners go on writing.
 
     Raises:
-        StoreError: the file was written by a newer agentdash.
+        NewerStoreError: the file was written by a newer agentdash.
     """
     found = connection.execute("PRAGMA user_version").fetchone()[0]
     if found == VERSION:
         return
     if found > VERSION:
-        raise StoreError(f"{path} was written by a newer agentdash (schema {found}); please upgrade this one.")
+        raise NewerStoreError(f"{path} was written by a newer agentdash (schema {found}); please upgrade this one.")
     connection.execute("BEGIN EXCLUSIVE")
     try:
         if connection.execute("PRAGMA user_version").fetchone()[0] == 0:

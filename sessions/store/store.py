@@ -263,14 +263,14 @@ class Store:
                 )
         return [(row["session"], row["n"]) for row in chosen]
 
-    def cancel_queued(self, session_id: str, n: int, status: Status, reason: str) -> bool:
+    def cancel_queued(self, session_id: str, n: int, status: Status, reason: str, rule: str) -> bool:
         """End a turn that no runner has taken; False if one was faster."""
         now = now_ms()
         with self.database.transaction() as db:
             changed = db.execute(
-                "UPDATE turns SET status = ?, reason = ?, ended_at = ? WHERE session = ? AND n = ?"
+                "UPDATE turns SET status = ?, reason = ?, rule = ?, ended_at = ? WHERE session = ? AND n = ?"
                 " AND status = 'queued'",
-                (status, reason, now, session_id, n),
+                (status, reason, rule, now, session_id, n),
             ).rowcount
             if changed:
                 db.execute(
@@ -308,6 +308,11 @@ class Store:
                 db.execute("DELETE FROM requests WHERE session = ?", (session_id,))
                 db.execute("UPDATE sessions SET parent = NULL WHERE parent = ?", (session_id,))
         return bool(changed)
+
+    def archive(self, session_id: str, at: int | None) -> None:
+        """Put a session out of the way (since when, UTC ms), or back (None)."""
+        with self.database.transaction() as db:
+            db.execute("UPDATE sessions SET archived_at = ? WHERE id = ?", (at, session_id))
 
     def mark_seen(self, session_id: str) -> None:
         """Remember that somebody looked at the session."""

@@ -271,6 +271,30 @@ def age_seconds(process: Process) -> float | None:
     return max(0.0, uptime - process.start / os.sysconf("SC_CLK_TCK"))
 
 
+def usage(pid: int) -> tuple[float | None, int | None]:
+    """Seconds of processor time and bytes of resident memory of a process; None where nobody tells."""
+    if not LINUX:
+        return _usage_psutil(pid)
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), int(fields[21]) * os.sysconf(
+            "SC_PAGESIZE"
+        )
+    except (OSError, IndexError, ValueError):
+        return None, None
+
+
+def _usage_psutil(pid: int) -> tuple[float | None, int | None]:
+    import psutil
+
+    try:
+        found = psutil.Process(pid)
+        times = found.cpu_times()
+        return times.user + times.system, found.memory_info().rss
+    except psutil.Error:
+        return None, None
+
+
 def _look_linux(pid: int) -> Process | None:
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:

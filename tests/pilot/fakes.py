@@ -5,8 +5,8 @@ from pathlib import Path
 
 from msgspec import structs
 
+from agentdash.sessions.agent_list import AgentInfo
 from agentdash.sessions.agents.base import Ladder, Launch
-from agentdash.sessions.manager import AgentInfo, ProcessInfo
 from agentdash.sessions.model import (
     Change,
     Changes,
@@ -21,6 +21,7 @@ from agentdash.sessions.model import (
     StepStatus,
     Usage,
 )
+from agentdash.sessions.process_list import ProcessInfo
 
 T0 = 1_790_000_000_000
 AGES = {"waiting1": 4, "failed01": 120, "done0001": 540, "running1": 1, "stopped1": 3600}

@@ -9,8 +9,8 @@ import pytest
 from msgspec import structs
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
+from agentdash.sessions.agent_list import AgentInfo
 from agentdash.sessions.errors import UsageError
-from agentdash.sessions.manager import AgentInfo
 from agentdash.tui.screens.confirm import ConfirmScreen
 from agentdash.tui.screens.help import HelpScreen
 from agentdash.tui.screens.new_session import NewSessionScreen

@@ -138,6 +138,7 @@ def read_all(manager, report):
 def check_ends(scene, manager, sessions, report):
     """Every turn has ended, in a state that the facts allow and ``explain`` has a rule for."""
     ends = {record["run"]: record for record in scene.book.records("end")}
+    signed = {record["run"] for record in scene.book.records("process") if "agent" in record["how"]}
     asked = requests(scene)
     for session, turns, _ in sessions:
         report.statuses[str(session.status)] += 1
@@ -148,6 +149,8 @@ def check_ends(scene, manager, sessions, report):
             report.add("turns", f"{name(session)} is {session.status}, its turn {turns[-1].status}")
         for turn in turns:
             wrong = unjustified(scene, session, turn, ends.get(turn.run_id), asked[session.id])
+            if not wrong and not scene.full_disk and turn.run_id in signed and turn.run_id not in ends:
+                wrong = _not_by_itself(turn)
             if wrong:
                 report.add("unjustified", f"{name(session)} turn {turn.n} is {turn.status} ({turn.reason}), {wrong}")
         try:
@@ -181,6 +184,11 @@ def unjustified(scene, session, turn, end, asked):
         return f"with exit code {turn.exit_code}, but the agent ended with {end['exit'] or end['signal']}"
     checks = {Status.DONE: _not_done, Status.FAILED: _not_failed, Status.STOPPED: _not_stopped, Status.LOST: _not_lost}
     return checks[turn.status](scene, session, turn, asked)
+
+
+def _not_by_itself(turn):
+    """An agent that did not end itself was ended by agentdash, and then it is a stop of this very session."""
+    return None if turn.status is Status.STOPPED else "but the agent did not end by itself: who ended it?"
 
 
 def _not_done(scene, session, turn, _):

@@ -14,7 +14,7 @@ ROOMY = resource.RLIM_INFINITY
 
 
 class SmallDisk:
-    """A tmpfs of a few megabytes, filled by a file of ours."""
+    """A tmpfs of a few megabytes, filled by agents, and to the last byte by a file of ours."""
 
     name = "tmpfs"
 
@@ -26,6 +26,8 @@ class SmallDisk:
             check=True,
             capture_output=True,
         )
+        self._ballast = self.path / "ballast"
+        self._ballast.write_bytes(b"x" * (TMPFS_BYTES // 3))
         self._filler = self.path / "filler"
 
     def options(self):
@@ -44,8 +46,9 @@ class SmallDisk:
                         raise
 
     def free(self, _home):
-        """Give it back."""
+        """Give it back, and the ballast with it: what agents took stays taken."""
         self._filler.unlink()
+        self._ballast.unlink()
 
     def close(self):
         """Unmount it."""

@@ -3,7 +3,8 @@
 ``python front.py WORK NAME SEED WHAT NUMBER...``, where WHAT is
 
 ``cycles COUNT``     start so many sessions, and do random things to them and to those of others,
-``stop PART PARTS``  stop every session of this part of all,
+``end PART PARTS``   stop what is at work in this part of all sessions; what waits in the queue must come by itself,
+``stop PART PARTS``  stop every session of this part, for the sake of what it left behind,
 ``flood COUNT``      start so many agents of each kind that print until the disk is full.
 
 It says in its journal what it is about to do, and what it was told, each by one write: after kill -9 it is known
@@ -74,9 +75,17 @@ class Front:
                 self._act(*self._dice.choices(list(VERBS), VERBS.values()))
             self._act("kill" if self._dice.random() < 0.5 else "stop")
 
+    def end(self, part, parts):
+        """Stop what is at work, so that what is queued can come."""
+        live = [session for session in self._manager.sessions() if session.status.live]
+        self._stop(sorted(live, key=lambda s: s.id)[part::parts])
+
     def stop_all(self, part, parts):
         """Stop every session that falls to this one of several."""
-        for session in sorted(self._manager.sessions(), key=lambda s: s.id)[part::parts]:
+        self._stop(sorted(self._manager.sessions(), key=lambda s: s.id)[part::parts])
+
+    def _stop(self, sessions):
+        for session in sessions:
             self._try("stop", lambda s=session: self._manager.stop(s.id, now=True), session=session.id)
 
     def flood(self, count):
@@ -145,7 +154,7 @@ class Front:
 def main(work, name, seed, what, *numbers):
     """Run one front end to its end."""
     front = Front(Path(work), name, seed)
-    {"cycles": front.cycles, "stop": front.stop_all, "flood": front.flood}[what](*map(int, numbers))
+    {"cycles": front.cycles, "end": front.end, "stop": front.stop_all, "flood": front.flood}[what](*map(int, numbers))
 
 
 if __name__ == "__main__":

@@ -14,9 +14,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from agentdash.sessions.errors import AgentdashError
 from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import Status
 from torture import book as world
 from torture.audit import RunnerKill, Scene, audit
 from torture.book import Book
@@ -27,13 +25,15 @@ PATIENCE = 90
 """Seconds for what must come about by itself, on a machine that is busy with other things."""
 
 CYCLES_OF_A_FRONT = 8
-FINISHERS = 4
+FINISHERS = 3
 KEYS = (b"j", b"k", b"x", b"y", b"\r", b"\x1b")
 VICTIMS = {"runner": 5, "front end": 3, "command line": 3, "dashboard": 1}
 """What is killed, and how often."""
 
 CONFIG = """
 default_agent = "demo"
+[queue]
+max_running = 16
 [stop]
 interrupt_seconds = 0.3
 terminate_seconds = 0.3
@@ -134,34 +134,28 @@ class Workshop:
         return frozenset((pid, start) for pid, start in data["processes"])
 
     def finish(self):
-        """Settle until nothing is under way, stop everything, and wait until nobody is at work any more."""
+        """Stop what is at work until nothing is left in the queue, then sweep, and wait until the runners are gone."""
         with self.manager() as manager:
-            until(lambda: self._quiet(manager), "open turns to be started or settled")
-            self.stop_everything()
             until(lambda: self._over(manager), "every session to end")
+            self._stop("stop")
         until(lambda: not world.runners(self.home), "the runners to leave")
         self.book.add_tagged(self.home)
 
-    def stop_everything(self):
-        """By several front ends at once, each a process of its own."""
-        fronts = [self.front(f"finisher {n}", n, "stop", str(n), str(FINISHERS)) for n in range(FINISHERS)]
-        for front in fronts:
-            front.wait(PATIENCE)
-
-    def _quiet(self, manager):
-        """Nothing waits for a runner."""
+    def _over(self, manager):
+        """Whether all have ended.  What waits for a runner, or for another one, must come by itself: it is never
+        stopped in the queue."""
         manager.settle()
         self.book.add_tagged(self.home)
-        served = {session for _, _, session in world.runners(self.home)}
-        waiting = (Status.QUEUED, Status.STARTING)
-        return not any(
-            session.status in waiting or (session.status.live and session.id not in served)
-            for session in manager.sessions()
-        )
+        sessions = manager.sessions()
+        if any(session.status.live for session in sessions):
+            self._stop("end")
+        return all(session.status.ended for session in sessions)
 
-    def _over(self, manager):
-        manager.settle()
-        return all(session.status.ended for session in manager.sessions())
+    def _stop(self, what):
+        """By several front ends at once, each a process of its own."""
+        fronts = [self.front(f"finisher {n}", n, what, str(n), str(FINISHERS)) for n in range(FINISHERS)]
+        for front in fronts:
+            front.wait(PATIENCE)
 
 
 class Dashboard:
@@ -353,9 +347,9 @@ class FullDisk:
             # What front ends ask for now may fail, but in words, and nothing that was accepted may be lost.
             self._shop.front("in need", self.seed, "cycles", "2").wait(PATIENCE)
             self._kill_some({record["session"] for record in runs})
+            (self._shop.folder / "go").touch()
             self._shop.unlimited()
             self.disk.free(self._shop.home)
-            (self._shop.folder / "go").touch()
             # Some were stopped meanwhile by a front end; the others go on where they had to wait.
             until(lambda: not self._flooding({record["run"] for record in runs}), "the agents to write the rest")
             self._shop.finish()

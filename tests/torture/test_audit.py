@@ -17,6 +17,8 @@ from torture import book as world
 from torture.audit import RunnerKill, Scene, audit
 from torture.book import Book
 
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the harness finds processes in /proc")
+
 NASTY = Path(__file__).with_name("nasty.py")
 TOKEN = "torture-00000000000a"
 OTHER = "torture-00000000000b"
@@ -320,6 +322,17 @@ def test_an_exit_code_that_the_agent_did_not_end_with_is_found(bench):
     bench.book.path.write_text(json.dumps(end) + "\n")
     (finding,) = bench.findings()
     assert "the agent ended with 7" in finding.text
+
+
+def test_an_agent_that_was_ended_for_another_session_is_found(bench):
+    bench.sql("UPDATE turns SET status = 'failed' WHERE session = ?", bench.command.id)
+    bench.sql("UPDATE sessions SET status = 'failed' WHERE id = ?", bench.command.id)
+    assert bench.findings() == []
+    run_id = sqlite3.connect(bench.home / "agentdash.db").execute("SELECT run_id FROM turns WHERE exit_code IS NULL")
+    signed = {"kind": "process", "run": run_id.fetchone()[0], "session": bench.command.id, "pid": 1, "start": 0}
+    bench.book.path.write_text(json.dumps(signed | {"how": ["agent"]}) + "\n")
+    (finding,) = bench.findings()
+    assert "who ended it" in finding.text
 
 
 def test_a_front_end_without_words_and_a_runner_with_a_traceback_are_found(bench):

@@ -157,6 +157,23 @@ def one_or_all(values: Sequence[Any]) -> Any:
     return values[0] if len(values) == 1 else list(values)
 
 
+def named(manager: "SessionManager", refs: Sequence[str]) -> "list[Session]":
+    """All of them, before anything is done to the first; each once."""
+    try:
+        sessions = [manager.get(ref, destructive=True) for ref in refs]
+    except AgentdashError as error:
+        untouched = "" if len(refs) == 1 else " Nothing was done to the others."
+        raise type(error)(f"{error}{untouched}") from None
+    return list({session.id: session for session in sessions}.values())
+
+
+def name_of(session: "Session") -> str:
+    """The id that people use, and what it is about."""
+    from ...sessions.text import one_line
+
+    return f'{session.id[:8]} "{one_line(session.title or session.task, 40)}"'
+
+
 def read_prompt(words: Sequence[str]) -> str:
     """The prompt: the argument; stdin for ``-`` or for a pipe alone; both for an argument and ``-``.
 

@@ -6,12 +6,16 @@ from . import common
 
 
 @click.command()
+@click.option("--rebuild", "rebuilds", is_flag=True, help="First give the session folders their rows again.")
 @common.json_option
-def doctor(as_json: bool) -> int:
+def doctor(rebuilds: bool, as_json: bool) -> int:
     """Look at everything agentdash needs, and say what to do about what is wrong.
 
-    Exits 0 if nothing is broken, else 1.
+    Exits 0 if nothing is broken, else 1.  --rebuild restores the database from the session folders; one that
+    cannot be read is set aside, not deleted.
     """
+    if rebuilds:
+        _rebuild(as_json)
     from ...sessions.doctor.checks import examine
     from ...sessions.layout import Layout, default_home
 
@@ -24,3 +28,17 @@ def doctor(as_json: bool) -> int:
 
         common.say(findings_text(findings, common.look()))
     return common.FAILED if any(finding.state == "fail" for finding in findings) else 0
+
+
+def _rebuild(as_json: bool) -> None:
+    from ...sessions.layout import Layout, default_home
+    from ...sessions.rebuild import rebuild
+
+    done = rebuild(Layout(default_home()))
+    if as_json:
+        return
+    if done.set_aside:
+        click.echo(f"The database could not be read; it lies in {done.set_aside} now.", err=True)
+    for reason in done.skipped:
+        click.echo(f"skipped: {reason}", err=True)
+    click.echo(f"{len(done.restored)} sessions restored.", err=True)

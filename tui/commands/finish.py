@@ -7,11 +7,9 @@ import click
 
 from ...sessions.durations import seconds
 from ...sessions.errors import AgentdashError, UsageError
-from ...sessions.text import one_line
 from . import common
 
 if TYPE_CHECKING:
-    from ...sessions.manager import SessionManager
     from ...sessions.model import Receipt, Session
 
 
@@ -24,17 +22,37 @@ def stop(refs: tuple[str, ...], now: bool, as_json: bool) -> int:
 
     Prints a receipt: which process was ended by which signal, and what is left.
     """
+    from ...sessions.model import Receipt
+
     with common.open_manager() as manager:
-        sessions = _named(manager, refs)
-        receipts = [manager.stop(session.id, now=now) for session in sessions]
-    if as_json:
+        sessions = common.named(manager, refs)
+        told = manager.stop_all([session.id for session in sessions], now=now)
+    receipts = [(session, one) for session, one in zip(sessions, told, strict=True) if isinstance(one, Receipt)]
+    if as_json and receipts:
         from ...sessions.schema import receipt_json
 
-        common.print_json(common.one_or_all([receipt_json(receipt) for receipt in receipts]))
-    else:
-        for session, receipt in zip(sessions, receipts, strict=True):
-            _say_receipt(receipt, session)
-    return common.FAILED if any(receipt.left for receipt in receipts) else 0
+        common.print_json(common.one_or_all([receipt_json(receipt) for _, receipt in receipts]))
+    for session, receipt in () if as_json else receipts:
+        _say_receipt(receipt, session)
+    failed = [one for one in told if isinstance(one, AgentdashError)]
+    if failed:
+        raise failed[0] if len(failed) == 1 else AgentdashError("\n".join(map(str, failed)))
+    return common.FAILED if any(receipt.left for _, receipt in receipts) else 0
+
+
+@click.command()
+@common.json_option
+@common.id_argument
+def ps(ref: str, as_json: bool) -> None:
+    """The living processes of a session, with what they cost and where they listen."""
+    with common.open_manager() as manager:
+        processes = manager.processes(ref)
+    if as_json:
+        common.print_json(processes)
+        return
+    from ..render.processes import processes_text
+
+    common.say(processes_text(processes, common.look()))
 
 
 @click.command()
@@ -47,7 +65,7 @@ def rm(refs: tuple[str, ...], yes: bool, as_json: bool) -> int:
     One that is running is stopped first, after asking.
     """
     with common.open_manager() as manager:
-        sessions = _named(manager, refs)
+        sessions = common.named(manager, refs)
         if not yes and not _agreed([session for session in sessions if session.status.live]):
             click.echo("Nothing was deleted.", err=True)
             return common.FAILED
@@ -64,7 +82,7 @@ def rm(refs: tuple[str, ...], yes: bool, as_json: bool) -> int:
     for session, receipt in zip(sessions, receipts, strict=True):
         if receipt:
             _say_receipt(receipt, session)
-        common.say([f"deleted {_name(session)}"])
+        common.say([f"deleted {common.name_of(session)} (agentdash restore {session.id[:8]} brings it back)"])
     return 0
 
 
@@ -84,20 +102,6 @@ def wait(refs: tuple[str, ...], any_: bool, timeout: float | None, as_json: bool
     return common.outcome(session for session in sessions if session.status.ended)
 
 
-def _named(manager: "SessionManager", refs: tuple[str, ...]) -> list["Session"]:
-    """All of them, before anything is done to the first; each once."""
-    try:
-        sessions = [manager.get(ref, destructive=True) for ref in refs]
-    except AgentdashError as error:
-        untouched = "" if len(refs) == 1 else " Nothing was done to the others."
-        raise type(error)(f"{error}{untouched}") from None
-    return list({session.id: session for session in sessions}.values())
-
-
-def _name(session: "Session") -> str:
-    return f'{session.id[:8]} "{one_line(session.title or session.task, 40)}"'
-
-
 def _agreed(running: list["Session"]) -> bool:
     """Whether what is running may be ended; asks whoever sits there, and No is the default.
 
@@ -106,7 +110,7 @@ def _agreed(running: list["Session"]) -> bool:
     """
     if not running:
         return True
-    names = ", ".join(_name(session) for session in running)
+    names = ", ".join(map(common.name_of, running))
     if not sys.stdin.isatty():
         raise UsageError(f"Still running: {names}. Say --yes to stop and delete it.")
     return click.confirm(f"Stop and delete {names}?", default=False, err=True)

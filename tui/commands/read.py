@@ -33,16 +33,17 @@ _turn = click.option("--turn", type=click.IntRange(min=1), metavar="N", help="On
     help="Only sessions in this state; repeatable.",
 )
 @click.option("--here", is_flag=True, help="Only sessions of this folder.")
+@click.option("--archived", is_flag=True, help="Those that were archived.")
 @click.option("--all", "everything", is_flag=True, help=f"Also what is older than the newest {_NEWEST}.")
 @common.json_option
-def ls(wanted: tuple[str, ...], here: bool, everything: bool, as_json: bool) -> None:
+def ls(wanted: tuple[str, ...], here: bool, archived: bool, everything: bool, as_json: bool) -> None:
     """List the sessions, newest first."""
     from ...sessions.model import Status
     from ...sessions.planning import checked_folder
 
     with common.settled_manager() as manager:
         statuses = {Status(name.lower()) for name in wanted}
-        sessions = manager.sessions(statuses=statuses, cwd=checked_folder(None) if here else None)
+        sessions = manager.sessions(statuses=statuses, cwd=checked_folder(None) if here else None, archived=archived)
     if as_json:
         common.print_sessions(sessions, as_json=True)
         return
@@ -50,7 +51,7 @@ def ls(wanted: tuple[str, ...], here: bool, everything: bool, as_json: bool) -> 
 
     shown = sessions if everything else _recent(sessions)
     hidden = len(sessions) - len(shown)
-    filtered = bool(wanted) or here
+    filtered = bool(wanted) or here or archived
     common.say(sessions_text(shown, common.look(), hidden=hidden, filtered=filtered))
 
 

@@ -14,8 +14,8 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Input, Label, Static, TextArea
 
+from ...sessions.agent_list import AgentInfo
 from ...sessions.agents.base import Launch
-from ...sessions.manager import AgentInfo
 from ...sessions.text import clean
 from ...widgets.choice import Choice
 from ...widgets.prompt_box import PromptInput

@@ -1,0 +1,45 @@
+"""Which agents can be started here, and with which settings: what a spawn dialog has to know."""
+
+import shutil
+
+from msgspec import Struct
+
+from .agents.table import AGENTS, agent_named
+from .config import Config
+
+
+class AgentInfo(Struct, frozen=True, kw_only=True):
+    """One agent CLI, and whether it can be started here."""
+
+    name: str
+    title: str
+    installed: bool
+    hint: str
+    """How to install it."""
+    model: str | None = None
+    """The model of the settings."""
+    mode_key: str | None = None
+    """The option that says what it may do by itself: ``sandbox`` or ``permission_mode``."""
+    modes: tuple[str, ...] = ()
+    mode: str | None = None
+    """The mode of the settings."""
+
+
+def agent_list(config: Config) -> list[AgentInfo]:
+    """Every agent that takes a prompt, and whether its command is installed."""
+    return [_info(name, config) for name in AGENTS if agent_named(name).prompted]
+
+
+def _info(name: str, config: Config) -> AgentInfo:
+    agent, settings = agent_named(name), config.settings_for(name, {})
+    binary = settings.bin or agent.binary
+    return AgentInfo(
+        name=name,
+        title=agent.title,
+        installed=binary is None or shutil.which(binary) is not None,
+        hint=agent.install_hint,
+        model=settings.model,
+        mode_key=agent.mode_key,
+        modes=agent.modes(),
+        mode=getattr(settings, agent.mode_key) if agent.mode_key else None,
+    )

@@ -1,0 +1,227 @@
+"""Everything that only looks: sessions, turns, steps, outputs, processes, settings; nothing here changes anything."""
+
+import uuid
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from msgspec import structs
+
+from . import refs, trash
+from .agent_list import AgentInfo, agent_list
+from .agents.base import Ladder, Launch
+from .agents.table import agent_named
+from .config import Config, load_config
+from .errors import UnknownSessionError, UsageError
+from .explain import Explanation, explain
+from .layout import Layout, default_home
+from .model import Changes, Prompt, Session, Status, Step, StepKind, Turn
+from .planning import build_launch, checked_folder, checked_prompt
+from .process_list import ProcessInfo, process_list
+from .session_trajectory import SessionTrajectory
+from .store.store import Store
+from .trajectory import Trajectory, merged
+from .trash import Trashed
+
+
+class SessionReader:
+    """What a front end can ask.
+
+    Args:
+        home: the state folder; None takes ``$AGENTDASH_HOME`` or the platform's.
+        config_path: the settings; None takes ``$AGENTDASH_CONFIG`` or the platform's.
+
+    Raises:
+        StoreError: the state folder cannot be used.
+    """
+
+    def __init__(self, home: Path | None = None, config_path: Path | None = None) -> None:
+        self._layout = Layout(home or default_home())
+        self._layout.create()
+        self._config_path = config_path
+        self._store = Store(self._layout.database)
+        self._seen_version: tuple[tuple[int, int], int] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the database; sessions go on."""
+        self._store.close()
+
+    @property
+    def home(self) -> Path:
+        """The state folder."""
+        return self._layout.home
+
+    @property
+    def live_dir(self) -> Path:
+        """Where the turn files that are being written have their second names."""
+        return self._layout.live
+
+    def config(self) -> Config:
+        """The settings as they are on disk now.
+
+        Raises:
+            ConfigError: they cannot be used.
+        """
+        return load_config(self._config_path)
+
+    def default_agent(self) -> str:
+        """The agent that is started when none is named."""
+        return self.config().default_agent
+
+    def agents(self) -> list[AgentInfo]:
+        """Every agent that takes a prompt, and whether its command is installed."""
+        return agent_list(self.config())
+
+    def recent_folders(self, limit: int = 30) -> list[str]:
+        """Where sessions were started, the last one first."""
+        return self._store.recent_folders(limit)
+
+    def recent_prompts(self, limit: int = 200) -> list[str]:
+        """What was said to agents lately, the last one first."""
+        return self._store.recent_prompts(limit)
+
+    def options(self, ref: str) -> dict[str, object]:
+        """What the spawn of a session asked for beyond the settings."""
+        return self._store.recipe(self.get(ref).id).options
+
+    def ladder(self, ref: str) -> Ladder:
+        """How long a stop gives each signal before the next one."""
+        session = self.get(ref)
+        launch = self._store.launch(session.id, session.turn)
+        return (launch.ladder if launch else None) or agent_named(session.agent).ladder
+
+    def plan(
+        self,
+        prompt: str,
+        *,
+        agent: str | None = None,
+        model: str | None = None,
+        cwd: str | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> Launch:
+        """The exact start that :meth:`spawn` would make; nothing is started or recorded."""
+        config = self.config()
+        return build_launch(
+            config,
+            agent or config.default_agent,
+            prompt=checked_prompt(prompt),
+            cwd=checked_folder(cwd),
+            session_id=str(uuid.uuid4()),
+            model=model,
+            options=options,
+        )
+
+    def deleted(self) -> list[Trashed]:
+        """What :meth:`restore` can bring back from the trash, the last one first."""
+        return trash.listing(self._layout)
+
+    def get(self, ref: str, *, destructive: bool = False) -> Session:
+        """The session with this id, a unique beginning of it, or ``@last``."""
+        return refs.find_session(self._store, ref, destructive=destructive)
+
+    def sessions(
+        self, *, statuses: Collection[Status] = (), cwd: str | None = None, archived: bool = False
+    ) -> list[Session]:
+        """Sessions, newest first: those in use, or those that were archived."""
+        found = [s for s in self._store.sessions(statuses) if (s.archived_at is not None) is archived]
+        return found if cwd is None else [session for session in found if session.cwd == cwd]
+
+    def changes(self, since: int) -> Changes:
+        """What changed after ``since``; when nobody has committed anything, no query is made."""
+        version = self._store.data_version()
+        if self._seen_version == (version, since):
+            return Changes(seq=since)
+        replaced = self._seen_version is not None and self._seen_version[0][0] != version[0]
+        found = self._store.changes(0 if replaced else since)
+        self._seen_version = (version, found.seq)
+        return structs.replace(
+            found,
+            updated=tuple(session for session in found.updated if session.archived_at is None),
+            removed=found.removed + tuple(session.id for session in found.updated if session.archived_at),
+            fresh=replaced,
+        )
+
+    def turns(self, ref: str) -> list[Turn]:
+        """The recorded facts of all turns."""
+        return self._store.turns(self.get(ref).id)
+
+    def prompts(self, ref: str) -> list[Prompt]:
+        """What was said to the session."""
+        return self._store.prompts(self.get(ref).id)
+
+    def open_trajectory(self, ref: str) -> SessionTrajectory:
+        """The session's steps, to be refreshed as they come."""
+        session = self.get(ref)
+        trajectory = Trajectory(self._layout.session(session.id), agent_named(session.agent))
+        return SessionTrajectory(self._store, session.id, trajectory)
+
+    def trajectory(self, ref: str, turn: int | None = None) -> list[Step]:
+        """All steps of a session, or of one turn.
+
+        Raises:
+            UsageError: it has no such turn.
+        """
+        self._checked_turn(self.get(ref), turn)
+        opened = self.open_trajectory(ref)
+        try:
+            steps = merged(opened.refresh())
+        finally:
+            opened.close()
+        return steps if turn is None else [step for step in steps if step.turn == turn]
+
+    def messages(self, ref: str) -> list[Step]:
+        """The conversation: prompts and messages."""
+        return [step for step in self.trajectory(ref) if step.kind in (StepKind.PROMPT, StepKind.MESSAGE)]
+
+    def answer(self, ref: str) -> str | None:
+        """What the agent itself said last in the newest turn, in full; None where it said nothing."""
+        steps = self.trajectory(ref, self.get(ref).turn)
+        said = (s.text for s in reversed(steps) if s.kind is StepKind.MESSAGE and s.parent is None)
+        return next(said, None)
+
+    def output(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> bytes:
+        """What the agent printed in a turn, byte for byte; empty where there is no such file."""
+        try:
+            return self.output_path(ref, turn, stderr=stderr).read_bytes()
+        except FileNotFoundError:
+            return b""
+
+    def output_path(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> Path:
+        """The file with what the agent printed in a turn (default: the newest).
+
+        Raises:
+            UsageError: it has no such turn.
+        """
+        session = self.get(ref)
+        folder = self._layout.session(session.id)
+        n = self._checked_turn(session, turn)
+        return folder.errors(n) if stderr else folder.output(n)
+
+    def explain(self, ref: str) -> Explanation:
+        """Why the session has the status it has."""
+        session = self.get(ref)
+        turns = self._store.turns(session.id)
+        launch = self._store.launch(session.id, session.turn)
+        return explain(self._layout, session, turns[-1] if turns else None, launch, self._store.prompts(session.id))
+
+    def processes(self, ref: str) -> list[ProcessInfo]:
+        """The session's living processes, parents before children."""
+        session = self.get(ref)
+        return process_list(self._layout.session(session.id), self._store.turns(session.id)[-1])
+
+    def _checked_turn(self, session: Session, turn: int | None) -> int:
+        if turn is not None and not 1 <= turn <= session.turn:
+            raise UsageError(f"Session {session.id[:8]} has no turn {turn}: its newest is {session.turn}.")
+        return turn or session.turn
+
+    def _fresh(self, session_id: str) -> Session:
+        session = self._store.session(session_id)
+        if session is None:
+            raise UnknownSessionError(f"Session {session_id[:8]} was deleted.")
+        return session

@@ -1,0 +1,84 @@
+"""The database once more, from the session folders: each holds a readable record of its own rows."""
+
+from pathlib import Path
+
+from msgspec import Struct
+
+from .clock import now_ms
+from .errors import NewerStoreError, StoreError
+from .identity_file import read_identity
+from .layout import SESSION_ID, Layout
+from .settling import settle
+from .store.restore import restore
+from .store.store import Store
+
+
+class Rebuilt(Struct, frozen=True, kw_only=True):
+    """What a rebuild did."""
+
+    restored: tuple[str, ...] = ()
+    """Sessions that have rows again."""
+    skipped: tuple[str, ...] = ()
+    """Why a folder could not be read, one line each."""
+    set_aside: str | None = None
+    """Where a database that could not be used lies now."""
+
+
+def rebuild(layout: Layout) -> Rebuilt:
+    """Give every session folder its rows again; rows that are there stay as they are.
+
+    A database that cannot be read is moved aside first, never deleted.  Runners that live open the new one at
+    their next look and go on recording.
+    """
+    layout.create()
+    aside = None if _usable(layout.database) else _set_aside(layout.database)
+    store = Store(layout.database)
+    try:
+        restored, skipped = _restore_all(layout, store)
+        settle(layout, store)
+    finally:
+        store.close()
+    return Rebuilt(restored=tuple(restored), skipped=tuple(skipped), set_aside=str(aside) if aside else None)
+
+
+def _restore_all(layout: Layout, store: Store) -> tuple[list[str], list[str]]:
+    restored, skipped = [], []
+    for path in sorted(layout.sessions.iterdir()):
+        if SESSION_ID.fullmatch(path.name) is None or store.session(path.name) is not None:
+            continue
+        try:
+            identity = read_identity(layout.session(path.name).identity)
+        except StoreError as error:
+            skipped.append(str(error))
+            continue
+        if identity.session.id == path.name and restore(store, identity):
+            restored.append(path.name)
+    return restored, skipped
+
+
+def _usable(path: Path) -> bool:
+    """Whether every page of the database can be read.
+
+    Raises:
+        NewerStoreError: a newer agentdash wrote it: then it is not broken.
+    """
+    if not path.exists():
+        return not path.with_name(f"{path.name}-wal").exists()  # the log of a database that is gone fits no other
+    store = Store(path)
+    try:
+        return [row[0] for row in store.database.rows("PRAGMA quick_check")] == ["ok"]
+    except NewerStoreError:
+        raise
+    except StoreError:
+        return False
+    finally:
+        store.close()
+
+
+def _set_aside(path: Path) -> Path:
+    aside = path.with_name(f"{path.name}.broken-{now_ms()}")
+    for ending in ("-wal", "-shm", ""):
+        part = path.with_name(path.name + ending)
+        if part.exists():
+            part.rename(aside.with_name(aside.name + ending))
+    return aside

@@ -1,0 +1,108 @@
+"""Deleted sessions: their folders wait in ``trash/`` until ``clean``, and can be taken back.
+
+Only what is a session's folder is ever touched here, whatever else lies beside it.
+"""
+
+import os
+import shutil
+from pathlib import Path
+
+from msgspec import Struct
+
+from .errors import AmbiguousSessionError, StoreError, UnknownSessionError, UsageError
+from .identity_file import read_identity
+from .layout import SESSION_ID, Layout, SessionFolder
+from .model import Session
+from .store.restore import restore
+from .store.store import Store
+
+
+class Trashed(Struct, frozen=True, kw_only=True):
+    """One deleted session."""
+
+    id: str
+    title: str
+    deleted_at: int
+    """UTC ms."""
+    bytes: int
+
+
+class Cleaned(Struct, frozen=True, kw_only=True):
+    """What a clean-up did, or would do."""
+
+    deleted: tuple[Session, ...]
+    """Moved to the trash."""
+    kept: tuple[Session, ...]
+    """Old, but with processes that still run."""
+    removed: tuple[Trashed, ...]
+    """Gone from the trash, for good."""
+
+
+def put(layout: Layout, folder: SessionFolder) -> None:
+    """Move a session's folder to the trash; its time of change is that of the deletion from now on."""
+    os.utime(folder.path)
+    folder.path.rename(layout.trash / folder.id)
+
+
+def listing(layout: Layout) -> list[Trashed]:
+    """What lies in the trash, the last one first."""
+    folders = [path for path in layout.trash.iterdir() if _is_a_sessions(path)]
+    return sorted(map(_trashed, folders), key=lambda trashed: -trashed.deleted_at)
+
+
+def find(layout: Layout, ref: str) -> Trashed:
+    """The one deleted session that is meant: by a unique beginning of its id, or ``@last``.
+
+    Raises:
+        UnknownSessionError, AmbiguousSessionError, UsageError: none, several, or an empty text.
+    """
+    ref = ref.strip().lower()
+    if not ref:
+        raise UsageError("An empty session id matches nothing. `agentdash restore` lists what can be restored.")
+    there = listing(layout)
+    found = there[:1] if ref == "@last" else [trashed for trashed in there if trashed.id.startswith(ref)]
+    if not found:
+        raise UnknownSessionError(f"No deleted session has an id that begins with {ref!r}.")
+    if len(found) > 1:
+        lines = [f"  {trashed.id[:13]}  {trashed.title[:60]}" for trashed in found[:8]]
+        raise AmbiguousSessionError("\n".join([f"{ref!r} is the beginning of several ids:", *lines]))
+    return found[0]
+
+
+def take_back(layout: Layout, store: Store, session_id: str) -> Session:
+    """Undo a deletion: the folder goes back to its place, and its record becomes rows again.
+
+    Raises:
+        StoreError: its record cannot be read, or a session of this id is there.
+    """
+    folder = layout.session(session_id)
+    identity = read_identity(layout.trash / session_id / folder.identity.name)
+    if folder.path.exists():
+        raise StoreError(f"{folder.path} is there already.")
+    (layout.trash / session_id).rename(folder.path)
+    restore(store, identity)
+    return identity.session
+
+
+def empty(layout: Layout, before_ms: int, *, dry_run: bool = False) -> list[Trashed]:
+    """Remove for good what was deleted before a time (UTC ms); what went, or would go."""
+    old = [trashed for trashed in listing(layout) if trashed.deleted_at < before_ms]
+    if not dry_run:
+        for trashed in old:
+            shutil.rmtree(layout.trash / trashed.id)
+    return old
+
+
+def _is_a_sessions(path: Path) -> bool:
+    known = SESSION_ID.fullmatch(path.name) is not None and not path.is_symlink() and path.is_dir()
+    return known and (path / "turns").is_dir()
+
+
+def _trashed(path: Path) -> Trashed:
+    try:
+        session = read_identity(path / "session.json").session
+        title = session.title or session.task
+    except StoreError:
+        title = "?"
+    size = sum(file.lstat().st_size for file in path.rglob("*") if file.is_file() and not file.is_symlink())
+    return Trashed(id=path.name, title=title, deleted_at=path.stat().st_mtime_ns // 10**6, bytes=size)

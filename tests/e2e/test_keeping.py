@@ -1,0 +1,254 @@
+"""What is kept and what goes: the trash and back, the archive, the clean-up, and a database made anew."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from agentdash.sessions.errors import (
+    AmbiguousSessionError,
+    SessionBusyError,
+    StoreError,
+    UnknownSessionError,
+    UsageError,
+)
+from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.model import Status
+from agentdash.sessions.rebuild import rebuild
+from agentdash.sessions.supervision import procs
+
+DAY = 86_400
+
+
+def ended(manager, *argv):
+    [session] = manager.wait([manager.run(argv or ["true"]).id], timeout=30)
+    return session
+
+
+def whole(manager, session_id):
+    """All that is known of a session, but for numbers that belong to one database."""
+    prompts = [(p.turn, p.text, p.state) for p in manager.prompts(session_id)]
+    return manager.get(session_id), manager.turns(session_id), prompts, manager.output(session_id)
+
+
+def make_older(manager, session_id, seconds):
+    with manager._store.database.transaction() as db:
+        db.execute("UPDATE sessions SET ended_at = ended_at - ? WHERE id = ?", (round(seconds * 1000), session_id))
+
+
+def test_a_deleted_session_comes_back_as_it_was(manager):
+    [first] = manager.wait([manager.spawn("hello [[demo:quick]]", agent="demo").id], timeout=30)
+    manager.inject(first.id, "more [[demo:quick]]")
+    manager.wait([first.id], timeout=30)
+    manager.mark_seen(first.id)
+    before = whole(manager, first.id)
+    seq = manager.changes(0).seq
+    manager.delete(first.id)
+    assert manager.changes(seq).removed == (first.id,)
+    assert [trashed.id for trashed in manager.deleted()] == [first.id]
+    manager.restore("@last")
+    assert whole(manager, first.id) == before
+    assert [session.id for session in manager.changes(seq).updated] == [first.id]
+    assert manager.changes(seq).removed == ()
+    manager.inject(first.id, "and on [[demo:quick]]")
+    assert manager.wait([first.id], timeout=30)[0].turn == 3
+
+
+def test_what_cannot_be_restored_is_told(manager):
+    session = ended(manager)
+    with pytest.raises(UsageError, match="neither deleted nor archived"):
+        manager.restore(session.id)
+    with pytest.raises(UnknownSessionError, match="No deleted session"):
+        manager.restore("zzzz")
+    with pytest.raises(UnknownSessionError):
+        manager.restore("@last")
+    manager.delete(session.id)
+    (manager.home / "trash" / session.id / "session.json").write_text("{")
+    with pytest.raises(StoreError, match=r"session\.json cannot be read"):
+        manager.restore(session.id)
+    assert [trashed.title for trashed in manager.deleted()] == ["?"]
+
+
+def test_an_ambiguous_beginning_lists_the_deleted_ones(manager):
+    sessions = [ended(manager) for _ in range(17)]
+    for session in sessions:
+        manager.delete(session.id)
+    firsts = [session.id[0] for session in sessions]
+    with pytest.raises(AmbiguousSessionError):
+        manager.restore(next(first for first in firsts if firsts.count(first) > 1))
+
+
+def test_an_archived_session_is_out_of_the_way_and_no_clean_up_takes_it(manager):
+    session = ended(manager)
+    seq = manager.changes(0).seq
+    manager.archive(session.id)
+    assert manager.sessions() == []
+    assert [s.id for s in manager.sessions(archived=True)] == [session.id]
+    assert manager.changes(seq).removed == (session.id,)
+    make_older(manager, session.id, 100 * DAY)
+    assert manager.clean().deleted == ()
+    assert manager.restore(session.id).archived_at is None
+    assert [s.id for s in manager.sessions()] == [session.id]
+
+
+def test_what_runs_is_not_archived(manager):
+    session = manager.started(manager.run(["sleep", "600"]).id)
+    with pytest.raises(SessionBusyError, match="only what has ended is archived"):
+        manager.archive(session.id)
+
+
+def test_Z33_a_clean_up_counts_from_the_end_and_spares_what_lives(manager, tmp_path):
+    old, young = ended(manager), ended(manager)
+    leaves = ended(manager, "sh", "-c", "sleep 600 & exit 0")
+    running = manager.started(manager.run(["sleep", "600"]).id)
+    for session in (old, leaves):
+        make_older(manager, session.id, 8 * DAY)
+    with manager._store.database.transaction() as db:
+        db.execute("UPDATE sessions SET created_at = 0")
+    told = manager.clean(7 * DAY, dry_run=True)
+    assert [s.id for s in told.deleted] == [old.id]
+    assert len(manager.sessions()) == 4
+    cleaned = manager.clean(7 * DAY)
+    assert ([s.id for s in cleaned.deleted], [s.id for s in cleaned.kept]) == ([old.id], [leaves.id])
+    assert {s.id for s in manager.sessions()} == {young.id, leaves.id, running.id}
+    assert manager.get(running.id).status is Status.RUNNING
+    assert manager.restore(old.id).id == old.id
+
+
+def test_the_trash_is_emptied_of_what_is_old_and_of_nothing_else(manager, tmp_path):
+    old, young = ended(manager), ended(manager)
+    for session in (old, young):
+        manager.delete(session.id)
+    trash = manager.home / "trash"
+    foreign = trash / "notes-of-mine"
+    foreign.mkdir()
+    (foreign / "important").write_text("mine")
+    elsewhere = tmp_path / "elsewhere" / "turns"
+    elsewhere.mkdir(parents=True)
+    (trash / "0123456789abcdef").symlink_to(elsewhere.parent)
+    for name in (old.id, "notes-of-mine"):
+        os.utime(trash / name, (0, 0))
+    cleaned = manager.clean(7 * DAY)
+    assert [trashed.id for trashed in cleaned.removed] == [old.id]
+    assert sorted(path.name for path in trash.iterdir()) == sorted(["notes-of-mine", "0123456789abcdef", young.id])
+    assert elsewhere.is_dir()
+
+
+@pytest.mark.parametrize("damage", ["gone", "garbage"])
+def test_a_lost_database_is_made_anew_from_the_folders(manager, damage, wait_until):
+    done, failed = ended(manager), ended(manager, "false")
+    [talked] = manager.wait([manager.spawn("hello [[demo:quick]]", agent="demo").id], timeout=30)
+    before = [whole(manager, session.id) for session in (done, failed, talked)]
+    database = manager.home / "agentdash.db"
+    manager.close()
+    wait_until(lambda: not (manager.home / "agentdash.db-wal").exists(), what="the runners to close it")
+    if damage == "gone":
+        database.unlink()
+    else:
+        database.write_bytes(b"garbage" * 5000)
+    rebuilt = rebuild(manager._layout)
+    assert sorted(rebuilt.restored) == sorted(session.id for session in (done, failed, talked))
+    assert [whole(manager, session.id) for session in (done, failed, talked)] == before
+    aside = list(manager.home.glob("agentdash.db.broken-*"))
+    assert len(aside) == (damage == "garbage")
+    assert rebuild(manager._layout).restored == ()
+
+
+def test_a_rebuild_with_runners_at_work_loses_none_of_them(manager, tmp_path, wait_until):
+    os.mkfifo(tmp_path / "go")
+    (tmp_path / "config.toml").write_text("[queue]\nmax_running = 2\n")
+    works = manager.started(manager.run(["sh", "-c", "echo hello; read line < go; echo bye"]).id)
+    sleeps = manager.started(manager.run(["sleep", "600"]).id)
+    waits = manager.spawn("hello [[demo:quick]]", agent="demo")
+    identity = manager.home / "sessions" / works.id / "session.json"
+    wait_until(lambda: '"running"' in identity.read_text(), what="the record of the turn")
+    (manager.home / "agentdash.db").unlink()
+    rebuild(manager._layout)
+    assert {str(s.status) for s in manager.sessions()} == {"running", "queued"}
+    (tmp_path / "go").write_text("\n")
+    ends = manager.wait([works.id, waits.id], timeout=60)
+    assert [session.status for session in ends] == [Status.DONE, Status.DONE]
+    assert manager.output(works.id) == b"hello\nbye\n"
+    assert len(manager.stop(sleeps.id).ended) == 1
+
+
+def test_a_folder_that_cannot_be_read_is_skipped_and_told(manager):
+    good, bad = ended(manager), ended(manager)
+    (manager.home / "sessions" / bad.id / "session.json").write_text('{"format": 99}')
+    (manager.home / "sessions" / "not-a-session-but-long-enough").mkdir()
+    manager.close()
+    (manager.home / "agentdash.db").unlink()
+    rebuilt = rebuild(manager._layout)
+    assert rebuilt.restored == (good.id,)
+    assert len(rebuilt.skipped) == 2
+    shutil.rmtree(manager.home / "sessions" / bad.id)
+
+
+def test_a_full_disk_does_not_keep_anybody_from_stopping(manager, monkeypatch, process_book, wait_until):
+    session = manager.started(manager.run(["sh", "-c", "setsid sleep 600 & sleep 601"]).id)
+    wait_until(lambda: len(manager.processes(session.id)) == 3, what="three processes")
+    process_book.add(manager.processes(session.id))
+
+    def full(*_):
+        raise StoreError("The disk is full: agentdash.db cannot be written.")
+
+    monkeypatch.setattr(manager._store, "request", full)
+    receipt = manager.stop(session.id)
+    assert (len(receipt.ended), receipt.left) == (3, ())
+    assert receipt.note == "not recorded yet: The disk is full: agentdash.db cannot be written."
+    assert process_book.alive() == []
+    wait_until(lambda: manager.get(session.id).status is Status.STOPPED, what="the runner's record")
+
+
+def test_several_are_stopped_at_once_and_one_that_fails_spoils_no_other(manager, monkeypatch):
+    sessions = [manager.started(manager.run(["sleep", "600"]).id) for _ in range(3)]
+    stop = SessionManager.stop
+
+    def one_fails(self, ref, *, now=False):
+        if ref == sessions[1].id:
+            raise SessionBusyError("it runs on elsewhere")
+        return stop(self, ref, now=now)
+
+    monkeypatch.setattr(SessionManager, "stop", one_fails)
+    first, second, third = manager.stop_all([session.id for session in sessions])
+    assert isinstance(second, SessionBusyError)
+    assert [len(receipt.ended) for receipt in (first, third)] == [1, 1]
+    monkeypatch.undo()
+
+
+def test_processes_with_what_they_cost(manager, wait_until):
+    busy = "import sys\nprint('ready', flush=True)\nwhile True: pass"
+    session = manager.started(manager.run([sys.executable, "-c", busy]).id)
+    [process] = wait_until(lambda: [p for p in manager.processes(session.id) if (p.cpu_s or 0) > 0.1], what="some work")
+    assert process.rss_bytes > 1_000_000
+    assert procs.alive(process.pid, procs.look(process.pid).start)
+
+
+def verb(*arguments):
+    return subprocess.run([sys.executable, "-m", "agentdash", *arguments], capture_output=True, text=True, check=False)
+
+
+def test_the_verbs_say_what_they_did(manager):
+    session = ended(manager)
+    short = session.id[:8]
+    assert verb("archive", short).stdout == f'archived {short} "true"\n'
+    assert short in verb("ls", "--archived").stdout
+    assert verb("restore", short).stdout == f'restored {short} "true"\n'
+    assert f"agentdash restore {short} brings it back" in verb("rm", short).stdout
+    assert short in verb("restore").stdout
+    assert verb("restore", "--json").stdout.startswith(f'[{{"id":"{session.id}"')
+    assert verb("restore", "@last").returncode == 0
+    assert "0 sessions would be deleted" in verb("clean", "--dry-run").stdout
+    assert f"deleted  {short}" in verb("clean", "--older-than", "0").stdout
+    assert verb("clean", "--older-than", "soon").returncode == 2
+    assert "1 session removed from the trash" in verb("clean", "--older-than", "0").stdout
+    assert verb("restore").stdout == "The trash is empty.\n"
+    running = manager.started(manager.run(["sleep", "600"]).id)
+    assert "sleep 600" in verb("ps", running.id).stdout
+    assert "sleep 600" in verb("ps", running.id, "--json").stdout
+    (manager.home / "agentdash.db").unlink()
+    rebuilt = verb("doctor", "--rebuild")
+    assert "1 sessions restored" in rebuilt.stderr
+    assert "whole, schema" in rebuilt.stdout

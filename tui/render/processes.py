@@ -1,0 +1,33 @@
+"""The processes of a session as a tree."""
+
+from collections.abc import Iterator, Sequence
+
+from ...sessions.process_list import ProcessInfo
+from ...sessions.text import one_line
+from ...widgets.words import duration, size
+from .look import Look
+
+
+def processes_text(processes: Sequence[ProcessInfo], look: Look) -> Iterator[str]:
+    """One line each, children indented below their parents, and a last line with the sums."""
+    if not processes:
+        yield "No process is running."
+        return
+    yield look.paint("    pid     cpu      mem  process", "dim")
+    depths: dict[int, int] = {}
+    for process in processes:
+        depth = depths[process.pid] = depths.get(process.parent, -1) + 1
+        ports = "".join(f"  :{port}" for port in process.ports)
+        name = one_line("  " * depth + process.command, max(20, look.width - 26))
+        yield f"{process.pid:>7}  {_cpu(process.cpu_s):>6}  {_mem(process.rss_bytes):>7}  {'  ' * depth}{name}{ports}"
+    cpu = sum(process.cpu_s or 0 for process in processes)
+    rss = sum(process.rss_bytes or 0 for process in processes)
+    yield look.paint(f"{len(processes):>7}  {_cpu(cpu):>6}  {_mem(rss):>7}  in all", "dim")
+
+
+def _cpu(seconds: float | None) -> str:
+    return "?" if seconds is None else duration(round(seconds * 1000))
+
+
+def _mem(value: int | None) -> str:
+    return "?" if value is None else size(value)
