@@ -23,6 +23,8 @@ class AgentInfo(Struct, frozen=True, kw_only=True):
     modes: tuple[str, ...] = ()
     mode: str | None = None
     """The mode of the settings."""
+    dangerous: frozenset[str] = frozenset()
+    """The modes in which nothing holds it back."""
 
 
 def agent_list(config: Config) -> list[AgentInfo]:
@@ -42,4 +44,5 @@ def _info(name: str, config: Config) -> AgentInfo:
         mode_key=agent.mode_key,
         modes=agent.modes(),
         mode=getattr(settings, agent.mode_key) if agent.mode_key else None,
+        dangerous=agent.dangerous,
     )

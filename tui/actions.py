@@ -1,6 +1,6 @@
 """What can be done by key: the one list from which bindings, footer and help are made."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 from textual.binding import Binding, BindingType
@@ -32,6 +32,9 @@ ACTIONS = (
     Action(id="kill", keys="X", label="kill", help="stop it at once, without giving it time", weight=0),
     Action(id="retry", keys="R", label="retry", help="send its last prompt again", weight=2),
     Action(id="delete", keys="D", label="delete", help="move the session to the trash (asks first)"),
+    Action(id="archive", keys="A", label="archive", help="put it out of the way, for good", weight=0),
+    Action(id="undo", keys="u", label="undo", help="bring back what was deleted or archived last", weight=0),
+    Action(id="processes", keys="p", label="processes", help="its processes, and what they cost", weight=0),
     Action(id="follow", keys="f,F", label="follow", help="follow the newest step, or stop following"),
     Action(id="theme", keys="t", label="theme", help="the next theme: dark, light, colour-blind-safe", weight=0),
     Action(id="mouse", keys="f2", label="mouse", help="mouse on or off; off: the terminal selects", weight=0),
@@ -40,7 +43,11 @@ ACTIONS = (
     Action(id="quit", keys="q", label="quit", help="leave the dashboard; the sessions go on", weight=7),
 )
 
+WRITING = (("Enter", "send"), ("Ctrl+J", "new line"), ("Up", "earlier"), ("Esc", "back, keeping the text"))
+"""The keys that are valid while somebody writes a prompt."""
+
 _TEXTUALS_OWN = (
+    ("Ctrl+Z", "suspend; fg comes back"),
     ("Tab Shift+Tab", "the next or the previous pane"),
     ("Ctrl+P", "all of this by name"),
     ("Ctrl+C", "twice: quit"),
@@ -53,19 +60,29 @@ def bindings() -> list[BindingType]:
     return [Binding(action.keys, action.id, action.label, show=False, id=action.id) for action in ACTIONS]
 
 
+_ALWAYS = frozenset({"new_session", "write_prompt", "help", "quit", "back", "theme", "mouse", "undo"})
+
+
+def _can_stop(session: Session) -> bool:
+    return not session.status.ended or session.left > 0 or session.status is Status.LOST
+
+
+_WHEN: dict[str, Callable[[Session], bool]] = {
+    "stop": _can_stop,
+    "kill": _can_stop,
+    "new_like": lambda session: session.agent != "command",
+    "archive": lambda session: session.status.ended,
+    "retry": lambda session: session.status in (Status.FAILED, Status.STOPPED, Status.LOST),
+}
+"""What an action asks of the selected session; the others take any."""
+
+
 def possible(action_id: str, session: Session | None) -> bool:
     """Whether an action makes sense for the selected session."""
-    if action_id in ("new_session", "write_prompt", "help", "quit", "back", "theme", "mouse"):
-        return True
-    if session is None:
-        return False
-    if action_id in ("stop", "kill"):
-        return not session.status.ended or session.left > 0 or session.status is Status.LOST
-    if action_id == "new_like":
-        return session.agent != "command"
-    if action_id == "retry":
-        return session.status in (Status.FAILED, Status.STOPPED, Status.LOST)
-    return True
+    if action_id in _ALWAYS or session is None:
+        return action_id in _ALWAYS
+    wanted = _WHEN.get(action_id)
+    return wanted is None or wanted(session)
 
 
 def footer(session: Session | None, width: int) -> list[tuple[str, str]]:

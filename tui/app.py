@@ -6,11 +6,12 @@ import sys
 import traceback
 from collections.abc import Iterable
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from rich.text import Text
 from textual import work
 from textual.app import App, SystemCommand
+from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from ..sessions import watch
@@ -39,6 +40,7 @@ class Dashboard(App[None]):
     """Watches the state folder and hands what changed to the main screen."""
 
     CSS_PATH = "agentdash.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+z", "suspend_process", "suspend", show=False)]
     TITLE = "agentdash"
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (30, "-narrow"), (70, "-medium"), (140, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (8, "-tall")]  # noqa: RUF012 - as Textual declares them
@@ -102,11 +104,13 @@ class Dashboard(App[None]):
         """Mouse on or off."""
         self.mouse = not self.mouse
         self._report_mouse()
+        self.clear_notifications()
         self.requests.tell("Mouse on: hold Shift to select text." if self.mouse else "Mouse off.")
 
     def action_theme(self) -> None:
         """The next theme."""
         self.theme = after(self.theme)
+        self.clear_notifications()
         self.requests.tell(f"Theme: {self.theme.removeprefix('agentdash-')}")
 
     def _report_mouse(self) -> None:

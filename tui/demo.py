@@ -22,6 +22,9 @@ SCRIPTS = (
 """Script, project folder, prompt: five sessions of different fates."""
 
 
+OPTIONS = {"limits": {"wall_seconds": 1800.0}}
+"""A demo that is killed with -9 leaves its sessions behind: they end by themselves."""
+
 TOUR = (
     ("j k", "choose a session"),
     ("Enter", "read what it did"),
@@ -46,7 +49,7 @@ def run_demo(directory: Path) -> int:
         for script, project, prompt in SCRIPTS:
             folder = directory / "projects" / project
             folder.mkdir(parents=True, exist_ok=True)
-            manager.spawn(prompt, agent="demo", cwd=str(folder), options={"script": script})
+            manager.spawn(prompt, agent="demo", cwd=str(folder), options=OPTIONS | {"script": script})
         try:
             return run_dashboard(manager, tour=TOUR)
         finally:

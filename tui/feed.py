@@ -28,6 +28,7 @@ class Feed:
         self._seq = 0
         self._updated: dict[str, Session] = {}
         self._removed: set[str] = set()
+        self._known: set[str] = set()
         self._told_at = 0.0
         self._due = False
 
@@ -52,6 +53,12 @@ class Feed:
 
     def _merge(self, found: Changes) -> None:
         self._seq = found.seq
+        if found.fresh:
+            self._updated.clear()
+            self._removed |= self._known
+            self._known.clear()
+        self._known |= {session.id for session in found.updated}
+        self._known -= set(found.removed)
         for session in found.updated:
             self._updated[session.id] = session
             self._removed.discard(session.id)

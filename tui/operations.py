@@ -4,6 +4,7 @@ Errors never end the dashboard, and nothing here waits in the event loop.
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from textual.app import App
 from ..sessions.agents.base import Ladder, Launch
 from ..sessions.manager import SessionManager
 from ..sessions.model import Receipt, Session
+from ..sessions.process_list import ProcessInfo
 from ..widgets.signs import Signs
 from ..widgets.words import place
 from . import sayings
@@ -32,6 +34,7 @@ class Operations:
         self.default_agent = ""
         """The agent that is started when none is named; empty until it is known."""
         self.default_installed = True
+        self._undoable: list[str] = []
         self.awaited: str | None = None
         """A session that was just started and is to be selected as soon as it is in the table."""
 
@@ -58,7 +61,7 @@ class Operations:
             )
         folders = await self._requests.ask(self._manager.recent_folders) or []
         offer = Offer(agents=agents, first=first, folders=folders, prompts=await self.earlier_prompts())
-        self._app.push_screen(NewSessionScreen(offer, self.plan, self.spawn))
+        self._app.push_screen(NewSessionScreen(offer, self.plan, self.spawn_copies))
 
     async def plan(self, request: SpawnRequest) -> tuple[Launch | None, str | None]:
         """The exact start; the reason where there can be none."""
@@ -73,6 +76,16 @@ class Operations:
         session, reason = await self._requests.outcome(call)
         if session is not None:
             self.awaited = session.id
+        return reason
+
+    async def spawn_copies(self, request: SpawnRequest) -> str | None:
+        """Start as many of them as were asked for; the reason where that was not possible."""
+        if request.copies == 1:
+            return await self.spawn(request)
+        call = asyncio.to_thread(self._manager.spawn_copies, request.copies, request.prompt, **_fields(request))
+        sessions, reason = await self._requests.outcome(call)
+        if sessions:
+            self.awaited = sessions[0].id
         return reason
 
     async def send(self, session: Session | None, text: str, cwd: str) -> bool:
@@ -103,7 +116,28 @@ class Operations:
         if running and await self._end(session, ladder) is None:
             return
         if await self._requests.done(self._manager.delete, session.id):
-            self._requests.tell(f'Deleted "{sayings.title(session)}".')
+            self._undoable.append(session.id)
+            self._requests.tell(f'Deleted "{sayings.title(session)}". u brings it back.')
+
+    async def archive(self, session: Session) -> None:
+        """Put it out of the way."""
+        if await self._requests.done(self._manager.archive, session.id):
+            self._undoable.append(session.id)
+            self._requests.tell(f'Archived "{sayings.title(session)}". u brings it back.')
+
+    async def undo(self) -> None:
+        """Bring back what was deleted or archived last from here."""
+        if not self._undoable:
+            self._requests.tell("Nothing was deleted or archived here.")
+            return
+        session = await self._requests.ask(self._manager.restore, self._undoable.pop())
+        if session is not None:
+            self.awaited = session.id
+            self._requests.tell(f'"{sayings.title(session)}" is back.')
+
+    def processes_of(self, session: Session) -> Callable[[], Awaitable[list[ProcessInfo] | None]]:
+        """What looks at a session's processes, each time it is called."""
+        return lambda: self._requests.ask(self._manager.processes, session.id)
 
     async def seen(self, session: Session) -> None:
         """Somebody looked at it."""
@@ -120,6 +154,11 @@ class Operations:
         if receipt is None:
             if screen.is_active:
                 screen.dismiss(None)
+        elif not receipt.ended and not receipt.left:
+            if screen in self._app.screen_stack:
+                screen.dismiss(None)
+            if receipt.note:
+                self._requests.tell(receipt.note)
         elif screen.is_attached and screen in self._app.screen_stack:
             screen.show_receipt(receipt)
         else:
@@ -131,8 +170,8 @@ class Operations:
         if processes is None:
             return False
         question = f'{verb} "{sayings.title(session)}"?'
-        details = [*sayings.process_lines(session, processes), consequence]
-        return await self._app.push_screen_wait(ConfirmScreen(question, details, verb.lower()))
+        screen = ConfirmScreen(question, sayings.process_lines(session, processes), consequence, verb.lower())
+        return await self._app.push_screen_wait(screen)
 
 
 def _fields(request: SpawnRequest) -> dict[str, Any]:

@@ -40,7 +40,10 @@ def headline(session: Session, width: int, *, following: bool) -> Content:
 def ladder_words(ladder: Ladder) -> str:
     """How gently a stop begins."""
     kill = ladder.interrupt + ladder.terminate
-    return f"SIGINT first, SIGTERM after {ladder.interrupt:g} s, SIGKILL after {kill:g} s."
+    return (
+        f"SIGINT first, SIGTERM after {ladder.interrupt:g} s, SIGKILL after {kill:g} s."
+        f" What is left then gets SIGTERM, and SIGKILL {ladder.sweep:g} s later."
+    )
 
 
 def tour_line(tour: Tour) -> str:
@@ -71,4 +74,4 @@ def process_lines(session: Session, processes: Sequence[ProcessInfo]) -> list[st
     for process in processes:
         depth = depths[process.pid] = depths.get(process.parent, -1) + 1
         lines.append(f"  {'  ' * depth}{process.pid} {command(process.command)}")
-    return [*lines, ""]
+    return lines

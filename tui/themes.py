@@ -63,7 +63,7 @@ _DARK = {
     "muted": "#949fab",
     "rule": "#3b4550",
     "cursor": "#27405e",
-    "blurred": "#20262d",
+    "blurred": "#2b3541",
 }
 _LIGHT = {
     "ground": "#ffffff",
@@ -71,7 +71,7 @@ _LIGHT = {
     "muted": "#59626d",
     "rule": "#c3cad2",
     "cursor": "#cfe2fb",
-    "blurred": "#eceff2",
+    "blurred": "#e0e5eb",
 }
 
 THEMES = {

@@ -18,8 +18,8 @@ class Choice(Static, can_focus=True):
     Choice { height: auto; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("right,space,l", "step(1)", "next", show=False),
-        Binding("left,h", "step(-1)", "previous", show=False),
+        Binding("right,space", "step(1)", "next", show=False),
+        Binding("left", "step(-1)", "previous", show=False),
     ]
 
     class Changed(Message):

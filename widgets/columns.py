@@ -9,7 +9,7 @@ from functools import cache
 
 from msgspec import Struct
 
-from ..sessions.model import Session, Status
+from ..sessions.model import Session, Status, Stopping
 from ..sessions.text import cell_width, cut, cut_left, one_line, pad
 from . import words
 from .signs import UNICODE, Signs
@@ -149,21 +149,38 @@ def _what(session: Session, room: int, colour: str) -> list[Cell]:
     """The title and, where there is room, what the agent said last."""
     title = one_line(session.title or session.task)
     rest = room - cell_width(title) - 1
-    if rest < MESSAGE_LEAST or not session.last_message:
+    said = session.reason if _asked_for(session) else session.last_message
+    if rest < MESSAGE_LEAST or not said:
         return [(pad(cut(title, room), room), colour)]
-    return [(title, colour), (pad(cut(one_line(session.last_message, rest * 4), rest), rest), "dim")]
+    return [(title, colour), (pad(cut(one_line(said, rest * 4), rest), rest), "dim")]
 
 
 def note(session: Session, now: int) -> str:
-    """Why somebody should look: the reason of the state, processes that were left, silence; mostly nothing."""
-    if session.reason:
+    """Why somebody should look: a stop under way, the reason of the state, what was left, silence; mostly nothing."""
+    if session.stopping is not None:
+        return stop_stage(session.stopping, now)
+    if session.reason and not _asked_for(session):
         return one_line(session.reason)
     if session.left:
-        return words.count(session.left, "process", "processes") + " left running"
+        what = f": {one_line(session.left_note)}" if session.left_note else ""
+        return words.count(session.left, "process", "processes") + f" left running{what}"
     silence = now - last_sign_of_life(session)
     if session.status is Status.RUNNING and silence >= SILENT_MS:
         return f"silent {words.age(silence)}"
     return ""
+
+
+def stop_stage(stopping: Stopping, now: int) -> str:
+    """How far a stop has come: ``stopping: SIGINT sent, SIGTERM in 2s``."""
+    then = ""
+    if stopping.next and stopping.due_at is not None:
+        then = f", {stopping.next} in {max(0, -(-(stopping.due_at - now) // 1000))}s"
+    return f"stopping: {stopping.rung}{' sent' if stopping.rung.startswith('SIG') else ''}{then}"
+
+
+def _asked_for(session: Session) -> bool:
+    """Whether whoever sits here ended it: no reason to look again."""
+    return session.status is Status.STOPPED and (session.reason or "").startswith("stopped by you")
 
 
 def second_line(session: Session, now: int, width: int, signs: Signs = UNICODE) -> Cell | None:
@@ -172,7 +189,7 @@ def second_line(session: Session, now: int, width: int, signs: Signs = UNICODE) 
     if not text:
         return None
     indent = "  " if width < 60 else " " * 12
-    colour = role(session) if session.reason else "attention"
+    colour = "attention" if session.stopping or not session.reason else role(session)
     return pad(cut(f"{indent}{signs.below} {text}", width), width), colour
 
 

@@ -42,6 +42,8 @@ class PromptInput(TextArea):
         self.highlight_cursor_line = False
         self.recall = Recall()
         """What was written before."""
+        self.clears = False
+        """Whether sending takes the text out at once: what is typed next belongs to the next prompt."""
 
     async def _on_key(self, event: Key) -> None:
         # Not a priority binding: that would overtake the characters typed just before, and send less than was written.
@@ -51,9 +53,11 @@ class PromptInput(TextArea):
             self.send()
 
     def send(self) -> None:
-        """Send, unless there is nothing but blanks."""
-        if self.text.strip():
-            self.post_message(self.Sent(self.text))
+        """Send what is there; whoever listens knows what to do about nothing but blanks."""
+        text = self.text
+        if self.clears and text.strip():
+            self.clear()
+        self.post_message(self.Sent(text))
 
     def action_cursor_up(self, select: bool = False) -> None:
         """Up by a line; from the first one to an earlier prompt."""
@@ -107,6 +111,7 @@ class PromptBox(Vertical):
         """The label and the text."""
         yield self._target
         text = PromptInput(placeholder=self._placeholder, id="prompt-input")
+        text.clears = True
         yield text.set_class(bool(self._placeholder), "-hinted")
 
     @property
@@ -127,6 +132,10 @@ class PromptBox(Vertical):
             self.input.move_cursor(self.input.document.end)
 
     def accepted(self, text: str) -> None:
-        """The prompt is on its way: make room for the next one."""
+        """The prompt is on its way."""
         self.input.recall.sent(text)
-        self.input.clear()
+
+    def give_back(self, text: str) -> None:
+        """The prompt could not be sent: it stands there again, before what was typed since."""
+        self.input.text = "\n".join(filter(None, (text, self.input.text)))
+        self.input.move_cursor(self.input.document.end)

@@ -145,7 +145,8 @@ class SessionTable(ScrollView, can_focus=True):
             text = self._empty[y - 1] if 1 <= y <= len(self._empty) else ""
             return self._painter.strip([(text, "dim")], width)
         if y == 0:
-            return self._painter.strip([(headings(columns(width), width), "heading")], width)
+            role = "command" if self.has_focus else "heading"
+            return self._painter.strip([(headings(columns(width), width), role)], width)
         found = self._rows.find(y - 1 + self.scroll_offset.y)
         if found is None:
             return self._painter.strip([], width)
@@ -171,11 +172,13 @@ class SessionTable(ScrollView, can_focus=True):
             self.action_open()
 
     def on_focus(self) -> None:
-        """The cursor brightens."""
+        """The headings and the cursor brighten."""
+        self._redraw_headings()
         self._redraw_cursor()
 
     def on_blur(self) -> None:
-        """The cursor fades."""
+        """They fade."""
+        self._redraw_headings()
         self._redraw_cursor()
 
     def notify_style_update(self) -> None:
@@ -230,6 +233,9 @@ class SessionTable(ScrollView, can_focus=True):
             self.refresh(Region(start, line, end - start, 1))
         if below and 1 <= line + 1 < self.size.height and (painted is None or painted[1] != below):
             self.refresh(Region(0, line + 1, width, 1))
+
+    def _redraw_headings(self) -> None:
+        self.refresh(Region(0, 0, self._width, 1))
 
     def _redraw_cursor(self) -> None:
         position = self._rows.position(self._cursor)

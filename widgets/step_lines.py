@@ -129,7 +129,7 @@ def _changes(step: Step, signs: Signs) -> list[Line]:
     more = len(step.changes) - DEFAULT_FOLD
     if more > 0:
         lines.append(Line(f"… {words.count(more, 'file')} more", "dim"))
-    return lines
+    return [*lines, *_output(step)] if step.status in (StepStatus.FAILED, StepStatus.DECLINED) else lines
 
 
 def _extent(change: Change) -> str:

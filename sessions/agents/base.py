@@ -174,6 +174,8 @@ class Agent(ABC):
     settings_type: ClassVar[type[AgentSettings]] = AgentSettings
     mode_key: ClassVar[str | None] = None
     """The setting that says what the agent may do by itself: its sandbox or its permission mode."""
+    dangerous: ClassVar[frozenset[str]] = frozenset()
+    """The modes in which nothing holds it back."""
     env_keys: ClassVar[tuple[str, ...]] = ("PATH",)
     """Environment variables recorded with the session, needed by later turns; never secrets."""
     ladder: ClassVar[Ladder] = Ladder()

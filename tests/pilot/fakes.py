@@ -183,11 +183,27 @@ class FakeManager:
         self.asked("delete", ref)
         self.drop(ref)
 
+    def archive(self, ref):
+        self.asked("archive", ref)
+        self.drop(ref)
+
+    def restore(self, ref):
+        self.asked("restore", ref)
+        one = next(one for _, sid, one in reversed(self.log) if sid == ref and one is not None)
+        self.put(one)
+        return one
+
+    def spawn_copies(self, copies, prompt, **named):
+        self.asked("spawn_copies", copies, prompt)
+        return [self.spawn(prompt, **named) for _ in range(copies)]
+
     def processes(self, ref):
         return [
             ProcessInfo(pid=4121, parent=1, command="codex exec --json", age_s=60.0),
             ProcessInfo(pid=4188, parent=4121, command="bash -c 'pytest [-q]'", age_s=3.0),
-            ProcessInfo(pid=4190, parent=4188, command="pytest -q", age_s=2.0),
+            ProcessInfo(
+                pid=4190, parent=4188, command="pytest -q", age_s=2.0, cpu_s=12.3, rss_bytes=1_500_000, ports=(8000,)
+            ),
         ]
 
     def open_trajectory(self, ref):
@@ -201,7 +217,14 @@ class FakeManager:
 
         sandboxes = ("read-only", "workspace-write", "danger-full-access")
         return [
-            info("codex", mode_key="sandbox", modes=sandboxes, mode="workspace-write", model="gpt-5.5"),
+            info(
+                "codex",
+                mode_key="sandbox",
+                modes=sandboxes,
+                mode="workspace-write",
+                model="gpt-5.5",
+                dangerous=frozenset({"danger-full-access"}),
+            ),
             info("claude", mode_key="permission_mode", modes=("acceptEdits", "plan"), mode="acceptEdits"),
             info("demo"),
             info("gemini", installed=False),

@@ -4,11 +4,12 @@ import pytest
 from msgspec import structs
 
 from agentdash.sessions.errors import SessionBusyError, UsageError
-from agentdash.sessions.model import Status, Step, StepKind, StepStatus
+from agentdash.sessions.model import Receipt, Status, Step, StepKind, StepStatus, Stopping
 from agentdash.tui import mouse
 from agentdash.tui.screens.confirm import ConfirmScreen
 from agentdash.tui.screens.help import HelpScreen
 from agentdash.tui.screens.new_session import NewSessionScreen
+from agentdash.tui.screens.processes import ProcessesScreen
 from agentdash.tui.screens.stopping import StoppingScreen
 from agentdash.tui.themes import THEMES
 from agentdash.widgets.prompt_box import PromptInput
@@ -143,8 +144,44 @@ async def test_a_prompt_goes_to_the_selected_session(dashboard):
         await d.press("i", *"and q", "ctrl+j", *"test", "enter")
         await d.called("inject", "done0001", "and q\ntest")
         await d.until(lambda: d.main.detail.prompt.input.text == "")
-        assert d.app.focused is d.main.detail.steps
+        assert d.app.focused is d.main.detail.prompt.input
         assert d.app.is_running
+
+
+async def test_what_is_typed_on_after_enter_is_text_and_never_a_command(dashboard):
+    async with dashboard() as d:
+        await d.select("done0001")
+        await d.press("i", *"alpha", "enter", *"Xq")
+        await d.called("inject", "done0001", "alpha")
+        await d.until(lambda: d.main.detail.prompt.input.text == "Xq")
+        assert not [call for call in d.manager.calls if call[0] == "stop"]
+
+
+async def test_a_second_prompt_that_is_too_early_is_given_back(dashboard, manager, monkeypatch):
+    inject = manager.inject
+
+    def busy_after_the_first(ref, prompt):
+        if prompt != "alpha":
+            raise SessionBusyError("it is running")
+        return inject(ref, prompt)
+
+    monkeypatch.setattr(manager, "inject", busy_after_the_first)
+    async with dashboard() as d:
+        await d.select("done0001")
+        await d.press("i", *"alpha", "enter", *"beta", "enter")
+        await d.shows("it is running")
+        await d.until(lambda: d.main.detail.prompt.input.text == "beta")
+        assert ("inject", "done0001", "alpha") in d.manager.calls
+
+
+async def test_the_keys_of_the_prompt_stand_below_it(dashboard):
+    async with dashboard() as d:
+        await d.shows("n new")
+        await d.press("i")
+        await d.shows("Enter send   Ctrl+J new line")
+        assert "n new" not in d.text()
+        await d.press("escape")
+        await d.shows("n new")
 
 
 async def test_a_refused_prompt_is_told_and_kept(dashboard):
@@ -183,6 +220,8 @@ async def test_the_dialog_stays_open_with_the_reason(dashboard):
         await d.screen(NewSessionScreen)
         await d.press("tab", "tab", "tab", "enter")
         await d.shows("Write a prompt")
+        await d.press("shift+tab", "shift+tab", "enter")
+        await d.until(lambda: isinstance(d.app.focused, PromptInput))
         d.manager.error = UsageError("No such folder: /x.")
         await d.press(*"go")
         await d.shows("No such folder: /x.")
@@ -190,6 +229,31 @@ async def test_the_dialog_stays_open_with_the_reason(dashboard):
         await d.called("spawn", "go", "codex", None, "/home/ann/work/api", {})
         await d.shows("No such folder: /x.")
         await d.press("escape")
+        await d.until(lambda: d.app.screen is d.main)
+
+
+async def test_letters_never_change_what_an_agent_may_do(dashboard):
+    async with dashboard() as d:
+        await d.press("n")
+        await d.screen(NewSessionScreen)
+        await d.press(*"go", "tab", "tab", *"/the/folder/hl")
+        await d.shows("[workspace-write]")
+        await d.press("right")
+        await d.shows("Nothing is off limits: it may do anything that you may")
+        await d.press("left")
+        await d.until(lambda: "off limits" not in d.text())
+        await d.press("enter")
+        await d.called("spawn", "go", "codex", None, "/home/ann/work/api", {})
+
+
+async def test_copies(dashboard):
+    async with dashboard() as d:
+        await d.press("n")
+        await d.screen(NewSessionScreen)
+        await d.press(*"go", "shift+tab", "backspace", "0", "enter")
+        await d.shows("Between 1 and 100 copies")
+        await d.press("backspace", "3", "enter")
+        await d.called("spawn_copies", 3, "go")
         await d.until(lambda: d.app.screen is d.main)
 
 
@@ -233,6 +297,63 @@ async def test_delete_asks_first(dashboard):
         await d.press("y")
         await d.called("delete", "stopped1")
         await d.until(lambda: d.main.table.session("stopped1") is None)
+        await d.shows("u brings it back")
+        await d.press("u")
+        await d.called("restore", "stopped1")
+        await d.shows('"rename the store" is back')
+        await d.until(lambda: d.main.table.selected.id == "stopped1")
+        await d.press("u")
+        await d.shows("Nothing was deleted or archived here.")
+
+
+async def test_archive_what_has_ended(dashboard):
+    async with dashboard() as d:
+        await d.select("running1")
+        await d.press("A")
+        await d.select("done0001")
+        await d.press("A")
+        await d.called("archive", "done0001")
+        await d.until(lambda: d.main.table.session("done0001") is None)
+        assert ("archive", "running1") not in d.manager.calls
+
+
+async def test_processes_with_what_they_cost(dashboard):
+    async with dashboard() as d:
+        await d.select("running1")
+        await d.press("p")
+        await d.screen(ProcessesScreen)
+        await d.shows("4190")
+        await d.shows("12.3s")
+        await d.shows("1.5 MB")
+        await d.shows(":8000")
+        await d.press("escape")
+        await d.until(lambda: d.app.screen is d.main)
+
+
+async def test_a_stop_that_somebody_else_asked_for_is_counted_down_in_the_table(dashboard, monkeypatch):
+    async with dashboard(size=(80, 24)) as d:
+        now = [T0]
+        monkeypatch.setattr(d.main.table, "_clock", lambda: now[0])
+        one = d.manager.get("running1")
+        d.manager.put(structs.replace(one, stopping=Stopping(rung="SIGINT", next="SIGTERM", due_at=T0 + 2500)))
+        await d.shows("stopping: SIGINT sent, SIGTERM in 3s")
+        now[0] = T0 + 1500
+        d.main.table.tick()
+        await d.shows("stopping: SIGINT sent, SIGTERM in 1s")
+        reason = "stopped by its limit: ran longer than 10m; 3 processes ended (SIGINT 3), 0 left"
+        d.manager.put(structs.replace(one, status=Status.STOPPED, reason=reason))
+        await d.shows("stopped by its limit: ran longer than 10m; 3 processes ended")
+
+
+async def test_nothing_to_stop_needs_no_dialog(dashboard, manager, monkeypatch):
+    monkeypatch.setattr(
+        manager, "stop", lambda ref, now=False: Receipt(session=ref, status=Status.DONE, note="it is done")
+    )
+    async with dashboard() as d:
+        await d.select("running1")
+        await d.press("X")
+        await d.shows("it is done")
+        await d.until(lambda: d.app.screen is d.main)
 
 
 async def test_retry_where_it_makes_sense(dashboard):

@@ -198,7 +198,7 @@ def _not_done(scene, session, turn, _):
         return None if turn.exit_code == 0 else "but its exit code is not known"
     if not proper_end(output_of(scene, turn), session.agent):
         return "but its turn file holds no proper end"
-    return None if turn.exit_code == 0 or turn.session in scene.killed_sessions or scene.full_disk else "by hearsay"
+    return None if turn.exit_code == 0 or turn.session in scene.killed_sessions else "by hearsay"
 
 
 def _not_failed(scene, session, turn, _):
@@ -210,7 +210,10 @@ def _not_failed(scene, session, turn, _):
     return None if known else "but nothing is known of its end"
 
 
-def _not_stopped(_, __, turn, asked):
+def _not_stopped(scene, _, turn, asked):
+    tried = {line.get("session") for line in scene.journal if line["op"] in ("stop", "kill", "delete")}
+    if scene.full_disk and turn.session in tried:
+        return None  # where no request could be written, a signal to the runner had to do
     if turn.started_at is None:
         return None if turn.reason == "stopped by you" else "but it never started"
     if turn.stop_requested_at is None:
@@ -224,7 +227,7 @@ def _not_stopped(_, __, turn, asked):
 def _not_lost(scene, _, turn, __):
     if turn.exit_code is not None or turn.signal is not None or turn.end is not None:
         return "but its end is known"
-    return None if turn.session in scene.killed_sessions or scene.full_disk else "but its runner was never killed"
+    return None if turn.session in scene.killed_sessions else "but its runner was never killed"
 
 
 def proper_end(data, agent):

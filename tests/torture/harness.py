@@ -344,14 +344,16 @@ class FullDisk:
             self._wait_for("end", self._floods)
             self._shop.book.add_tagged(self._shop.home)
             self.counts["agents that met a full disk"] = len(runs)
-            # What front ends ask for now may fail, but in words, and nothing that was accepted may be lost.
-            self._shop.front("in need", self.seed, "cycles", "2").wait(PATIENCE)
+            # What front ends ask for now may fail, but nothing that was accepted may be lost.
+            front = self._shop.front("in need", self.seed + 1, "cycles", "2")
+            until(self._answered, "an answer to somebody who asked while the disk was full")
             self._kill_some({record["session"] for record in runs})
             (self._shop.folder / "go").touch()
             self._shop.unlimited()
             self.disk.free(self._shop.home)
             # Some were stopped meanwhile by a front end; the others go on where they had to wait.
             until(lambda: not self._flooding({record["run"] for record in runs}), "the agents to write the rest")
+            front.wait(PATIENCE)
             self._shop.finish()
             return audit(Scene(self._shop.home, self._shop.book, self._shop.journal(), self._kills, full_disk=True))
         finally:
@@ -363,6 +365,9 @@ class FullDisk:
             lambda: found if len(found := self._shop.book.records(kind)) >= count else None,
             f"{count} agents to write {kind!r} into the book",
         )
+
+    def _answered(self):
+        return any(line["who"] == "in need" and line["state"] != "try" for line in self._shop.journal())
 
     def _flooding(self, runs):
         signed = self._shop.book.records("process")

@@ -72,3 +72,19 @@ async def test_nothing_new_tells_nothing(monkeypatch):
     _, feed, told, later = watched(monkeypatch)
     await feed.pull()
     assert (told, later) == ([], [])
+
+
+async def test_another_store_makes_everything_known_void(monkeypatch):
+    source, feed, _, _ = watched(monkeypatch)
+    source.answers = [
+        Changes(seq=5, updated=(session("a", "old"), session("b", "old"))),
+        Changes(seq=2, updated=(session("b", "new"),), fresh=True),
+    ]
+    await feed.pull()
+    feed.take()
+    await feed.pull()
+    taken = feed.take()
+    assert [one.title for one in taken.updated] == ["new"]
+    assert taken.removed == ("a",)
+    await feed.pull()
+    assert source.asked == [0, 5, 2]

@@ -18,10 +18,11 @@ class ConfirmScreen(ModalScreen[bool]):
         Binding("n,escape,enter,q", "answer(False)", "no", show=False),
     ]
 
-    def __init__(self, question: str, details: Sequence[str], verb: str) -> None:
+    def __init__(self, question: str, details: Sequence[str], consequence: str, verb: str) -> None:
         super().__init__()
         self._question = question
         self._details = list(details)
+        self._consequence = consequence
         self._verb = verb
 
     def compose(self) -> ComposeResult:
@@ -30,6 +31,7 @@ class ConfirmScreen(ModalScreen[bool]):
             dialog.border_title = self._question.replace("[", "\\[")
             with VerticalScroll(can_focus=False):
                 yield Static("\n".join(self._details), markup=False, classes="lines")
+            yield Static(self._consequence, markup=False, classes="consequence")
             yield Static(f"y {self._verb}   n keep (default)", markup=False, classes="keys")
 
     def action_answer(self, yes: bool) -> None:

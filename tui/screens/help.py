@@ -39,6 +39,6 @@ def help_text(tour: Tour = ()) -> Content:
     lines = []
     for heading, pairs in [*groups, *help_sections()]:
         lines.append(Content.styled(heading, "bold"))
-        lines += [Content.assemble((f"  {keys:<16}", "bold"), help_) for keys, help_ in pairs]
+        lines += [Content.assemble((f"  {keys:<18}", "bold"), help_) for keys, help_ in pairs]
         lines.append(Content(""))
     return Content("\n").join(lines[:-1])

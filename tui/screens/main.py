@@ -1,5 +1,6 @@
 """The main screen: the table of sessions, the steps of the selected one, and a prompt for it."""
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from ...sessions.manager import SessionManager
+from ...sessions.model import Session
 from ...widgets.line import Line
 from ...widgets.prompt_box import PromptInput
 from ...widgets.session_table import SessionTable
@@ -20,13 +22,14 @@ from ...widgets.status_line import StatusLine, Tally
 from ...widgets.trajectory import Trajectory
 from ...widgets.words import place
 from .. import sayings
-from ..actions import bindings, footer, possible
+from ..actions import WRITING, bindings, footer, possible
 from ..detail import Detail
 from ..feed import Feed
 from ..messages import SessionsChanged
 from ..operations import Operations
 from ..requests import Requests
 from .help import HelpScreen
+from .processes import ProcessesScreen
 
 
 class MainScreen(Screen[None]):
@@ -51,7 +54,7 @@ class MainScreen(Screen[None]):
         self._feed = feed
         self._operations = operations
         self._tally = Tally()
-        self._sending = False
+        self._sending = asyncio.Lock()
         self._came_from: Widget | None = None
         self.status = StatusLine(signs=signs, id="status")
         self.table = SessionTable(clock, signs=signs, id="table")
@@ -80,6 +83,10 @@ class MainScreen(Screen[None]):
         """Lines that are made for a width are made again."""
         self.too_small.update(f"{self.size.width}x{self.size.height} is too small: 30x8 at least.")
         self.call_after_refresh(self._show_words)
+
+    def on_descendant_focus(self) -> None:
+        """Other keys are valid in the prompt."""
+        self._show_words()
 
     @on(Detail.Resized)
     def _detail_resized(self) -> None:
@@ -125,20 +132,18 @@ class MainScreen(Screen[None]):
 
     @on(PromptInput.Sent)
     def _prompt_sent(self, event: PromptInput.Sent) -> None:
-        if not self._sending:
-            self._sending = True
-            self._send(event.text)
+        if event.text.strip():
+            self._send(event.text, self.table.selected)
 
-    @work
-    async def _send(self, text: str) -> None:
-        try:
-            sent = await self._operations.send(self.table.selected, text, str(Path.cwd()))
-        finally:
-            self._sending = False
+    @work(group="send")
+    async def _send(self, text: str, session: Session | None) -> None:
+        async with self._sending:  # one after the other: the second may have to wait for the session of the first
+            sent = await self._operations.send(session, text, str(Path.cwd()))
         if sent:
             self.detail.prompt.accepted(text)
             self.detail.steps.following = True
-            self.detail.steps.focus()
+        else:
+            self.detail.prompt.give_back(text)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
         """A key that makes no sense for the selected session does nothing."""
@@ -207,6 +212,23 @@ class MainScreen(Screen[None]):
             await self._operations.delete(session)
 
     @work
+    async def action_archive(self) -> None:
+        """Put the selected session out of the way."""
+        if (session := self.table.selected) is not None:
+            await self._operations.archive(session)
+
+    @work
+    async def action_undo(self) -> None:
+        """Bring back what was deleted or archived last."""
+        await self._operations.undo()
+
+    @work
+    async def action_processes(self) -> None:
+        """Show what the selected session runs, and what that costs."""
+        if (session := self.table.selected) is not None:
+            self.app.push_screen(ProcessesScreen(sayings.title(session), self._operations.processes_of(session)))
+
+    @work
     async def action_retry(self) -> None:
         """Send the last prompt of the selected session again."""
         if (session := self.table.selected) is not None and await self._operations.retry(session):
@@ -238,7 +260,7 @@ class MainScreen(Screen[None]):
         asked = self._operations
         target = sayings.target(session, asked.default_agent, str(Path.cwd()), installed=asked.default_installed)
         self.detail.say(session, target)
-        pairs = [
-            Content.assemble((key, "bold $foreground"), f" {label}") for key, label in footer(session, self.size.width)
-        ]
+        writing = isinstance(self.focused, PromptInput)
+        shown = WRITING if writing else footer(session, self.size.width)
+        pairs = [Content.assemble((key, "bold $foreground"), f" {label}") for key, label in shown]
         self.keys.say(Content("   ").join(pairs))

@@ -23,6 +23,9 @@ from ...widgets.recall_input import RecallInput
 from ...widgets.words import place
 from ..folders import FolderSuggester
 
+MOST_COPIES = 100
+DANGER = "Nothing is off limits: it may do anything that you may, without asking."
+
 SETTLED_SECONDS = 0.15
 """The exact command is worked out when nobody typed for so long."""
 
@@ -35,6 +38,7 @@ class SpawnRequest(Struct, frozen=True, kw_only=True):
     cwd: str
     model: str | None = None
     options: Mapping[str, object] = field(default_factory=dict)
+    copies: int = 1
 
 
 class Offer(Struct, frozen=True, kw_only=True):
@@ -59,6 +63,7 @@ class NewSessionScreen(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", "cancel", show=False),
+        Binding("enter", "start", "start", show=False),
     ]
 
     def __init__(self, offer: Offer, plan: Plan, start: Start) -> None:
@@ -78,6 +83,8 @@ class NewSessionScreen(ModalScreen[None]):
         self._folder = RecallInput(first.cwd, suggester=FolderSuggester(offer.folders), id="new-cwd")
         self._model = RecallInput(first.model or "", id="new-model")
         self._more = RecallInput(_arguments(first), placeholder="passed on as they are", id="new-args")
+        self._copies = Input("1", type="integer", max_length=3, compact=True, id="new-copies")
+        self._danger = Static(DANGER, markup=False, id="new-danger")
         self._command = Static("", id="new-plan", markup=False)
         self._error = Static("", id="new-error", markup=False)
 
@@ -91,9 +98,11 @@ class NewSessionScreen(ModalScreen[None]):
             yield from _row(Label("folder"), self._folder)
             yield from _row(Label("model"), self._model)
             yield from _row(Label("arguments"), self._more)
+            yield from _row(Label("copies"), self._copies)
+            yield self._danger
             yield self._command
             yield self._error
-            yield Static("Enter start   Tab next field   Ctrl+J new line   ↑↓ earlier   Esc cancel", classes="keys")
+            yield Static("Enter start   Tab next field   Ctrl+J new line   Up earlier   Esc cancel", classes="keys")
 
     def on_mount(self) -> None:
         """Begin with the prompt."""
@@ -125,12 +134,18 @@ class NewSessionScreen(ModalScreen[None]):
 
     @work(exclusive=True, group="plan")
     async def _show_command(self) -> None:
-        if not self._agent.value:
+        agent = self._agents.get(self._agent.value or "")
+        self._danger.display = agent is not None and self._mode.value in agent.dangerous
+        if agent is None:
             return
         await asyncio.sleep(SETTLED_SECONDS)
         launch, reason = await self._plan(self._request())
         self._say("" if launch else reason or "")
         self._command.update(clean(f"$ {shlex.join(launch.argv)}") if launch else "")
+
+    def action_start(self) -> None:
+        """Enter, wherever one is."""
+        self._try()
 
     @on(PromptInput.Left)
     def _cancel(self) -> None:
@@ -148,6 +163,10 @@ class NewSessionScreen(ModalScreen[None]):
             self._say("Write a prompt: what should the agent do?")
             self._prompt.focus()
             return
+        if not 1 <= request.copies <= MOST_COPIES:
+            self._say(f"Between 1 and {MOST_COPIES} copies can be started at once.")
+            self._copies.focus()
+            return
         reason = await self._start(request)
         if reason is None:
             self.dismiss(None)
@@ -162,6 +181,7 @@ class NewSessionScreen(ModalScreen[None]):
             cwd=self._folder.value.strip(),
             model=self._model.value.strip() or None,
             options=self._options(),
+            copies=int(self._copies.value) if self._copies.value.isdecimal() else 0,
         )
 
     def _options(self) -> dict[str, object]:

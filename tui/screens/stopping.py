@@ -42,6 +42,7 @@ class StoppingScreen(ModalScreen[None]):
         self._receipt: Receipt | None = None
         self._dialog = Vertical(classes="dialog")
         self._countdown = Line(signs=signs)
+        self._summary = Static("", markup=False)
         self._lines = Static("", markup=False, classes="lines")
         self._keys = Static("X kill now   Esc close (the stop goes on)", classes="keys")
 
@@ -49,6 +50,7 @@ class StoppingScreen(ModalScreen[None]):
         """The countdown, which the receipt replaces."""
         with self._dialog:
             yield self._countdown
+            yield self._summary
             with VerticalScroll(can_focus=False):
                 yield self._lines
             yield self._keys
@@ -71,7 +73,9 @@ class StoppingScreen(ModalScreen[None]):
     def _show(self, receipt: Receipt) -> None:
         self._head(f'{str(receipt.status).capitalize()} "{self._title}"')
         self._countdown.display = False
-        self._lines.update("\n".join(receipt_lines(receipt)))
+        summary, *lines = receipt_lines(receipt)
+        self._summary.update(summary)
+        self._lines.update("\n".join(lines))
         self._keys.update("Enter close")
 
     async def action_hurry(self) -> None:
