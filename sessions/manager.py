@@ -184,7 +184,10 @@ class SessionManager(SessionReader):
                 f"Session {session.id[:8]} is done: there is nothing to retry."
                 f" `agentdash inject {session.id[:8]}` sends its next prompt."
             )
-        return self._next_turn(session, self._store.prompts(session.id)[-1].text, again=True)
+        prompts = self._store.prompts(session.id)
+        if not prompts:
+            raise UnknownSessionError(f"Session {session.id[:8]} was deleted meanwhile.")
+        return self._next_turn(session, prompts[-1].text, again=True)
 
     def _next_turn(self, session: Session, prompt: str, *, again: bool = False) -> Session:
         self._check_free(session)
@@ -232,7 +235,7 @@ class SessionManager(SessionReader):
             )
         if session.host != procs.host_name():
             raise SessionBusyError(f"Session {short} runs on {session.host}; continue it there.")
-        if session.status is Status.LOST and survivors(self._layout, self._store.turns(session.id)[-1]):
+        if session.status is Status.LOST and survivors(self._layout, self._store.newest_turn(session.id)):
             raise SessionBusyError(
                 f"Processes of the lost turn of session {short} still live. `agentdash stop {short}` ends them."
             )
@@ -354,7 +357,7 @@ class SessionManager(SessionReader):
 
         def under_way() -> bool:
             session = self._fresh(session_id)
-            waits = session.status is Status.QUEUED and self._store.turns(session_id)[-1].launches == 0
+            waits = session.status is Status.QUEUED and self._store.newest_turn(session_id).launches == 0
             return waits or session.status not in (Status.QUEUED, Status.STARTING)
 
         self._wait_until(under_way, timeout)

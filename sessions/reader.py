@@ -213,7 +213,7 @@ class SessionReader:
     def processes(self, ref: str) -> list[ProcessInfo]:
         """The session's living processes, parents before children."""
         session = self.get(ref)
-        return process_list(self._layout.session(session.id), self._store.turns(session.id)[-1])
+        return process_list(self._layout.session(session.id), self._store.newest_turn(session.id))
 
     def _checked_turn(self, session: Session, turn: int | None) -> int:
         if turn is not None and not 1 <= turn <= session.turn:

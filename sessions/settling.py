@@ -4,12 +4,14 @@ The lock is the liveness test.  Who settles holds it exclusively, so that neithe
 can act on the same turn; what it writes is compare-and-set besides.
 """
 
+from contextlib import suppress
+
 from .agents.base import Facts
 from .agents.table import agent_named
 from .errors import AgentdashError
 from .journal import LineReader
 from .launching import poke, send_runner
-from .layout import Layout
+from .layout import SESSION_ID, Layout
 from .model import LIVE, Left, Session, Status, Turn
 from .queue import pump
 from .status import EndFacts, at_the_end
@@ -27,12 +29,26 @@ MAX_LAUNCHES = 3
 
 def settle(layout: Layout, store: Store) -> None:
     """Look at every open turn and give each dead one its outcome; then let the queue go on."""
-    for turn in store.open_turns():
+    turns = store.open_turns()
+    for turn in turns:
         try:
             _look_at(layout, store, turn)
         except (OSError, AgentdashError):
             continue  # one broken session must not keep the others from being listed, or the queue from going on
+    with suppress(OSError):
+        _tidy(layout, turns)
     pump(layout, store)
+
+
+def _tidy(layout: Layout, turns: list[Turn]) -> None:
+    """Remove second names that a runner left when it was killed between its last record and its end."""
+    used = {layout.live_name(turn.session, turn.n) for turn in turns}
+    for path in layout.live.iterdir():
+        session_id = path.name.split(".")[0]
+        if path in used or SESSION_ID.fullmatch(session_id) is None:
+            continue
+        if not locks.is_held(layout.session(session_id).lock):
+            path.unlink(missing_ok=True)
 
 
 def is_foreign(session: Session, turn: Turn) -> bool:

@@ -32,7 +32,7 @@ def stop_session(
         AgentdashError: no runner could be brought to do it.
         SessionBusyError: it runs on another host.
     """
-    turn = store.turns(session.id)[-1]
+    turn = store.newest_turn(session.id)
     if is_foreign(session, turn):
         raise SessionBusyError(f"Session {session.id[:8]} runs on {session.host}; stop it there.")
     cancelled = turn.status is Status.QUEUED and store.cancel_queued(
@@ -53,14 +53,14 @@ def stop_session(
 
 
 def _stop_unrecorded(layout: Layout, session: Session, turn: Turn, why: str) -> Receipt:
-    """Stop although nothing can be written (a full disk): SIGTERM to the runner means the same.
+    """Stop although nothing can be written (a full disk): SIGUSR1 to the runner means the same.
 
     Raises:
         AgentdashError: there is no runner, or it did not end its agent.
     """
     runner = _runner(turn)
     before = survivors(layout, turn)
-    if runner is None or not procs.send(runner, signal.SIGTERM):
+    if runner is None or not procs.send(runner, signal.SIGUSR1):
         raise StoreError(f"{why} Session {session.id[:8]} was not stopped.")
     deadline = monotonic() + _patience(None, session)
     while left := survivors(layout, turn):
@@ -107,24 +107,18 @@ class _Errand:
                 receipt = self._store.answered(self._request)
                 if receipt is not None:
                     return receipt
-                newest = self._newest()
+                newest = self._store.newest_turn(self._session)
                 if newest.n != self._turn:
                     return None
                 self._wake(newest)
                 time.sleep(POLL_SECONDS)
             if attempt == 1:
-                self._kill_runner(self._newest())
+                self._kill_runner(self._store.newest_turn(self._session))
         short = self._session[:8]
         raise AgentdashError(
             f"Session {short} did not react to the stop. `agentdash explain {short}` tells more;"
             f" its runner's log is {self._folder.runner_log}."
         )
-
-    def _newest(self) -> Turn:
-        turns = self._store.turns(self._session)
-        if not turns:
-            raise SessionBusyError(f"Session {self._session[:8]} was deleted meanwhile.")
-        return turns[-1]
 
     def _wake(self, turn: Turn) -> None:
         if locks.is_held(self._folder.lock):
@@ -138,7 +132,7 @@ class _Errand:
             send_runner(self._layout, self._session, turn.n, "sweep", {})
         else:
             self._settle()
-            self._sent_at = monotonic() if not self._newest().status.ended else 0.0
+            self._sent_at = monotonic() if not self._store.newest_turn(self._session).status.ended else 0.0
 
     def _kill_runner(self, turn: Turn) -> None:
         """A runner that does not react is killed, by identity; another one takes over."""

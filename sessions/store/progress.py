@@ -45,6 +45,8 @@ class Outcome(Struct, frozen=True, kw_only=True):
     status: Status
     reason: str | None
     rule: str | None = None
+    stop_by: str | None = None
+    """Whose stop ended it; recorded here where that could not be before its first signal."""
     exit_code: int | None = None
     signal: str | None = None
     duration_ms: int | None = None
@@ -138,9 +140,11 @@ class TurnLog:
         with self._database.transaction() as db:
             changed = db.execute(
                 f"UPDATE turns SET status = ?, reason = ?, rule = ?, exit_code = ?, signal = ?, duration_ms = ?,"  # noqa: S608
+                f" stop_by = COALESCE(stop_by, ?), stop_requested_at = COALESCE(stop_requested_at, ?),"
                 f" rusage = ?, receipt = ?, left = ?, ended_at = ? WHERE session = ? AND n = ? AND status IN {_LIVE}",
                 (
                     outcome.status, reason, outcome.rule, outcome.exit_code, outcome.signal, outcome.duration_ms,
+                    outcome.stop_by, now if outcome.stop_by else None,
                     dump(outcome.rusage) if outcome.rusage else None,
                     dump(outcome.receipt) if outcome.receipt else None,
                     dump(outcome.left), now, self._session, self._n,

@@ -115,6 +115,17 @@ class Store:
         rows = self.database.rows("SELECT * FROM turns WHERE session = ? ORDER BY n", (session_id,))
         return [turn_from(row) for row in rows]
 
+    def newest_turn(self, session_id: str) -> Turn:
+        """The last turn of a session.
+
+        Raises:
+            UnknownSessionError: the session was deleted meanwhile.
+        """
+        rows = self.database.rows("SELECT * FROM turns WHERE session = ? ORDER BY n DESC LIMIT 1", (session_id,))
+        if not rows:
+            raise UnknownSessionError(f"Session {session_id[:8]} was deleted meanwhile.")
+        return turn_from(rows[0])
+
     def open_turns(self) -> list[Turn]:
         """Turns that are queued or live, of all sessions."""
         states = sorted(str(s) for s in LIVE | {Status.QUEUED})

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..agents.base import Launch
 from ..layout import Layout
-from .procs import RUN_TAG, RUNNER_MARK, SESSION_TAG
+from .procs import HOME, RUN_TAG, RUNNER_MARK, SESSION_TAG
 
 
 class StartError(Exception):
@@ -69,7 +69,7 @@ def _environment(
     base: Mapping[str, str], layout: Layout, session_id: str, run_id: str, extra: Mapping[str, str]
 ) -> dict[str, str]:
     env = {name: value for name, value in base.items() if name != RUNNER_MARK}
-    own = {SESSION_TAG: session_id, RUN_TAG: run_id, "AGENTDASH_HOME": str(layout.home)}
+    own = {SESSION_TAG: session_id, RUN_TAG: run_id, HOME: str(layout.home)}
     return env | dict(extra) | own
 
 

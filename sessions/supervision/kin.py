@@ -1,8 +1,8 @@
 """Which processes belong to a session.
 
 Ours is what descends from this runner, carries the session's tag, is in the agent's process group, or was seen
-below it earlier.  Another live session's runner and everything below it is never ours: without that rule,
-stopping an outer session would kill an inner one.
+below it earlier.  Another session's runner, what carries another session's tag, and everything below those is never
+ours: without that rule, stopping an outer session would kill an inner one.
 """
 
 import json
@@ -13,7 +13,7 @@ from typing import Self
 from ..layout import SessionFolder, write_atomic
 from ..model import Turn
 from . import locks, procs
-from .procs import Process
+from .procs import HOME, Process
 
 YOUNG_SECONDS = 10.0
 """A runner that has just been sent does not hold its lock yet."""
@@ -47,11 +47,10 @@ class Kin:
         environments = {pid: procs.environment(pid) for pid in processes}
         marks = {pid: mark for pid, env in environments.items() if (mark := env.get(procs.RUNNER_MARK))}
         runners = {pid for pid, mark in marks.items() if mark == self._lock}
-        others = {pid for pid in marks.keys() - runners if _serves(marks[pid], processes[pid])}
-        protected = {p.pid for p in procs.descendants(processes, others)} | others | runners
-        tagged = {pid for pid, p in processes.items() if self._is_tagged(p, environments[pid])} - protected
-        below = procs.descendants(processes, runners | tagged, lambda pid: pid in protected)
-        ours = tagged | {p.pid for p in below}
+        strangers = {pid for pid, p in processes.items() if self._is_strangers(p, environments[pid])} - runners
+        marked = {pid for pid, p in processes.items() if self._is_marked(p, environments[pid])} - strangers - runners
+        below = procs.descendants(processes, runners | marked, lambda pid: pid in strangers)
+        ours = marked | {p.pid for p in below} - runners
         found = {p.key: p for p in processes.values() if p.pid in ours and not p.zombie}
         self._remembered |= set(found)
         return found
@@ -61,10 +60,10 @@ class Kin:
 
         A process that cleared its environment can be found by nothing else once its runner is dead.
         """
-        tree = {process.key for process in procs.tree(os.getpid(), _is_runner)}
+        tree = {process.key for process in procs.tree(os.getpid(), self._hides)}
         if self.agent is not None:
             tree |= {self.agent}
-            tree |= {process.key for process in procs.tree(self.agent[0], _is_runner)}
+            tree |= {process.key for process in procs.tree(self.agent[0], self._hides)}
         self._remembered = {key for key in self._remembered | tree if procs.alive(*key)}
         if self._remembered != self._written:
             self.write()
@@ -82,7 +81,25 @@ class Kin:
         leader = procs.look(self.agent[0])
         return leader is not None and leader.start == self.agent[1]
 
-    def _is_tagged(self, process: Process, env: dict[str, str]) -> bool:
+    def _is_strangers(self, process: Process, env: dict[str, str]) -> bool:
+        """Whether it is another session's runner, or carries the tag of a session that is there.
+
+        A runner inherits the orphans of another one that was started below it and killed: descent alone proves
+        nothing against a tag.
+        """
+        mark = env.get(procs.RUNNER_MARK)
+        if mark is not None and mark != self._lock and _serves(mark, process):
+            return True
+        tag = env.get(procs.SESSION_TAG)
+        home = env.get(HOME) or str(Path(self._lock).parents[2])
+        return tag is not None and tag != self._session_id and (Path(home) / "sessions" / tag).is_dir()
+
+    def _hides(self, pid: int) -> bool:
+        """Whether everything from this process on belongs to somebody else."""
+        process = procs.look(pid)
+        return process is None or self._is_strangers(process, procs.environment(pid))
+
+    def _is_marked(self, process: Process, env: dict[str, str]) -> bool:
         return (
             env.get(procs.SESSION_TAG) == self._session_id
             or process.key in self._remembered
@@ -102,11 +119,6 @@ class Kin:
             return {(int(pid), int(start)) for pid, start in data["processes"]}
         except (OSError, ValueError, KeyError, TypeError):
             return set()
-
-
-def _is_runner(pid: int) -> bool:
-    mark, process = procs.environment(pid).get(procs.RUNNER_MARK), procs.look(pid)
-    return mark is not None and process is not None and _serves(mark, process)
 
 
 def _serves(mark: str, process: Process) -> bool:

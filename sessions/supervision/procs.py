@@ -22,6 +22,9 @@ LINUX = sys.platform == "linux"
 
 SESSION_TAG = "AGENTDASH_SESSION_ID"
 RUN_TAG = "AGENTDASH_RUN_ID"
+HOME = "AGENTDASH_HOME"
+"""In an agent's environment: the state folder of its session."""
+
 RUNNER_MARK = "AGENTDASH_RUNNER"
 """In a runner's own environment: the path of the lock it serves.  Its children do not inherit it."""
 

@@ -145,6 +145,7 @@ class Recorder:
             status=verdict.status,
             reason=verdict.reason,
             rule=verdict.rule,
+            stop_by=stopped_by,
             exit_code=child.exit_code,
             signal=child.signal,
             duration_ms=None if child.adopted else round((time.monotonic() - self._began) * 1000),
@@ -180,9 +181,9 @@ class Recorder:
     def _write_end(self, facts: Facts, outcome: Outcome, steps: int) -> None:
         self.retried(lambda: self._log.end(facts, outcome, steps))
         self._follower = None
-        self.guarded(lambda: write_identity(self._store, self._folder))
         with contextlib.suppress(OSError):
             self._layout.live_name(self._session, self._turn).unlink(missing_ok=True)
+        self.guarded(lambda: write_identity(self._store, self._folder))
 
     def _key(self, follower: Follower) -> tuple[object, ...]:
         facts = follower.facts

@@ -79,6 +79,7 @@ class Runner:
         self._finishing_since: float | None = None
         self._next_look = 0.0
         self._shutdown = False
+        self._asked = False
         self._store.data_version()  # opens the database while its folder is surely there
         self._poke = os.open(self._folder.poke, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
         self._wake = self._install_handlers()
@@ -161,7 +162,7 @@ class Runner:
             ready = [descriptor for descriptor, _ in poll.poll(0 if more else self._delay(now) * 1000)]
             for descriptor in ready:
                 notify.drain(descriptor)
-            asked = self._poke in ready or self._shutdown or self._ended_but_lives()
+            asked = self._poke in ready or self._shutdown or self._asked or self._ended_but_lives()
             if self._ended and self._wake in ready:
                 self._next_look = min(self._next_look, now + CHILD_SECONDS)
             if self._growth in ready:
@@ -205,7 +206,7 @@ class Runner:
 
     def _who_stops(self, kinds: list[str]) -> str | None:
         """In whose name to stop; None where all may go on."""
-        if kinds:
+        if kinds or self._asked:
             return "you"
         if self._shutdown:
             return "the system"
@@ -276,7 +277,9 @@ class Runner:
         if not left:
             return not self._pending()
         with contextlib.suppress(StoreError):
-            return self._log.newer_turn_queued()
+            if self._log.newer_turn_queued():
+                self._recorder.guarded(self._kin.write)  # nothing else finds what cleared its environment
+                return True
         return False
 
     def _pending(self) -> bool:
@@ -307,10 +310,16 @@ class Runner:
         self._recorder.retried(lambda: self._log.answer(receipt))
 
     def _install_handlers(self) -> int:
-        """Signals as a readable descriptor; SIGTERM asks us to end the agent and go."""
+        """Signals as a readable descriptor; SIGTERM asks us to end the agent and go.
+
+        SIGUSR1 is a stop that could not be written down: the disk is full.
+        """
 
         def shut_down(*_: object) -> None:
             self._shutdown = True
+
+        def stop(*_: object) -> None:
+            self._asked = True
 
         def wake(*_: object) -> None:
             """Only wakes the loop, through the descriptor."""
@@ -318,6 +327,7 @@ class Runner:
         receive, send = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.set_wakeup_fd(send, warn_on_full_buffer=False)
         signal.signal(signal.SIGTERM, shut_down)
+        signal.signal(signal.SIGUSR1, stop)
         for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
             signal.signal(number, wake)
         return receive

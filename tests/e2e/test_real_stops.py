@@ -1,0 +1,104 @@
+"""Stops of the real codex and claude at awkward moments: always a receipt, never anything left."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from agentdash.sessions.model import Status
+from agentdash.sessions.supervision import procs
+
+pytestmark = pytest.mark.real
+
+MINUTE = 60
+CODEX_MODES = ("read-only", "workspace-write", "danger-full-access")
+SECONDS_INTO_A_COMMAND = (0, 1, 2, 3, 4)
+CLAUDE_STARTS_MS = range(600, 1001, 50)
+"""During its start claude swallows a SIGINT (protocols 3)."""
+
+
+@pytest.fixture
+def project(tmp_path):
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+def found(manager, session, text):
+    return next((p for p in manager.processes(session.id) if text in p.command), None)
+
+
+def stopped(manager, session):
+    """Stop it; what was known of it before, and the receipt."""
+    before = {(p.pid, procs.look(p.pid).start) for p in manager.processes(session.id) if procs.look(p.pid)}
+    return before, manager.stop(session.id)
+
+
+def check(manager, session, before, receipt, leftovers):
+    assert receipt.left == ()
+    assert receipt.ended
+    assert not [pid for pid, start in before if procs.alive(pid, start)]
+    assert leftovers(session.id) == []
+    assert manager.get(session.id).status is Status.STOPPED
+    assert manager.get(session.id).reason.startswith("stopped by you; ")
+
+
+@pytest.mark.parametrize(
+    ("agent", "options"),
+    [*(("codex", {"sandbox": mode}) for mode in CODEX_MODES), ("claude", {"permission_mode": "bypassPermissions"})],
+    ids=[*CODEX_MODES, "claude"],
+)
+def test_K3_a_stop_in_each_of_the_first_seconds_of_a_command(
+    manager, codex_env, claude_env, project, leftovers, wait_until, agent, options
+):
+    def one(second):
+        session = manager.spawn("[[fake:sleep600]] go", agent=agent, cwd=str(project), options=options)
+
+        def so_far():
+            command = found(manager, session, "sleep 600")
+            return command is not None and (command.age_s or 0) >= second
+
+        wait_until(so_far, timeout=2 * MINUTE, what=f"second {second} of the command")
+        return session, *stopped(manager, session)
+
+    with ThreadPoolExecutor(len(SECONDS_INTO_A_COMMAND)) as pool:
+        for session, before, receipt in pool.map(one, SECONDS_INTO_A_COMMAND):
+            assert any("sleep 600" in ended.command for ended in receipt.ended)
+            check(manager, session, before, receipt, leftovers)
+
+
+def test_K3_claude_is_stopped_at_any_moment_of_its_start(manager, claude_env, project, leftovers, wait_until):
+    for after_ms in CLAUDE_STARTS_MS:
+        session = manager.started(manager.spawn("[[fake:sleep600]] go", agent="claude", cwd=str(project)).id)
+        agent = manager.turns(session.id)[-1].agent_pid
+        wait_until(
+            lambda pid=agent, age=after_ms / 1000: (procs.age_seconds(procs.look(pid)) or 0) >= age,
+            what=f"{after_ms} ms after the start",
+        )
+        before, receipt = stopped(manager, session)
+        check(manager, session, before, receipt, leftovers)
+
+
+@pytest.mark.parametrize("agent", ["codex", "claude"])
+def test_K3_an_agent_that_waits_for_its_model_is_stopped(
+    manager, codex_env, claude_env, project, leftovers, wait_until, agent
+):
+    session = manager.spawn("[[fake:hang_after_tool]] go", agent=agent, cwd=str(project))
+    wait_until(lambda: "before-hang" in manager.output(session.id).decode(), timeout=MINUTE, what="the first command")
+    check(manager, session, *stopped(manager, session), leftovers)
+
+
+@pytest.mark.parametrize("agent", ["codex", "claude"])
+def test_K8_a_real_agent_that_hangs_is_stopped_by_its_limit(manager, codex_env, claude_env, project, leftovers, agent):
+    options = {"limits": {"silence_seconds": 3}}
+    session = manager.spawn("[[fake:hang]] go", agent=agent, cwd=str(project), options=options)
+    [ended] = manager.wait([session.id], timeout=2 * MINUTE)
+    assert ended.status is Status.STOPPED
+    assert ended.reason.startswith("stopped by its limit: printed nothing for 3s; ")
+    assert leftovers(session.id) == []
+
+
+def test_K1_more_real_agents_than_places_all_get_their_turn(manager, codex_env, project, tmp_path):
+    (tmp_path / "config.toml").write_text("[queue]\nmax_running = 2\n")
+    sessions = manager.spawn_copies(5, "[[fake:plain]] go", agent="codex", cwd=str(project))
+    ended = manager.wait([session.id for session in sessions], timeout=3 * MINUTE)
+    assert [session.status for session in ended] == [Status.DONE] * 5
