@@ -3,6 +3,7 @@
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 
 def milliseconds(action: Callable[[], object], runs: int = 7) -> float:
@@ -16,6 +17,13 @@ def once(action: Callable[[], object]) -> float:
     began = time.perf_counter()
     action()
     return (time.perf_counter() - began) * 1000
+
+
+def all_at_once(folder: str) -> Path:
+    """Settings that keep nothing in the launch queue, in a file of this folder."""
+    path = Path(folder) / "all-at-once.toml"
+    path.write_text("[queue]\nmax_running = 1000\n")
+    return path
 
 
 def table(title: str, head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from measure import table
+from measure import all_at_once, table
 from terminal import Terminal
 
 from agentdash.sessions.manager import SessionManager
@@ -102,6 +102,7 @@ def idle() -> list[list[object]]:
 def main() -> None:
     latencies, costs = [], []
     with tempfile.TemporaryDirectory() as scratch:
+        os.environ["AGENTDASH_CONFIG"] = str(all_at_once(scratch))
         os.environ["AGENTDASH_HOME"] = f"{scratch}/starts"
         with SessionManager() as manager:
             start_up(manager)

@@ -4,10 +4,9 @@ import os
 import statistics
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from measure import once, table
+from measure import all_at_once, once, table
 
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Session
@@ -33,7 +32,7 @@ def memory(pid: int) -> tuple[float, float]:
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as folder, SessionManager(Path(folder)) as manager:
+    with tempfile.TemporaryDirectory() as folder, SessionManager(Path(folder), all_at_once(folder)) as manager:
         delays = [spawned_after(manager) for _ in range(RUNS)]
         session = start(manager)
         time.sleep(1)
@@ -46,8 +45,7 @@ def main() -> None:
         busy = os.times()
         time.sleep(5)
         idle = os.times()
-        with ThreadPoolExecutor(MANY) as pool:
-            all_stops = once(lambda: list(pool.map(lambda s: manager.stop(s.id), many)))
+        all_stops = once(lambda: manager.stop_all([session.id for session in many]))
         table(
             "one runner",
             ["", "median", "worst"],

@@ -126,11 +126,18 @@ def load_config(path: Path | None = None) -> Config:
 
 def in_force(config: Config) -> Config:
     """The settings with a section for every agent: defaults where the file has none."""
-    return structs.replace(
-        config,
-        agents={name: config.settings_for(name, {}) for name in AGENTS},
-        stop=structs.replace(_stop_settings(config.stop.over(Ladder())), after_turn=config.stop.after_turn or "keep"),
+    return structs.replace(config, agents={name: _in_force(config, name) for name in AGENTS})
+
+
+def _in_force(config: Config, name: str) -> AgentSettings:
+    settings = config.settings_for(name, {})
+    ladder = config.ladder_for(agent_named(name).ladder, settings)
+    stop = StopSettings(
+        interrupt_seconds=ladder.interrupt,
+        terminate_seconds=ladder.terminate,
+        after_turn=settings.stop.after_turn or config.stop.after_turn or "keep",
     )
+    return structs.replace(settings, stop=stop, limits=settings.limits.over(config.limits))
 
 
 def as_toml(config: Config) -> str:
@@ -254,11 +261,7 @@ def _default() -> Config:
         adapter = agent_named(name)
         if adapter.binary and shutil.which(adapter.binary):
             agents[name] = adapter.settings_type()
-    return Config(default_agent=next(iter(agents), "codex"), agents=agents, stop=_stop_settings(Ladder()))
-
-
-def _stop_settings(ladder: Ladder) -> StopSettings:
-    return StopSettings(interrupt_seconds=ladder.interrupt, terminate_seconds=ladder.terminate)
+    return Config(default_agent=next(iter(agents), "codex"), agents=agents)
 
 
 def _without_null(value: Any) -> Any:

@@ -12,7 +12,7 @@ from msgspec import structs
 
 from ..model import Step, StepKind, StepStatus, Usage
 from . import claude_events as events
-from .base import Agent, AgentSettings, Launch, LaunchRequest, TurnParser
+from .base import Agent, AgentSettings, Ladder, Launch, LaunchRequest, TurnParser
 from .claude_tools import TaskList, answered, begun
 from .lines import NULL, UNREADABLE, joined, kind_of, text_of, value_of
 
@@ -259,6 +259,8 @@ class Claude(Agent):
     install_hint = "Install it with `npm install -g @anthropic-ai/claude-code`."
     settings_type = ClaudeSettings
     mode_key = "permission_mode"
+    # SIGINT ends it with its commands; a late SIGTERM only makes it ask the model again (protocols 1.1).
+    ladder = Ladder(interrupt=4.0, terminate=1.5)
     dangerous = frozenset({"bypassPermissions"})
     env_keys = ("PATH", "CLAUDE_CONFIG_DIR", "ANTHROPIC_BASE_URL")
 
