@@ -290,17 +290,19 @@ class Left(Struct, frozen=True, kw_only=True):
 
 
 def left_text(left: Sequence[Left]) -> str | None:
-    """What was left, in a few words: ``python3 :8000, node +2``; None where nothing was."""
-    names = []
-    for process in left[:_NAMED]:
+    """What was left, in a few words: ``python3 :8000, node, sleep x4``; None where nothing was."""
+    names: dict[str, int] = {}
+    for process in left:
         program = process.command.split(" ", 1)[0].rstrip(":").rpartition("/")[2]
-        names.append(" ".join([program, *(f":{port}" for port in process.ports)]))
-    more = f" +{len(left) - _NAMED}" if len(left) > _NAMED else ""
-    return ", ".join(names) + more if names else None
+        name = " ".join([program, *(f":{port}" for port in process.ports)])
+        names[name] = names.get(name, 0) + 1
+    told = [name if count == 1 else f"{name} x{count}" for name, count in names.items()]
+    more = f" +{len(told) - _NAMED}" if len(told) > _NAMED else ""
+    return ", ".join(told[:_NAMED]) + more if told else None
 
 
 _NAMED = 3
-"""Processes named before the rest is only counted."""
+"""Kinds of processes that are named; more are only counted."""
 
 
 _RUNGS = ("SIGINT", "SIGTERM", "SIGKILL")

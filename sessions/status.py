@@ -86,7 +86,7 @@ def _over_limit(crossed: tuple[str, ...]) -> str | None:
 def _failure(end: EndFacts) -> str:
     if end.facts.end == "failed" and end.facts.error:
         return end.facts.error
-    if end.signal is not None:
+    if end.signal is not None and not end.lingered:
         return f"killed by {end.signal}, not by agentdash"
     what = end.stderr_reason or end.facts.error
     if end.exit_code:

@@ -46,6 +46,25 @@ def test_what_pretends_to_be_a_runner_is_ended_all_the_same(manager, leftovers, 
     assert leftovers(session.id) == []
 
 
+def test_a_runner_that_inherits_anothers_agent_leaves_it_alone(manager, leftovers, wait_until):
+    """It is the subreaper of what was started inside its session: a killed inner runner's agent becomes its child."""
+    inside = f"{sys.executable} -m agentdash run -- sh -c 'setsid sleep 711 & sleep 710'; sleep 709"
+    outer = manager.started(manager.run(["sh", "-c", inside]).id)
+    inner = wait_until(
+        lambda: next((s for s in manager.sessions() if s.parent == outer.id), None), what="the inner one"
+    )
+    wait_until(lambda: len(manager.processes(inner.id)) == 3, what="its processes")
+    turn = manager.turns(inner.id)[-1]
+    procs.send_kill(procs.look(turn.runner_pid))
+    wait_until(lambda: procs.look(turn.agent_pid).parent != turn.runner_pid, what="the agent to be inherited")
+    assert len(manager.processes(inner.id)) == 3
+    receipt = manager.stop(outer.id)
+    assert not [ended for ended in receipt.ended if ended.command in ("sleep 710", "sleep 711")]
+    assert len(leftovers(inner.id)) == 3
+    assert len(manager.stop(inner.id).ended) == 3
+    assert leftovers(inner.id) == []
+
+
 def test_what_is_left_is_ended_also_after_a_queued_turn_was_cancelled(manager, tmp_path, leftovers):
     session = manager.run(["sh", "-c", "sleep 843 & exit 1"])
     [failed] = manager.wait([session.id], timeout=30)

@@ -1,6 +1,6 @@
 import pytest
 
-from agentdash.sessions.model import Session, Status, Usage
+from agentdash.sessions.model import Left, Session, Status, Stopping, Usage, left_text
 from agentdash.sessions.text import cell_width
 from agentdash.widgets import words
 from agentdash.widgets.columns import cells, columns, headings, second_line
@@ -80,7 +80,9 @@ def test_columns_go_by_rank_until_the_title_has_room():
 def test_the_second_line_stands_only_where_there_is_a_reason():
     assert second_line(session(), NOW, 100) is None
     assert second_line(session(reason="exit 3"), NOW, 100)[0].strip() == "↳ exit 3"
-    assert "2 processes left" in second_line(session(status=Status.DONE, left=2), NOW, 100)[0]
+    left = session(status=Status.DONE, left=2, left_note="python3 :8000, node")
+    assert "2 processes left running: python3 :8000, node" in second_line(left, NOW, 100)[0]
+    assert "2 processes left running" in second_line(session(status=Status.DONE, left=2), NOW, 100)[0]
 
 
 def test_t2_a_running_session_that_says_nothing_for_long_is_called_silent():
@@ -133,3 +135,36 @@ def test_the_tally_follows_what_changes():
     assert "running" not in told
     assert told.endswith("36.4k tok  $0.62")
     assert len(told) == 120
+
+
+def test_what_is_left_is_named_once_for_each_kind():
+    def left(*commands):
+        return [Left(pid=1, command=c, reason="", ports=(8000,) if "http" in c else ()) for c in commands]
+
+    assert left_text([]) is None
+    assert left_text(left("/usr/bin/python3 -m http.server", "node x")) == "python3 :8000, node"
+    assert left_text(left("sleep 1", "sleep 2", "a", "b", "c", "[kworker: 1]")) == "sleep x2, a, b +2"
+
+
+def test_what_somebody_stopped_here_needs_no_second_line_but_says_what_was_ended():
+    reason = "stopped by you; 7 processes ended (SIGINT 7), 0 left"
+    stopped = session(status=Status.STOPPED, reason=reason, title="short", last_message="hello")
+    assert second_line(stopped, NOW, 160) is None
+    assert reason[:30] in line(stopped, 160)
+    limit = session(status=Status.STOPPED, reason="stopped by its limit: ran longer than 10m; 1 process ended")
+    assert "ran longer than 10m" in second_line(limit, NOW, 160)[0]
+
+
+@pytest.mark.parametrize(
+    ("stopping", "told"),
+    [
+        (Stopping(rung="SIGINT", next="SIGTERM", due_at=NOW + 2001), "stopping: SIGINT sent, SIGTERM in 3s"),
+        (Stopping(rung="SIGTERM", next="SIGKILL", due_at=NOW - 5000), "stopping: SIGTERM sent, SIGKILL in 0s"),
+        (Stopping(rung="SIGKILL"), "stopping: SIGKILL sent"),
+        (Stopping(rung="sweep, SIGTERM", next="SIGKILL", due_at=NOW + 900), "stopping: sweep, SIGTERM, SIGKILL in 1s"),
+    ],
+)
+def test_a_stop_is_counted_down_in_its_row(stopping, told):
+    text, role = second_line(session(stopping=stopping, reason="Reconnecting"), NOW, 120)
+    assert told in text
+    assert role == "attention"

@@ -52,6 +52,23 @@ def test_an_agent_that_stays_after_its_end_is_done_and_says_so():
     assert "stayed" in found.reason
 
 
+def test_a_failure_whose_process_had_to_be_ended_is_not_blamed_on_others():
+    found = verdict(end="failed", lingered=True, signal="SIGINT")
+    assert (found.status, found.reason) == (Status.FAILED, "the agent reported a failure")
+
+
+def test_what_a_stop_ended_and_who_asked_is_the_reason():
+    found = verdict(stopped_by="its limit: ran longer than 10m", ended="2 processes ended (SIGINT 2), 0 left")
+    assert found.reason == "stopped by its limit: ran longer than 10m; 2 processes ended (SIGINT 2), 0 left"
+
+
+def test_a_good_turn_tells_of_limits_and_sweeps():
+    facts = {"succeeded": True, "end": "completed", "exit_code": 0}
+    assert verdict(crossed=("cost more than $2.00",), **facts).reason == "over its limit: cost more than $2.00"
+    assert verdict(ended="1 process ended (SIGTERM 1), 0 left", **facts).reason.startswith("swept: 1 process ended")
+    assert while_running(Facts(), ("ran longer than 1h",)) == (Status.RUNNING, "over its limit: ran longer than 1h")
+
+
 def test_denied_permissions_are_told():
     found = at_the_end(EndFacts(facts=Facts(end="completed", denied=2), succeeded=True, exit_code=0))
     assert found.reason == "2 permissions denied"
