@@ -31,6 +31,7 @@ SESSIONS = (
     ("web", "Rename the store and its tests", "followup"),
     ("api", "Write the migration for the orders table", "done"),
     ("web", "Start a dev server and check the home page", "leftovers"),
+    ("infra", "Run the load test against staging", "tree"),
     ("infra", "Upgrade the build and run everything in parallel", "tree"),
     ("api", "Split the monolith into services, step by step", "long"),
     ("web", "Add dark mode to the settings page", "fail"),
@@ -68,6 +69,22 @@ async def confirm(app: Dashboard, pilot: Pilot[Any]) -> None:
     await shown(app, pilot, "keep (default)")
 
 
+async def processes(app: Dashboard, pilot: Pilot[Any]) -> None:
+    """What a session runs, and what that costs."""
+    select(app, "Upgrade the build")
+    await pilot.press("p")
+    await shown(app, pilot, "in all")
+
+
+async def stopping(app: Dashboard, pilot: Pilot[Any]) -> None:
+    """A stop under way, counted down in its row."""
+    select(app, "Run the load test")
+    await pilot.press("x")
+    await shown(app, pilot, "keep (default)")
+    await pilot.press("y", "escape")
+    await shown(app, pilot, "stopping: ")
+
+
 async def receipt(app: Dashboard, pilot: Pilot[Any]) -> None:
     """What a stop ended."""
     await confirm(app, pilot)
@@ -93,9 +110,11 @@ SCENES: dict[str, tuple[tuple[int, int], str, Scene]] = {
     "new-session": ((100, 30), "dark", new_session),
     "help": ((100, 40), "dark", help_page),
     "stop": ((100, 30), "dark", confirm),
+    "processes": ((100, 30), "dark", processes),
     "receipt": ((100, 30), "dark", receipt),
+    "stopping": ((120, 40), "dark", stopping),
 }
-"""Size, theme, and what is done before the picture is taken; ``receipt`` is the last because it ends a session."""
+"""Size, theme, and what is done before the picture is taken; the last two end a session."""
 
 
 def main() -> int:

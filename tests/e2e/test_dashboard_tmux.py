@@ -26,6 +26,8 @@ def test_the_whole_job_from_the_keyboard(terminal, manager, leftovers):
     terminal.shows("● running", "── turn 2 ──", "session is running")
     (session,) = manager.sessions()
     terminal.shows("✦ Module 1 ")
+    terminal.keys("Escape")
+    terminal.shows("x stop")
 
     terminal.keys("x")
     terminal.shows('Stop "', "demo, turn 2", "n keep (default)")
@@ -109,6 +111,20 @@ def test_two_dashboards_and_the_command_line_see_each_other(open_terminal, manag
     line.type("clear; agentdash messages @last")
     line.keys("Enter")
     line.shows("Once more")
+
+
+def test_ctrl_z_suspends_and_fg_comes_back(terminal, manager):
+    terminal.start("bash --norc")
+    terminal.type("agentdash")
+    terminal.keys("Enter")
+    terminal.shows("No sessions yet.")
+    terminal.keys("C-z")
+    terminal.shows("Stopped")
+    terminal.type("fg")
+    terminal.keys("Enter")
+    terminal.shows("No sessions yet.", "q quit")
+    terminal.keys("q")
+    terminal.lacks("No sessions yet.")
 
 
 def test_the_terminal_is_as_it_was(terminal, manager):

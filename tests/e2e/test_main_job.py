@@ -31,6 +31,8 @@ def test_the_main_job_on_the_real_codex(terminal, codex_env, manager, tmp_path, 
     terminal.type("[[fake:context_probe]] how much do you see?")
     terminal.keys("Enter")
     terminal.shows("turn 2", "I can see 2 user messages", timeout=60)
+    terminal.keys("Escape")
+    terminal.shows("n new")
 
     new_session(terminal, "[[fake:sleep600]] wait for it")
     terminal.shows("sleep 600", "● running", timeout=60)
