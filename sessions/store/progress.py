@@ -154,6 +154,11 @@ class TurnLog:
                 return False
             self._write_facts(db, facts, steps)
             db.execute(
+                "UPDATE prompts SET state = CASE WHEN ? THEN 'seen' WHEN state = 'queued' THEN 'unsent' ELSE state END"
+                " WHERE session = ? AND turn = ?",
+                (steps > 0, self._session, self._n),
+            )
+            db.execute(
                 "UPDATE sessions SET status = ?, reason = ?, exit_code = ?, signal = ?, left = ?, left_note = ?,"
                 " stopping = NULL, ended_at = ?, updated_at = ? WHERE id = ?",
                 (

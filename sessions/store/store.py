@@ -284,6 +284,7 @@ class Store:
                 (status, reason, rule, now, session_id, n),
             ).rowcount
             if changed:
+                db.execute("UPDATE prompts SET state = 'unsent' WHERE session = ? AND turn = ?", (session_id, n))
                 db.execute(
                     "UPDATE sessions SET status = ?, reason = ?, ended_at = ?, updated_at = ?"
                     " WHERE id = ? AND turn = ?",
