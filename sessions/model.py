@@ -338,8 +338,8 @@ class Prompt(Struct, frozen=True, kw_only=True):
     turn: int
     text: str
     state: str
-    """``queued``, ``sent`` (the agent was started with it), ``seen`` (it printed something since), or ``unsent``: its
-    turn ended before."""
+    """``queued``, ``sent`` (the agent was started with it), ``seen`` (it printed something since), ``unsent`` (its turn
+    ended before), or ``unconfirmed`` (nobody saw whether it was given to the agent)."""
     created_at: int
     sent_at: int | None = None
     seen_at: int | None = None

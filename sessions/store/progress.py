@@ -53,6 +53,8 @@ class Outcome(Struct, frozen=True, kw_only=True):
     rusage: dict[str, float] | None = None
     receipt: Receipt | None = None
     left: tuple[Left, ...] = ()
+    started: bool = True
+    """Whether the agent may have been given its prompt."""
 
 
 class TurnLog:
@@ -154,9 +156,9 @@ class TurnLog:
                 return False
             self._write_facts(db, facts, steps)
             db.execute(
-                "UPDATE prompts SET state = CASE WHEN ? THEN 'seen' WHEN state = 'queued' THEN 'unsent' ELSE state END"
+                "UPDATE prompts SET state = CASE WHEN ? THEN 'seen' WHEN state = 'queued' THEN ? ELSE state END"
                 " WHERE session = ? AND turn = ?",
-                (steps > 0, self._session, self._n),
+                (steps > 0, "unconfirmed" if outcome.started else "unsent", self._session, self._n),
             )
             db.execute(
                 "UPDATE sessions SET status = ?, reason = ?, exit_code = ?, signal = ?, left = ?, left_note = ?,"

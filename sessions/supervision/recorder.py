@@ -28,6 +28,8 @@ COMMIT_SECONDS = 1.0
 DISK_SECONDS = 600.0
 """How long the outcome of a turn is retried while the disk is full."""
 
+_NOT_STARTED = "the agent could not be started"
+
 STDERR_BYTES = 8192
 """How much of the end of stderr is looked at for the reason of a failure."""
 
@@ -160,7 +162,7 @@ class Recorder:
         """The agent could not be started: a visible failed turn."""
         if reason.endswith("command not found") and agent.install_hint:
             reason = f"{reason}. {agent.install_hint}"
-        self._write_end(Facts(), Outcome(status=Status.FAILED, reason=reason, rule="the agent could not be started"), 0)
+        self._write_end(Facts(), Outcome(status=Status.FAILED, reason=reason, rule=_NOT_STARTED, started=False), 0)
 
     def guarded(self, action: Callable[[], object]) -> bool:
         """Do what may fail without harm: a full disk or a removed folder must not end the supervision."""

@@ -324,8 +324,8 @@ def _check_delivered(scene, sessions, rows, report):
                 report.add("prompts lost", f"{name(session)} turn {turn.n} was given {told} instead of {wanted}")
             if turn.status is Status.DONE and not told and wanted:
                 report.add("prompts lost", f"{name(session)} turn {turn.n} is done, but never got {wanted}")
-            if told and states.get(turn.n) in ("queued", "unsent"):
-                report.counts["delivered, called queued"] += 1
+            if told and states.get(turn.n) == "unsent":
+                report.add("prompts doubled", f"{name(session)} turn {turn.n}: delivered, but called unsent")
 
 
 def read_prompt(scene, turn):
