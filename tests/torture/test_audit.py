@@ -113,8 +113,9 @@ def started(bench, how, session):
     return process
 
 
-def test_a_process_that_is_left_is_found_and_ended_by_the_finalizer(bench):
+def test_a_process_that_is_left_is_found_and_ended_by_the_finalizer(bench, wait_until):
     process = started(bench, ["leaves-session"], bench.demo.id)
+    wait_until(lambda: "sleep" in world.command_of(process.pid), what="it to become what it sleeps as")
     (finding,) = bench.findings()
     assert finding.kind == "leftovers"
     assert f"pid {process.pid} " in finding.text
