@@ -1,6 +1,7 @@
 """What a supervisor must not be fooled by: strangers, processes that hide, records that are gone."""
 
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -9,7 +10,7 @@ import sys
 import pytest
 
 from agentdash.sessions.errors import SessionBusyError, StoreError, UsageError
-from agentdash.sessions.model import Status
+from agentdash.sessions.model import Status, StepKind
 from agentdash.sessions.supervision import locks, procs
 from agentdash.sessions.supervision.kin import Kin
 
@@ -211,3 +212,32 @@ def test_a_damaged_database_says_what_to_do(manager, wait_until):
         manager.sessions()
     for name in ("agentdash.db", "agentdash.db-wal", "agentdash.db-shm"):
         (manager.home / name).unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("argv", "reason", "told"),
+    [
+        (
+            ["sh", "-c", "echo 'error: unknown option --x' >&2; echo 'usage: y' >&2; exit 2"],
+            "exit 2: usage: y",
+            ["error: unknown option --x", "usage: y"],
+        ),
+        (["/etc/passwd"], "permission denied", []),
+        (["no-such-program-here", "--flag"], "no-such-program-here: command not found", []),
+    ],
+)
+def test_K2_a_start_that_failed_shows_reason_command_and_stderr(manager, argv, reason, told):
+    [failed] = manager.wait([manager.run(argv).id], timeout=30)
+    assert failed.status is Status.FAILED
+    assert reason in failed.reason
+    last = manager.trajectory(failed.id)[-1]
+    assert (last.kind, last.fatal) == (StepKind.ERROR, True)
+    lines = last.text.split("\n")
+    assert reason in lines[0]
+    assert lines[1:] == [f"$ {shlex.join(argv)}", *told]
+
+
+def test_an_error_that_the_agent_told_itself_is_not_told_twice(manager):
+    [failed] = manager.wait([manager.spawn("x [[demo:fail]]", agent="demo", options={"speed": 1000.0}).id], timeout=30)
+    errors = [step for step in manager.trajectory(failed.id) if step.kind is StepKind.ERROR and step.fatal]
+    assert [step.text for step in errors] == [failed.reason]
