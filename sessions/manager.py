@@ -248,7 +248,9 @@ class SessionManager(SessionReader):
             AgentdashError: it could not be stopped.
         """
         session = self.get(ref, destructive=True)
-        return stop_session(self._layout, self._store, session, settle=self.settle, now=now)
+        receipt = stop_session(self._layout, self._store, session, settle=self.settle, now=now)
+        pump(self._layout, self._store)  # what was cancelled before its start gave its place back
+        return receipt
 
     def stop_all(self, refs: Iterable[str], *, now: bool = False) -> list[Receipt | AgentdashError]:
         """Stop several sessions at once; for each its receipt, or why there is none.

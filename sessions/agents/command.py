@@ -9,6 +9,7 @@ import msgspec
 from ..errors import UsageError
 from ..model import Step, StepKind
 from .base import Agent, Facts, Launch, LaunchRequest, TurnParser
+from .lines import UNREADABLE
 
 
 class CommandParser(TurnParser):
@@ -29,7 +30,7 @@ def _event_type(line: bytes) -> str | None:
     """The ``type`` of a JSON object, ``json`` where it has none; None for anything else."""
     try:
         event = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE:
         return None
     if not isinstance(event, dict):
         return None

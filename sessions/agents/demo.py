@@ -16,6 +16,7 @@ from ..model import Change, PlanItem, Step, StepKind, StepStatus, Usage
 from . import demo_events as events
 from .base import Agent, AgentSettings, Launch, LaunchRequest, TurnParser
 from .demo_script import SCRIPTS
+from .lines import UNREADABLE
 
 _DECODER = msgspec.json.Decoder(events.AnyEvent)
 _MARKER = re.compile(r"\[\[demo:([a-z0-9_-]+)\]\]")
@@ -37,7 +38,7 @@ class DemoParser(TurnParser):
         """One line."""
         try:
             event = _DECODER.decode(line)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        except UNREADABLE:
             return [self._unknown(line, at, "not a demo event")]
         if not isinstance(event, events.Retry):
             self.facts.notice = None

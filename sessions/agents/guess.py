@@ -5,6 +5,8 @@ from typing import Any
 
 import msgspec
 
+from .lines import UNREADABLE
+
 LOOKED_AT = 50
 """Lines; a warning may stand before the first event."""
 _CODEX = ("thread.", "turn.", "item.")
@@ -22,7 +24,7 @@ def guess_agent(lines: Iterable[bytes]) -> str:
 def _by_event(line: bytes) -> str | None:
     try:
         event: Any = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE:
         return None
     kind = event.get("type") if isinstance(event, dict) else None
     if not isinstance(kind, str):

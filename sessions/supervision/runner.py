@@ -289,13 +289,17 @@ class Runner:
         return False
 
     def _conclude(self, left: tuple[Left, ...], receipt: Callable[[Status], Receipt] | None = None) -> Status:
-        """Write down the end, and let the next one in the queue begin."""
+        """Write down the end."""
         self._ended = True
         status = self._recorder.conclude(
             self._child, stopped_by=self._stopped_by, lingered=self._lingered, left=left, receipt=receipt
         )
-        self._recorder.guarded(lambda: pump(self._layout, self._store))
+        self.pass_on()
         return status
+
+    def pass_on(self) -> None:
+        """A place is free: let the next one in the queue begin."""
+        self._recorder.guarded(lambda: pump(self._layout, self._store))
 
     def _finish_stop(self, stop: Stop, now: float) -> None:
         """The ladder and the sweep are through: conclude, and hand out the receipt."""
@@ -366,6 +370,7 @@ def main(argv: list[str]) -> int:
     with lock:
         runner = Runner(layout.home, session_id, int(turn))
         {"run": runner.run, "adopt": runner.adopt, "sweep": runner.sweep}[mode]()
+        runner.pass_on()  # also where nothing was started
     return 0
 
 

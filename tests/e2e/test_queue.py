@@ -79,6 +79,16 @@ def test_K1_what_waits_can_be_cancelled(two_places, tmp_path, wait_until):
     assert sorted(order.read_text().split()) == ["a", "b"]
 
 
+def test_a_start_that_fails_gives_its_place_back(manager, tmp_path, wait_until):
+    (tmp_path / "config.toml").write_text("[queue]\nmax_running = 1\n")
+    first = hold(manager, tmp_path, "a")
+    broken, last = manager.run(["/no/such/program"]), manager.run(["true"])
+    wait_until(lambda: (tmp_path / "order").exists(), what="the first one's start")
+    manager.close()
+    let_go(tmp_path, "a")
+    wait_until(lambda: statuses(manager, (first, broken, last)) == ["done", "failed", "done"], what="the runners")
+
+
 def test_a_runner_that_is_killed_gives_its_place_back(two_places, tmp_path, wait_until):
     manager = two_places
     sessions = [manager.run(["sleep", "600"]) for _ in range(3)]
