@@ -83,7 +83,7 @@ def test_a_start_that_fails_gives_its_place_back(manager, tmp_path, wait_until):
     (tmp_path / "config.toml").write_text("[queue]\nmax_running = 1\n")
     first = hold(manager, tmp_path, "a")
     broken, last = manager.run(["/no/such/program"]), manager.run(["true"])
-    wait_until(lambda: (tmp_path / "order").exists(), what="the first one's start")
+    wait_until((tmp_path / "order").exists, what="the first one's start")
     manager.close()
     let_go(tmp_path, "a")
     wait_until(lambda: statuses(manager, (first, broken, last)) == ["done", "failed", "done"], what="the runners")
