@@ -34,7 +34,7 @@ from .trash import Cleaned
 POLL_SECONDS = 0.03
 """How often a waiting call asks whether anything was committed."""
 
-_AT_ONCE = 32
+_AT_ONCE = 64
 """Sessions stopped at once; more wait for the first of them."""
 
 SETTLE_SECONDS = 2.0

@@ -318,14 +318,17 @@ class Receipt(Struct, frozen=True, kw_only=True):
     duration_ms: int | None = None
     note: str | None = None
 
+    def by_signal(self) -> dict[str, list[Ended]]:
+        """What was ended by which signal, the gentlest first, and at last what went ``by itself``."""
+        groups: dict[str, list[Ended]] = {}
+        for process in self.ended:
+            groups.setdefault(process.signal or "by itself", []).append(process)
+        order = sorted(groups, key=lambda how: _RUNGS.index(how) if how in _RUNGS else len(_RUNGS))
+        return {how: groups[how] for how in order}
+
     def summary(self) -> str:
         """One line for people: ``7 processes ended (SIGINT 6, SIGKILL 1), 0 left``."""
-        counts: dict[str, int] = {}
-        for process in self.ended:
-            how = process.signal or "by itself"
-            counts[how] = counts.get(how, 0) + 1
-        order = sorted(counts, key=lambda how: _RUNGS.index(how) if how in _RUNGS else len(_RUNGS))
-        detail = ", ".join(f"{how} {counts[how]}" for how in order)
+        detail = ", ".join(f"{how} {len(processes)}" for how, processes in self.by_signal().items())
         word = "process" if len(self.ended) == 1 else "processes"
         return f"{len(self.ended)} {word} ended{f' ({detail})' if detail else ''}, {len(self.left)} left"
 

@@ -188,3 +188,13 @@ def claude_env(require_tool, fake_model, scratch_home, monkeypatch):
 
 def _prepend_path(monkeypatch, command):
     monkeypatch.setenv("PATH", f"{Path(command).parent}{os.pathsep}{os.environ['PATH']}")
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Print the torture's counts, passed or not; here because only this file is read where the tests are dealt out."""
+    reports = [report for found in terminalreporter.stats.values() for report in found]
+    for report in reports:
+        for name, text in getattr(report, "user_properties", ()):
+            if name == "torture" and getattr(report, "when", None) == "call":
+                terminalreporter.section(f"torture: {report.nodeid.rpartition('::')[2]}")
+                terminalreporter.line(text)

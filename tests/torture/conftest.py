@@ -1,4 +1,4 @@
-"""The counts of the torture, on the screen also where other processes ran the tests."""
+"""What the torture shows: its counts, on the screen also where other processes ran the tests."""
 
 import pytest
 
@@ -7,13 +7,3 @@ import pytest
 def show(record_property):
     """Have a table printed at the end of the run."""
     return lambda text: record_property("torture", text)
-
-
-def pytest_terminal_summary(terminalreporter):
-    """Print the tables of all tests, passed or not."""
-    reports = [report for found in terminalreporter.stats.values() for report in found]
-    for report in reports:
-        for name, text in getattr(report, "user_properties", ()):
-            if name == "torture" and getattr(report, "when", None) == "call":
-                terminalreporter.section(f"torture: {report.nodeid.rpartition('::')[2]}")
-                terminalreporter.line(text)

@@ -33,11 +33,9 @@ def receipt_text(receipt: Receipt, title: str, look: Look) -> list[str]:
     """The summary, then what each signal ended, then what is left and why."""
     took = f", {duration(receipt.duration_ms)}" if receipt.duration_ms is not None else ""
     lines = [f'{receipt.session[:8]}  {receipt.status}  "{one_line(title, 40)}": {receipt.summary()}{took}']
-    by_signal: dict[str, list[str]] = {}
-    for process in receipt.ended:
-        name = f"{one_line(process.command, 60)} {process.pid}"
-        by_signal.setdefault(process.signal or "by itself", []).append(name)
-    lines += [f"  {pad(how, 9)} {one_line(', '.join(names))}" for how, names in by_signal.items()]
+    for how, processes in receipt.by_signal().items():
+        names = ", ".join(f"{one_line(process.command, 60)} {process.pid}" for process in processes)
+        lines.append(f"  {pad(how, 9)} {one_line(names)}")
     for left in receipt.left:
         text = f"  left      {one_line(left.command, 60)} {left.pid}: {one_line(left.reason)}"
         lines.append(look.paint(text, "danger"))

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from ...sessions.process_list import ProcessInfo
-from ...sessions.text import one_line
-from ...widgets.words import duration, size
+from ...widgets.words import command, duration, size
 from .look import Look
 
 
@@ -18,7 +17,7 @@ def processes_text(processes: Sequence[ProcessInfo], look: Look) -> Iterator[str
     for process in processes:
         depth = depths[process.pid] = depths.get(process.parent, -1) + 1
         ports = "".join(f"  :{port}" for port in process.ports)
-        name = one_line("  " * depth + process.command, max(20, look.width - 26))
+        name = command(process.command, max(20, look.width - 26 - 2 * depth))
         yield f"{process.pid:>7}  {_cpu(process.cpu_s):>6}  {_mem(process.rss_bytes):>7}  {'  ' * depth}{name}{ports}"
     cpu = sum(process.cpu_s or 0 for process in processes)
     rss = sum(process.rss_bytes or 0 for process in processes)

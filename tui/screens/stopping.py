@@ -107,11 +107,8 @@ def receipt_lines(receipt: Receipt) -> Sequence[str]:
     """The summary, then what each signal ended, then what is left and why."""
     took = f", {words.duration(receipt.duration_ms)}" if receipt.duration_ms is not None else ""
     lines = [receipt.summary() + took]
-    by_signal: dict[str, list[str]] = {}
-    for process in receipt.ended:
-        name = f"{process.pid} {words.command(process.command)}"
-        by_signal.setdefault(process.signal or "by itself", []).append(name)
-    for how, names in by_signal.items():
+    for how, processes in receipt.by_signal().items():
+        names = [f"{process.pid} {words.command(process.command)}" for process in processes]
         lines += [f"{pad(how if row == 0 else '', 10)} {name}" for row, name in enumerate(names)]
     lines += [f"{pad('left', 10)} {p.pid} {words.command(p.command, 40)}: {one_line(p.reason)}" for p in receipt.left]
     return [*lines, one_line(receipt.note)] if receipt.note else lines
