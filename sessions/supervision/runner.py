@@ -101,7 +101,8 @@ class Runner:
             )
         except StartError as error:
             self._recorder.fail_to_start(agent_named(claim.agent), str(error))
-            self._log.answer(Receipt(session=self._session, status=Status.FAILED, note="it never started"))
+            receipt = Receipt(session=self._session, status=Status.FAILED, note="it never started")
+            self._recorder.guarded(lambda: self._log.answer(receipt))
             return
         self._kin.agent = identity = self._child.started(process)
         self._recorder.retried(lambda: self._log.running(*identity))
@@ -305,13 +306,18 @@ class Runner:
         """The ladder and the sweep are through: conclude, and hand out the receipt."""
         self._child.reap()
         if self._ended:
-            status = self._log.status() or Status.STOPPED
+            status = self._status()
             self._recorder.guarded(lambda: self._log.left(stop.left))
             self._recorder.guarded(lambda: self._log.rung(None))
         else:
             status = self._conclude(stop.left, lambda status: stop.receipt(self._session, status, now))
         receipt = stop.receipt(self._session, status, now)
         self._recorder.retried(lambda: self._log.answer(receipt))
+
+    def _status(self) -> Status:
+        with contextlib.suppress(StoreError):
+            return self._log.status() or Status.STOPPED
+        return Status.STOPPED
 
     def _install_handlers(self) -> int:
         """Signals as a readable descriptor; SIGTERM asks us to end the agent and go.
@@ -368,9 +374,14 @@ def main(argv: list[str]) -> int:
     if lock is None:
         return 0
     with lock:
-        runner = Runner(layout.home, session_id, int(turn))
-        {"run": runner.run, "adopt": runner.adopt, "sweep": runner.sweep}[mode]()
-        runner.pass_on()  # also where nothing was started
+        try:
+            runner = Runner(layout.home, session_id, int(turn))
+            {"run": runner.run, "adopt": runner.adopt, "sweep": runner.sweep}[mode]()
+            runner.pass_on()  # also where nothing was started
+        except StoreError as error:
+            # Nothing was started yet, or nothing can be recorded any more: whoever looks next sends another one.
+            print(error, file=sys.stderr)  # noqa: T201 - runner.log
+            return 1
     return 0
 
 
