@@ -81,6 +81,11 @@ class LineReader:
         descriptor = self._opened()
         return 0 if descriptor is None else os.fstat(descriptor).st_size
 
+    @property
+    def ahead(self) -> int:
+        """Bytes that are there and were not read yet."""
+        return max(0, self._size() - self.offset)
+
     def skip_to_tail(self, size: int) -> None:
         """Pass over everything but the whole lines in the last ``size`` bytes."""
         if self._descriptor is None:
@@ -135,12 +140,20 @@ def stamp(offset: int, at_ms: int) -> bytes:
 
 
 class ArrivalTimes:
-    """When each byte of a turn file arrived, from its ``.times`` file; grows with it."""
+    """When each byte of a turn file arrived, from its ``.times`` file; what was asked for is forgotten."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._records: list[tuple[int, int]] = []
+        self._loaded = 0
+        """Bytes of the file that were read."""
+        self._data = b""
         self._at = 0
+        """Where the record lies that was looked at last."""
+        self._may_load = True
+
+    def refresh(self) -> None:
+        """Look into the file again when its records have run out: once, not for every line that has none."""
+        self._may_load = True
 
     def at(self, offset: int) -> int | None:
         """Arrival of the byte before ``offset``, UTC ms; None where nobody recorded it.
@@ -148,22 +161,24 @@ class ArrivalTimes:
         Offsets are asked for in rising order.
         """
         while True:
-            while self._at < len(self._records):
-                upto, at_ms = self._records[self._at]
+            while self._at + _STAMP.size <= len(self._data):
+                upto, at_ms = _STAMP.unpack_from(self._data, self._at)
                 if offset <= upto:
-                    return at_ms
-                self._at += 1
+                    return int(at_ms)
+                self._at += _STAMP.size
             if not self._load_more():
                 return None
 
     def _load_more(self) -> bool:
+        if not self._may_load:
+            return False
+        self._may_load = False
         try:
             with self._path.open("rb") as file:
-                file.seek(len(self._records) * _STAMP.size)
+                file.seek(self._loaded)
                 data = file.read()
         except OSError:
             return False
-        whole = len(data) - len(data) % _STAMP.size
-        new = list(_STAMP.iter_unpack(data[:whole]))
-        self._records.extend(new)
-        return bool(new)
+        self._loaded += len(data)
+        self._data, self._at = self._data[self._at :] + data, 0
+        return bool(data)

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from .agents.base import Facts
 from .agents.table import agent_named
+from .clock import monotonic
 from .errors import AgentdashError
 from .journal import LineReader
 from .launching import poke, send_runner
@@ -22,6 +23,11 @@ from .supervision.kin import Kin
 
 QUEUE_PATIENCE_MS = 3000
 """A queued turn older than this has lost the runner that was sent for it."""
+
+READ_SECONDS = 5.0
+"""How long a turn file is read from its beginning; of a larger one, the rest is passed over up to its tail."""
+
+TAIL_BYTES = 1 << 20
 
 MAX_LAUNCHES = 3
 """Runners sent for one turn before it is failed."""
@@ -149,7 +155,13 @@ def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:
         return Facts(), 0
     parser = agent_named(session.agent).parser(turn.n)
     steps = 0
+    deadline = monotonic() + READ_SECONDS
     with LineReader(layout.session(turn.session).output(turn.n)) as reader:
+        for line in reader.all_lines():
+            steps = max([steps, *(step.index + 1 for step in parser.feed(line))])
+            if reader.ahead > TAIL_BYTES and monotonic() > deadline:
+                break
+        reader.skip_to_tail(TAIL_BYTES)
         for line in reader.all_lines():
             steps = max([steps, *(step.index + 1 for step in parser.feed(line))])
     parser.facts.agent_session = parser.facts.agent_session or session.agent_session

@@ -42,6 +42,7 @@ class TurnReader:
                 turn=self._turn, index=0, kind=StepKind.PROMPT, text=self._prompt.text, at=self._prompt.created_at
             )
             self._prompt = None
+        self._times.refresh()
         for offset, line in self._reader.lines():
             yield from self._steps(line, self._times.at(offset))
         if turn.status.ended and not self._closed:

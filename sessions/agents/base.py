@@ -112,6 +112,19 @@ class Facts(Struct, kw_only=True):
     unknown_kinds: dict[str, int] = field(default_factory=dict)
 
 
+MOST_OPEN = 10_000
+"""Steps that may be open at once: no agent has so many, and a stream of beginnings must not eat the memory."""
+
+
+class _OpenSteps(dict[str, Step]):
+    """Open steps by their id; the oldest one goes when there are too many."""
+
+    def __setitem__(self, key: str, step: Step) -> None:
+        super().__setitem__(key, step)
+        if len(self) > MOST_OPEN:
+            del self[next(iter(self))]
+
+
 class TurnParser(ABC):
     """Turns the lines of one turn into steps, and keeps the facts.
 
@@ -122,7 +135,7 @@ class TurnParser(ABC):
         self.turn = turn
         self.facts = Facts()
         self._next = 0
-        self._open: dict[str, Step] = {}
+        self._open: dict[str, Step] = _OpenSteps()
 
     def feed(self, line: bytes, at: int | None = None) -> list[Step]:
         """Account for one line without its newline; never raises on what an agent prints.

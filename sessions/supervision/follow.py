@@ -81,8 +81,9 @@ class Follower:
 
     def _read_all(self) -> None:
         if self.catch_up(FINISH_SECONDS):
-            self._reader.skip_to_tail(TAIL_BYTES)
-            self._lines = None
+            if self._reader.ahead > TAIL_BYTES:
+                self._reader.skip_to_tail(TAIL_BYTES)
+                self._lines = None
             self.catch_up(FINISH_SECONDS)
 
     def _new_lines(self) -> Iterator[bytes]:

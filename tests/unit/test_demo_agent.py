@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from agentdash.sessions.agents.base import LaunchRequest
+from agentdash.sessions.agents.base import MOST_OPEN, LaunchRequest
 from agentdash.sessions.agents.demo import Demo, DemoSettings
 from agentdash.sessions.agents.demo_script import SCRIPTS, load_script
 from agentdash.sessions.errors import UsageError
@@ -108,3 +108,10 @@ def test_what_it_does_not_know_is_kept(line):
 
 def test_it_runs_with_this_interpreter(tmp_path):
     assert Demo().launch(request("x", tmp_path)).argv[0] == sys.executable
+
+
+def test_a_stream_of_beginnings_does_not_eat_the_memory():
+    parser = Demo().parser()
+    for n in range(MOST_OPEN + 50):
+        parser.feed(json.dumps({"type": "command.started", "id": f"c{n}", "command": "true"}).encode())
+    assert len(parser.close()) == MOST_OPEN

@@ -112,7 +112,27 @@ def test_each_byte_has_the_time_at_which_it_arrived(tmp_path):
     assert times.at(31) is None
     with path.open("ab") as file:
         file.write(stamp(40, 3000) + b"torn")
+    times.refresh()
     assert times.at(31) == 3000
+    assert times.at(41) is None
+    with path.open("r+b") as file:
+        file.seek(-4, 2)
+        file.write(stamp(60, 4000))
+    assert times.at(41) is None  # asked for once in a refresh
+    times.refresh()
+    assert times.at(41) == 4000
+
+
+def test_lines_without_a_record_cost_one_look_at_the_file(tmp_path, monkeypatch):
+    opened = []
+    path = tmp_path / "turn.times"
+    path.write_bytes(stamp(10, 1000))
+    times = ArrivalTimes(path)
+    read = type(path).open
+    monkeypatch.setattr(type(path), "open", lambda self, *mode: opened.append(self) or read(self, *mode))
+    assert times.at(10) == 1000
+    assert [times.at(offset) for offset in range(11, 1000)] == [None] * 989
+    assert len(opened) == 1
 
 
 def test_without_a_record_no_time_is_invented(tmp_path):

@@ -110,6 +110,15 @@ def test_a_queued_turn_of_another_host_is_not_started_here(layout, store):
     assert store.turns(SESSION)[0].launches == 0
 
 
+def test_a_huge_turn_file_is_concluded_by_its_tail(layout, store, monkeypatch):
+    monkeypatch.setattr("agentdash.sessions.settling.READ_SECONDS", -1.0)
+    monkeypatch.setattr("agentdash.sessions.settling.TAIL_BYTES", 10_000)
+    abandoned(layout, store, output=b'{"type":"odd"}\n' * 200_000 + CODEX_END, agent_name="codex")
+    settle(layout, store)
+    assert store.session(SESSION).status is Status.DONE
+    assert store.session(SESSION).unknown < 150_000
+
+
 def test_one_broken_session_does_not_keep_the_others_from_being_settled(layout, store):
     abandoned(layout, store, agent_name="an agent of a later version")
     other = "fedcba9876543210"
