@@ -59,6 +59,8 @@ def read_identity(path: Path) -> Identity:
         raise StoreError(f"{path}: {error.strerror}.") from None
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise StoreError(f"{path} cannot be read: {error}.") from None
+    if identity.session.id != path.parent.name or len(identity.turns) != len(identity.launches):
+        raise StoreError(f"{path} is not the record of this session.")
     if identity.format > FORMAT:
         raise StoreError(f"{path} was written by a newer agentdash (format {identity.format}).")
     return identity

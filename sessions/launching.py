@@ -14,16 +14,17 @@ from .supervision.procs import RUN_TAG, RUNNER_MARK, SESSION_TAG
 RUNNER = "agentdash.sessions.supervision.runner"
 
 
-def send_runner(layout: Layout, session_id: str, turn: int, mode: str, env: Mapping[str, str]) -> None:
+def send_runner(layout: Layout, session_id: str, turn: int, mode: str, env: Mapping[str, str | None]) -> None:
     """Start the runner of a turn in a session of its own, so that it outlives whoever starts it.
 
-    ``env`` holds the values of the adapter's ``env_keys``, recorded when the session began; the rest is the
-    environment of the caller, without the tags of a session the caller may itself be part of.
+    ``env`` holds the values of the adapter's ``env_keys``, recorded when the session began (None: it was not set);
+    the rest is the environment of the caller, without the tags of a session the caller may itself be part of.
     """
     folder = layout.session(session_id)
     if not folder.path.is_dir():
         folder.create()  # somebody removed it: what its processes are ended by needs a lock to hold
-    base = {name: value for name, value in os.environ.items() if name not in (SESSION_TAG, RUN_TAG)}
+    base = {name: value for name, value in os.environ.items() if name not in {SESSION_TAG, RUN_TAG, *env}}
+    own = {name: value for name, value in env.items() if value is not None}
     log = os.open(folder.runner_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
         process = subprocess.Popen(
@@ -32,7 +33,7 @@ def send_runner(layout: Layout, session_id: str, turn: int, mode: str, env: Mapp
             stdout=log,
             stderr=log,
             cwd="/",
-            env=base | dict(env) | {RUNNER_MARK: str(folder.lock)},
+            env=base | own | {RUNNER_MARK: str(folder.lock)},
             start_new_session=True,
         )
     finally:

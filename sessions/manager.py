@@ -17,7 +17,7 @@ from . import refs, trash
 from .agents.table import agent_named
 from .clock import monotonic, now_ms
 from .config import Config
-from .errors import AgentdashError, SessionBusyError, UnknownSessionError, UsageError
+from .errors import AgentdashError, ConfigError, SessionBusyError, UnknownSessionError, UsageError
 from .identity_file import write_identity
 from .launching import poke
 from .layout import SessionFolder
@@ -219,7 +219,8 @@ class SessionManager(SessionReader):
             options=recipe.options,
             argv=recipe.command,
         )
-        self._store.add_turn(session.id, session.turn, prompt, launch, str(uuid.uuid4()))
+        asked_by = os.environ.get(procs.SESSION_TAG)
+        self._store.add_turn(session.id, session.turn, prompt, launch, str(uuid.uuid4()), asked_by)
         self._record(folder)
         # A runner that only stays for processes that were left makes room for the next one.
         poke(self._layout.session(session.id).poke)
@@ -250,6 +251,8 @@ class SessionManager(SessionReader):
         session = self.get(ref, destructive=True)
         receipt = stop_session(self._layout, self._store, session, settle=self.settle, now=now)
         pump(self._layout, self._store)  # what was cancelled before its start gave its place back
+        if not receipt.ended:
+            self._record(self._layout.session(session.id))
         return receipt
 
     def stop_all(self, refs: Iterable[str], *, now: bool = False) -> list[Receipt | AgentdashError]:
@@ -279,23 +282,36 @@ class SessionManager(SessionReader):
         """
         session = self.get(ref, destructive=True)
         receipt = self.stop(session.id)
+        if not self._bury(session, patience=5.0, archived=True):
+            if self._store.session(session.id) is None:
+                raise UnknownSessionError(f"Session {session.id[:8]} was deleted meanwhile.")
+            raise SessionBusyError(f"Session {session.id[:8]} was started again meanwhile; it was not deleted.")
+        return receipt if receipt.ended or receipt.left else None
+
+    def _bury(self, session: Session, *, patience: float = 0.0, archived: bool = False) -> bool:
+        """Move an ended session to the trash; False if it is at work again, gone, or archived meanwhile.
+
+        Nothing is stopped: under the lock no runner can come, and the rows decide.
+        """
         folder = self._layout.session(session.id)
         there = folder.path.is_dir()
-        lock = locks.hold(folder.lock, timeout=5.0) if there else None
+        try:
+            lock = locks.hold(folder.lock, timeout=patience) if there else None
+        except FileNotFoundError:
+            return False
+        if there and lock is None and not archived:
+            return False
         try:
             if there:
-                with suppress(OSError):  # on a full disk the record of its last end must do
-                    write_identity(self._store, folder)
-            if not self._store.delete(session.id, session.turn):
-                if self._store.session(session.id) is None:
-                    raise UnknownSessionError(f"Session {session.id[:8]} was deleted meanwhile.")
-                raise SessionBusyError(f"Session {session.id[:8]} was started again meanwhile; it was not deleted.")
+                self._record(folder)
+            if not self._store.delete(session.id, session.turn, archived=archived):
+                return False
             if there:
                 trash.put(self._layout, folder)
         finally:
             if lock is not None:
                 lock.release()
-        return receipt if receipt.ended or receipt.left else None
+        return True
 
     def archive(self, ref: str) -> Session:
         """Put an ended session out of the way, for good: no list shows it unless asked, and no clean-up takes it.
@@ -306,7 +322,9 @@ class SessionManager(SessionReader):
         session = self._settled(ref)
         if not session.status.ended:
             raise SessionBusyError(f"Session {session.id[:8]} is {session.status}: only what has ended is archived.")
-        self._store.archive(session.id, now_ms())
+        if not self._store.archive(session.id, now_ms()):
+            raise SessionBusyError(f"Session {session.id[:8]} was started again meanwhile; it was not archived.")
+        self._record(self._layout.session(session.id))
         return self._fresh(session.id)
 
     def restore(self, ref: str) -> Session:
@@ -321,6 +339,7 @@ class SessionManager(SessionReader):
                 raise UsageError(f"Session {session.id[:8]} is neither deleted nor archived.")
             if session is not None:
                 self._store.archive(session.id, None)
+                self._record(self._layout.session(session.id))
                 return self._fresh(session.id)
         found = trash.find(self._layout, ref)
         trash.take_back(self._layout, self._store, found.id)
@@ -338,8 +357,7 @@ class SessionManager(SessionReader):
         deleted = [session for session in old if not session.left]
         removed = trash.empty(self._layout, limit, dry_run=dry_run)
         if not dry_run:
-            for session in deleted:
-                self.delete(session.id)
+            deleted = [session for session in deleted if self._bury(session)]
         return Cleaned(deleted=tuple(deleted), kept=tuple(kept), removed=tuple(removed))
 
     def mark_seen(self, ref: str) -> None:
@@ -348,6 +366,8 @@ class SessionManager(SessionReader):
 
     def settle(self) -> None:
         """Find sessions whose runner died: adopt what lives, conclude what does not, send lost runners again."""
+        with suppress(ConfigError):  # settings that are broken now are told to whoever starts something
+            self._store.max_running(self.config().queue.max_running)
         settle(self._layout, self._store)
 
     def started(self, ref: str, timeout: float = 5.0) -> Session:

@@ -377,6 +377,8 @@ class Turn(Struct, frozen=True, kw_only=True):
     """Who asked for the stop: ``you``, ``the system``, a limit."""
     rule: str | None = None
     """The rule that gave an ended turn its status."""
+    asked_by: str | None = None
+    """The session from inside which it was asked for."""
     launches: int = 0
     """How many runners were sent for it; 0 while it waits for a free place."""
     usage: Usage = field(default_factory=Usage)

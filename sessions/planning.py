@@ -37,7 +37,7 @@ def checked_text(text: str, what: str) -> str:
         text.encode()
     except UnicodeEncodeError:
         raise UsageError(f"The {what} is not UTF-8 text.") from None
-    if "\0" in text and what != "prompt":
+    if "\0" in text:
         raise UsageError(f"The {what} holds a NUL byte.")
     return text
 
@@ -107,9 +107,9 @@ def build_launch(
     )
 
 
-def recorded_environment(agent_name: str) -> dict[str, str]:
-    """The variables that later turns of this agent need, as they are now; never secrets."""
-    return {name: os.environ[name] for name in agent_named(agent_name).env_keys if name in os.environ}
+def recorded_environment(agent_name: str) -> dict[str, str | None]:
+    """The variables that later turns of this agent need, as they are now, None where one is not set; never secrets."""
+    return {name: os.environ.get(name) for name in agent_named(agent_name).env_keys}
 
 
 def retold(session: Session, steps: list[Step], prompt: str) -> str:

@@ -1,9 +1,11 @@
 """The launch queue: queued turns get a runner, in their order, as places become free.
 
 There is no daemon that could do it.  Whoever asks for a turn looks at the queue, every runner does when its turn
-ends, and so does every command that settles: one of them is always there when a place becomes free.
+ends, and so does every command that settles.  Only after the last runner was killed with -9 does the queue wait for
+the next command.
 """
 
+from .errors import AgentdashError
 from .launching import send_runner
 from .layout import Layout
 from .store.store import Store
@@ -17,4 +19,8 @@ def pump(layout: Layout, store: Store) -> None:
     its own session on top: secrets are never stored.
     """
     for session_id, turn in store.take_places(procs.host_name()):
-        send_runner(layout, session_id, turn, "run", store.recipe(session_id).env)
+        try:
+            send_runner(layout, session_id, turn, "run", store.recipe(session_id).env)
+        except (OSError, AgentdashError):
+            # One that cannot be sent, or was deleted meanwhile, must not hold up the others.
+            store.give_place_back(session_id, turn)

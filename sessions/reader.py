@@ -40,7 +40,7 @@ class SessionReader:
         self._layout.create()
         self._config_path = config_path
         self._store = Store(self._layout.database)
-        self._seen_version: tuple[tuple[int, int], int] | None = None
+        self._seen_version: tuple[tuple[int, int, int], int] | None = None
 
     def __enter__(self) -> Self:
         return self

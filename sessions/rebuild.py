@@ -24,16 +24,18 @@ class Rebuilt(Struct, frozen=True, kw_only=True):
     """Where a database that could not be used lies now."""
 
 
-def rebuild(layout: Layout) -> Rebuilt:
+def rebuild(layout: Layout, max_running: int | None = None) -> Rebuilt:
     """Give every session folder its rows again; rows that are there stay as they are.
 
     A database that cannot be read is moved aside first, never deleted.  Runners that live open the new one at
-    their next look and go on recording.
+    their next look and go on recording.  ``max_running`` is the cap of the queue by the settings.
     """
     layout.create()
     aside = None if _usable(layout.database) else _set_aside(layout.database)
     store = Store(layout.database)
     try:
+        if max_running is not None:
+            store.max_running(max_running)
         restored, skipped = _restore_all(layout, store)
         settle(layout, store)
     finally:

@@ -10,10 +10,11 @@ from .agents.base import Facts
 from .agents.table import agent_named
 from .clock import monotonic
 from .errors import AgentdashError
+from .identity_file import write_identity
 from .journal import LineReader
 from .launching import poke, send_runner
 from .layout import SESSION_ID, Layout
-from .model import LIVE, Left, Session, Status, Turn
+from .model import LIVE, Left, Session, Status, Turn, left_text
 from .queue import pump
 from .status import EndFacts, at_the_end
 from .store.progress import Outcome, Owner, TurnLog
@@ -43,7 +44,19 @@ def settle(layout: Layout, store: Store) -> None:
             continue  # one broken session must not keep the others from being listed, or the queue from going on
     with suppress(OSError):
         _tidy(layout, turns)
-    pump(layout, store)
+    _count_left(layout, store)
+    with suppress(AgentdashError):
+        pump(layout, store)
+
+
+def _count_left(layout: Layout, store: Store) -> None:
+    """Count again what ended sessions have left whose runner is not there to do it."""
+    for session in store.with_left():
+        with suppress(OSError, AgentdashError):
+            turn = store.newest_turn(session.id)
+            if not is_foreign(session, turn) and not locks.is_held(layout.session(session.id).lock):
+                left = survivors(layout, turn)
+                store.count_left(session.id, len(left), left_text(left))
 
 
 def _tidy(layout: Layout, turns: list[Turn]) -> None:
@@ -146,6 +159,8 @@ def _conclude(layout: Layout, store: Store, turn: Turn) -> None:
     outcome = Outcome(status=verdict.status, reason=verdict.reason, rule=verdict.rule, left=survivors(layout, turn))
     TurnLog(store, turn.session, turn.n, owner).end(facts, outcome, steps)
     layout.live_name(turn.session, turn.n).unlink(missing_ok=True)
+    with suppress(OSError):
+        write_identity(store, layout.session(turn.session))
 
 
 def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:

@@ -40,6 +40,10 @@ class Verdict(Struct, frozen=True):
     rule: str
 
 
+_GOOD_END = "the adapter saw the proper end of a good turn"
+_GOOD_EXIT = "it ended with exit code 0, which is the proper end of a command"
+
+
 def while_running(facts: Facts, crossed: tuple[str, ...] = ()) -> tuple[Status, str | None]:
     """The status of a turn whose process lives, and the line beside it."""
     if facts.end is not None:
@@ -56,7 +60,7 @@ def at_the_end(end: EndFacts) -> Verdict:
         return Verdict(Status.STOPPED, reason, "a stop was asked for before the turn ended")
     note = "the machine was rebooted" if end.rebooted else "runner was killed" if end.runner_killed else None
     if end.succeeded or (end.lingered and end.facts.end == "completed"):
-        return Verdict(Status.DONE, _done_note(end, note), "the adapter saw the proper end of a good turn")
+        return Verdict(Status.DONE, _done_note(end, note), _GOOD_END if end.facts.end else _GOOD_EXIT)
     if end.facts.end is not None or end.exit_code is not None or end.signal is not None:
         reason = _failure(end)
         return Verdict(Status.FAILED, f"{reason} ({note})" if note else reason, _failure_rule(end))

@@ -33,14 +33,15 @@ def stop_session(
         SessionBusyError: it runs on another host.
     """
     turn = store.newest_turn(session.id)
-    if is_foreign(session, turn):
+    if turn.status.live and is_foreign(session, turn):
         raise SessionBusyError(f"Session {session.id[:8]} runs on {session.host}; stop it there.")
     cancelled = turn.status is Status.QUEUED and store.cancel_queued(
-        session.id, turn.n, Status.STOPPED, "stopped by you", "a stop was asked for before it started"
+        session.id, turn.n, Status.STOPPED, "stopped by you", "a stop was asked for before it started", by="you"
     )
     if (cancelled or turn.status.ended) and not survivors(layout, turn):
         if cancelled:
             return Receipt(session=session.id, status=Status.STOPPED, note="it had not started yet")
+        store.count_left(session.id, 0, None)
         return Receipt(session=session.id, status=turn.status, note=f"nothing to stop: it is {turn.status}")
     try:
         request = store.request(session.id, turn.n, "kill" if now else "stop", "you")
@@ -101,6 +102,7 @@ class _Errand:
 
     def run(self, patience: float) -> Receipt | None:
         """The receipt; None where the session went on to another turn before anybody answered."""
+        stage: object = None
         for attempt in (1, 2):
             deadline = monotonic() + patience
             while monotonic() < deadline:
@@ -110,6 +112,9 @@ class _Errand:
                 newest = self._store.newest_turn(self._session)
                 if newest.n != self._turn:
                     return None
+                session = self._store.session(self._session)
+                if session is not None and session.stopping != stage:
+                    stage, deadline = session.stopping, monotonic() + patience  # it is at work, only slow
                 self._wake(newest)
                 time.sleep(POLL_SECONDS)
             if attempt == 1:

@@ -5,6 +5,7 @@ Only what is a session's folder is ever touched here, whatever else lies beside 
 
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -46,8 +47,12 @@ def put(layout: Layout, folder: SessionFolder) -> None:
 
 def listing(layout: Layout) -> list[Trashed]:
     """What lies in the trash, the last one first."""
-    folders = [path for path in layout.trash.iterdir() if _is_a_sessions(path)]
-    return sorted(map(_trashed, folders), key=lambda trashed: -trashed.deleted_at)
+    found = []
+    for path in layout.trash.iterdir():
+        with suppress(FileNotFoundError):  # taken back, or removed, while we look
+            if _is_a_sessions(path):
+                found.append(_trashed(path))
+    return sorted(found, key=lambda trashed: -trashed.deleted_at)
 
 
 def find(layout: Layout, ref: str) -> Trashed:
@@ -80,7 +85,12 @@ def take_back(layout: Layout, store: Store, session_id: str) -> Session:
     if folder.path.exists():
         raise StoreError(f"{folder.path} is there already.")
     (layout.trash / session_id).rename(folder.path)
-    restore(store, identity)
+    try:
+        if not restore(store, identity):
+            raise StoreError(f"Session {session_id[:8]} is there already.")
+    except BaseException:
+        folder.path.rename(layout.trash / session_id)
+        raise
     return identity.session
 
 
@@ -88,9 +98,19 @@ def empty(layout: Layout, before_ms: int, *, dry_run: bool = False) -> list[Tras
     """Remove for good what was deleted before a time (UTC ms); what went, or would go."""
     old = [trashed for trashed in listing(layout) if trashed.deleted_at < before_ms]
     if not dry_run:
-        for trashed in old:
-            shutil.rmtree(layout.trash / trashed.id)
+        old = [trashed for trashed in old if _remove(layout.trash / trashed.id)]
     return old
+
+
+def _remove(path: Path) -> bool:
+    """Remove a folder for good, under a name by which nobody takes it back meanwhile."""
+    going = path.with_name(f".gone-{path.name}")
+    try:
+        path.rename(going)
+    except FileNotFoundError:
+        return False
+    shutil.rmtree(going)
+    return True
 
 
 def _is_a_sessions(path: Path) -> bool:

@@ -14,6 +14,7 @@ from .signs import UNICODE, Signs
 _GROUPS = (
     ("waiting", Status.WAITING, "$text-warning bold"),
     ("running", Status.RUNNING, "$text-primary"),
+    ("queued", Status.QUEUED, MUTED),
     ("failed", Status.FAILED, "$text-error"),
     ("new", Status.DONE, "$text-success"),
 )
@@ -22,7 +23,7 @@ _MEMBERS = {
     Status.STARTING: "running",
     Status.RUNNING: "running",
     Status.FINISHING: "running",
-    Status.QUEUED: "running",
+    Status.QUEUED: "queued",
     Status.FAILED: "failed",
     Status.LOST: "failed",
 }

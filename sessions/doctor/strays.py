@@ -35,13 +35,14 @@ def unknown_processes(layout: Layout) -> list[Process]:
 
 
 def _others() -> list[Process]:
-    return [process for process in procs.scan().values() if not process.zombie and process.pid != os.getpid()]
+    found = (procs.look(pid) for pid in procs.scan() if pid != os.getpid())
+    return [process for process in found if process is not None and not process.zombie]
 
 
 def _session(process: Process, layout: Layout) -> str | None:
     """The session a process is tagged with, if that belongs to this state folder."""
     env = procs.environment(process.pid)
-    session, home = env.get(procs.SESSION_TAG), env.get("AGENTDASH_HOME")
+    session, home = env.get(procs.SESSION_TAG), env.get(procs.HOME)
     if not session or not home:
         return None
     return session if os.path.realpath(home) == os.path.realpath(layout.home) else None

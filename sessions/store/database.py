@@ -27,6 +27,7 @@ class Database:
         self.path = path
         self._lock = RLock()
         self._inode: int | None = None
+        self._openings = 0
         self._reader: sqlite3.Connection | None = None
         self._writer: sqlite3.Connection | None = None
 
@@ -81,11 +82,11 @@ class Database:
             reader = self._reader = self._reader or self._open_reader()
             return reader.execute(sql, parameters).fetchall()
 
-    def data_version(self) -> tuple[int, int]:
-        """The file's inode, and a number that changes when another connection (our writing one too) has committed."""
+    def data_version(self) -> tuple[int, int, int]:
+        """Changes when another connection (our writing one too) has committed; first comes the file's inode."""
         with self._lock:
             value = self.rows("PRAGMA data_version")[0][0]
-            return self._inode or 0, int(value)
+            return self._inode or 0, self._openings, int(value)
 
     def _drop_if_replaced(self) -> None:
         """Leave a file that is not the database any more: it was rebuilt, or its folder was removed."""
@@ -106,6 +107,7 @@ class Database:
 
     def _open_reader(self) -> sqlite3.Connection:
         self._writer = self._writer or self._open_writer()
+        self._openings += 1  # SQLite counts from the same number each time
         reader = self._connect()
         reader.execute("PRAGMA query_only = ON")
         return reader

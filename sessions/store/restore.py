@@ -5,6 +5,7 @@ import sqlite3
 from msgspec import structs
 
 from ..agents.base import Launch
+from ..errors import StoreError
 from ..identity_file import Identity
 from ..model import Prompt, Session, Turn
 from .rows import USAGE_COLUMNS, dump
@@ -15,8 +16,19 @@ _OWN_COLUMNS = ("usage", "stopping", "seen_at")
 
 
 def restore(store: Store, identity: Identity) -> bool:
-    """Insert all that the record says; False where the session is there already."""
+    """Insert all that the record says; False where the session is there already.
+
+    Raises:
+        StoreError: the record contradicts itself; nothing was inserted.
+    """
     session = identity.session
+    try:
+        return _insert_all(store, identity, session)
+    except sqlite3.IntegrityError as error:
+        raise StoreError(f"The record of session {session.id[:8]} contradicts itself: {error}.") from None
+
+
+def _insert_all(store: Store, identity: Identity, session: Session) -> bool:
     with store.database.transaction() as db:
         if db.execute("SELECT 1 FROM sessions WHERE id = ?", (session.id,)).fetchone():
             return False

@@ -25,7 +25,7 @@ _SESSION_COLUMNS = (
 _TURN_COLUMNS = (
     "session", "n", "reason", "run_id", "created_at", "started_at", "ended_at", "duration_ms", "runner_pid",
     "runner_start", "agent_pid", "agent_start", "boot_id", "pid_ns", "end", "error", "exit_code", "signal",
-    "stop_requested_at", "stop_by", "rule", "launches", "cost_usd", "steps", "unknown",
+    "stop_requested_at", "stop_by", "rule", "asked_by", "launches", "cost_usd", "steps", "unknown",
 )  # fmt: skip
 
 SELECT_SESSION = "SELECT sessions.*, seen.at AS seen_at FROM sessions LEFT JOIN seen ON seen.session = sessions.id"

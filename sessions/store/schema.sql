@@ -83,6 +83,7 @@ CREATE TABLE turns (
     signal        TEXT,
     stop_requested_at INTEGER,
     stop_by       TEXT,
+    asked_by      TEXT,                         -- the session from inside which it was asked for
     usage         TEXT,
     thread_usage  TEXT,
     cost_usd      REAL,

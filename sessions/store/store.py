@@ -21,8 +21,8 @@ _OPEN = ", ".join(f"'{status}'" for status in sorted(LIVE | {Status.QUEUED}))
 _BUSY = (
     "SELECT COUNT(*) FROM turns JOIN sessions ON sessions.id = turns.session"  # noqa: S608
     f" WHERE sessions.host = ? AND turns.status IN ({_OPEN}) AND (turns.status <> 'queued' OR turns.launches > 0)"
-    " AND NOT EXISTS (SELECT 1 FROM sessions AS child WHERE child.parent = turns.session"
-    f" AND child.status IN ({_OPEN}))"
+    " AND NOT EXISTS (SELECT 1 FROM turns AS asked WHERE asked.asked_by = turns.session"
+    f" AND asked.session <> turns.session AND asked.status IN ({_OPEN}))"
 )
 _WAITING = (
     "SELECT turns.session, turns.n FROM turns JOIN sessions ON sessions.id = turns.session"
@@ -46,7 +46,7 @@ class NewSession(Struct, frozen=True, kw_only=True):
     host: str
     options: Mapping[str, object] = field(default_factory=dict)
     command: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str | None] = field(default_factory=dict)
     source: str = "user"
     parent: str | None = None
 
@@ -56,7 +56,7 @@ class Recipe(Struct, frozen=True, kw_only=True):
 
     options: dict[str, object]
     command: tuple[str, ...]
-    env: dict[str, str]
+    env: dict[str, str | None]
 
 
 class Store:
@@ -69,7 +69,7 @@ class Store:
         """Close the connections."""
         self.database.close()
 
-    def data_version(self) -> tuple[int, int]:
+    def data_version(self) -> tuple[int, int, int]:
         """Changes when anybody has committed anything; its first part, when the database is another one."""
         return self.database.data_version()
 
@@ -153,7 +153,7 @@ class Store:
         return Recipe(
             options=load(row["options"], dict[str, object]) or {},
             command=load(row["command"], tuple[str, ...]) or (),
-            env=load(row["env"], dict[str, str]) or {},
+            env=load(row["env"], dict[str, str | None]) or {},
         )
 
     def prompts(self, session_id: str) -> list[Prompt]:
@@ -192,10 +192,14 @@ class Store:
                     now, now,
                 ),
             )  # fmt: skip
-            _insert_turn(db, new.id, 1, prompt, launch, run_id, now)
+            _insert_turn(db, new.id, 1, prompt, launch, run_id, now, new.parent)
 
-    def add_turn(self, session_id: str, after: int, prompt: str, launch: Launch, run_id: str) -> int:
+    def add_turn(
+        self, session_id: str, after: int, prompt: str, launch: Launch, run_id: str, asked_by: str | None = None
+    ) -> int:
         """Queue the next turn if turn ``after`` is still the newest and has ended.
+
+        ``asked_by`` is the session from inside which it was asked for.
 
         Raises:
             UnknownSessionError: the session was deleted meanwhile.
@@ -211,10 +215,11 @@ class Store:
                     f"Session {session_id[:8]} is {row['status']} (turn {row['turn']}): another prompt was faster."
                 )
             n = after + 1
-            _insert_turn(db, session_id, n, prompt, launch, run_id, now)
+            _insert_turn(db, session_id, n, prompt, launch, run_id, now, asked_by)
             db.execute(
                 "UPDATE sessions SET status = 'queued', reason = NULL, turn = ?, exit_code = NULL, signal = NULL,"
-                " started_at = NULL, ended_at = NULL, model = COALESCE(?, model), updated_at = ? WHERE id = ?",
+                " archived_at = NULL, started_at = NULL, ended_at = NULL, model = COALESCE(?, model), updated_at = ?"
+                " WHERE id = ?",
                 (n, launch.model, now, session_id),
             )
         return n
@@ -250,8 +255,8 @@ class Store:
     def take_places(self, host: str) -> list[tuple[str, int]]:
         """The queued turns whose time has come, in the order they were asked for; each is given to one caller.
 
-        A session whose own children wait or work takes no place: it waits for them, and if all did so, nobody
-        could ever go on.
+        A session from inside which a turn was asked for that waits or works takes no place: it waits for that turn,
+        and if all did so, nobody could ever go on.
         """
         if not self.database.rows("SELECT 1 FROM turns WHERE status = 'queued' AND launches = 0 LIMIT 1"):
             return []
@@ -274,14 +279,24 @@ class Store:
                 )
         return [(row["session"], row["n"]) for row in chosen]
 
-    def cancel_queued(self, session_id: str, n: int, status: Status, reason: str, rule: str) -> bool:
-        """End a turn that no runner has taken; False if one was faster."""
+    def give_place_back(self, session_id: str, n: int) -> None:
+        """No runner could be sent for a turn that was given a place."""
+        with self.database.transaction() as db:
+            db.execute(
+                "UPDATE turns SET launches = 0, launched_at = NULL WHERE session = ? AND n = ? AND status = 'queued'",
+                (session_id, n),
+            )
+
+    def cancel_queued(
+        self, session_id: str, n: int, status: Status, reason: str, rule: str, *, by: str | None = None
+    ) -> bool:
+        """End a turn that no runner has taken, ``by`` whom where somebody asked; False if a runner was faster."""
         now = now_ms()
         with self.database.transaction() as db:
             changed = db.execute(
-                "UPDATE turns SET status = ?, reason = ?, rule = ?, ended_at = ? WHERE session = ? AND n = ?"
-                " AND status = 'queued'",
-                (status, reason, rule, now, session_id, n),
+                "UPDATE turns SET status = ?, reason = ?, rule = ?, ended_at = ?, stop_by = ?, stop_requested_at = ?"
+                " WHERE session = ? AND n = ? AND status = 'queued'",
+                (status, reason, rule, now, by, now if by else None, session_id, n),
             ).rowcount
             if changed:
                 db.execute("UPDATE prompts SET state = 'unsent' WHERE session = ? AND turn = ?", (session_id, n))
@@ -308,23 +323,44 @@ class Store:
         rows = self.database.rows("SELECT receipt FROM requests WHERE id = ?", (request,))
         return load(rows[0]["receipt"], Receipt) if rows else None
 
-    def delete(self, session_id: str, turn: int) -> bool:
-        """Remove an ended session's rows; False if a new turn was faster or it is gone."""
+    def delete(self, session_id: str, turn: int, *, archived: bool = True) -> bool:
+        """Remove an ended session's rows; False if a new turn was faster or it is gone.
+
+        Without ``archived``, also where somebody archived it meanwhile.
+        """
         ended = ", ".join(f"'{status}'" for status in sorted(ENDED))
         with self.database.transaction() as db:
             changed = db.execute(
-                f"DELETE FROM sessions WHERE id = ? AND turn = ? AND status IN ({ended})",  # noqa: S608
-                (session_id, turn),
+                f"DELETE FROM sessions WHERE id = ? AND turn = ? AND status IN ({ended})"  # noqa: S608
+                " AND (? OR archived_at IS NULL)",
+                (session_id, turn, archived),
             ).rowcount
             if changed:
                 db.execute("DELETE FROM requests WHERE session = ?", (session_id,))
                 db.execute("UPDATE sessions SET parent = NULL WHERE parent = ?", (session_id,))
         return bool(changed)
 
-    def archive(self, session_id: str, at: int | None) -> None:
-        """Put a session out of the way (since when, UTC ms), or back (None)."""
+    def archive(self, session_id: str, at: int | None) -> bool:
+        """Put an ended session out of the way (since when, UTC ms), or back (None); False where it has not ended."""
         with self.database.transaction() as db:
-            db.execute("UPDATE sessions SET archived_at = ? WHERE id = ?", (at, session_id))
+            changed = db.execute(
+                f"UPDATE sessions SET archived_at = ? WHERE id = ? AND status NOT IN ({_OPEN})",  # noqa: S608
+                (at, session_id),
+            ).rowcount
+        return bool(changed)
+
+    def count_left(self, session_id: str, left: int, note: str | None) -> None:
+        """Put right how many processes an ended session has left, where its runner is not there to do it."""
+        with self.database.transaction() as db:
+            db.execute(
+                f"UPDATE sessions SET left = ?, left_note = ? WHERE id = ? AND left <> ? AND status NOT IN ({_OPEN})",  # noqa: S608
+                (left, note, session_id, left),
+            )
+
+    def with_left(self) -> list[Session]:
+        """Ended sessions that are said to have left processes."""
+        rows = self.database.rows(f"{SELECT_SESSION} WHERE sessions.left > 0 AND status NOT IN ({_OPEN})")
+        return [session_from(row) for row in rows]
 
     def mark_seen(self, session_id: str) -> None:
         """Remember that somebody looked at the session."""
@@ -337,11 +373,19 @@ class Store:
 
 
 def _insert_turn(
-    db: sqlite3.Connection, session_id: str, n: int, prompt: str, launch: Launch, run_id: str, now: int
+    db: sqlite3.Connection,
+    session_id: str,
+    n: int,
+    prompt: str,
+    launch: Launch,
+    run_id: str,
+    now: int,
+    asked_by: str | None,
 ) -> None:
     db.execute(
-        "INSERT INTO turns (session, n, status, run_id, launch, created_at) VALUES (?, ?, 'queued', ?, ?, ?)",
-        (session_id, n, run_id, dump(launch), now),
+        "INSERT INTO turns (session, n, status, run_id, launch, created_at, asked_by)"
+        " VALUES (?, ?, 'queued', ?, ?, ?, ?)",
+        (session_id, n, run_id, dump(launch), now, asked_by),
     )
     db.execute(
         "INSERT INTO prompts (session, turn, text, state, created_at) VALUES (?, ?, ?, 'queued', ?)",

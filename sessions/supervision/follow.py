@@ -39,11 +39,6 @@ class Follower:
         """The same on the clock that nobody can set; the beginning where it printed nothing yet."""
 
     @property
-    def size(self) -> int:
-        """Bytes read so far."""
-        return self._reader.offset
-
-    @property
     def facts(self) -> Facts:
         """What the stream says so far."""
         return self._parser.facts

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import Self
 
-from ..layout import SessionFolder, write_atomic
+from ..layout import SESSION_ID, SessionFolder, write_atomic
 from ..model import Turn
 from . import locks, procs
 from .procs import HOME, Process
@@ -29,6 +29,7 @@ class Kin:
         self._remembered: set[tuple[int, int]] = self._load()
         self._written: set[tuple[int, int]] = set(self._remembered)
         self._boot = procs.boot_id()
+        self._plain: set[tuple[int, int]] = set()
         self.agent: tuple[int, int] | None = None
         """Pid and start time of the agent, which is the leader of its own process group."""
 
@@ -44,16 +45,29 @@ class Kin:
     def find(self) -> dict[tuple[int, int], Process]:
         """All our living processes by identity; the runner itself is not among them."""
         processes = procs.scan()
-        environments = {pid: procs.environment(pid) for pid in processes}
+        environments = self._environments(processes)
         marks = {pid: mark for pid, env in environments.items() if (mark := env.get(procs.RUNNER_MARK))}
         runners = {pid for pid, mark in marks.items() if mark == self._lock}
         strangers = {pid for pid, p in processes.items() if self._is_strangers(p, environments[pid])} - runners
         marked = {pid for pid, p in processes.items() if self._is_marked(p, environments[pid])} - strangers - runners
         below = procs.descendants(processes, runners | marked, lambda pid: pid in strangers)
         ours = marked | {p.pid for p in below} - runners
-        found = {p.key: p for p in processes.values() if p.pid in ours and not p.zombie}
+        looked = (procs.look(pid) for pid in ours if not processes[pid].zombie)
+        found = {p.key: p for p in looked if p is not None and p.start == processes[p.pid].start and not p.zombie}
         self._remembered |= set(found)
         return found
+
+    def _environments(self, processes: dict[int, Process]) -> dict[int, dict[str, str]]:
+        """What each process was started with; an old one without any of our marks is not read a second time."""
+        environments = {}
+        plain = set()
+        for pid, process in processes.items():
+            env = {} if process.key in self._plain else procs.environment(pid)
+            environments[pid] = env
+            if not env.keys() & _MARKS and (process.key in self._plain or _is_old(process)):
+                plain.add(process.key)
+        self._plain = plain
+        return environments
 
     def remember(self) -> None:
         """Record the identities of everything below the runner.
@@ -91,8 +105,10 @@ class Kin:
         if mark is not None and mark != self._lock and _serves(mark, process):
             return True
         tag = env.get(procs.SESSION_TAG)
+        if tag is None or tag == self._session_id or SESSION_ID.fullmatch(tag) is None:
+            return False  # what is no id of ours is no reason to spare anybody
         home = env.get(HOME) or str(Path(self._lock).parents[2])
-        return tag is not None and tag != self._session_id and (Path(home) / "sessions" / tag).is_dir()
+        return os.path.isdir(os.path.join(home, "sessions", tag))  # noqa: PTH112, PTH118 - never raise
 
     def _hides(self, pid: int) -> bool:
         """Whether everything from this process on belongs to somebody else."""
@@ -121,10 +137,19 @@ class Kin:
             return set()
 
 
+_MARKS = frozenset({procs.SESSION_TAG, procs.RUNNER_MARK})
+
+
+def _is_old(process: Process) -> bool:
+    """Past the moment between fork and exec, in which a process still has its parent's environment."""
+    age = procs.age_seconds(process)
+    return age is not None and age > YOUNG_SECONDS
+
+
 def _serves(mark: str, process: Process) -> bool:
     """Whether a process is the runner it says it is: an agent could set the mark to be spared."""
     lock = Path(mark)
-    if not SessionFolder(lock.parent).poke.exists():
+    if not os.path.exists(SessionFolder(lock.parent).poke):  # noqa: PTH110 - never raises, whatever the text
         return False
     age = procs.age_seconds(process)
     return locks.is_held(lock) or (age is not None and age < YOUNG_SECONDS)

@@ -8,6 +8,7 @@ whatever is then still there; the receipt says what was ended, by which signal, 
 import contextlib
 import os
 import signal
+import time
 from collections.abc import Callable
 from enum import Enum
 
@@ -23,6 +24,9 @@ POLL = 0.05
 
 KILL_PATIENCE = 5.0
 """Seconds a process may survive SIGKILL (uninterruptible sleep) before it is reported as left."""
+
+SCAN_SHARE = 4.0
+"""A sweep looks again after this multiple of what its last look cost."""
 
 CLEAN_SCANS = 2
 """Scans that must find nothing: a process can be born between the first scan and its last signal."""
@@ -53,6 +57,7 @@ class Stop:
         self._last_rung: signal.Signals | None = None
         self._clean = 0
         self._next_interrupt = now
+        self._next_scan = 0.0
         self.reaped: dict[int, int] = {}
         """Wait status by pid, filled by the runner."""
         self.left: tuple[Left, ...] = ()
@@ -134,7 +139,11 @@ class Stop:
 
     def _sweep(self, now: float) -> None:
         """Everything else that is ours: SIGTERM, a moment, SIGKILL, until two scans find nothing."""
+        if now < self._next_scan:
+            return
         found = self._look()
+        # Many stops at once on a busy machine must not spend all of it on looking.
+        self._next_scan = now + SCAN_SHARE * (time.monotonic() - now)
         if not any(key not in self._refused for key in found):
             self._clean += 1
             if self._clean >= CLEAN_SCANS:

@@ -92,14 +92,13 @@ def alive(pid: int, start: int) -> bool:
 
 
 def scan() -> dict[int, Process]:
-    """All processes we may see, by pid."""
+    """All processes we may see, by pid; on Linux without their commands, which :func:`look` gives."""
     if LINUX:
         pids = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
-    else:
-        import psutil
+        return {pid: found for pid in pids if (found := _look_linux(pid, commands=False))}
+    import psutil
 
-        pids = psutil.pids()
-    return {pid: found for pid in pids if (found := look(pid))}
+    return {pid: found for pid in psutil.pids() if (found := _look_psutil(pid))}
 
 
 def environment(pid: int) -> dict[str, str]:
@@ -298,12 +297,14 @@ def _usage_psutil(pid: int) -> tuple[float | None, int | None]:
         return None, None
 
 
-def _look_linux(pid: int) -> Process | None:
+def _look_linux(pid: int, *, commands: bool = True) -> Process | None:
+    argv = b""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             stat = file.read()
-        with open(f"/proc/{pid}/cmdline", "rb") as file:
-            argv = file.read()
+        if commands:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                argv = file.read()
     except OSError:
         return None
     # The name stands in brackets and may itself hold brackets and blanks: cut at the last one.

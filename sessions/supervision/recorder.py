@@ -12,11 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..agents.base import Agent, Facts
-from ..errors import StoreError
+from ..errors import AgentdashError, StoreError
 from ..identity_file import write_identity
 from ..layout import Layout
 from ..limits import Limits
-from ..model import Left, Receipt, Status
+from ..model import Left, Receipt, Session, Status
 from ..status import EndFacts, at_the_end, while_running
 from ..store.progress import Outcome, TurnLog
 from ..store.store import Store
@@ -66,7 +66,8 @@ class Recorder:
     def begin(self, agent: Agent, limits: Limits, *, adopted_after_s: float | None = None) -> None:
         """Start following the turn file; what an adopted agent printed earlier has no arrival time."""
         self._agent = agent
-        self._watchdog = Watchdog(limits, adopted_after_s or 0.0)
+        files = (self._folder.output(self._turn), self._folder.errors(self._turn))
+        self._watchdog = Watchdog(limits, files, adopted_after_s or 0.0)
         folder, turn = self._folder, self._turn
         self._follower = Follower(folder.output(turn), folder.times(turn), agent.parser(turn))
         if adopted_after_s is not None:
@@ -88,13 +89,24 @@ class Recorder:
         """
         if self._watchdog is None or self._follower is None or self.facts.end is not None:
             return None, None
-        session = self._store.session(self._session) if self._watchdog.counts else None
-        self._over, due = self._watchdog.look(self._follower, session)
+        self._over, due = self._watchdog.look(self._follower, self._counted())
         if self._over and self._watchdog.limits.stops:
             return ", ".join(self._over), due
         self._ever_over |= dict.fromkeys(self._over)
         self._commit(self._follower)
         return None, due
+
+    @property
+    def floods(self) -> bool:
+        """Whether the turn printed more than it may, and nobody has dealt with that yet."""
+        return self._watchdog is not None and not self._over and self._watchdog.floods()
+
+    def _counted(self) -> Session | None:
+        """The session with its tokens and its cost, where those are limited and the store can be read."""
+        if self._watchdog is not None and self._watchdog.counts:
+            with contextlib.suppress(StoreError):
+                return self._store.session(self._session)
+        return None
 
     def _commit(self, follower: Follower) -> None:
         key = self._key(follower)
@@ -127,6 +139,7 @@ class Recorder:
         if self._follower is not None:
             self._follower.finish()
             steps = self._follower.steps
+            self._look_back(self._follower, stopped=stopped_by is not None)
         # A signal is an exit code other than 0 to the adapter; None means that nobody could wait.
         code = child.exit_code if child.signal is None else -1
         verdict = at_the_end(
@@ -158,6 +171,18 @@ class Recorder:
         self._write_end(facts, outcome, steps)
         return verdict.status
 
+    def _look_back(self, follower: Follower, *, stopped: bool) -> None:
+        """What an agent used is often known only at its end: a limit that was crossed then is still told."""
+        if self._watchdog is None or stopped or not self._watchdog.counts:
+            return
+        self.guarded(
+            lambda: self._log.progress(
+                follower.facts, *while_running(follower.facts), follower.steps, follower.last_event_at
+            )
+        )
+        over, _ = self._watchdog.look(follower, self._counted())
+        self._ever_over |= dict.fromkeys(over)
+
     def fail_to_start(self, agent: Agent, reason: str) -> None:
         """The agent could not be started: a visible failed turn."""
         if reason.endswith("command not found") and agent.install_hint:
@@ -168,7 +193,7 @@ class Recorder:
         """Do what may fail without harm: a full disk or a removed folder must not end the supervision."""
         try:
             action()
-        except (OSError, StoreError) as error:
+        except (OSError, AgentdashError) as error:
             with contextlib.suppress(OSError):  # the log lies on the same full disk
                 print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)  # noqa: T201 - runner.log
             return False

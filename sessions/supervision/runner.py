@@ -151,7 +151,7 @@ class Runner:
             self._child.reap()
             more = self._recorder.follow()
             now = time.monotonic()
-            due = asked or now >= self._next_look
+            due = asked or now >= self._next_look or self._recorder.floods
             if due:
                 self._next_look = now + LOOK_SECONDS
                 self._look_around(now)
@@ -207,13 +207,15 @@ class Runner:
 
     def _who_stops(self, kinds: list[str]) -> str | None:
         """In whose name to stop; None where all may go on."""
+        if self._unfinished_stop is not None:
+            return self._unfinished_stop
         if kinds or self._asked:
             return "you"
         if self._shutdown:
             return "the system"
         if not self._folder.path.is_dir():
             return "agentdash: its folder was removed"  # nobody could see it or stop it any more
-        return self._unfinished_stop
+        return None
 
     def _wait_for_exit(self, now: float) -> None:
         self._finishing_since = self._finishing_since or now

@@ -1,6 +1,9 @@
 """A turn against its limits: what was crossed, and when to look again."""
 
+import contextlib
 import time
+from collections.abc import Sequence
+from pathlib import Path
 
 from ..limits import Limits, Measured, crossed, seconds_left
 from ..model import Session
@@ -12,11 +15,15 @@ class Watchdog:
 
     Args:
         limits: what the turn was started with.
+        files: what it prints into: its stdout and its stderr.
         age_s: how long it has run already, where another runner began it.
     """
 
-    def __init__(self, limits: Limits, age_s: float = 0.0) -> None:
+    def __init__(self, limits: Limits, files: Sequence[Path], age_s: float = 0.0) -> None:
         self.limits = limits
+        self._files = files
+        self._size = 0
+        self._grown_at = time.monotonic()
         self._began = time.monotonic() - max(0.0, age_s)
 
     @property
@@ -27,11 +34,28 @@ class Watchdog:
     def look(self, follower: Follower, session: Session | None) -> tuple[tuple[str, ...], float | None]:
         """What was crossed, and in how many seconds time alone will cross the next limit."""
         now = time.monotonic()
+        size = self._printed()
+        if size != self._size:
+            # Both files count, and stderr wakes nobody: it is looked at when it matters.
+            self._size, self._grown_at = size, now
+        grown_at = max(self._grown_at, follower.grown_at)
         measured = Measured(
             wall_s=now - self._began,
-            silence_s=None if follower.facts.waiting is not None else now - follower.grown_at,
-            output_bytes=follower.size,
+            silence_s=None if follower.facts.waiting is not None else now - grown_at,
+            output_bytes=size,
             tokens=session.usage.total_tokens if session else None,
             cost_usd=session.cost_usd if session else None,
         )
         return crossed(self.limits, measured), seconds_left(self.limits, measured)
+
+    def floods(self) -> bool:
+        """Whether more was printed than may be: asked for between two looks, because a disk is filled in seconds."""
+        return self.limits.output_mb is not None and self._printed() > self.limits.output_mb * 10**6
+
+    def _printed(self) -> int:
+        """Bytes on disk, read or not."""
+        size = 0
+        for path in self._files:
+            with contextlib.suppress(OSError):
+                size += path.stat().st_size
+        return size

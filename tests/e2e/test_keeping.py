@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from agentdash.sessions import trash
 from agentdash.sessions.errors import (
     AmbiguousSessionError,
     SessionBusyError,
@@ -17,13 +18,16 @@ from agentdash.sessions.errors import (
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
 from agentdash.sessions.rebuild import rebuild
-from agentdash.sessions.supervision import procs
+from agentdash.sessions.supervision import locks, procs
 
 DAY = 86_400
 
 
 def ended(manager, *argv):
+    """A session that has ended; its runner has left too, unless processes keep it."""
     [session] = manager.wait([manager.run(argv or ["true"]).id], timeout=30)
+    if not session.left:
+        locks.hold(manager._layout.session(session.id).lock, timeout=10).release()
     return session
 
 
@@ -252,3 +256,78 @@ def test_the_verbs_say_what_they_did(manager):
     rebuilt = verb("doctor", "--rebuild")
     assert "1 sessions restored" in rebuilt.stderr
     assert "whole, schema" in rebuilt.stdout
+
+
+def test_a_clean_up_ends_nothing_that_began_meanwhile(manager, monkeypatch):
+    old = ended(manager)
+    make_older(manager, old.id, 8 * DAY)
+    empty = trash.empty
+
+    def then_somebody_retries(*args, **named):
+        manager.retry(old.id)
+        return empty(*args, **named)
+
+    monkeypatch.setattr(trash, "empty", then_somebody_retries)
+    assert manager.clean(7 * DAY).deleted == ()
+    [again] = manager.wait([old.id], timeout=30)
+    assert (again.turn, again.status) == (2, Status.DONE)
+
+
+def test_a_session_that_goes_on_is_not_archived_any_more(manager):
+    session = ended(manager)
+    manager.archive(session.id)
+    manager.retry(session.id)
+    assert [s.id for s in manager.sessions()] == [session.id]
+    manager.wait([session.id], timeout=30)
+
+
+def test_a_restore_that_fails_leaves_the_session_in_the_trash(manager, monkeypatch):
+    session = ended(manager)
+    manager.delete(session.id)
+
+    def fails(*_):
+        raise StoreError("The disk is full")
+
+    monkeypatch.setattr(trash, "restore", fails)
+    with pytest.raises(StoreError, match="disk is full"):
+        manager.restore(session.id)
+    monkeypatch.undo()
+    assert manager.restore(session.id).id == session.id
+
+
+def test_a_queued_session_that_was_stopped_stays_so_after_a_rebuild(manager, tmp_path):
+    (tmp_path / "config.toml").write_text("[queue]\nmax_running = 1\n")
+    running = manager.started(manager.run(["sleep", "600"]).id)
+    never = manager.run(["touch", "ran"])
+    manager.stop(never.id)
+    manager.archive(never.id)
+    manager.close()
+    for name in ("agentdash.db", "agentdash.db-wal", "agentdash.db-shm"):
+        (manager.home / name).unlink(missing_ok=True)
+    rebuild(manager._layout, 1)
+    assert manager.get(never.id).status is Status.STOPPED
+    assert manager.get(never.id).archived_at is not None
+    manager.stop(running.id)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_one_odd_record_does_not_end_a_rebuild(manager):
+    good, odd, foreign = ended(manager), ended(manager), ended(manager)
+    record = manager.home / "sessions" / odd.id / "session.json"
+    record.write_text(record.read_text().replace('"launches": [', '"launches": [], "gone": [', 1))
+    other = manager.home / "sessions" / foreign.id / "session.json"
+    other.write_text((manager.home / "sessions" / good.id / "session.json").read_text())
+    manager.close()
+    for name in ("agentdash.db", "agentdash.db-wal", "agentdash.db-shm"):
+        (manager.home / name).unlink(missing_ok=True)
+    rebuilt = rebuild(manager._layout)
+    assert rebuilt.restored == (good.id,)
+    assert len(rebuilt.skipped) == 2
+
+
+def test_what_others_committed_is_seen_also_after_an_error(manager):
+    store = manager._store
+    before = store.data_version()
+    store.database.close()  # what an error does
+    verb("run", "--wait", "--", "true")
+    assert store.data_version() != before

@@ -118,3 +118,31 @@ def test_copies_are_numbered_and_queued_in_order(two_places):
     done = subprocess.run([*command, "--wait", "--json"], capture_output=True, text=True, check=True)
     titles = [session["title"] for session in json.loads(done.stdout)]
     assert titles == [f"Count [[demo:quick]] ({n}/3)" for n in (1, 2, 3)]
+
+
+def test_who_waits_for_a_turn_of_another_session_takes_no_place(manager, tmp_path):
+    (tmp_path / "config.toml").write_text("[queue]\nmax_running = 1\n")
+    [failed] = manager.wait([manager.run(["false"]).id], timeout=30)
+    outer = manager.run([sys.executable, "-m", "agentdash", "retry", failed.id, "--wait"])
+    [ended] = manager.wait([outer.id], timeout=30)
+    assert ended.exit_code == 1
+    assert manager.get(failed.id).turn == 2
+
+
+def test_one_that_cannot_be_sent_does_not_hold_up_the_others(manager, tmp_path, wait_until):
+    (tmp_path / "config.toml").write_text("[queue]\nmax_running = 1\n")
+    first = hold(manager, tmp_path, "a")
+    broken, last = manager.run(["true"]), manager.run(["true"])
+    log = manager.home / "sessions" / broken.id / "runner.log"
+    log.mkdir()
+    wait_until((tmp_path / "order").exists, what="the first one's start")
+    (tmp_path / "config.toml").write_text("[queue]\nmax_running = 3\n")
+    manager.settle()
+    [done] = manager.wait([last.id], timeout=30)
+    assert done.status is Status.DONE
+    assert manager.get(broken.id).status is Status.QUEUED
+    log.rmdir()
+    [done] = manager.wait([broken.id], timeout=30)
+    assert done.status is Status.DONE
+    let_go(tmp_path, "a")
+    manager.wait([first.id], timeout=30)

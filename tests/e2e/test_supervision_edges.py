@@ -92,8 +92,10 @@ def test_a_live_session_without_its_folder_harms_no_other(manager, wait_until):
     assert manager.get(broken.id).status is Status.STOPPED
 
 
-def test_a_session_whose_folder_was_removed_after_its_end_can_be_tried_again(manager):
+def test_a_session_whose_folder_was_removed_after_its_end_can_be_tried_again(manager, wait_until):
     [failed] = manager.wait([manager.run(["false"]).id], timeout=30)
+    lock = manager._layout.session(failed.id).lock
+    wait_until(lambda: not locks.is_held(lock), what="the runner to leave")
     shutil.rmtree(manager.home / "sessions" / failed.id)
     manager.retry(failed.id)
     [again] = manager.wait([failed.id], timeout=30)
@@ -241,3 +243,76 @@ def test_an_error_that_the_agent_told_itself_is_not_told_twice(manager):
     [failed] = manager.wait([manager.spawn("x [[demo:fail]]", agent="demo", options={"speed": 1000.0}).id], timeout=30)
     errors = [step for step in manager.trajectory(failed.id) if step.kind is StepKind.ERROR and step.fatal]
     assert [step.text for step in errors] == [failed.reason]
+
+
+@pytest.mark.parametrize("tag", ["", ".", "..", "/tmp", "x" * 300, "a/b"])
+def test_a_tag_that_is_no_id_spares_nobody_and_harms_nobody(manager, tmp_path, wait_until, tag):
+    (tmp_path / "other" / "sessions").mkdir(parents=True)
+    stray = subprocess.Popen(
+        ["sleep", "60"], env={"AGENTDASH_SESSION_ID": tag, "AGENTDASH_HOME": str(tmp_path / "other")}
+    )
+    try:
+        session = manager.started(manager.run(["sh", "-c", f"AGENTDASH_SESSION_ID='{tag}' sleep 301 & sleep 302"]).id)
+        wait_until(lambda: len(manager.processes(session.id)) == 3, what="three processes")
+        assert len(manager.stop(session.id).ended) == 3
+        assert stray.poll() is None
+    finally:
+        stray.kill()
+        stray.wait()
+
+
+def test_an_output_limit_holds_before_the_disk_is_full(manager):
+    session = manager.run(["yes"], options={"limits": {"output_mb": 20}})
+    [ended] = manager.wait([session.id], timeout=60)
+    assert ended.reason.startswith("stopped by its limit: printed more than 20 MB; ")
+    assert manager.output_path(session.id).stat().st_size < 2_000_000_000
+
+
+def test_stderr_counts_as_output_and_as_a_sign_of_life(manager):
+    flood = ["sh", "-c", "head -c 3000000 /dev/zero >&2; sleep 600"]
+    session = manager.run(flood, options={"limits": {"output_mb": 1}})
+    [ended] = manager.wait([session.id], timeout=60)
+    assert "printed more than 1 MB" in ended.reason
+    talks = ["sh", "-c", "for i in 1 2 3 4 5 6 7 8; do echo x >&2; sleep 0.25; done"]
+    [ended] = manager.wait([manager.run(talks, options={"limits": {"silence_seconds": 1}}).id], timeout=60)
+    assert ended.status is Status.DONE
+
+
+@pytest.mark.parametrize("limit", [{"tokens": 10}, {"cost_usd": 0.0001, "action": "warn"}])
+def test_a_limit_that_was_crossed_at_the_very_end_is_told(manager, limit):
+    session = manager.spawn("hello [[demo:quick]]", agent="demo", options={"limits": limit})
+    [done] = manager.wait([session.id], timeout=30)
+    assert done.status is Status.DONE
+    assert done.reason.startswith("over its limit: ")
+
+
+def test_what_was_not_set_when_a_session_was_asked_for_is_not_set_when_it_runs(manager, monkeypatch, tmp_path):
+    (tmp_path / "config.toml").write_text("[queue]\nmax_running = 1\n")
+    agent = tmp_path / "fake-codex"
+    agent.write_text('#!/bin/sh\nsleep 0.3\necho "home=$CODEX_HOME" >> seen\n')
+    agent.chmod(0o755)
+    monkeypatch.setenv("CODEX_HOME", "/account/a")
+    first = manager.spawn("x", agent="codex", options={"bin": str(agent)})
+    monkeypatch.delenv("CODEX_HOME")
+    second = manager.spawn("x", agent="codex", options={"bin": str(agent)})
+    manager.wait([first.id, second.id], timeout=30)
+    assert (tmp_path / "seen").read_text() == "home=/account/a\nhome=\n"
+
+
+def test_what_an_ended_session_left_is_counted_again_when_its_runner_is_gone(manager, wait_until):
+    [done] = manager.wait([manager.run(["sh", "-c", "sleep 600 & exit 0"]).id], timeout=30)
+    turn = manager.turns(done.id)[-1]
+    procs.send_kill(procs.look(turn.runner_pid))
+    wait_until(lambda: not locks.is_held(manager._layout.session(done.id).lock), what="the runner's end")
+    os.kill(turn.left[0].pid, signal.SIGKILL)
+    manager.settle()
+    assert (manager.get(done.id).left, manager.get(done.id).left_note) == (0, None)
+
+
+def test_an_ended_session_of_a_machine_that_is_gone_can_be_deleted(manager):
+    [done] = manager.wait([manager.run(["true"]).id], timeout=30)
+    with manager._store.database.transaction() as db:
+        db.execute("UPDATE sessions SET host = 'its-old-name'")
+        db.execute("UPDATE turns SET boot_id = 'another boot'")
+    manager.delete(done.id)
+    assert manager.sessions() == []

@@ -1,8 +1,13 @@
 """The verb that looks at the installation itself: doctor."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from . import common
+
+if TYPE_CHECKING:
+    from ...sessions.rebuild import Rebuilt
 
 
 @click.command()
@@ -14,15 +19,14 @@ def doctor(rebuilds: bool, as_json: bool) -> int:
     Exits 0 if nothing is broken, else 1.  --rebuild restores the database from the session folders; one that
     cannot be read is set aside, not deleted.
     """
-    if rebuilds:
-        _rebuild(as_json)
+    rebuilt = _rebuild() if rebuilds else None
     from ...sessions.doctor.checks import examine
     from ...sessions.layout import Layout, default_home
 
     # No manager: it would make the state folder, and a database it cannot open would end the examination.
     findings = examine(Layout(default_home()))
     if as_json:
-        common.print_json(findings)
+        common.print_json(findings if rebuilt is None else {"rebuilt": rebuilt, "findings": findings})
     else:
         from ..render.findings import findings_text
 
@@ -30,15 +34,16 @@ def doctor(rebuilds: bool, as_json: bool) -> int:
     return common.FAILED if any(finding.state == "fail" for finding in findings) else 0
 
 
-def _rebuild(as_json: bool) -> None:
+def _rebuild() -> "Rebuilt":
+    """Make the database anew, and say what came of it."""
+    from ...sessions.config import load_config
     from ...sessions.layout import Layout, default_home
     from ...sessions.rebuild import rebuild
 
-    done = rebuild(Layout(default_home()))
-    if as_json:
-        return
+    done = rebuild(Layout(default_home()), load_config().queue.max_running)
     if done.set_aside:
         click.echo(f"The database could not be read; it lies in {done.set_aside} now.", err=True)
     for reason in done.skipped:
         click.echo(f"skipped: {reason}", err=True)
     click.echo(f"{len(done.restored)} sessions restored.", err=True)
+    return done

@@ -10,6 +10,7 @@ from ...sessions.errors import AgentdashError, UsageError
 from . import common
 
 if TYPE_CHECKING:
+    from ...sessions.manager import SessionManager
     from ...sessions.model import Receipt, Session
 
 
@@ -31,12 +32,11 @@ def stop(refs: tuple[str, ...], now: bool, as_json: bool) -> int:
     if as_json and receipts:
         from ...sessions.schema import receipt_json
 
-        common.print_json(common.one_or_all([receipt_json(receipt) for _, receipt in receipts]))
+        shown = [receipt_json(receipt) for _, receipt in receipts]
+        common.print_json(shown[0] if len(sessions) == 1 else shown)
     for session, receipt in () if as_json else receipts:
         _say_receipt(receipt, session)
-    failed = [one for one in told if isinstance(one, AgentdashError)]
-    if failed:
-        raise failed[0] if len(failed) == 1 else AgentdashError("\n".join(map(str, failed)))
+    _complain([one for one in told if isinstance(one, AgentdashError)])
     return common.FAILED if any(receipt.left for _, receipt in receipts) else 0
 
 
@@ -69,20 +69,17 @@ def rm(refs: tuple[str, ...], yes: bool, as_json: bool) -> int:
         if not yes and not _agreed([session for session in sessions if session.status.live]):
             click.echo("Nothing was deleted.", err=True)
             return common.FAILED
-        receipts = [manager.delete(session.id) for session in sessions]
-    if as_json:
+        told, errors = _deleted(manager, sessions)
+    if as_json and told:
         from ...sessions.schema import receipt_json
 
-        told = [
-            {"deleted": session.id, "receipt": receipt and receipt_json(receipt)}
-            for session, receipt in zip(sessions, receipts, strict=True)
-        ]
-        common.print_json(common.one_or_all(told))
-        return 0
-    for session, receipt in zip(sessions, receipts, strict=True):
+        shown = [{"deleted": session.id, "receipt": receipt and receipt_json(receipt)} for session, receipt in told]
+        common.print_json(shown[0] if len(sessions) == 1 else shown)
+    for session, receipt in () if as_json else told:
         if receipt:
             _say_receipt(receipt, session)
         common.say([f"deleted {common.name_of(session)} (agentdash restore {session.id[:8]} brings it back)"])
+    _complain(errors)
     return 0
 
 
@@ -100,6 +97,29 @@ def wait(refs: tuple[str, ...], any_: bool, timeout: float | None, as_json: bool
         sessions = manager.wait(refs, any_=any_, timeout=timeout)
     common.print_sessions(sessions, as_json=as_json)
     return common.outcome(session for session in sessions if session.status.ended)
+
+
+def _deleted(
+    manager: "SessionManager", sessions: "list[Session]"
+) -> "tuple[list[tuple[Session, Receipt | None]], list[AgentdashError]]":
+    """Delete one after the other; one that cannot be deleted spoils no other."""
+    told, errors = [], []
+    for session in sessions:
+        try:
+            told.append((session, manager.delete(session.id)))
+        except AgentdashError as error:
+            errors.append(error)
+    return told, errors
+
+
+def _complain(errors: list[AgentdashError]) -> None:
+    """Say at the end what could not be done.
+
+    Raises:
+        AgentdashError: there is something to say.
+    """
+    if errors:
+        raise errors[0] if len(errors) == 1 else AgentdashError("\n".join(map(str, errors)))
 
 
 def _agreed(running: list["Session"]) -> bool:

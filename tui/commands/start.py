@@ -244,6 +244,8 @@ def _follow(
         _report(sessions, as_json, several)
     for session in () if as_json else sessions:
         _report([session], as_json=False, err=True)
+        if several:
+            common.say([f"-- {common.name_of(session)} --"])
         _print_answer(manager, session)
     return common.outcome(sessions)
 

@@ -16,9 +16,9 @@ def processes_text(processes: Sequence[ProcessInfo], look: Look) -> Iterator[str
     depths: dict[int, int] = {}
     for process in processes:
         depth = depths[process.pid] = depths.get(process.parent, -1) + 1
-        ports = "".join(f"  :{port}" for port in process.ports)
+        ports = "".join(f":{port} " for port in process.ports)
         name = command(process.command, max(20, look.width - 26 - 2 * depth))
-        yield f"{process.pid:>7}  {_cpu(process.cpu_s):>6}  {_mem(process.rss_bytes):>7}  {'  ' * depth}{name}{ports}"
+        yield f"{process.pid:>7}  {_cpu(process.cpu_s):>6}  {_mem(process.rss_bytes):>7}  {'  ' * depth}{ports}{name}"
     cpu = sum(process.cpu_s or 0 for process in processes)
     rss = sum(process.rss_bytes or 0 for process in processes)
     yield look.paint(f"{len(processes):>7}  {_cpu(cpu):>6}  {_mem(rss):>7}  in all", "dim")

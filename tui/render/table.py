@@ -9,7 +9,7 @@ from ...widgets.columns import OTHERS, STATE, WHAT_LEAST, Column, fitted, fittin
 from ...widgets.words import count, money, place, tokens
 from .look import Look, mark, short_id, what
 
-_COUNTED = (Status.WAITING, Status.RUNNING, Status.FAILED, Status.LOST, Status.DONE, Status.STOPPED)
+_COUNTED = (Status.WAITING, Status.RUNNING, Status.QUEUED, Status.FAILED, Status.LOST, Status.DONE, Status.STOPPED)
 _EMPTY = """No sessions yet.
   agentdash spawn "fix the failing test"   starts an agent in this folder
   agentdash demo                           shows what it looks like"""
