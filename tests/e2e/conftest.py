@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import sqlite3
 import subprocess
 import sys
 import uuid
@@ -11,6 +12,7 @@ import pytest
 
 from agentdash.sessions.errors import AgentdashError
 from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.supervision import locks
 
 
 @pytest.fixture
@@ -115,3 +117,21 @@ def open_terminal(require_tool, wait_until, monkeypatch, tmp_path):
 def terminal(open_terminal):
     """A terminal of its own."""
     return open_terminal()
+
+
+@pytest.fixture
+def database_at_rest(manager, wait_until):
+    """Close the database once every runner has left, so that all of it is in its one file."""
+
+    def close():
+        locks_of = [manager._layout.session(session.id).lock for session in manager.sessions()]
+        wait_until(lambda: not any(map(locks.is_held, locks_of)), what="the runners to leave")
+        path = manager.home / "agentdash.db"
+        manager.close()
+        # Who closes it last writes the log back; of two who close it in the same moment neither may.
+        last = sqlite3.connect(path)
+        last.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        last.close()
+        return path
+
+    return close

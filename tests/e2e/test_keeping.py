@@ -141,13 +141,11 @@ def test_the_trash_is_emptied_of_what_is_old_and_of_nothing_else(manager, tmp_pa
 
 
 @pytest.mark.parametrize("damage", ["gone", "garbage"])
-def test_a_lost_database_is_made_anew_from_the_folders(manager, damage, wait_until):
+def test_a_lost_database_is_made_anew_from_the_folders(manager, damage, database_at_rest):
     done, failed = ended(manager), ended(manager, "false")
     [talked] = manager.wait([manager.spawn("hello [[demo:quick]]", agent="demo").id], timeout=30)
     before = [whole(manager, session.id) for session in (done, failed, talked)]
-    database = manager.home / "agentdash.db"
-    manager.close()
-    wait_until(lambda: not (manager.home / "agentdash.db-wal").exists(), what="the runners to close it")
+    database = database_at_rest()
     if damage == "gone":
         database.unlink()
     else:
@@ -166,8 +164,8 @@ def test_a_rebuild_with_runners_at_work_loses_none_of_them(manager, tmp_path, wa
     works = manager.started(manager.run(["sh", "-c", "echo hello; read line < go; echo bye"]).id)
     sleeps = manager.started(manager.run(["sleep", "600"]).id)
     waits = manager.spawn("hello [[demo:quick]]", agent="demo")
-    identity = manager.home / "sessions" / works.id / "session.json"
-    wait_until(lambda: '"running"' in identity.read_text(), what="the record of the turn")
+    records = [manager.home / "sessions" / session.id / "session.json" for session in (works, sleeps)]
+    wait_until(lambda: all('"running"' in record.read_text() for record in records), what="the records of the turns")
     (manager.home / "agentdash.db").unlink()
     rebuild(manager._layout)
     assert {str(s.status) for s in manager.sessions()} == {"running", "queued"}

@@ -204,12 +204,9 @@ def test_signals_reach_their_process_where_the_kernel_has_no_pidfd(monkeypatch):
     assert child.wait() == -signal.SIGKILL
 
 
-def test_a_damaged_database_says_what_to_do(manager, wait_until):
+def test_a_damaged_database_says_what_to_do(manager, database_at_rest):
     manager.wait([manager.run(["true"]).id], timeout=30)
-    manager.close()
-    # The last one who closes it writes the log back into it.
-    wait_until(lambda: not (manager.home / "agentdash.db-wal").exists(), what="the runner to close the database")
-    (manager.home / "agentdash.db").write_bytes(os.urandom(100_000))
+    database_at_rest().write_bytes(os.urandom(100_000))
     with pytest.raises(StoreError, match="agentdash doctor --rebuild"):
         manager.sessions()
     for name in ("agentdash.db", "agentdash.db-wal", "agentdash.db-shm"):
