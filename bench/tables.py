@@ -33,7 +33,7 @@ def one(number: int) -> Session:
         title=f"task number {number}",
         task="x",
         status=Status.RUNNING,
-        cwd="/work/api",
+        cwd="/code/api",
         turn=1,
         created_at=NOW - number,
         updated_at=NOW,

@@ -6,16 +6,15 @@ ask for is a row, and the runner of the session carries it out.
 
 import os
 import shutil
-import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
 from . import refs, trash
 from .agents.table import agent_named
-from .clock import monotonic, now_ms
+from .clock import now_ms
 from .config import Config
 from .errors import AgentdashError, ConfigError, SessionBusyError, UnknownSessionError, UsageError
 from .identity_file import write_identity
@@ -30,15 +29,10 @@ from .stopping import stop_session
 from .store.store import NewSession
 from .supervision import locks, procs
 from .trash import Cleaned
-
-POLL_SECONDS = 0.03
-"""How often a waiting call asks whether anything was committed."""
+from .waiting import wait_until
 
 _AT_ONCE = 64
 """Sessions stopped at once; more wait for the first of them."""
-
-SETTLE_SECONDS = 2.0
-"""How often a waiting call looks for runners that died."""
 
 
 class SessionManager(SessionReader):
@@ -382,7 +376,7 @@ class SessionManager(SessionReader):
             waits = session.status is Status.QUEUED and self._store.newest_turn(session_id).launches == 0
             return waits or session.status not in (Status.QUEUED, Status.STARTING)
 
-        self._wait_until(under_way, timeout)
+        wait_until(self._store, under_way, timeout, settle=self.settle)
         return self._fresh(session_id)
 
     def wait(self, refs: Iterable[str], *, any_: bool = False, timeout: float | None = None) -> list[Session]:
@@ -393,28 +387,13 @@ class SessionManager(SessionReader):
         """
         ids = [self.get(ref).id for ref in refs]
         quantor = any if any_ else all
-        if not self._wait_until(lambda: quantor(self._fresh(i).status.ended for i in ids), timeout):
+
+        def over() -> bool:
+            return quantor(self._fresh(session_id).status.ended for session_id in ids)
+
+        if not wait_until(self._store, over, timeout, settle=self.settle):
             raise TimeoutError(f"still not ended after {timeout} s")
         return [self._fresh(i) for i in ids]
-
-    def _wait_until(self, condition: Callable[[], bool], timeout: float | None) -> bool:
-        """Look again whenever somebody has committed something."""
-        deadline = None if timeout is None else monotonic() + timeout
-        settled_at = 0.0
-        version = None
-        while True:
-            current = self._store.data_version()
-            if current != version:
-                version = current
-                if condition():
-                    return True
-            now = monotonic()
-            if deadline is not None and now >= deadline:
-                return condition()
-            if now - settled_at >= SETTLE_SECONDS:
-                settled_at = now
-                self.settle()
-            time.sleep(POLL_SECONDS)
 
     def _record(self, folder: SessionFolder) -> None:
         """What waits in the queue must survive the loss of the database too; its runner writes this again."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
-from msgspec import Struct, field, structs, to_builtins
+from msgspec import Struct, field, structs
 
 
 class Status(StrEnum):
@@ -241,30 +241,6 @@ class Step(Struct, frozen=True, kw_only=True):
     agent_session: str | None = None
     event: str | None = None
     """The event's own type, for ``unknown`` and ``notice``."""
-
-
-_COMMON = ("turn", "index", "kind", "text", "status", "at", "ended_at")
-_TOOL = ("server", "tool", "arguments", "output")
-_OWN: dict[StepKind, tuple[str, ...]] = {
-    StepKind.START: ("agent_session", "model"),
-    StepKind.COMMAND: ("command", "exit_code", "output"),
-    StepKind.TOOL_CALL: _TOOL,
-    StepKind.WEB_SEARCH: _TOOL,
-    StepKind.SUBAGENT: _TOOL,
-    StepKind.FILE_CHANGE: ("tool", "changes", "output"),
-    StepKind.PLAN: ("items",),
-    StepKind.ERROR: ("fatal",),
-    StepKind.NOTICE: ("event",),
-    StepKind.USAGE: ("usage", "cost_usd"),
-    StepKind.UNKNOWN: ("event",),
-}
-
-
-def step_json(step: Step) -> dict[str, Any]:
-    """The step as ``trajectory --json`` prints it: the common fields and those of its kind."""
-    data: dict[str, Any] = to_builtins(step)
-    keys = _COMMON + _OWN.get(step.kind, ()) + (("parent",) if step.parent else ())
-    return {key: data[key] for key in keys}
 
 
 class Ended(Struct, frozen=True, kw_only=True):

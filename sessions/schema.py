@@ -6,9 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import to_builtins
 
-from .model import Prompt, Receipt, Session, Turn, step_json
-
-__all__ = ["dump", "prompt_json", "receipt_json", "session_json", "step_json", "turn_json"]
+from .model import Prompt, Receipt, Session, Step, StepKind, Turn
 
 _SESSION_KEYS = (
     "id", "agent", "title", "task", "status", "reason", "cwd", "model", "turn", "parent", "usage", "cost_usd",
@@ -22,6 +20,30 @@ def session_json(session: Session) -> dict[str, Any]:
     """A session; the keys stand in the documented order."""
     data: dict[str, Any] = to_builtins(session)
     return {key: data[key] for key in _SESSION_KEYS} | {"attention": session.attention}
+
+
+_COMMON = ("turn", "index", "kind", "text", "status", "at", "ended_at")
+_TOOL = ("server", "tool", "arguments", "output")
+_OWN: dict[StepKind, tuple[str, ...]] = {
+    StepKind.START: ("agent_session", "model"),
+    StepKind.COMMAND: ("command", "exit_code", "output"),
+    StepKind.TOOL_CALL: _TOOL,
+    StepKind.WEB_SEARCH: _TOOL,
+    StepKind.SUBAGENT: _TOOL,
+    StepKind.FILE_CHANGE: ("tool", "changes", "output"),
+    StepKind.PLAN: ("items",),
+    StepKind.ERROR: ("fatal",),
+    StepKind.NOTICE: ("event",),
+    StepKind.USAGE: ("usage", "cost_usd"),
+    StepKind.UNKNOWN: ("event",),
+}
+
+
+def step_json(step: Step) -> dict[str, Any]:
+    """The step as ``trajectory --json`` prints it: the common fields and those of its kind."""
+    data: dict[str, Any] = to_builtins(step)
+    keys = _COMMON + _OWN.get(step.kind, ()) + (("parent",) if step.parent else ())
+    return {key: data[key] for key in keys}
 
 
 def turn_json(turn: Turn) -> dict[str, Any]:

@@ -91,7 +91,7 @@ def _look_at(layout: Layout, store: Store, turn: Turn) -> None:
 
 def _runner_lives(turn: Turn) -> bool:
     """Without a folder there is no lock that could tell; a runner that finds its folder gone ends its agent."""
-    here = turn.boot_id == procs.boot_id() and turn.pid_ns == procs.pid_namespace()
+    here = procs.is_here(turn.boot_id, turn.pid_ns)
     known = turn.runner_pid is not None and turn.runner_start is not None
     return here and known and procs.alive(turn.runner_pid or 0, turn.runner_start or 0)
 
@@ -134,7 +134,7 @@ def _settle_turn(layout: Layout, store: Store, turn: Turn) -> None:
 
 def agent_lives(turn: Turn) -> bool:
     """Whether the turn's agent still runs, by identity or, where that was not recorded, by tag."""
-    if turn.boot_id != procs.boot_id() or turn.pid_ns != procs.pid_namespace():
+    if not procs.is_here(turn.boot_id, turn.pid_ns):
         return False
     if turn.agent_pid is not None and turn.agent_start is not None:
         return procs.alive(turn.agent_pid, turn.agent_start)

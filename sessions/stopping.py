@@ -74,7 +74,7 @@ def _stop_unrecorded(layout: Layout, session: Session, turn: Turn, why: str) -> 
 
 def _runner(turn: Turn) -> procs.Process | None:
     """The turn's runner, by identity."""
-    here = turn.boot_id == procs.boot_id() and turn.pid_ns == procs.pid_namespace()
+    here = procs.is_here(turn.boot_id, turn.pid_ns)
     found = procs.look(turn.runner_pid) if here and turn.runner_pid is not None else None
     return found if found is not None and found.start == turn.runner_start else None
 

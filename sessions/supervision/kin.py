@@ -37,8 +37,12 @@ class Kin:
     def of_turn(cls, folder: SessionFolder, turn: Turn | None) -> Self:
         """The processes of a session, from its newest turn; the agent's pid counts only where it means something."""
         kin = cls(folder.id, folder.lock, folder.procs)
-        here = turn is not None and turn.boot_id == procs.boot_id() and turn.pid_ns == procs.pid_namespace()
-        if turn is not None and here and turn.agent_pid is not None and turn.agent_start is not None:
+        if (
+            turn is not None
+            and procs.is_here(turn.boot_id, turn.pid_ns)
+            and turn.agent_pid is not None
+            and turn.agent_start is not None
+        ):
             kin.agent = (turn.agent_pid, turn.agent_start)
         return kin
 

@@ -73,6 +73,11 @@ def pid_namespace() -> str:
         return ""
 
 
+def is_here(boot: str | None, namespace: str | None) -> bool:
+    """Whether pids that were recorded in this boot and this namespace mean the same processes to us."""
+    return boot == boot_id() and namespace == pid_namespace()
+
+
 def become_subreaper() -> bool:
     """Let orphaned descendants become our children; False where the system cannot (not Linux)."""
     if not LINUX:

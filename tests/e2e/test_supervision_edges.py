@@ -177,9 +177,9 @@ def test_a_folder_that_was_deleted_under_us(manager, tmp_path, monkeypatch):
 
 
 def test_one_folder_has_one_name(manager, tmp_path):
-    (tmp_path / "work").mkdir()
-    session = manager.run(["true"], cwd=str(tmp_path / "work" / ".." / "work"))
-    assert session.cwd == str(tmp_path / "work")
+    (tmp_path / "code").mkdir()
+    session = manager.run(["true"], cwd=str(tmp_path / "code" / ".." / "code"))
+    assert session.cwd == str(tmp_path / "code")
 
 
 def test_a_session_of_another_machine_is_refused_at_once(manager):

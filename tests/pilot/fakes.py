@@ -29,7 +29,7 @@ AGES = {"waiting1": 4, "failed01": 120, "done0001": 540, "running1": 1, "stopped
 
 def session(sid, status, title, *, created, **own):
     facts = {
-        "id": sid, "agent": "codex", "title": title, "task": title, "status": status, "cwd": "/home/ann/work/api",
+        "id": sid, "agent": "codex", "title": title, "task": title, "status": status, "cwd": "/home/ann/code/api",
         "turn": 1, "created_at": T0 - created, "updated_at": T0 - created,
         "last_event_at": T0 - 1000 * AGES.get(sid, 5), "usage": Usage.of(15_200, 3_000, 3_000, 100), "cost_usd": 0.31,
     }  # fmt: skip
@@ -39,7 +39,7 @@ def session(sid, status, title, *, created, **own):
 SESSIONS = [
     session("waiting1", Status.WAITING, "fix the flaky login test", created=1, turn=2,
             reason="wants to run: rm -rf build/"),
-    session("failed01", Status.FAILED, "add dark mode", created=2, agent="claude", cwd="/home/ann/work/web",
+    session("failed01", Status.FAILED, "add dark mode", created=2, agent="claude", cwd="/home/ann/code/web",
             reason="401 invalid api key", cost_usd=None),
     session("done0001", Status.DONE, "write the migration", created=3, agent="claude", turn=3),
     session("running1", Status.RUNNING, "split [/red] the monolith into services", created=4),
@@ -162,7 +162,7 @@ class FakeManager:
         return {"sandbox": "read-only", "args": ["--skip-git-repo-check"]}
 
     def recent_folders(self, limit=30):
-        return ["/home/ann/work/web", "/home/ann/work/api"]
+        return ["/home/ann/code/web", "/home/ann/code/api"]
 
     def recent_prompts(self, limit=200):
         return ["write the migration", "add dark\nmode"]

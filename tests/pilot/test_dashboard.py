@@ -210,7 +210,7 @@ async def test_new_session(dashboard):
         await d.shows("not installed: gemini")
         await d.press(*"quick fix", "tab", "right", "tab", "right", "tab", "tab", *"opus", "enter")
         options = {"permission_mode": "plan"}
-        await d.called("spawn", "quick fix", "claude", "opus", "/home/ann/work/api", options)
+        await d.called("spawn", "quick fix", "claude", "opus", "/home/ann/code/api", options)
         await d.until(lambda: d.app.screen is d.main and d.main.table.selected.id == "spawned1")
 
 
@@ -226,7 +226,7 @@ async def test_the_dialog_stays_open_with_the_reason(dashboard):
         await d.press(*"go")
         await d.shows("No such folder: /x.")
         await d.press("enter")
-        await d.called("spawn", "go", "codex", None, "/home/ann/work/api", {})
+        await d.called("spawn", "go", "codex", None, "/home/ann/code/api", {})
         await d.shows("No such folder: /x.")
         await d.press("escape")
         await d.until(lambda: d.app.screen is d.main)
@@ -243,7 +243,7 @@ async def test_letters_never_change_what_an_agent_may_do(dashboard):
         await d.press("left")
         await d.until(lambda: "off limits" not in d.text())
         await d.press("enter")
-        await d.called("spawn", "go", "codex", None, "/home/ann/work/api", {})
+        await d.called("spawn", "go", "codex", None, "/home/ann/code/api", {})
 
 
 async def test_copies(dashboard):
@@ -442,9 +442,9 @@ async def test_the_dialog_shows_the_exact_command(dashboard):
     async with dashboard() as d:
         await d.press("n")
         await d.screen(NewSessionScreen)
-        await d.shows("$ codex exec --sandbox workspace-write --cd /home/ann/work/api")
+        await d.shows("$ codex exec --sandbox workspace-write --cd /home/ann/code/api")
         await d.press("tab", "tab", "right", "tab", "tab", *"o3", "tab", *"--search -i 'a b.png'")
-        await d.shows("--sandbox danger-full-access --cd /home/ann/work/api --model o3")
+        await d.shows("--sandbox danger-full-access --cd /home/ann/code/api --model o3")
         await d.shows("--search -i 'a b.png'  ")
 
 
@@ -456,14 +456,14 @@ async def test_folders_are_completed_and_recalled(dashboard, tmp_path):
         folder = screen.query_one("#new-cwd", RecallInput)
         folder.focus()
         await d.press("up")
-        assert folder.value == "~/work/web"
+        assert folder.value == "~/code/web"
         await d.press("down")
-        assert folder.value == "~/work/api"
+        assert folder.value == "~/code/api"
         folder.value = ""
-        await d.press(*"~/work/w")
-        await d.until(lambda: folder._suggestion == "~/work/web")
+        await d.press(*"~/code/w")
+        await d.until(lambda: folder._suggestion == "~/code/web")
         await d.press("right")
-        assert folder.value == "~/work/web"
+        assert folder.value == "~/code/web"
         folder.value = ""
         await d.press(*f"{tmp_path}/pro")
         await d.until(lambda: folder._suggestion)
@@ -477,10 +477,10 @@ async def test_capital_n_starts_one_like_the_selected(dashboard):
         await d.press("N")
         await d.screen(NewSessionScreen)
         await d.shows("rename the store")
-        await d.shows("--sandbox read-only --cd /home/ann/work/api")
+        await d.shows("--sandbox read-only --cd /home/ann/code/api")
         await d.press("enter")
         options = {"sandbox": "read-only", "args": ["--skip-git-repo-check"]}
-        await d.called("spawn", "rename the store", "codex", None, "/home/ann/work/api", options)
+        await d.called("spawn", "rename the store", "codex", None, "/home/ann/code/api", options)
 
 
 async def test_up_brings_back_earlier_prompts_and_down_the_draft(dashboard):

@@ -14,7 +14,7 @@ NOW = 1_790_000_000_000
 def session(**own):
     facts = {
         "id": "s1", "agent": "codex", "title": "fix the login test", "task": "fix", "status": Status.RUNNING,
-        "cwd": "/home/ann/work/api", "turn": 2, "created_at": NOW - 90_000, "updated_at": NOW - 9_000,
+        "cwd": "/home/ann/code/api", "turn": 2, "created_at": NOW - 90_000, "updated_at": NOW - 9_000,
         "last_event_at": NOW - 4_000, "usage": Usage.of(18_000, 0, 200), "cost_usd": 0.31,
     }  # fmt: skip
     return Session(**(facts | own))

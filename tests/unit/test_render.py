@@ -44,7 +44,7 @@ def session(**facts: Any) -> Session:
         "title": "fix the login test",
         "task": "fix the login test please",
         "status": Status.RUNNING,
-        "cwd": "/srv/work/api",
+        "cwd": "/srv/code/api",
         "turn": 2,
         "created_at": 1_000,
         "updated_at": 96_000,
@@ -66,7 +66,7 @@ def test_t1_a_row_shows_state_id_age_turn_tokens_cost_agent_where_and_title() ->
     counts, headings, row = sessions_text([session(usage=usage, cost_usd=0.31, last_event_at=96_000)], LOOK)
     assert counts == "1 session   ● 1 running   18.2k tok   $0.31"
     assert headings.split() == ["state", "id", "age", "time", "turn", "tok", "cost", "agent", "where", "what"]
-    words = ["●", "running", "a1b2c3d4", "4s", "2", "18.2k", "$0.31", "codex", "/srv/work/api"]
+    words = ["●", "running", "a1b2c3d4", "4s", "2", "18.2k", "$0.31", "codex", "/srv/code/api"]
     assert row.split() == [*words, "fix", "the", "login", "test"]
 
 
