@@ -136,7 +136,7 @@ def main() -> int:
 def start(manager: SessionManager, home: Path) -> None:
     """Sessions of different fates, each as far as the picture needs it."""
     for project, prompt, script in SESSIONS:
-        folder = home / "work" / project
+        folder = home / "code" / project
         folder.mkdir(parents=True, exist_ok=True)
         speed = 1.5 if script in RUNNING else 12.0
         manager.spawn(prompt, agent="demo", cwd=str(folder), options={"script": script, "speed": speed})
