@@ -43,7 +43,7 @@ ACTIONS = (
     Action(id="quit", keys="q", label="quit", help="leave the dashboard; the sessions go on", weight=7),
 )
 
-WRITING = (("Enter", "send"), ("Ctrl+J", "new line"), ("Up", "earlier"), ("Esc", "back, keeping the text"))
+WRITING = (("Enter", "send"), ("Ctrl+J", "new line"), ("Esc", "back"), ("Up", "earlier"))
 """The keys that are valid while somebody writes a prompt."""
 
 _TEXTUALS_OWN = (

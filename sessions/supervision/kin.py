@@ -56,7 +56,7 @@ class Kin:
         marked = {pid for pid, p in processes.items() if self._is_marked(p, environments[pid])} - strangers - runners
         below = procs.descendants(processes, runners | marked, lambda pid: pid in strangers)
         ours = marked | {p.pid for p in below} - runners
-        looked = (procs.look(pid) for pid in ours if not processes[pid].zombie)
+        looked = (procs.look(pid) for pid in sorted(ours) if not processes[pid].zombie)
         found = {p.key: p for p in looked if p is not None and p.start == processes[p.pid].start and not p.zombie}
         self._remembered |= set(found)
         return found
