@@ -15,7 +15,7 @@ PRINTS_AND_SLEEPS = "echo hello; sleep 600"
 SERVER = (
     "import socket, time\n"
     "server = socket.create_server(('127.0.0.1', 0))\n"
-    "print(server.getsockname()[1], flush=True)\n"
+    "print(server.getsockname()[1], file=open('ready', 'w'), flush=True)\n"
     "time.sleep(600)\n"
 )
 
@@ -95,11 +95,11 @@ def test_a_stop_by_a_limit_goes_on_when_its_runner_is_killed(manager, leftovers,
     assert leftovers(session.id) == []
 
 
-def test_what_is_left_is_named_with_its_ports_and_kept(manager, wait_until):
-    session = manager.run(["sh", "-c", f'{sys.executable} -c "{SERVER}" & read port < /dev/null; sleep 0.5; exit 0'])
+def test_what_is_left_is_named_with_its_ports_and_kept(manager, tmp_path, wait_until):
+    session = manager.run(["sh", "-c", f'{sys.executable} -c "{SERVER}" & until [ -s ready ]; do sleep 0.05; done'])
     [done] = manager.wait([session.id], timeout=30)
     assert (done.status, done.left) == (Status.DONE, 1)
-    port = int(manager.output(session.id))
+    port = int((tmp_path / "ready").read_text())
     assert manager.turns(session.id)[-1].left[0].ports == (port,)
     assert done.left_note.endswith(f":{port}")
     with socket.create_connection(("127.0.0.1", port)):
