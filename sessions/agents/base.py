@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, get_args, get_type_hints
 
+import msgspec
 from msgspec import Meta, Struct, field, structs
 
 from ..limits import Limits
@@ -116,26 +117,43 @@ MOST_OPEN = 10_000
 """Steps that may be open at once: no agent has so many, and a stream of beginnings must not eat the memory."""
 
 
-class _OpenSteps(dict[str, Step]):
-    """Open steps by their id; the oldest one goes when there are too many."""
+class ParserState(Struct, kw_only=True):
+    """All that a parser has to remember of earlier lines to make the same steps of the next one.
 
-    def __setitem__(self, key: str, step: Step) -> None:
-        super().__setitem__(key, step)
-        if len(self) > MOST_OPEN:
-            del self[next(iter(self))]
+    Its facts are not part of it: they sum a turn up, and no step depends on them.
+    """
+
+    next: int = 0
+    """The index of the next new step."""
+    open: dict[str, Step] = field(default_factory=dict)
+    """Steps that have begun, by the agent's own id."""
 
 
 class TurnParser(ABC):
     """Turns the lines of one turn into steps, and keeps the facts.
 
-    State is bounded: only steps that are still open are remembered.
+    State is bounded: only steps that are still open are remembered.  It can be written down and taken up again, so
+    that a reader can begin in the middle of a file.
     """
+
+    state: ParserState
+    state_type: ClassVar[type[ParserState]] = ParserState
 
     def __init__(self, turn: int = 1) -> None:
         self.turn = turn
         self.facts = Facts()
-        self._next = 0
-        self._open: dict[str, Step] = _OpenSteps()
+        self.state = self.state_type()
+
+    def checkpoint(self) -> bytes | None:
+        """The state as bytes; None where it holds what cannot be written down."""
+        try:
+            return msgspec.msgpack.encode(self.state)
+        except (UnicodeEncodeError, OverflowError, RecursionError):
+            return None
+
+    def resume(self, checkpoint: bytes) -> None:
+        """Go on from a state that a parser of the same kind wrote down."""
+        self.state = msgspec.msgpack.decode(checkpoint, type=self.state_type)
 
     def feed(self, line: bytes, at: int | None = None) -> list[Step]:
         """Account for one line without its newline; never raises on what an agent prints.
@@ -153,14 +171,26 @@ class TurnParser(ABC):
 
     def close(self, at: int | None = None) -> list[Step]:
         """The process is gone: what is still open was interrupted."""
-        steps = [structs.replace(s, status=StepStatus.INTERRUPTED, ended_at=at) for s in self._open.values()]
-        self._open.clear()
+        still_open = self.state.open.values()
+        steps = [structs.replace(s, status=StepStatus.INTERRUPTED, ended_at=at) for s in still_open]
+        self.state.open.clear()
         return steps
 
+    def too_long(self, beginning: bytes, size: int, at: int | None = None) -> list[Step]:
+        """Account for a line of so many bytes that nobody should read it; its beginning is shown."""
+        self.facts.lines += 1
+        return [self._unknown(beginning, at, f"a line of {size:,} bytes")]
+
     def _new(self, kind: StepKind, text: str = "", *, at: int | None = None, **own: Any) -> Step:
-        step = Step(turn=self.turn, index=self._next, kind=kind, text=text, at=at, **own)
-        self._next += 1
+        step = Step(turn=self.turn, index=self.state.next, kind=kind, text=text, at=at, **own)
+        self.state.next += 1
         return step
+
+    def _remember(self, key: str, step: Step) -> None:
+        """Keep an open step until its end comes; the oldest one goes when there are too many."""
+        self.state.open[key] = step
+        if len(self.state.open) > MOST_OPEN:
+            del self.state.open[next(iter(self.state.open))]
 
     def _unknown(self, line: bytes, at: int | None, event: str) -> Step:
         """Keep what no rule knows: raw, counted, shown."""

@@ -12,7 +12,7 @@ from msgspec import structs
 
 from ..model import Step, StepKind, StepStatus, Usage
 from . import claude_events as events
-from .base import Agent, AgentSettings, Ladder, Launch, LaunchRequest, TurnParser
+from .base import Agent, AgentSettings, Ladder, Launch, LaunchRequest, ParserState, TurnParser
 from .claude_tools import TaskList, answered, begun
 from .lines import NULL, UNREADABLE, joined, kind_of, text_of, value_of
 
@@ -43,17 +43,25 @@ class ClaudeSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fi
     """No permission checks at all; claude refuses this as root unless ``IS_SANDBOX=1`` is set by the user."""
 
 
+class ClaudeState(ParserState, kw_only=True):
+    """Also the todo list, which claude tells in pieces, and the last error, which the result repeats."""
+
+    tasks: TaskList = msgspec.field(default_factory=TaskList)
+    error: Step | None = None
+
+
 class ClaudeParser(TurnParser):
     """Reads one turn, or several where one process plays them."""
 
+    state: ClaudeState
+    state_type = ClaudeState
+
     def __init__(self, turn: int = 1) -> None:
         super().__init__(turn)
-        self._tasks = TaskList()
         self._counted: dict[str | None, str] = {}
         """The newest message of each speaker: its blocks repeat its usage."""
         self._earlier = Usage()
         self._live = Usage()
-        self._error: Step | None = None
 
     def parse(self, line: bytes, at: int | None) -> list[Step]:
         """One line."""
@@ -78,7 +86,7 @@ class ClaudeParser(TurnParser):
             self.facts.agent_session = event.session_id or self.facts.agent_session
             self.facts.model = event.model or self.facts.model
             # A process with an open stdin plays several turns: the end of the last one is not the end of this.
-            self.facts.end = self._error = None
+            self.facts.end = self.state.error = None
             return [self._new(StepKind.START, at=at, agent_session=event.session_id, model=event.model)]
         if event.subtype not in _NOTICES:
             return [self._unknown(line, at, kind_of(line))]
@@ -111,20 +119,21 @@ class ClaudeParser(TurnParser):
     def _words(self, message: events.Message, text: str, event: events.Line, at: int | None) -> Step:
         if message.model == _SYNTHETIC:
             self.facts.error = text
-            self._error = self._new(StepKind.ERROR, text, at=at, fatal=False, parent=event.parent_tool_use_id)
-            return self._error
+            error = self._new(StepKind.ERROR, text, at=at, fatal=False, parent=event.parent_tool_use_id)
+            self.state.error = error
+            return error
         if event.parent_tool_use_id is None:
             self.facts.last_message = text
         return self._new(StepKind.MESSAGE, text, at=at, parent=event.parent_tool_use_id)
 
     def _tool(self, block: events.ToolUse, parent: str | None, at: int | None) -> Step:
         arguments = value_of(block.input)
-        own = self._tasks.begun(block.name, arguments) or begun(block.name, arguments)
-        earlier = self._open.get(block.id)
+        own = self.state.tasks.begun(block.name, arguments) or begun(block.name, arguments)
+        earlier = self.state.open.get(block.id)
         if earlier is None:
             earlier = self._new(at=at, parent=parent, call_id=block.id, status=StepStatus.RUNNING, **own)
         step = structs.replace(earlier, **own)
-        self._open[block.id] = step
+        self._remember(block.id, step)
         return step
 
     def _user(self, event: events.User, at: int | None) -> list[Step]:
@@ -150,14 +159,14 @@ class ClaudeParser(TurnParser):
 
     def _tool_result(self, block: events.ToolResult, event: events.User, at: int | None) -> Step:
         text = block.content if isinstance(block.content, str) else joined(block.content or [])
-        earlier = self._open.pop(block.tool_use_id, None)
+        earlier = self.state.open.pop(block.tool_use_id, None)
         if earlier is None:
             # A call of an earlier process, such as one that was still at work when that was stopped.
             earlier = self._new(StepKind.TOOL_CALL, block.tool_use_id, at=at, parent=event.parent_tool_use_id)
         self._counted.pop(block.tool_use_id, None)
         own = answered(earlier.kind, text, is_error=bool(block.is_error), details=event.tool_use_result)
         if earlier.kind is StepKind.PLAN and own["status"] is StepStatus.OK:
-            self._tasks.answered(earlier.tool, earlier.arguments, event.tool_use_result)
+            self.state.tasks.answered(earlier.tool, earlier.arguments, event.tool_use_result)
         return structs.replace(earlier, ended_at=at, **own)
 
     def _result(self, event: events.Result, at: int | None) -> list[Step]:
@@ -182,8 +191,8 @@ class ClaudeParser(TurnParser):
             self.facts.end, self.facts.error = "completed", None
             return [usage]
         self.facts.end, self.facts.error = "failed", failure
-        if self._error is not None and self._error.text == failure:
-            return [usage, structs.replace(self._error, fatal=True)]
+        if self.state.error is not None and self.state.error.text == failure:
+            return [usage, structs.replace(self.state.error, fatal=True)]
         return [usage, self._new(StepKind.ERROR, failure, at=at, fatal=True)]
 
     def _aside(self, event: events.Silent | events.Remark | events.Control, at: int | None) -> list[Step]:

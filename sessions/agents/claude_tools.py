@@ -4,7 +4,7 @@ import re
 from typing import Any, TypeVar
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct, field
 
 from ..model import Change, PlanItem, StepKind, StepStatus
 from .claude_events import BashResult, FileResult, Hunk, TaskResult
@@ -65,11 +65,10 @@ def read(details: Raw, kind: type[_Result]) -> _Result:
         return kind()
 
 
-class TaskList:
+class TaskList(Struct):
     """The todo list that TodoWrite gives whole, and TaskCreate and TaskUpdate build call by call."""
 
-    def __init__(self) -> None:
-        self._tasks: dict[str, PlanItem] = {}
+    tasks: dict[str, PlanItem] = field(default_factory=dict)
 
     def begun(self, name: str, arguments: Any) -> dict[str, Any] | None:
         """The plan as this call makes it; None where the call is another, or about a task of an earlier process."""
@@ -79,8 +78,8 @@ class TaskList:
         if name == "TodoWrite":
             items = _todos(given.get("todos"))
         elif name == "TaskCreate" and subject:
-            items = (*self._tasks.values(), PlanItem(text=subject, status="pending"))
-        elif name == "TaskUpdate" and _string(given.get("taskId")) in self._tasks:
+            items = (*self.tasks.values(), PlanItem(text=subject, status="pending"))
+        elif name == "TaskUpdate" and _string(given.get("taskId")) in self.tasks:
             items = tuple(self._updated(given).values())
         if items is None or len(items) > _MOST_TASKS:
             return None
@@ -93,19 +92,19 @@ class TaskList:
         if name == "TaskCreate":
             number = read(details, TaskResult).task.id
             if number is not None:
-                self._tasks[number] = PlanItem(text=_string(arguments.get("subject")), status="pending")
+                self.tasks[number] = PlanItem(text=_string(arguments.get("subject")), status="pending")
         elif name == "TaskUpdate":
-            self._tasks = self._updated(arguments)
+            self.tasks = self._updated(arguments)
 
     def _updated(self, given: dict[str, Any]) -> dict[str, PlanItem]:
         number = _string(given.get("taskId"))
-        earlier = self._tasks.get(number)
+        earlier = self.tasks.get(number)
         if earlier is None:
-            return self._tasks
+            return self.tasks
         if given.get("status") == "deleted":
-            return {key: item for key, item in self._tasks.items() if key != number}
+            return {key: item for key, item in self.tasks.items() if key != number}
         text = _string(given.get("subject")) or earlier.text
-        return self._tasks | {number: PlanItem(text=text, status=_state(given.get("status"), earlier.status))}
+        return self.tasks | {number: PlanItem(text=text, status=_state(given.get("status"), earlier.status))}
 
 
 def _failure(kind: StepKind, text: str) -> dict[str, Any]:

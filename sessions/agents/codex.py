@@ -15,7 +15,7 @@ from msgspec import structs
 from ..errors import UsageError
 from ..model import Change, PlanItem, Step, StepKind, StepStatus, Usage
 from . import codex_events as events
-from .base import Agent, AgentSettings, Launch, LaunchRequest, TurnParser
+from .base import Agent, AgentSettings, Launch, LaunchRequest, ParserState, TurnParser
 from .lines import UNREADABLE, joined, kind_of, text_of, value_of
 from .toml_values import assignments
 
@@ -51,12 +51,17 @@ class CodexSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fie
     """Overrides of codex's own configuration, passed as ``-c key=value``."""
 
 
+class CodexState(ParserState, kw_only=True):
+    """What codex repeats: the last error is told again by the event that ends the turn."""
+
+    error: Step | None = None
+
+
 class CodexParser(TurnParser):
     """Reads one turn."""
 
-    def __init__(self, turn: int = 1) -> None:
-        super().__init__(turn)
-        self._error: Step | None = None
+    state: CodexState
+    state_type = CodexState
 
     def parse(self, line: bytes, at: int | None) -> list[Step]:
         """One line; the model's own words and outputs stay as they are."""
@@ -99,8 +104,8 @@ class CodexParser(TurnParser):
         self.facts.end = "failed"
         self.facts.error = _readable(message)
         self.facts.notice = None
-        if self._error is not None and self._error.text == message:
-            return [structs.replace(self._error, fatal=True)]
+        if self.state.error is not None and self.state.error.text == message:
+            return [structs.replace(self.state.error, fatal=True)]
         return [self._new(StepKind.ERROR, message, at=at, fatal=True)]
 
     def _trouble(self, message: str, at: int | None) -> list[Step]:
@@ -108,20 +113,20 @@ class CodexParser(TurnParser):
             self.facts.notice = message
             return [self._new(StepKind.NOTICE, message, at=at, event="error")]
         self.facts.error = _readable(message)
-        self._error = self._new(StepKind.ERROR, message, at=at, fatal=False)
-        return [self._error]
+        self.state.error = self._new(StepKind.ERROR, message, at=at, fatal=False)
+        return [self.state.error]
 
     def _item(self, item: events.AnyItem, at: int | None, *, completed: bool) -> list[Step]:
         self.facts.notice = None
         if isinstance(item, events.AgentMessage):
             self.facts.last_message = item.text
         own = _describe(item)
-        earlier = self._open.pop(item.id, None)
+        earlier = self.state.open.pop(item.id, None)
         step = structs.replace(earlier, **own) if earlier else self._new(at=at, call_id=item.id, **own)
         if completed:
             return [_ended(step, at if earlier else None)]
         step = structs.replace(step, status=StepStatus.RUNNING)
-        self._open[item.id] = step
+        self._remember(item.id, step)
         return [step]
 
 

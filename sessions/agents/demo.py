@@ -47,7 +47,7 @@ class DemoParser(TurnParser):
                 step = self._new(
                     StepKind.COMMAND, event.command, at=at, command=event.command, status=StepStatus.RUNNING
                 )
-                self._open[event.id] = step
+                self._remember(event.id, step)
                 return [step]
             case events.CommandEnded():
                 return self._command_ended(event, line, at)
@@ -70,7 +70,7 @@ class DemoParser(TurnParser):
         return self._new(at=at, **_STEPS[type(event)](event))
 
     def _command_ended(self, event: events.CommandEnded, line: bytes, at: int | None) -> list[Step]:
-        started = self._open.pop(event.id, None)
+        started = self.state.open.pop(event.id, None)
         if started is None:
             return [self._unknown(line, at, "command.ended")]
         status = StepStatus.FAILED if event.exit_code else StepStatus.OK
