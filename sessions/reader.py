@@ -1,7 +1,7 @@
 """Everything that only looks: sessions, turns, steps, outputs, processes, settings; nothing here changes anything."""
 
 import uuid
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,15 +12,14 @@ from .agent_list import AgentInfo, agent_list
 from .agents.base import Ladder, Launch
 from .agents.table import agent_named
 from .config import Config, load_config
-from .errors import UnknownSessionError, UsageError
+from .errors import StoreError, UnknownSessionError, UsageError
 from .explain import Explanation, explain
 from .layout import Layout, default_home
 from .model import Changes, Prompt, Session, Status, Step, StepKind, Turn
 from .planning import build_launch, checked_folder, checked_prompt
 from .process_list import ProcessInfo, process_list
-from .session_trajectory import SessionTrajectory
+from .steps.session_steps import SessionSteps
 from .store.store import Store
-from .trajectory import Trajectory, merged
 from .trash import Trashed
 
 
@@ -155,35 +154,47 @@ class SessionReader:
         """What was said to the session."""
         return self._store.prompts(self.get(ref).id)
 
-    def open_trajectory(self, ref: str) -> SessionTrajectory:
+    def open_trajectory(self, ref: str) -> SessionSteps:
         """The session's steps, to be refreshed as they come."""
         session = self.get(ref)
-        trajectory = Trajectory(self._layout.session(session.id), agent_named(session.agent))
-        return SessionTrajectory(self._store, session.id, trajectory)
+        return SessionSteps(
+            self._layout.session(session.id),
+            agent_named(session.agent),
+            lambda: (self._store.turns(session.id), self._store.prompts(session.id)),
+            self._layout.indexes,
+        )
 
-    def trajectory(self, ref: str, turn: int | None = None) -> list[Step]:
-        """All steps of a session, or of one turn.
+    def each_step(self, ref: str, turn: int | None = None) -> Iterator[Step]:
+        """The steps of a session, or of one turn, in their order; one at a time is in memory.
 
         Raises:
             UsageError: it has no such turn.
+            StoreError: a turn file cannot be read.
         """
         self._checked_turn(self.get(ref), turn)
         opened = self.open_trajectory(ref)
         try:
-            steps = merged(opened.refresh())
+            yield from opened.every_step(turn)
+        except OSError as error:
+            raise StoreError(f"{error.filename}: {error.strerror or error}.") from None
         finally:
             opened.close()
-        return steps if turn is None else [step for step in steps if step.turn == turn]
+
+    def trajectory(self, ref: str, turn: int | None = None) -> list[Step]:
+        """All of :meth:`each_step`."""
+        return list(self.each_step(ref, turn))
 
     def messages(self, ref: str) -> list[Step]:
         """The conversation: prompts and messages."""
-        return [step for step in self.trajectory(ref) if step.kind in (StepKind.PROMPT, StepKind.MESSAGE)]
+        return [step for step in self.each_step(ref) if step.kind in (StepKind.PROMPT, StepKind.MESSAGE)]
 
     def answer(self, ref: str) -> str | None:
         """What the agent itself said last in the newest turn, in full; None where it said nothing."""
-        steps = self.trajectory(ref, self.get(ref).turn)
-        said = (s.text for s in reversed(steps) if s.kind is StepKind.MESSAGE and s.parent is None)
-        return next(said, None)
+        said = None
+        for step in self.each_step(ref, self.get(ref).turn):
+            if step.kind is StepKind.MESSAGE and step.parent is None:
+                said = step.text
+        return said
 
     def output(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> bytes:
         """What the agent printed in a turn, byte for byte; empty where there is no such file."""

@@ -9,6 +9,7 @@ from ..sessions.model import Session, Status
 from ..widgets.prompt_box import PromptInput
 from ..widgets.session_table import SessionTable
 from ..widgets.trajectory import Trajectory
+from ..widgets.virtual_list import VirtualList
 
 
 class Action(Struct, frozen=True, kw_only=True):
@@ -43,6 +44,14 @@ ACTIONS = (
     Action(id="quit", keys="q", label="quit", help="leave the dashboard; the sessions go on", weight=7),
 )
 
+VIEWER_ACTIONS = (
+    Action(id="search", keys="slash", label="search", help="search all steps", weight=6),
+    Action(id="match(1)", keys="n", label="next", help="the next step that has the text", weight=0),
+    Action(id="match(-1)", keys="N", label="previous", help="the step before that has it", weight=0),
+    Action(id="go_to", keys="number_sign", label="go to", help="go to a step by its number", weight=0),
+)
+"""What can be done by key while somebody reads; they go before the keys of the whole screen."""
+
 WRITING = (("Enter", "send"), ("Ctrl+J", "new line"), ("Esc", "back"), ("Up", "earlier"))
 """The keys that are valid while somebody writes a prompt."""
 
@@ -52,12 +61,21 @@ _TEXTUALS_OWN = (
     ("Ctrl+P", "all of this by name"),
     ("Ctrl+C", "twice: quit"),
 )
-_NAMES = {"question_mark": "?", "escape": "Esc", "pagedown": "PgDn", "pageup": "PgUp", "ctrl+j": "Ctrl+J"}
+_NAMES = {
+    "question_mark": "?", "slash": "/", "number_sign": "#", "equals_sign": "=", "escape": "Esc", "pagedown": "PgDn",
+    "left_square_bracket": "[", "right_square_bracket": "]", "left_curly_bracket": "{", "right_curly_bracket": "}",
+    "pageup": "PgUp", "ctrl+j": "Ctrl+J",
+}  # fmt: skip
 
 
 def bindings() -> list[BindingType]:
     """The keys of the main screen."""
     return [Binding(action.keys, action.id, action.label, show=False, id=action.id) for action in ACTIONS]
+
+
+def viewer_bindings() -> list[BindingType]:
+    """The keys of somebody who reads."""
+    return [Binding(action.keys, action.id, action.help, show=False) for action in VIEWER_ACTIONS]
 
 
 _ALWAYS = frozenset({"new_session", "write_prompt", "help", "quit", "back", "theme", "mouse", "undo"})
@@ -99,10 +117,10 @@ def help_sections() -> Iterator[tuple[str, list[tuple[str, str]]]]:
     yield "everywhere but in a text", [*keys, *_TEXTUALS_OWN]
     for heading, declared in (
         ("sessions", SessionTable.BINDINGS),
-        ("trajectory", Trajectory.BINDINGS),
+        ("steps", [*Trajectory.BINDINGS, *VirtualList.BINDINGS, *viewer_bindings()]),
         ("prompt", PromptInput.BINDINGS),
     ):
-        yield heading, [(_all_keys(b.key), b.description) for b in declared if isinstance(b, Binding)]
+        yield heading, [(_all_keys(b.key), b.description) for b in declared if isinstance(b, Binding) and b.description]
 
 
 def key_name(keys: str) -> str:

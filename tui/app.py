@@ -124,7 +124,7 @@ class Dashboard(App[None]):
             if change.database:
                 await self.requests.expect(self.feed.pull())
             if change.turn_files or change.sweep:
-                self.main.detail.turn_files_grew(change.turn_files, sweep=change.sweep)
+                self.main.detail.viewer.turn_files_grew(change.turn_files, sweep=change.sweep)
             if change.sweep:
                 self._settle()
 

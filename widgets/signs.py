@@ -14,6 +14,10 @@ class Signs(Struct, frozen=True, kw_only=True):
     states: dict[Status, str]
     kinds: dict[StepKind, str]
     rule: str
+    cursor: str
+    """Stands at the left edge of what the cursor is on."""
+    nested: str
+    """Leads what a sub-agent did."""
     below: str
     """Leads the second line of a row."""
     endings: dict[StepStatus, str]
@@ -59,6 +63,8 @@ UNICODE = Signs(
         StepKind.UNKNOWN: "??",
     },
     rule="─",
+    cursor="▌",
+    nested="┆",
     below="↳",
     endings={
         StepStatus.OK: "✓",
@@ -99,6 +105,8 @@ ASCII = Signs(
         StepKind.UNKNOWN: "??",
     },
     rule="-",
+    cursor=">",
+    nested="|",
     below=">",
     endings={
         StepStatus.OK: "+",

@@ -22,6 +22,9 @@ from agentdash.sessions.model import (
     Usage,
 )
 from agentdash.sessions.process_list import ProcessInfo
+from agentdash.sessions.steps.kinds import encoded
+from agentdash.sessions.steps.session_steps import Growth
+from agentdash.sessions.steps.view import View
 
 T0 = 1_790_000_000_000
 AGES = {"waiting1": 4, "failed01": 120, "done0001": 540, "running1": 1, "stopped1": 3600}
@@ -71,14 +74,43 @@ STEPS = [
 ]  # fmt: skip
 
 
+class FakeTurn:
+    """The steps of one turn, in memory."""
+
+    def __init__(self, turn):
+        self.turn = turn
+        self.steps = []
+        self.kinds = bytearray()
+
+    def put(self, step):
+        """Add a step, or put it into the place of the one with its index; whether it is another form of that."""
+        earlier = step.index < len(self.steps)
+        if not earlier:
+            self.steps.append(step)
+            self.kinds.append(0)
+        self.steps[step.index] = step
+        self.kinds[step.index] = encoded(step)
+        return earlier
+
+    def step(self, place):
+        return self.steps[place]
+
+
 class FakeTrajectory:
-    def __init__(self, steps):
+    """Steps that come when a test puts them into ``fresh``."""
+
+    def __init__(self, steps, turns=()):
         self.fresh = list(steps)
+        self.turns = {}
+        self.facts = tuple(turns)
         self.closed = False
 
     def refresh(self):
         fresh, self.fresh = self.fresh, []
-        return fresh
+        changed = [step for step in fresh if self.turns.setdefault(step.turn, FakeTurn(step.turn)).put(step)]
+        view = View(list(self.turns.values()))
+        items = frozenset(view.item(self.turns[step.turn], step.index) for step in changed)
+        return Growth(view, items, self.facts)
 
     def close(self):
         self.closed = True

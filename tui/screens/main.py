@@ -19,7 +19,6 @@ from ...widgets.prompt_box import PromptInput
 from ...widgets.session_table import SessionTable
 from ...widgets.signs import UNICODE, Signs
 from ...widgets.status_line import StatusLine, Tally
-from ...widgets.trajectory import Trajectory
 from ...widgets.words import place
 from .. import sayings
 from ..actions import WRITING, bindings, footer, possible
@@ -28,6 +27,7 @@ from ..feed import Feed
 from ..messages import SessionsChanged
 from ..operations import Operations
 from ..requests import Requests
+from ..viewer import Viewer
 from .help import HelpScreen
 from .processes import ProcessesScreen
 
@@ -58,7 +58,7 @@ class MainScreen(Screen[None]):
         self._came_from: Widget | None = None
         self.status = StatusLine(signs=signs, id="status")
         self.table = SessionTable(clock, signs=signs, id="table")
-        self.detail = Detail(manager, requests, signs, hint=sayings.tour_line(tour))
+        self.detail = Detail(manager, requests, signs, clock=clock, hint=sayings.tour_line(tour))
         self._tour = tour
         self.keys = Line(signs=signs, id="keys")
         self.too_small = Static("", id="too-small", markup=False)
@@ -105,12 +105,12 @@ class MainScreen(Screen[None]):
             self.table.select(awaited)
         selected = self.table.selected
         if selected is not None and any(session.id == selected.id for session in changes.updated):
-            self.detail.read_on()
+            self.detail.viewer.read_on()
             self._look(reading=self.detail.steps.has_focus)
 
     @on(SessionTable.Highlighted)
     def _highlighted(self, event: SessionTable.Highlighted) -> None:
-        self.detail.open(event.session_id)
+        self.detail.open(self.table.session(event.session_id) if event.session_id else None)
         self._show_words()
 
     @on(SessionTable.Opened)
@@ -119,8 +119,8 @@ class MainScreen(Screen[None]):
         self.detail.steps.focus()
         self._look(reading=True)
 
-    @on(Trajectory.FollowingChanged)
-    def _following_changed(self) -> None:
+    @on(Viewer.Changed)
+    def _viewer_changed(self) -> None:
         self._show_words()
 
     @on(PromptInput.Left)
@@ -158,7 +158,9 @@ class MainScreen(Screen[None]):
         self.app.push_screen(HelpScreen(self._tour))
 
     def action_back(self) -> None:
-        """From the trajectory to the table; from the table nowhere."""
+        """Out of a search, from the steps to the table; from the table nowhere."""
+        if self.detail.viewer.end_search():
+            return
         self.remove_class("-detail")
         self.table.focus()
 

@@ -1,0 +1,291 @@
+"""The steps of one session with what belongs to reading them: counts, search, jumps, the step in a pane of its own."""
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Input
+
+from ..sessions.model import Session
+from ..sessions.steps.search import Search
+from ..sessions.steps.session_steps import Growth
+from ..sessions.steps.view import View
+from ..widgets.filter_line import Found, filter_line
+from ..widgets.line import Line
+from ..widgets.recall_input import RecallInput
+from ..widgets.signs import Signs
+from ..widgets.step_lines import Manner
+from ..widgets.trajectory import Trajectory
+from ..widgets.virtual_list import VirtualList
+from . import sayings
+from .actions import viewer_bindings
+from .following import Following, Source
+from .reading import Places
+from .requests import Requests
+
+SLOW_SECONDS = 0.2
+"""After this the steps of the session before are cleared, even if those of the new one are still being read."""
+
+SEARCH_SECONDS = 0.1
+"""Searched in one go: what was found so far is shown then."""
+
+
+class Viewer(Vertical):
+    """Reads the steps of one session at a time, in a thread, and shows them."""
+
+    BINDINGS: ClassVar[list[BindingType]] = viewer_bindings()
+    DEFAULT_CSS = """
+    Viewer > #ask { display: none; height: 1; }
+    Viewer.-asking > #ask { display: block; }
+    """
+
+    class Changed(Message):
+        """Something that is said elsewhere on the screen changed: whether it follows, how much was read."""
+
+    def __init__(self, source: Source, requests: Requests, signs: Signs, *, clock: Callable[[], int]) -> None:
+        super().__init__()
+        self._source = source
+        self._requests = requests
+        self._clock = clock
+        self._following: Following | None = None
+        self._shown: Following | None = None
+        self._stale = False
+        self._reading = False
+        self._places = Places()
+        self._recalling = False
+        self._search: Search | None = None
+        self._asked = ""
+        self._needle = ""
+        """What is to be searched for as soon as everything is read."""
+        self._view = View()
+        self.growth: Growth | None = None
+        """What the last look brought."""
+        self.steps = Trajectory(signs=signs, id="steps")
+        self.counts = Line(signs=signs, id="counts")
+
+    def compose(self) -> ComposeResult:
+        """Counts, steps, and where a search is asked for."""
+        yield self.counts
+        yield self.steps
+        yield RecallInput(id="ask")
+
+    @property
+    def following(self) -> bool:
+        """Whether the newest step is shown."""
+        return self.steps.following
+
+    def on_mount(self) -> None:
+        """What runs shows its age."""
+        self.set_interval(1.0, self._tick)
+
+    def on_resize(self) -> None:
+        """The counts are made for a width."""
+        self._say_counts()
+
+    def open(self, session: Session | None) -> None:
+        """Show another session, or none."""
+        former, self._following = self._following, None
+        if former is not None:
+            self._leave(former.session_id)
+            self.run_worker(self._requests.expect(former.close()))
+        self._search, self._needle = None, ""
+        if session is None:
+            self._shown, self._view = None, View()
+            self.steps.clear()
+            return
+        self._following = Following(self._source, session.id)
+        self.steps.look_like(Manner(signs=self.steps.signs, now=self._clock(), cwd=session.cwd))
+        self.set_timer(SLOW_SECONDS, self._clear_if_slow)
+        self.read_on()
+
+    def turn_files_grew(self, turn_files: frozenset[str], *, sweep: bool) -> None:
+        """Read on, if the open session is concerned."""
+        if self._following is not None and (sweep or self._following.grew(turn_files)):
+            self.read_on()
+
+    def read_on(self) -> None:
+        """Read what is new; while a read is under way, once more after it."""
+        self._stale = True
+        if not self._reading:
+            self._reading = True
+            self._read()
+
+    @work
+    async def _read(self) -> None:
+        try:
+            while self._stale and self._following is not None:
+                self._stale = False
+                following = self._following
+                growth = await self._requests.expect(following.refresh())
+                if following is self._following and growth is not None:
+                    self._show(following, growth)
+                    # Long files are read in several goes; between them the screen has its turn.
+                    self._stale = self._stale or (growth.ahead > 0 and growth.trouble is None)
+        finally:
+            self._reading = False
+
+    def _show(self, following: Following, growth: Growth) -> None:
+        if following is not self._shown:
+            self._shown = following
+            self.steps.clear()
+            self._recalling = True
+        if growth.trouble is not None and (self.growth is None or self.growth.trouble != growth.trouble):
+            self._requests.complain(growth.trouble)
+        self.growth, self._view = growth, growth.view
+        notes = {turn.n: sayings.turn_words(turn) for turn in growth.turns}
+        self.steps.show(growth.view, growth.changed, turn_notes=notes)
+        self._recall(following.session_id)
+        if self._search is not None and growth.view.extends(self._search.view):
+            fresh = range(len(self._search.view), len(growth.view))
+            self._search.look_at(growth.view, iter([*growth.changed, *fresh]))
+        if self._needle and growth.view.complete:
+            self._look_for(self._needle)
+        self._say_counts()
+        self.post_message(self.Changed())
+
+    def _recall(self, session_id: str) -> None:
+        """Go back to where somebody was, once that is read."""
+        place = self._places.find(session_id, self._view) if self._recalling else None
+        if place is not None:
+            self.steps.show_groups(self._places.groups(session_id))
+            self.steps.recall(place)
+        self._recalling = self._recalling and not self._view.complete
+
+    def _leave(self, session_id: str) -> None:
+        if self._shown is None or self._shown.session_id != session_id or self._recalling:
+            return
+        if self.steps.following:
+            self._places.forget(session_id)
+        else:
+            self._places.leave(session_id, self._view, self.steps.remembered(), self.steps.groups)
+
+    def _clear_if_slow(self) -> None:
+        if self._following is not None and self._following is not self._shown:
+            self.steps.clear("reading…")
+
+    def _tick(self) -> None:
+        self.steps.tick(self._clock())
+
+    @on(Trajectory.Filtered)
+    @on(Trajectory.Moved)
+    def _said(self, event: Message) -> None:
+        event.stop()
+        self._say_counts()
+
+    @on(VirtualList.FollowingChanged)
+    def _following_changed(self, event: Message) -> None:
+        event.stop()
+        self.post_message(self.Changed())
+
+    @on(Trajectory.Lost)
+    def _lost(self, event: Trajectory.Lost) -> None:
+        event.stop()
+        self._requests.tell(event.what)
+
+    def action_search(self) -> None:
+        """Ask for a text."""
+        self._ask("/", "search all steps; small letters find any")
+
+    def action_go_to(self) -> None:
+        """Ask for the number of a step."""
+        self._ask("#", "a step of this turn, or turn.step: 12, 3.12")
+
+    def action_match(self, direction: int) -> None:
+        """The next place that has the text, or the one before."""
+        if self._search is None:
+            self._requests.tell("Nothing was searched for yet: / asks for a text.")
+            return
+        item = self._search.next(self.steps.cursor, direction)
+        if item is None:
+            self._requests.tell("Nothing found." if self._search.finished else "Nothing found yet.")
+        self._show_hit(item)
+
+    def end_search(self) -> bool:
+        """Forget the search, or leave its field; whether there was one."""
+        if self.has_class("-asking"):
+            self._answered()
+            return True
+        if self._search is None:
+            return False
+        self._search = None
+        self.steps.highlight("")
+        self._say_counts()
+        return True
+
+    def _ask(self, kind: str, hint: str) -> None:
+        self._asked = kind
+        ask = self.query_one("#ask", RecallInput)
+        ask.value, ask.placeholder = "", f"{kind} {hint}"
+        self.add_class("-asking")
+        ask.focus()
+
+    def _answered(self) -> None:
+        self.remove_class("-asking")
+        self.steps.focus()
+
+    @on(Input.Submitted, "#ask")
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self._answered()
+        if event.value.strip():
+            event.input.recall.sent(event.value)  # type: ignore[attr-defined]
+            self.find(event.value) if self._asked == "/" else self.go_to(event.value)
+
+    def go_to(self, text: str) -> None:
+        """Go to a step by its number, or by turn and number."""
+        turn, _, index = text.strip().rpartition(".")
+        current = self.steps.current
+        if not index.isdecimal() or (turn and not turn.isdecimal()) or current is None:
+            self._requests.tell(f"{text.strip()!r} is no step: 12, or 3.12 for step 12 of turn 3.")
+            return
+        item = self._view.number(int(turn or current.turn), int(index))
+        if item is None:
+            self._requests.tell(f"There is no turn {turn or current.turn}.")
+        else:
+            self.steps.following = False
+            self.steps.go(item)
+
+    def find(self, needle: str) -> None:
+        """Search everything, and go to the first place from the cursor on as soon as it is found."""
+        self.steps.highlight(needle)
+        self._needle = needle
+        if self._view.complete:
+            self._look_for(needle)
+        else:
+            self._requests.tell("The search begins when everything is read.")
+
+    @work(exclusive=True, group="search")
+    async def _look_for(self, needle: str) -> None:
+        self._needle = ""
+        start = self.steps.cursor
+        search = self._search = Search(self._view, needle, start)
+        went = False
+        while not search.finished:
+            if not await self._requests.done(search.advance, SEARCH_SECONDS) or search is not self._search:
+                return
+            if not went and search.hits:
+                went = True
+                self._show_hit(search.next(start - 1, 1))
+            self._say_counts()
+        if not search.hits:
+            self._requests.tell(f'"{needle}" is nowhere in this session.')
+
+    def _show_hit(self, item: int | None) -> None:
+        if item is not None:
+            self.steps.following = False
+            self.steps.go(item)
+
+    def _say_counts(self) -> None:
+        found = None
+        if (search := self._search) is not None:
+            share = search.done / max(1, search.total)
+            found = Found(search.needle, len(search.hits), search.number_of(self.steps.cursor), share)
+        note = "" if self.growth is None or self._view.complete else "reading…"
+        width = self.counts.size.width
+        shown = filter_line(self._view.count, self.steps.groups, self.steps.level, width, found=found, note=note)
+        self.counts.say(shown if len(self._view) else Content(""))
