@@ -214,6 +214,24 @@ class SessionReader:
         n = self._checked_turn(session, turn)
         return folder.errors(n) if stderr else folder.output(n)
 
+    def stderr_tail(self, ref: str, turn: int | None = None, most: int = 1 << 20) -> tuple[str, int]:
+        """The end of what the agent wrote to its stderr, at most so many bytes; and how many lie before it.
+
+        Raises:
+            UsageError: it has no such turn.
+            StoreError: the file cannot be read.
+        """
+        path = self.output_path(ref, turn, stderr=True)
+        try:
+            with path.open("rb") as file:
+                left_out = max(0, path.stat().st_size - most)
+                file.seek(left_out)
+                return file.read(most).decode("utf-8", "replace"), left_out
+        except FileNotFoundError:
+            return "", 0
+        except OSError as error:
+            raise StoreError(f"{path}: {error.strerror or error}.") from None
+
     def explain(self, ref: str) -> Explanation:
         """Why the session has the status it has."""
         session = self.get(ref)

@@ -36,6 +36,9 @@ ACTIONS = (
     Action(id="archive", keys="A", label="archive", help="put it out of the way, for good", weight=0),
     Action(id="undo", keys="u", label="undo", help="bring back what was deleted or archived last", weight=0),
     Action(id="processes", keys="p", label="processes", help="its processes, and what they cost", weight=0),
+    Action(
+        id="beside", keys="vertical_line", label="beside", help="the marked sessions side by side, or this one alone"
+    ),
     Action(id="follow", keys="f,F", label="follow", help="follow the newest step, or stop following"),
     Action(id="theme", keys="t", label="theme", help="the next theme: dark, light, colour-blind-safe", weight=0),
     Action(id="mouse", keys="f2", label="mouse", help="mouse on or off; off: the terminal selects", weight=0),
@@ -49,6 +52,11 @@ VIEWER_ACTIONS = (
     Action(id="match(1)", keys="n", label="next", help="the next step that has the text", weight=0),
     Action(id="match(-1)", keys="N", label="previous", help="the step before that has it", weight=0),
     Action(id="go_to", keys="number_sign", label="go to", help="go to a step by its number", weight=0),
+    Action(id="paper('raw')", keys="r", label="raw", help="the line of JSON that gave the step", weight=0),
+    Action(
+        id="paper('stderr')", keys="S", label="stderr", help="what the agent wrote to stderr in this turn", weight=0
+    ),
+    Action(id="paper('explain')", keys="equals_sign", label="why", help="why the session has its status", weight=0),
 )
 """What can be done by key while somebody reads; they go before the keys of the whole screen."""
 
@@ -62,6 +70,7 @@ _TEXTUALS_OWN = (
     ("Ctrl+C", "twice: quit"),
 )
 _NAMES = {
+    "vertical_line": "|", "space": "Space",
     "question_mark": "?", "slash": "/", "number_sign": "#", "equals_sign": "=", "escape": "Esc", "pagedown": "PgDn",
     "left_square_bracket": "[", "right_square_bracket": "]", "left_curly_bracket": "{", "right_curly_bracket": "}",
     "pageup": "PgUp", "ctrl+j": "Ctrl+J",
@@ -73,12 +82,25 @@ def bindings() -> list[BindingType]:
     return [Binding(action.keys, action.id, action.label, show=False, id=action.id) for action in ACTIONS]
 
 
+_WATCHING = frozenset(
+    {"write_prompt", "stop", "kill", "retry", "processes", "follow", "theme", "mouse", "back", "help", "quit"}
+)
+"""What can be done where there is no table."""
+
+
+def watch_bindings() -> list[BindingType]:
+    """The keys of a screen that only shows sessions."""
+    own = [Binding("tab", "next_pane(1)", "the pane beside", show=False)]
+    own.append(Binding("shift+tab", "next_pane(-1)", "the pane before", show=False))
+    return [*own, *(binding for action, binding in zip(ACTIONS, bindings(), strict=True) if action.id in _WATCHING)]
+
+
 def viewer_bindings() -> list[BindingType]:
     """The keys of somebody who reads."""
     return [Binding(action.keys, action.id, action.help, show=False) for action in VIEWER_ACTIONS]
 
 
-_ALWAYS = frozenset({"new_session", "write_prompt", "help", "quit", "back", "theme", "mouse", "undo"})
+_ALWAYS = frozenset({"new_session", "write_prompt", "help", "quit", "back", "theme", "mouse", "undo", "next_pane"})
 
 
 def _can_stop(session: Session) -> bool:
@@ -103,9 +125,12 @@ def possible(action_id: str, session: Session | None) -> bool:
     return wanted is None or wanted(session)
 
 
-def footer(session: Session | None, width: int) -> list[tuple[str, str]]:
-    """Keys and labels of what can be done now, as many as fit."""
-    shown = [action for action in ACTIONS if action.weight and possible(action.id, session)]
+def footer(session: Session | None, width: int, *, reading: bool = False) -> list[tuple[str, str]]:
+    """Keys and labels of what can be done now, as many as fit; what reading needs stands before the rest."""
+    shown = [action for action in (VIEWER_ACTIONS if reading else ()) if action.weight]
+    taken = {action.keys for action in VIEWER_ACTIONS} if reading else set()
+    usual = (action for action in ACTIONS if action.weight and action.keys not in taken)
+    shown += [action for action in usual if possible(action.id, session)]
     while shown and sum(len(key_name(a.keys)) + len(a.label) + 4 for a in shown) - 3 > width:
         shown.remove(min(shown, key=lambda action: action.weight))
     return [(key_name(action.keys), action.label) for action in shown]

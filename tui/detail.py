@@ -12,7 +12,7 @@ from ..widgets.prompt_box import PromptBox
 from ..widgets.signs import Signs
 from ..widgets.trajectory import Trajectory
 from . import sayings
-from .following import Source
+from .papers import Source
 from .requests import Requests
 from .viewer import Viewer
 

@@ -44,6 +44,10 @@ class Requests:
             self.complain(reason)
         return found
 
+    async def outcome_of(self, call: Callable[..., T], *args: Any) -> T | None:
+        """The result of a blocking call; None after an error, which is told nowhere."""
+        return (await self.outcome(asyncio.to_thread(call, *args)))[0]
+
     async def outcome(self, result: Awaitable[T]) -> tuple[T | None, str | None]:
         """The result and None, or None and what went wrong, for whoever tells it in its own place."""
         try:

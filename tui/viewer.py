@@ -15,6 +15,7 @@ from ..sessions.model import Session
 from ..sessions.steps.search import Search
 from ..sessions.steps.session_steps import Growth
 from ..sessions.steps.view import View
+from ..widgets.document_pane import DocumentPane
 from ..widgets.filter_line import Found, filter_line
 from ..widgets.line import Line
 from ..widgets.recall_input import RecallInput
@@ -24,7 +25,8 @@ from ..widgets.trajectory import Trajectory
 from ..widgets.virtual_list import VirtualList
 from . import sayings
 from .actions import viewer_bindings
-from .following import Following, Source
+from .following import Following
+from .papers import Papers, Source
 from .reading import Places
 from .requests import Requests
 
@@ -40,8 +42,9 @@ class Viewer(Vertical):
 
     BINDINGS: ClassVar[list[BindingType]] = viewer_bindings()
     DEFAULT_CSS = """
-    Viewer > #ask { display: none; height: 1; }
-    Viewer.-asking > #ask { display: block; }
+    Viewer > #ask, Viewer > #pane { display: none; }
+    Viewer > #ask { height: 1; }
+    Viewer.-asking > #ask, Viewer.-paned > #pane { display: block; }
     """
 
     class Changed(Message):
@@ -59,6 +62,8 @@ class Viewer(Vertical):
         self._places = Places()
         self._recalling = False
         self._search: Search | None = None
+        self._papers = Papers(source, signs)
+        self._papered: tuple[str, int, int] | None = None
         self._asked = ""
         self._needle = ""
         """What is to be searched for as soon as everything is read."""
@@ -67,11 +72,15 @@ class Viewer(Vertical):
         """What the last look brought."""
         self.steps = Trajectory(signs=signs, id="steps")
         self.counts = Line(signs=signs, id="counts")
+        self.pane = DocumentPane(signs=signs, id="pane")
+        self._paper = ""
+        """What the pane shows: a step, its raw line, stderr; nothing while it is closed."""
 
     def compose(self) -> ComposeResult:
         """Counts, steps, and where a search is asked for."""
         yield self.counts
         yield self.steps
+        yield self.pane
         yield RecallInput(id="ask")
 
     @property
@@ -172,10 +181,62 @@ class Viewer(Vertical):
         self.steps.tick(self._clock())
 
     @on(Trajectory.Filtered)
-    @on(Trajectory.Moved)
-    def _said(self, event: Message) -> None:
+    def _filtered(self, event: Message) -> None:
         event.stop()
         self._say_counts()
+
+    @on(Trajectory.Moved)
+    def _moved(self, event: Message) -> None:
+        event.stop()
+        self._say_counts()
+        if self._paper in ("step", "raw"):
+            self._read_paper(self._paper)
+
+    @on(Trajectory.Opened)
+    def _opened(self, event: Message) -> None:
+        event.stop()
+        self.open_paper("step")
+
+    @on(DocumentPane.Another)
+    def _another(self, event: DocumentPane.Another) -> None:
+        event.stop()
+        self.steps.action_step_over(event.direction)
+
+    def action_paper(self, kind: str) -> None:
+        """Show a paper in the pane, or close the pane where it is there already."""
+        if self._paper == kind:
+            self.close_paper()
+        else:
+            self.open_paper(kind)
+
+    def open_paper(self, kind: str) -> None:
+        """Show the step under the cursor, its raw line, stderr or an explanation in the pane."""
+        if self._following is None:
+            return
+        self._paper = kind
+        self.add_class("-paned")
+        self._read_paper(kind)
+        self.pane.focus()
+
+    def close_paper(self) -> bool:
+        """Close the pane; whether it was open."""
+        if not self._paper:
+            return False
+        self._paper, self._papered = "", None
+        self.remove_class("-paned")
+        self.steps.focus()
+        return True
+
+    @work(exclusive=True, group="paper")
+    async def _read_paper(self, kind: str) -> None:
+        following, view, item = self._following, self._view, self.steps.cursor
+        if following is None or not len(view):
+            return
+        made = await self._requests.ask(self._papers.make, kind, following.session_id, view, item)
+        if made is not None and kind == self._paper and following is self._following:
+            subject = (kind, view.step(item).turn, view.step(item).index)
+            self.pane.show(made, same=subject == self._papered)
+            self._papered = subject
 
     @on(VirtualList.FollowingChanged)
     def _following_changed(self, event: Message) -> None:
@@ -185,7 +246,7 @@ class Viewer(Vertical):
     @on(Trajectory.Lost)
     def _lost(self, event: Trajectory.Lost) -> None:
         event.stop()
-        self._requests.tell(event.what)
+        self._requests.tell(event.what if self._view.complete else f"{event.what}: the rest is still being read")
 
     def action_search(self) -> None:
         """Ask for a text."""
@@ -205,10 +266,12 @@ class Viewer(Vertical):
             self._requests.tell("Nothing found." if self._search.finished else "Nothing found yet.")
         self._show_hit(item)
 
-    def end_search(self) -> bool:
-        """Forget the search, or leave its field; whether there was one."""
+    def step_back(self) -> bool:
+        """Leave the field, the pane or the search, one at a time; whether there was any."""
         if self.has_class("-asking"):
             self._answered()
+            return True
+        if self.close_paper():
             return True
         if self._search is None:
             return False

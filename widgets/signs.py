@@ -14,6 +14,8 @@ class Signs(Struct, frozen=True, kw_only=True):
     states: dict[Status, str]
     kinds: dict[StepKind, str]
     rule: str
+    marked: str
+    """Leads the title of a session that somebody marked."""
     cursor: str
     """Stands at the left edge of what the cursor is on."""
     nested: str
@@ -63,6 +65,7 @@ UNICODE = Signs(
         StepKind.UNKNOWN: "??",
     },
     rule="─",
+    marked="◆",
     cursor="▌",
     nested="┆",
     below="↳",
@@ -105,6 +108,7 @@ ASCII = Signs(
         StepKind.UNKNOWN: "??",
     },
     rule="-",
+    marked="*",
     cursor=">",
     nested="|",
     below=">",

@@ -259,6 +259,12 @@ class Trajectory(VirtualList):
         else:
             self._put(max(0, position + direction))
 
+    def action_step_over(self, direction: int) -> None:
+        """The next step, or the one before, however long this one is."""
+        position = self._position(self._cursor) + direction
+        if 0 <= position < self.count():
+            self._put(position)
+
     def action_first(self) -> None:
         """Go to the first step."""
         self.go(self._item(0))

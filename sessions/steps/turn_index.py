@@ -269,7 +269,7 @@ class TurnIndex:
             place = step.index + self.lead
             self._make_room(place)
             self.kinds[place], self._blocks[place] = encoded(step), len(self._starts) - 1
-            self._newest[place] = _placed(step, begin, end)
+            self._newest[place] = self._at(step, begin, end)
             touched.add(place)
         if giant and self._starts[-1] == begin:
             self._giants.add(len(self._starts) - 1)
@@ -319,7 +319,7 @@ class TurnIndex:
         begin = start
         for end, line in self._stretch(number, start, stop):
             for step in _steps(parser, line, end - begin, times.at(end)):
-                block[step.index + self.lead] = _placed(step, begin, end, whole=whole)
+                block[step.index + self.lead] = self._at(step, begin, end, whole=whole)
             begin = end
         return block
 
@@ -335,6 +335,11 @@ class TurnIndex:
             if rest is not None:
                 yield stop, rest
 
+    def _at(self, step: Step, begin: int, end: int, *, whole: bool = False) -> Placed:
+        """Step 0 of a turn is its prompt; below zero are those whose number nobody knows before the rest is read."""
+        number = -step.index - 1 if self.begin else step.index + 1
+        return Placed(structs.replace(step if whole else trimmed(step), index=number), begin, end - begin)
+
     def _bounds(self, number: int) -> tuple[int, int]:
         last = number + 1 >= len(self._starts)
         return self._starts[number], self._position if last else self._starts[number + 1]
@@ -345,9 +350,3 @@ def _steps(parser: TurnParser, line: bytes, size: int, at: int | None) -> list[S
     if size > LINE_CAP + 1:
         return parser.too_long(line[:BEGINNING], size - 1, at)
     return parser.feed(line, at)
-
-
-def _placed(step: Step, begin: int, end: int, *, whole: bool = False) -> Placed:
-    """Step 0 of a turn is its prompt, so that what the agent did begins with step 1."""
-    step = structs.replace(step if whole else trimmed(step), index=step.index + 1)
-    return Placed(step, begin, end - begin)

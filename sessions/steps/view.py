@@ -21,6 +21,12 @@ class Section(Protocol):
     def step(self, place: int) -> Step:
         """One of its steps."""
 
+    def whole(self, place: int) -> Step:
+        """The same with all its words."""
+
+    def where(self, place: int) -> tuple[int, int]:
+        """Offset and size of the line that gave it, in bytes."""
+
 
 class Gap:
     """Stands for what lies between the part that was read from the beginning and the part read from the end."""
@@ -33,6 +39,12 @@ class Gap:
     def step(self, place: int) -> Step:  # noqa: ARG002 - there is only one
         """How much is missing."""
         return self._step
+
+    whole = step
+
+    def where(self, place: int) -> tuple[int, int]:  # noqa: ARG002 - there is only one
+        """Nowhere."""
+        return 0, 0
 
 
 class View:
@@ -61,6 +73,20 @@ class View:
         """A step, without the middle of what is very long."""
         section, place = self.find(item)
         return section.step(place)
+
+    def whole(self, item: int) -> Step:
+        """A step with all its words.
+
+        Raises:
+            OSError: the file cannot be read any more.
+        """
+        section, place = self.find(item)
+        return section.whole(place)
+
+    def where(self, item: int) -> tuple[int, int]:
+        """Offset and size in bytes of the line that gave a step its last form; (0, 0) where no line did."""
+        section, place = self.find(item)
+        return section.where(place)
 
     def turn(self, item: int) -> int:
         """The turn of a step."""

@@ -95,6 +95,11 @@ class FakeTurn:
     def step(self, place):
         return self.steps[place]
 
+    whole = step
+
+    def where(self, place):
+        return 100 * place, 100
+
 
 class FakeTrajectory:
     """Steps that come when a test puts them into ``fresh``."""
