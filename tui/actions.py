@@ -1,11 +1,12 @@
 """What can be done by key: the one list from which bindings, footer and help are made."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct
 from textual.binding import Binding, BindingType
 
 from ..sessions.model import Session, Status
+from ..widgets.document_pane import DocumentPane
 from ..widgets.prompt_box import PromptInput
 from ..widgets.session_table import SessionTable
 from ..widgets.trajectory import Trajectory
@@ -52,10 +53,16 @@ VIEWER_ACTIONS = (
     Action(id="match(1)", keys="n", label="next", help="the next step that has the text", weight=0),
     Action(id="match(-1)", keys="N", label="previous", help="the step before that has it", weight=0),
     Action(id="go_to", keys="number_sign", label="go to", help="go to a step by its number", weight=0),
+    Action(id="copy", keys="y", label="copy", help="copy the command, message or diff", weight=2),
+    Action(id="copy_part", keys="Y", label="copy part", help="choose what of the step is copied", weight=0),
+    Action(id="page_step", keys="o", label="pager", help="the whole step in $PAGER", weight=0),
+    Action(id="page_file", keys="O", label="pager", help="the turn's raw JSONL, or its stderr, in $PAGER", weight=0),
+    Action(id="edit_step", keys="v", label="editor", help="the whole step in $EDITOR", weight=0),
+    Action(id="source", keys="M", label="source", help="Markdown as it was written, or set out", weight=0),
+    Action(id="changes", keys="c", label="changes", help="the files that the session changed", weight=5),
+    Action(id="export", keys="s", label="save", help="save the session as Markdown, HTML or JSON", weight=0),
     Action(id="paper('raw')", keys="r", label="raw", help="the line of JSON that gave the step", weight=0),
-    Action(
-        id="paper('stderr')", keys="S", label="stderr", help="what the agent wrote to stderr in this turn", weight=0
-    ),
+    Action(id="paper('stderr')", keys="S", label="stderr", help="what the agent wrote to stderr", weight=0),
     Action(id="paper('explain')", keys="equals_sign", label="why", help="why the session has its status", weight=0),
 )
 """What can be done by key while somebody reads; they go before the keys of the whole screen."""
@@ -125,27 +132,36 @@ def possible(action_id: str, session: Session | None) -> bool:
     return wanted is None or wanted(session)
 
 
-def footer(session: Session | None, width: int, *, reading: bool = False) -> list[tuple[str, str]]:
+def footer(session: Session | None, width: int, *, reading: bool = False, table: bool = True) -> list[tuple[str, str]]:
     """Keys and labels of what can be done now, as many as fit; what reading needs stands before the rest."""
     shown = [action for action in (VIEWER_ACTIONS if reading else ()) if action.weight]
     taken = {action.keys for action in VIEWER_ACTIONS} if reading else set()
-    usual = (action for action in ACTIONS if action.weight and action.keys not in taken)
+    here = [action for action in ACTIONS if table or action.id in _WATCHING]
+    usual = (action for action in here if action.weight and action.keys not in taken)
     shown += [action for action in usual if possible(action.id, session)]
     while shown and sum(len(key_name(a.keys)) + len(a.label) + 4 for a in shown) - 3 > width:
         shown.remove(min(shown, key=lambda action: action.weight))
     return [(key_name(action.keys), action.label) for action in shown]
 
 
-def help_sections() -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Everything by key, in groups: a heading, and pairs of keys and what they do."""
-    keys = [(_all_keys(action.keys), action.help) for action in ACTIONS]
-    yield "everywhere but in a text", [*keys, *_TEXTUALS_OWN]
-    for heading, declared in (
-        ("sessions", SessionTable.BINDINGS),
-        ("steps", [*Trajectory.BINDINGS, *VirtualList.BINDINGS, *viewer_bindings()]),
-        ("prompt", PromptInput.BINDINGS),
-    ):
-        yield heading, [(_all_keys(b.key), b.description) for b in declared if isinstance(b, Binding) and b.description]
+def help_sections(*, reading: bool = False) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """Everything by key, in groups: a heading, and pairs of keys and what they do; first what is valid here."""
+    steps = ("steps", [*_told(Trajectory.BINDINGS), *_told(VirtualList.BINDINGS), *_actions(VIEWER_ACTIONS)])
+    sessions = ("sessions", _told(SessionTable.BINDINGS))
+    yield steps if reading else sessions
+    yield "everywhere but in a text", [*_actions(ACTIONS), *_TEXTUALS_OWN]
+    yield sessions if reading else steps
+    yield "a step in its pane", _told(DocumentPane.BINDINGS)
+    yield "prompt", _told(PromptInput.BINDINGS)
+
+
+def _actions(actions: Iterable[Action]) -> list[tuple[str, str]]:
+    return [(_all_keys(action.keys), action.help) for action in actions]
+
+
+def _told(declared: Iterable[BindingType]) -> list[tuple[str, str]]:
+    """The bindings of a widget that have a description."""
+    return [(_all_keys(b.key), b.description) for b in declared if isinstance(b, Binding) and b.description]
 
 
 def key_name(keys: str) -> str:

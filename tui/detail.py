@@ -12,6 +12,7 @@ from ..widgets.prompt_box import PromptBox
 from ..widgets.signs import Signs
 from ..widgets.trajectory import Trajectory
 from . import sayings
+from .outside import Outside
 from .papers import Source
 from .requests import Requests
 from .viewer import Viewer
@@ -24,12 +25,20 @@ class Detail(Vertical):
         """Its lines were made for another width."""
 
     def __init__(
-        self, source: Source, requests: Requests, signs: Signs, *, clock: Callable[[], int], hint: str = ""
+        self,
+        source: Source,
+        requests: Requests,
+        outside: Outside,
+        signs: Signs,
+        *,
+        clock: Callable[[], int],
+        hint: str = "",
+        id: str = "detail",  # noqa: A002
     ) -> None:
-        super().__init__(id="detail")
+        super().__init__(id=id)
         self._session_id: str | None = None
         self.headline = Line(signs=signs, id="detail-title")
-        self.viewer = Viewer(source, requests, signs, clock=clock)
+        self.viewer = Viewer(source, requests, outside, signs, clock=clock)
         self.prompt = PromptBox(signs=signs, placeholder=signs.plain(hint))
 
     @property

@@ -27,7 +27,7 @@ class Operations:
     """Starts, prompts, stops and deletes sessions for the main screen."""
 
     def __init__(self, app: App[Any], manager: SessionManager, requests: Requests, signs: Signs) -> None:
-        self._app = app
+        self.app = app
         self._manager = manager
         self._requests = requests
         self._signs = signs
@@ -61,7 +61,7 @@ class Operations:
             )
         folders = await self._requests.ask(self._manager.recent_folders) or []
         offer = Offer(agents=agents, first=first, folders=folders, prompts=await self.earlier_prompts())
-        self._app.push_screen(NewSessionScreen(offer, self.plan, self.spawn_copies))
+        self.app.push_screen(NewSessionScreen(offer, self.plan, self.spawn_copies))
 
     async def plan(self, request: SpawnRequest) -> tuple[Launch | None, str | None]:
         """The exact start; the reason where there can be none."""
@@ -149,17 +149,17 @@ class Operations:
         screen = StoppingScreen(
             sayings.title(session), ladder, lambda: ask(self._manager.stop, session.id, now=True), signs=self._signs
         )
-        self._app.push_screen(screen)
+        self.app.push_screen(screen)
         receipt = await ask(self._manager.stop, session.id, now=now)
         if receipt is None:
             if screen.is_active:
                 screen.dismiss(None)
         elif not receipt.ended and not receipt.left:
-            if screen in self._app.screen_stack:
+            if screen in self.app.screen_stack:
                 screen.dismiss(None)
             if receipt.note:
                 self._requests.tell(receipt.note)
-        elif screen.is_attached and screen in self._app.screen_stack:
+        elif screen.is_attached and screen in self.app.screen_stack:
             screen.show_receipt(receipt)
         else:
             self._requests.tell(f'"{sayings.title(session)}": {receipt.summary()}')
@@ -171,7 +171,7 @@ class Operations:
             return False
         question = f'{verb} "{sayings.title(session)}"?'
         screen = ConfirmScreen(question, sayings.process_lines(session, processes), consequence, verb.lower())
-        return await self._app.push_screen_wait(screen)
+        return await self.app.push_screen_wait(screen)
 
 
 def _fields(request: SpawnRequest) -> dict[str, Any]:

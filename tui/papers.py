@@ -7,7 +7,7 @@ from typing import Protocol
 
 from ..sessions.errors import StoreError
 from ..sessions.explain import Explanation
-from ..sessions.model import Session
+from ..sessions.model import Session, Step
 from ..sessions.steps.view import View
 from ..sessions.text import clean, one_line
 from ..widgets.document.model import Document
@@ -18,6 +18,8 @@ from ..widgets.signs import Signs
 from ..widgets.step_lines import Row
 from ..widgets.words import count, size
 from .following import Source as FollowingSource
+from .render.look import Look
+from .render.steps import step_text as rendered
 
 PRETTY_MOST = 1 << 20
 """Bytes of JSON that are set out in lines; a longer line is shown as it is."""
@@ -49,6 +51,8 @@ class Papers:
     def __init__(self, source: Source, signs: Signs) -> None:
         self._source = source
         self._signs = signs
+        self.source = False
+        """Whether texts are shown as they were written, and not set out as Markdown."""
 
     def make(self, kind: str, session_id: str, view: View, item: int) -> Document:
         """The paper of this kind about a step or its session.
@@ -64,11 +68,16 @@ class Papers:
                 return stderr(*self._source.stderr_tail(session_id, turn), turn, self._signs)
             case "explain":
                 return explanation(self._source.explain(session_id), self._signs)
+        cwd = self._source.get(session_id).cwd
+        return step_document(self.whole(view, item), cwd=cwd, signs=self._signs, source=self.source)
+
+    @staticmethod
+    def whole(view: View, item: int) -> Step:
+        """A step with all its words; what is known of it, where its file cannot be read any more."""
         try:
-            step = view.whole(item)
+            return view.whole(item)
         except OSError:
-            step = view.step(item)
-        return step_document(step, cwd=self._source.get(session_id).cwd, signs=self._signs)
+            return view.step(item)
 
     def _raw(self, session_id: str, turn: int, offset: int, size_: int) -> Document:
         if not size_:
@@ -113,6 +122,11 @@ def explanation(found: Explanation, signs: Signs) -> Document:
 def notes(title: str, lines: Sequence[str], signs: Signs) -> Document:
     """A few lines under a title."""
     return Document(((title, "heading"),), [PlainText(clean("\n".join(lines)))], signs)
+
+
+def step_text(step: Step) -> str:
+    """A whole step as text, for programs outside."""
+    return "\n".join(rendered(step, Look(full=True, width=100))) + "\n"
 
 
 def _pretty(text: str) -> str | None:

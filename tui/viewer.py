@@ -1,6 +1,7 @@
 """The steps of one session with what belongs to reading them: counts, search, jumps, the step in a pane of its own."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import ClassVar
 
 from textual import on, work
@@ -11,10 +12,11 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input
 
-from ..sessions.model import Session
+from ..sessions.model import Session, Step
 from ..sessions.steps.search import Search
 from ..sessions.steps.session_steps import Growth
 from ..sessions.steps.view import View
+from ..sessions.text import one_line
 from ..widgets.document_pane import DocumentPane
 from ..widgets.filter_line import Found, filter_line
 from ..widgets.line import Line
@@ -25,10 +27,13 @@ from ..widgets.trajectory import Trajectory
 from ..widgets.virtual_list import VirtualList
 from . import sayings
 from .actions import viewer_bindings
+from .copying import main_piece, pieces
 from .following import Following
-from .papers import Papers, Source
+from .outside import Outside
+from .papers import Papers, Source, step_text
 from .reading import Places
 from .requests import Requests
+from .screens.pick import PickScreen
 
 SLOW_SECONDS = 0.2
 """After this the steps of the session before are cleared, even if those of the new one are still being read."""
@@ -50,7 +55,9 @@ class Viewer(Vertical):
     class Changed(Message):
         """Something that is said elsewhere on the screen changed: whether it follows, how much was read."""
 
-    def __init__(self, source: Source, requests: Requests, signs: Signs, *, clock: Callable[[], int]) -> None:
+    def __init__(
+        self, source: Source, requests: Requests, outside: Outside, signs: Signs, *, clock: Callable[[], int]
+    ) -> None:
         super().__init__()
         self._source = source
         self._requests = requests
@@ -63,6 +70,7 @@ class Viewer(Vertical):
         self._recalling = False
         self._search: Search | None = None
         self._papers = Papers(source, signs)
+        self._outside = outside
         self._papered: tuple[str, int, int] | None = None
         self._asked = ""
         self._needle = ""
@@ -201,6 +209,57 @@ class Viewer(Vertical):
     def _another(self, event: DocumentPane.Another) -> None:
         event.stop()
         self.steps.action_step_over(event.direction)
+
+    async def action_copy(self) -> None:
+        """Copy what the step is about."""
+        step = await self._whole()
+        piece = main_piece(step) if step is not None else None
+        if piece is not None:
+            await self._outside.copy(piece.text, piece.name)
+
+    @work
+    async def action_copy_part(self) -> None:
+        """Ask what of the step is to be copied."""
+        step = await self._whole()
+        found = pieces(step) if step is not None else []
+        if found:
+            offers = [(piece.key, f"{piece.name}   {one_line(piece.text, 50)}") for piece in found]
+            chosen = await self.app.push_screen_wait(PickScreen("Copy", offers))
+            if chosen is not None:
+                await self._outside.copy(found[chosen].text, found[chosen].name)
+
+    async def action_page_step(self) -> None:
+        """The whole step in the pager."""
+        if (step := await self._whole()) is not None:
+            self._outside.page_text(step_text(step), f"turn-{step.turn}-step-{step.index}.txt")
+
+    async def action_edit_step(self) -> None:
+        """The whole step in the editor."""
+        if (step := await self._whole()) is not None:
+            self._outside.edit_text(step_text(step), f"turn-{step.turn}-step-{step.index}.md")
+
+    async def action_page_file(self) -> None:
+        """The turn's file in the pager, where the step lies in it; stderr, while that is shown."""
+        if self._following is None or not len(self._view):
+            return
+        errors = self._paper == "stderr"
+        section, place = self._view.find(self.steps.cursor)
+        call = partial(self._source.output_path, self._following.session_id, section.turn, stderr=errors)
+        path = await self._requests.ask(call)
+        if path is not None:
+            self._outside.page(path, 0 if errors else section.where(place)[0])
+
+    def action_source(self) -> None:
+        """Show texts as they were written, or set out as Markdown."""
+        self._papers.source = not self._papers.source
+        self._papered = None
+        self.open_paper("step")
+
+    async def _whole(self) -> Step | None:
+        """The step under the cursor with all its words; None where there is none."""
+        if not len(self._view):
+            return None
+        return await self._requests.ask(self._papers.whole, self._view, self.steps.cursor)
 
     def action_paper(self, kind: str) -> None:
         """Show a paper in the pane, or close the pane where it is there already."""

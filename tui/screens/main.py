@@ -30,6 +30,7 @@ class MainScreen(SessionScreen):
     """Wires the panes to each other and to what the keys ask for."""
 
     BINDINGS = bindings()
+    has_table = True
     AUTO_FOCUS = "#table"
 
     def __init__(
@@ -49,7 +50,7 @@ class MainScreen(SessionScreen):
         self._tally = Tally()
         self.status = StatusLine(signs=signs, id="status")
         self.table = SessionTable(clock, signs=signs, id="table")
-        self._detail = Detail(manager, requests, signs, clock=clock, hint=sayings.tour_line(tour))
+        self._detail = Detail(manager, requests, self._outside, signs, clock=clock, hint=sayings.tour_line(tour))
         self.too_small = Static("", id="too-small", markup=False)
 
     @property

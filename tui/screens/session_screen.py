@@ -18,6 +18,7 @@ from .. import sayings
 from ..actions import WRITING, footer, possible
 from ..detail import Detail
 from ..operations import Operations
+from ..outside import Outside
 from ..requests import Requests
 from ..viewer import Viewer
 from .help import HelpScreen
@@ -26,6 +27,9 @@ from .processes import ProcessesScreen
 
 class SessionScreen(Screen[None]):
     """A screen with the steps of at least one session, of which one is the current."""
+
+    has_table = False
+    """Whether other sessions can be chosen."""
 
     def __init__(
         self,
@@ -41,6 +45,7 @@ class SessionScreen(Screen[None]):
         self._manager = manager
         self._requests = requests
         self._operations = operations
+        self._outside = Outside(operations.app, requests)
         self._clock = clock
         self._signs = signs
         self._tour = tour
@@ -73,7 +78,7 @@ class SessionScreen(Screen[None]):
     def show_words(self) -> None:
         """What is said about the current session, and the keys that can be pressed now."""
         writing, reading = isinstance(self.focused, PromptInput), self.detail.viewer.has_focus_within
-        shown = WRITING if writing else footer(self.current, self.size.width, reading=reading)
+        shown = WRITING if writing else footer(self.current, self.size.width, reading=reading, table=self.has_table)
         pairs = [Content.assemble((key, "bold $foreground"), f" {label}") for key, label in shown]
         self.keys.say(Content("   ").join(pairs))
 
@@ -126,7 +131,7 @@ class SessionScreen(Screen[None]):
 
     def action_help(self) -> None:
         """Show all keys."""
-        self.app.push_screen(HelpScreen(self._tour))
+        self.app.push_screen(HelpScreen(self._tour, reading=self.detail.viewer.has_focus_within))
 
     def action_write_prompt(self) -> None:
         """Go to the prompt."""

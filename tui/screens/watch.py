@@ -40,7 +40,10 @@ class WatchScreen(SessionScreen):
     ) -> None:
         super().__init__(manager, requests, operations, clock=clock, signs=signs)
         self._sessions = list(sessions)
-        self._panes = [Detail(manager, requests, signs, clock=clock) for _ in sessions]
+        self._panes = [
+            Detail(manager, requests, self._outside, signs, clock=clock, id=f"pane-{number}")
+            for number in range(len(sessions))
+        ]
         self.set_class(len(self._panes) > 1, "-several")
         self.set_class(len(self._panes) > 2, "-many")
         self.too_small = Static("", id="too-small", markup=False)
