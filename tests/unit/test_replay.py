@@ -1,9 +1,12 @@
 """A session once more at its own pace."""
 
+import json
+
 import pytest
 
 from agentdash.sessions.model import Step, StepKind
 from agentdash.sessions.replay import as_they_came, paced
+from agentdash.tui.commands.replay import play
 
 
 def step(index: int, at: float | None = None, ended: float | None = None, turn: int = 1) -> Step:
@@ -73,3 +76,18 @@ def test_no_step_is_lost(count: int) -> None:
     steps = [step(i, i % 7, i % 7 + i % 5, turn=1 + i // 100) for i in range(count)]
     came = list(as_they_came(steps))
     assert sorted(s.index for s in came) == list(range(count))
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_each_step_is_on_the_screen_before_the_next_wait(capsys: pytest.CaptureFixture[str], as_json: bool) -> None:
+    seen: list[tuple[float, str]] = []
+    said = [Step(index=n, kind=StepKind.MESSAGE, text=f"word {n}") for n in range(2)]
+    play([(0.5, said[0]), (2.0, said[1])], lambda gap: seen.append((gap, capsys.readouterr().out)), as_json=as_json)
+    (first, nothing), (second, before) = seen
+    last = capsys.readouterr().out
+    assert (first, second, nothing) == (0.5, 2.0, "")
+    if as_json:
+        assert [json.loads(line)["text"] for line in (before, last)] == ["word 0", "word 1"]
+    else:
+        assert before.endswith("✦ word 0\n")
+        assert last == "✦ word 1\n"
