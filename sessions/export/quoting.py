@@ -14,6 +14,9 @@ _INDENT = re.compile(r"^[ \t]+")
 _MEANT = re.compile(r"([\\`*_\[\]<>#|~&$])")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _END = "end"
+_MOST_TAGS = 100
+"""Different tags of a paragraph that are looked for one by one; of more, every sign that could begin one is escaped."""
+
 _PATIENCE = 3
 """Tags inside tags come to light one layer after the other; what needs longer is not worth it."""
 
@@ -83,7 +86,7 @@ def _escaped(text: str, blocks: "list[Token]") -> str:
     for block in blocks:
         first, last = block.map or (0, len(lines))
         tags = {re.escape(inner.content) for inner in block.children or () if inner.type == "html_inline"}
-        pattern = "|".join(tags) or _TAG
+        pattern = "|".join(tags) if 0 < len(tags) <= _MOST_TAGS else _TAG
         # As many lines as before: the places of the other blocks stay true.
         lines[first:last] = re.sub(pattern, r"\\\g<0>", "\n".join(lines[first:last])).split("\n")
     return "\n".join(lines)

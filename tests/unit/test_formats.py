@@ -10,7 +10,10 @@ from every_kind import session
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.export.formats import FORMATS, Format, format_named, format_of
 from agentdash.sessions.model import Step, StepKind, StepStatus
+from agentdash.sessions.trajectory import read_lines
 from agentdash.tui.commands import export
+
+CAPTURES = Path(__file__).parents[1] / "captures"
 
 
 @pytest.mark.parametrize(
@@ -36,6 +39,15 @@ def test_a_format_is_found_by_its_name() -> None:
 def test_the_command_offers_every_format() -> None:
     [option] = [p for p in export.export.params if p.name == "name"]
     assert list(option.type.choices) == [found.name for found in FORMATS]
+
+
+@pytest.mark.parametrize("found", FORMATS, ids=lambda found: found.name)
+def test_what_real_agents_print_can_be_written(found: Format) -> None:
+    for capture in sorted(CAPTURES.glob("*.jsonl")):
+        with capture.open("rb") as lines:
+            steps = read_lines(lines)
+        whole = "".join(found.write(session(), steps))
+        assert len(whole) > len("".join(found.write(session(), []))), capture.name
 
 
 @pytest.mark.parametrize("found", FORMATS, ids=lambda found: found.name)
