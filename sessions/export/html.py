@@ -8,6 +8,8 @@ from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from html import escape
+from itertools import chain, groupby
+from operator import attrgetter
 from pathlib import Path
 
 from ..model import Session, Step
@@ -27,26 +29,27 @@ def html(session: Session, steps: Iterable[Step]) -> Iterator[str]:
         steps: each in its last form, in the order of turn and index; never all of them in memory.
     """
     title = escape(words.title_of(session))
+    overview: list[str] = []
     yield _head(title)
     yield _header(title, session)
     yield '<main id="steps">\n'
-    overview = []
-    tally: Tally | None = None
-    for step in steps:
-        if tally is None or step.turn != tally.turn:
-            if tally is not None:
-                overview.append(_overview(tally))
-                yield "</section>\n"
-            tally = Tally(step.turn)
-            yield _turn(step)
-        tally.add(step)
-        yield step_html(words.below(step, session.cwd))
-    if tally is None:
-        yield '<p class="none">No steps yet.</p>\n'
-    else:
-        overview.append(_overview(tally))
-        yield "</section>\n"
+    yield from _turns(steps, session.cwd, overview)
     yield f"</main>\n{_navigation(overview)}<footer>Exported by agentdash</footer>\n</body>\n</html>\n"
+
+
+def _turns(steps: Iterable[Step], folder: str, overview: list[str]) -> Iterator[str]:
+    """All turns; what each did is added to the overview."""
+    for turn, own in groupby(steps, attrgetter("turn")):
+        tally = Tally(turn)
+        first = next(own)
+        yield _turn(first)
+        for step in chain([first], own):
+            tally.add(step)
+            yield step_html(words.below(step, folder))
+        yield "</section>\n"
+        overview.append(_overview(tally))
+    if not overview:
+        yield '<p class="none">No steps yet.</p>\n'
 
 
 def _head(title: str) -> str:

@@ -69,7 +69,7 @@ def _details(name: str, inner: str, text: str, *, opened: bool = False, peek: st
     shown = f' <span class="peek">{escape(one_line(peek, _PEEK))}</span>' if peek else ""
     count = words.counted(words.lines_in(text), "line")
     head = f'<summary>{name} <span class="count">{count}</span>{shown}</summary>'
-    return f"<details{' open' if opened else ''}>{head}{inner}</details>"
+    return f'<details class="more"{" open" if opened else ""}>{head}{inner}</details>'
 
 
 def _first(text: str) -> str:

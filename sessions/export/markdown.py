@@ -88,7 +88,7 @@ def _said(step: Step) -> list[str]:
     """A remark, an error, a kind that is new: one line beside its label, several in a fence."""
     word = {StepKind.ERROR: "Error"}.get(step.kind, step.kind.value.replace("_", " ").capitalize())
     fatal = {True: "(fatal)", False: "(not fatal)", None: ""}[step.fatal]
-    label = _label(word, plain(step.event or ""), fatal)
+    label = _label(word, code(step.event or ""), fatal)
     text = step.text.strip()
     return [label, fence(text, "text")] if "\n" in text else [f"{label}: {plain(text)}" if text else label]
 

@@ -97,7 +97,7 @@ def test_a_long_output_is_folded_whole() -> None:
         (Step(kind=StepKind.SUBAGENT, text="look", status=StepStatus.OK), "**Sub-agent** `look` ✓"),
         (Step(kind=StepKind.ERROR, text="gone", fatal=True), "**Error** (fatal): gone"),
         (Step(kind=StepKind.ERROR, text="a\nb", fatal=False), "**Error** (not fatal)\n\n```text\na\nb\n```"),
-        (Step(kind=StepKind.NOTICE, text="again", event="retry"), "**Notice** retry: again"),
+        (Step(kind=StepKind.NOTICE, text="again", event="retry"), "**Notice** `retry`: again"),
         (
             Step(kind=StepKind.USAGE, usage=Usage.of(10, 4, 2), cost_usd=0.5),
             "**Tokens** 12 (10 in, 4 of them cached, 2 out) · $0.50",
