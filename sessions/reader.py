@@ -171,14 +171,9 @@ class SessionReader:
             UsageError: it has no such turn.
             StoreError: a turn file cannot be read.
         """
-        self._checked_turn(self.get(ref), turn)
-        opened = self.open_trajectory(ref)
-        try:
-            yield from opened.every_step(turn)
-        except OSError as error:
-            raise StoreError(f"{error.filename}: {error.strerror or error}.") from None
-        finally:
-            opened.close()
+        session = self.get(ref)
+        self._checked_turn(session, turn)
+        return _all_of(self.open_trajectory(session.id), turn)
 
     def trajectory(self, ref: str, turn: int | None = None) -> list[Step]:
         """All of :meth:`each_step`."""
@@ -254,3 +249,12 @@ class SessionReader:
         if session is None:
             raise UnknownSessionError(f"Session {session_id[:8]} was deleted.")
         return session
+
+
+def _all_of(opened: SessionSteps, turn: int | None) -> Iterator[Step]:
+    try:
+        yield from opened.every_step(turn)
+    except OSError as error:
+        raise StoreError(f"{error.filename}: {error.strerror or error}.") from None
+    finally:
+        opened.close()

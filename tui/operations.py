@@ -14,6 +14,7 @@ from ..sessions.agents.base import Ladder, Launch
 from ..sessions.manager import SessionManager
 from ..sessions.model import Receipt, Session
 from ..sessions.process_list import ProcessInfo
+from ..widgets import words
 from ..widgets.signs import Signs
 from ..widgets.words import place
 from . import sayings
@@ -134,6 +135,26 @@ class Operations:
         if session is not None:
             self.awaited = session.id
             self._requests.tell(f'"{sayings.title(session)}" is back.')
+
+    async def save(self, session_id: str, path: str, replace: bool) -> tuple[bool, str | None]:
+        """Write a session to a file; whether one is there already, and the reason where it was not written."""
+        # Only who saves needs the writers.
+        from ..sessions.export.formats import format_of
+        from ..sessions.export.saving import ExistsError, save
+
+        target = Path(path)
+
+        def write() -> int:
+            session = self._manager.get(session_id)
+            return save(target, format_of(target).write(session, self._manager.each_step(session_id)), force=replace)
+
+        try:
+            size, reason = await self._requests.outcome(asyncio.to_thread(write), passing=ExistsError)
+        except ExistsError as error:
+            return True, str(error)
+        if size is not None:
+            self._requests.tell(f"Wrote {place(str(target.absolute()))}, {words.size(size)}.")
+        return False, reason
 
     def processes_of(self, session: Session) -> Callable[[], Awaitable[list[ProcessInfo] | None]]:
         """What looks at a session's processes, each time it is called."""

@@ -1,5 +1,6 @@
 """What the screens say about a session: pure, so that the words can be tested."""
 
+import re
 from collections.abc import Sequence
 
 from textual.content import Content
@@ -21,6 +22,12 @@ TRASH = "What runs is stopped first; the folder goes to the trash of the state f
 def title(session: Session, width: int = 40) -> str:
     """What the session is about, on one line."""
     return one_line(session.title or session.task, width)
+
+
+def file_name(session: Session) -> str:
+    """A name for a file about a session: its title in letters that every file system takes."""
+    words = re.findall(r"\w+", title(session, 60).lower(), re.ASCII)
+    return f"{'-'.join(words) or session.id[:8]}.md"
 
 
 def turn_words(turn: Turn) -> str:

@@ -249,6 +249,18 @@ class Viewer(Vertical):
         if path is not None:
             self._outside.page(path, 0 if errors else section.where(place)[0])
 
+    class SaveAsked(Message):
+        """The session is to be saved as a file."""
+
+        def __init__(self, session_id: str) -> None:
+            super().__init__()
+            self.session_id = session_id
+
+    def action_export(self) -> None:
+        """Save the session as a file."""
+        if self._following is not None:
+            self.post_message(self.SaveAsked(self._following.session_id))
+
     def action_source(self) -> None:
         """Show texts as they were written, or set out as Markdown."""
         self._papers.source = not self._papers.source

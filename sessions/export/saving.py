@@ -9,6 +9,10 @@ from pathlib import Path
 from ..errors import SaveError, UsageError
 
 
+class ExistsError(UsageError):
+    """There is a file of this name."""
+
+
 def save(path: Path, pieces: Iterable[str], *, force: bool = False) -> int:
     """Write a document piece by piece; how many bytes it has.
 
@@ -20,7 +24,8 @@ def save(path: Path, pieces: Iterable[str], *, force: bool = False) -> int:
         force: replace a file that is there.
 
     Raises:
-        UsageError: there is a file and ``force`` is not given, or its place is no place for a file.
+        ExistsError: there is a file and ``force`` is not given.
+        UsageError: its place is no place for a file.
         SaveError: the folder cannot be written, or the disk is full.
     """
     target = Path(os.path.realpath(path))
@@ -34,7 +39,7 @@ def save(path: Path, pieces: Iterable[str], *, force: bool = False) -> int:
         count = _write(descriptor, pieces)
         _put(part, target, force=force)
     except FileExistsError:
-        raise UsageError(_there(path)) from None
+        raise ExistsError(_there(path)) from None
     except OSError as error:
         raise SaveError(f"{path}: cannot be written: {error.strerror}. Nothing was left there.") from None
     finally:
@@ -54,7 +59,7 @@ def _check(path: Path, target: Path, *, force: bool) -> None:
     if not stat.S_ISREG(mode):
         raise UsageError(f"{path} is no regular file.")
     if not force:
-        raise UsageError(_there(path))
+        raise ExistsError(_there(path))
 
 
 def _there(path: Path) -> str:

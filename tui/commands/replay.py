@@ -38,7 +38,7 @@ def replay(ref: str, speed: float, turn: int | None, max_gap: float, full: bool,
     from ...sessions.replay import paced
 
     with common.open_manager() as manager:
-        steps = manager.trajectory(ref, turn)
+        steps = manager.each_step(ref, turn)
         play(paced(steps, speed, min(max_gap, _LONGEST_GAP), _PAUSE), time.sleep, full=full, as_json=as_json)
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from textual import on, work
@@ -23,6 +24,7 @@ from ..requests import Requests
 from ..viewer import Viewer
 from .help import HelpScreen
 from .processes import ProcessesScreen
+from .save import SaveScreen
 
 
 class SessionScreen(Screen[None]):
@@ -104,6 +106,13 @@ class SessionScreen(Screen[None]):
     @on(Viewer.Changed)
     def _other_words(self) -> None:
         self.show_words()
+
+    @on(Viewer.SaveAsked)
+    def _save_asked(self, event: Viewer.SaveAsked) -> None:
+        session = self.current
+        if session is not None and session.id == event.session_id:
+            save = partial(self._operations.save, session.id)
+            self.app.push_screen(SaveScreen(sayings.title(session), sayings.file_name(session), save))
 
     @on(PromptInput.Left)
     def _prompt_left(self) -> None:
