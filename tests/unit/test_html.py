@@ -2,6 +2,7 @@
 
 import re
 from base64 import b64encode
+from collections.abc import Iterator
 from hashlib import sha256
 from html.parser import HTMLParser
 
@@ -220,7 +221,7 @@ def test_the_reason_of_a_failure_stands_beside_the_status() -> None:
 def test_steps_are_read_one_by_one() -> None:
     drawn: list[int] = []
 
-    def steps() -> "object":
+    def steps() -> Iterator[Step]:
         for number in range(5):
             drawn.append(number)
             yield Step(index=number, kind=StepKind.COMMAND, command=f"echo {number}", status=StepStatus.OK)

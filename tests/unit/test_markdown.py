@@ -1,6 +1,7 @@
 """The Markdown of a session: nothing dropped, and no text that leaves its place."""
 
 import re
+from collections.abc import Iterator
 
 import pytest
 from every_kind import ANSWER, DIFF, STEPS, session
@@ -173,7 +174,7 @@ def test_no_text_of_an_agent_leaves_its_place(text: str) -> None:
 def test_steps_are_read_one_by_one() -> None:
     drawn: list[int] = []
 
-    def steps() -> "object":
+    def steps() -> Iterator[Step]:
         for number in range(5):
             drawn.append(number)
             yield Step(index=number, kind=StepKind.COMMAND, command=f"echo {number}")

@@ -1,6 +1,7 @@
 """A session once more at its own pace."""
 
 import json
+from collections.abc import Iterator
 
 import pytest
 
@@ -61,7 +62,7 @@ def test_a_clock_that_was_set_back_stops_nothing() -> None:
 def test_only_what_is_under_way_is_kept() -> None:
     drawn = []
 
-    def steps() -> "object":
+    def steps() -> Iterator[Step]:
         for index in range(100):
             drawn.append(index)
             yield step(index, index)
