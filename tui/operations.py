@@ -142,18 +142,18 @@ class Operations:
         from ..sessions.export.formats import format_of
         from ..sessions.export.saving import ExistsError, save
 
-        target = Path(path)
-
-        def write() -> int:
-            session = self._manager.get(session_id)
-            return save(target, format_of(target).write(session, self._manager.each_step(session_id)), force=replace)
+        def write() -> tuple[Path, int]:
+            target = Path(path).expanduser().absolute()
+            steps = self._manager.each_step(session_id)
+            pieces = format_of(target).write(self._manager.get(session_id), steps)
+            return target, save(target, pieces, force=replace)
 
         try:
-            size, reason = await self._requests.outcome(asyncio.to_thread(write), passing=ExistsError)
+            written, reason = await self._requests.outcome(asyncio.to_thread(write), passing=ExistsError)
         except ExistsError as error:
             return True, str(error)
-        if size is not None:
-            self._requests.tell(f"Wrote {place(str(target.absolute()))}, {words.size(size)}.")
+        if written is not None:
+            self._requests.tell(f"Wrote {place(str(written[0]))}, {words.size(written[1])}.")
         return False, reason
 
     def processes_of(self, session: Session) -> Callable[[], Awaitable[list[ProcessInfo] | None]]:

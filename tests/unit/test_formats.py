@@ -10,7 +10,7 @@ from every_kind import session
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.export.formats import FORMATS, Format, format_named, format_of
 from agentdash.sessions.model import Step, StepKind, StepStatus
-from agentdash.sessions.trajectory import read_lines
+from agentdash.sessions.turn_file import read_lines
 from agentdash.tui.commands import export
 
 CAPTURES = Path(__file__).parents[1] / "captures"

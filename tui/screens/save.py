@@ -1,6 +1,5 @@
 """Where a session is to be saved, and as what: the suffix says it."""
 
-import os
 from collections.abc import Awaitable, Callable
 from typing import ClassVar
 
@@ -43,7 +42,7 @@ class SaveScreen(ModalScreen[None]):
     @work(exclusive=True)
     async def _try(self, path: str) -> None:
         # The same name once more, after it was refused: it is meant.
-        there, reason = await self._save(os.path.expanduser(path), path == self._refused)
+        there, reason = await self._save(path, path == self._refused)
         if reason is None:
             self.dismiss(None)
             return
