@@ -94,7 +94,7 @@ class Papers:
 def raw_line(data: bytes, offset: int, signs: Signs) -> Document:
     """One line of a turn file: as it is, and set out where it is JSON."""
     text = data.decode("utf-8", "replace").rstrip("\n")
-    title: Row = (("raw line", "heading"), (f"  at byte {offset:,} · {size(len(data))}", "dim"))
+    title: Row = (("raw line", "heading"), (f"at byte {offset:,}", "dim"), (size(len(data)), "dim"))
     pretty = _pretty(text)
     block = PlainText(text) if pretty is None else CodeBlock(Code(pretty, "json"))
     return Document(title, [block], signs)
@@ -103,8 +103,8 @@ def raw_line(data: bytes, offset: int, signs: Signs) -> Document:
 def stderr(text: str, left_out: int, turn: int, signs: Signs) -> Document:
     """What an agent wrote to its stderr in a turn; of much, the end."""
     lines = text.rstrip("\n").count("\n") + 1 if text.strip() else 0
-    told = f"  turn {turn} · {count(lines, 'line')}" if lines else f"  turn {turn} · nothing was written to it"
-    title: Row = (("stderr", "heading"), (told, "dim"))
+    told = count(lines, "line") if lines else "nothing was written to it"
+    title: Row = (("stderr", "heading"), (f"turn {turn}", "dim"), (told, "dim"))
     missing = [Spans([((), ((f"{size(left_out)} before this are left out: O opens all of it", "attention"),))])]
     blocks = [PlainText(text.strip("\n"))] if lines else []
     return Document(title, [*(missing if left_out else []), *blocks], signs)
@@ -112,7 +112,8 @@ def stderr(text: str, left_out: int, turn: int, signs: Signs) -> Document:
 
 def explanation(found: Explanation, signs: Signs) -> Document:
     """The status, the rule that gave it, and every fact with where it was read."""
-    title: Row = ((f"why it is {found.status}", "heading"), (f"  {one_line(found.reason or '')}", "dim"))
+    reason: Row = ((one_line(found.reason), "dim"),) if found.reason else ()
+    title: Row = ((f"why it is {found.status}", "heading"), *reason)
     rows = [
         (one_line(fact.name), (f"{one_line(fact.value)}   ({one_line(fact.source)})", "text")) for fact in found.facts
     ]

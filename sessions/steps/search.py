@@ -9,8 +9,7 @@ import msgspec
 
 from ..clock import monotonic
 from ..model import Step
-from .turn_index import TurnIndex
-from .view import View
+from .view import Section, View
 
 _PLAIN = re.compile(r"[\w .,:;=()@#%*!?|~^$\[\]{}+-]+", re.ASCII)
 """Characters that every JSON encoder writes as they are: bytes without them cannot hold the text."""
@@ -77,7 +76,7 @@ class Search:
         deadline = monotonic() + seconds
         while not self.finished:
             index, number = self._pieces[self.done]
-            if self._bytes is None or index.has_own(number) or self._bytes.search(index.raw(number)):
+            if self._bytes is None or index.may_hold(number, self._bytes):
                 for place, step in index.block(number).items():
                     item = self.view.item(index, place)
                     if item is not None and holds(step, self.needle):
@@ -106,13 +105,12 @@ class Search:
         return self.hits[place % len(self.hits)]
 
 
-def _pieces(view: View) -> Iterator[tuple[TurnIndex, int]]:
+def _pieces(view: View) -> Iterator[tuple[Section, int]]:
     for section in view.sections:
-        if isinstance(section, TurnIndex):
-            for number in range(section.block_count):
-                yield section, number
+        for number in range(section.block_count):
+            yield section, number
 
 
-def _holds_item(view: View, piece: tuple[TurnIndex, int], item: int) -> bool:
+def _holds_item(view: View, piece: tuple[Section, int], item: int) -> bool:
     section, place = view.find(item) if item < len(view) else (None, 0)
     return section is piece[0] and piece[0].block_of(place) == piece[1]

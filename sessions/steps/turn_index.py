@@ -5,6 +5,7 @@ step, one byte for its kind and the number of the block that holds its last line
 parsed again from what the parser remembered: the same as reading from the beginning gives.
 """
 
+import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable
@@ -210,16 +211,17 @@ class TurnIndex:
         """The block that has the last line of a step."""
         return self._blocks[place]
 
-    def has_own(self, number: int) -> bool:
-        """Whether steps belong to a block that no line of it gave."""
-        return any(self._blocks[place] == number for place in self._own)
-
-    def raw(self, number: int) -> bytes:
-        """The bytes of a block; of a line that is too long, what is shown of it.
+    def may_hold(self, number: int, wanted: re.Pattern[bytes]) -> bool:
+        """Whether a block can have a step with a text, by its bytes; steps that no line gave are always looked at.
 
         Raises:
             OSError: the file cannot be read any more.
         """
+        own = any(self._blocks[place] == number for place in self._own)
+        return own or wanted.search(self._raw(number)) is not None
+
+    def _raw(self, number: int) -> bytes:
+        """The bytes of a block; of a line that is too long, what is shown of it."""
         start, stop = self._bounds(number)
         with self._output.open("rb") as file:
             file.seek(start)
@@ -326,7 +328,7 @@ class TurnIndex:
     def _stretch(self, number: int, start: int, stop: int) -> Iterable[tuple[int, bytes]]:
         """The lines of a block, each with the offset after it."""
         if number in self._giants:
-            yield stop, self.raw(number)
+            yield stop, self._raw(number)
             return
         with LineReader(self._output, start, cap=LINE_CAP) as reader:
             while reader.offset < stop and (chunk := reader.read(min(BLOCK_BYTES, stop - reader.offset))):

@@ -13,10 +13,23 @@ from .turn_index import TurnIndex
 
 
 class Section(Protocol):
-    """A stretch of steps that grows at its end."""
+    """A stretch of steps that grows at its end; its blocks are what is searched in one go."""
 
     kinds: bytearray
     turn: int
+
+    @property
+    def block_count(self) -> int:
+        """How many blocks it has."""
+
+    def block_of(self, place: int) -> int:
+        """The block of a step."""
+
+    def block(self, number: int) -> dict[int, Step]:
+        """The steps of a block, with all their words."""
+
+    def may_hold(self, number: int, wanted: re.Pattern[bytes]) -> bool:
+        """Whether one of them may have a text, as its bytes say."""
 
     def step(self, place: int) -> Step:
         """One of its steps."""
@@ -41,6 +54,19 @@ class Gap:
         return self._step
 
     whole = step
+    block_count = 0
+
+    def block_of(self, place: int) -> int:  # noqa: ARG002 - it has none
+        """None."""
+        return 0
+
+    def block(self, number: int) -> dict[int, Step]:  # noqa: ARG002 - it has none
+        """Nothing to search."""
+        return {}
+
+    def may_hold(self, number: int, wanted: re.Pattern[bytes]) -> bool:  # noqa: ARG002 - it has none
+        """Nothing to search."""
+        return False
 
     def where(self, place: int) -> tuple[int, int]:  # noqa: ARG002 - there is only one
         """Nowhere."""

@@ -7,6 +7,7 @@ from msgspec import structs
 
 from agentdash.sessions.agent_list import AgentInfo
 from agentdash.sessions.agents.base import Ladder, Launch
+from agentdash.sessions.explain import Explanation, Fact
 from agentdash.sessions.model import (
     Change,
     Changes,
@@ -96,6 +97,16 @@ class FakeTurn:
         return self.steps[place]
 
     whole = step
+    block_count = 1
+
+    def block_of(self, place):
+        return 0
+
+    def block(self, number):
+        return dict(enumerate(self.steps))
+
+    def may_hold(self, number, wanted):
+        return True
 
     def where(self, place):
         return 100 * place, 100
@@ -247,6 +258,25 @@ class FakeManager:
         steps = STEPS if ref == "waiting1" else [Step(turn=1, index=0, kind=StepKind.PROMPT, text=f"task of {ref}")]
         self.trajectories[ref] = FakeTrajectory(steps)
         return self.trajectories[ref]
+
+    def output_path(self, ref, turn=None, *, stderr=False):
+        path = self.home / f"{ref}.{turn}.{'err' if stderr else 'jsonl'}"
+        if not path.exists():
+            path.write_bytes(
+                b"".join(b'{"type":"event","n":%d,"text":"[b]"}' % n + b" " * 64 + b"\n" for n in range(50))
+            )
+        return path
+
+    def stderr_tail(self, ref, turn=None):
+        return f"warning of turn {turn}\n\x1b[31mred\x1b[0m\n", 0
+
+    def explain(self, ref):
+        one = self.get(ref)
+        facts = (Fact("runner's lock", "free", "runner.lock"), Fact("exit code", "1", "turns.exit_code"))
+        return Explanation(session=ref, status=one.status, reason=one.reason, rule="because it is so", facts=facts)
+
+    def each_step(self, ref, turn=None):
+        return iter(STEPS)
 
     def agents(self):
         def info(name, *, installed=True, **own):
