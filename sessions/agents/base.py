@@ -1,6 +1,6 @@
 """What an agent module supplies: how to launch it, how to read it, what its end and its signals mean.
 
-An adapter is one instance of a subclass of :class:`Agent`.  It does no I/O: it turns a request into an
+An adapter is one instance of a subclass of :class:`Agent`.  It does no I/O of its own: it turns a request into an
 argv, and lines into steps.  What concerns processes and files is done once, elsewhere, for all agents.
 """
 

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agentdash.sessions.changes import diffs, from_steps
 from agentdash.sessions.changes.diffs import created, deleted, diff_of
@@ -63,6 +65,13 @@ def test_one_file_is_one_file_by_whatever_name() -> None:
 )
 def test_a_path_is_shown_below_the_folder_only_if_it_lies_there(named: str, shown: str) -> None:
     assert only(collect([step(1, (named, "update"))], CWD)).path == shown
+
+
+@given(st.text(min_size=1))
+def test_any_text_is_a_path_and_is_shown_for_what_it_is(named: str) -> None:
+    file = only(collect([step(1, (named, "update"))], CWD))
+    assert file.absolute.startswith("/")
+    assert file.path == file.absolute or f"{CWD}/{file.path}" == file.absolute
 
 
 def test_the_root_folder_has_files_too() -> None:

@@ -12,9 +12,9 @@ from . import common
 @common.json_option
 @common.id_argument
 def changes(ref: str, turn: int | None, diff: bool, no_git: bool, as_json: bool) -> None:
-    """The files that a session touched, and what git says of them now.
+    """What a session did to files, and what git says.
 
-    What the agent's own edits did; what its commands did only git can tell.
+    The files that the agent's own edits touched; what its commands changed only git can tell.
     """
     with common.open_manager() as manager:
         found = manager.changes_of(ref, turn, git=not no_git)
