@@ -11,6 +11,7 @@ from . import refs, trash
 from .agent_list import AgentInfo, agent_list
 from .agents.base import Ladder, Launch
 from .agents.table import agent_named
+from .changes.model import SessionChanges
 from .config import Config, load_config
 from .errors import StoreError, UnknownSessionError, UsageError
 from .explain import Explanation, explain
@@ -190,6 +191,18 @@ class SessionReader:
             if step.kind is StepKind.MESSAGE and step.parent is None:
                 said = step.text
         return said
+
+    def changes_of(self, ref: str, turn: int | None = None, *, git: bool = True) -> SessionChanges:
+        """What the session did to files, and what git says of them now; of one turn, if one is named.
+
+        Raises:
+            UsageError: it has no such turn.
+        """
+        from .changes.session_changes import session_changes  # a list of sessions needs no git
+
+        session = self.get(ref)
+        self._checked_turn(session, turn)
+        return session_changes(self._layout, self._store, session, turn, git=git)
 
     def output(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> bytes:
         """What the agent printed in a turn, byte for byte; empty where there is no such file."""
