@@ -197,12 +197,13 @@ class SessionReader:
 
         Raises:
             UsageError: it has no such turn.
+            StoreError: a turn file cannot be read.
         """
         from .changes.session_changes import session_changes  # a list of sessions needs no git
 
         session = self.get(ref)
-        self._checked_turn(session, turn)
-        return session_changes(self._layout, self._store, session, turn, git=git)
+        steps, turns = self.each_step(session.id, turn), self._store.turns(session.id)
+        return session_changes(session, steps, turns, self._store.recipe(session.id).env, turn=turn, git=git)
 
     def output(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> bytes:
         """What the agent printed in a turn, byte for byte; empty where there is no such file."""
