@@ -1,9 +1,9 @@
 """Everything that only looks: sessions, turns, steps, outputs, processes, settings; nothing here changes anything."""
 
 import uuid
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from msgspec import structs
 
@@ -22,6 +22,9 @@ from .process_list import ProcessInfo, process_list
 from .steps.session_steps import SessionSteps
 from .store.store import Store
 from .trash import Trashed
+
+if TYPE_CHECKING:
+    from .changes.git import GitDiff
 
 
 class SessionReader:
@@ -204,6 +207,12 @@ class SessionReader:
         session = self.get(ref)
         steps, turns = self.each_step(session.id, turn), self._store.turns(session.id)
         return session_changes(session, steps, turns, self._store.recipe(session.id).env, turn=turn, git=git)
+
+    def git_diffs(self, cwd: str) -> "Callable[[str], GitDiff]":
+        """What tells how a file differs from the last commit of the repository in which a folder lies."""
+        from .changes.git import git_diffs
+
+        return git_diffs(cwd)
 
     def output(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> bytes:
         """What the agent printed in a turn, byte for byte; empty where there is no such file."""

@@ -45,6 +45,13 @@ class Viewer(StepActions):
     Viewer.-asking > #ask, Viewer.-paned > #pane { display: block; }
     """
 
+    class ChangesAsked(Message):
+        """The files that the session changed are to be shown."""
+
+        def __init__(self, session_id: str) -> None:
+            super().__init__()
+            self.session_id = session_id
+
     class Changed(Message):
         """Something that is said elsewhere on the screen changed: whether it follows, how much was read."""
 
@@ -207,6 +214,11 @@ class Viewer(StepActions):
         event.stop()
         self.steps.action_step_over(event.direction)
 
+    def action_changes(self) -> None:
+        """The files that the session changed."""
+        if self._following is not None:
+            self.post_message(self.ChangesAsked(self._following.session_id))
+
     def action_source(self) -> None:
         """Show texts as they were written, or set out as Markdown."""
         self.papers.source = not self.papers.source
@@ -316,6 +328,12 @@ class Viewer(StepActions):
         else:
             self.steps.following = False
             self.steps.go(item)
+
+    def show_step(self, turn: int, index: int) -> None:
+        """Go to a step by its turn and its index."""
+        item = self._view.number(turn, index)
+        if item is not None:
+            self._show_hit(item)
 
     def find(self, needle: str) -> None:
         """Search everything, and go to the first place from the cursor on as soon as it is found."""

@@ -1,5 +1,6 @@
 """Numbers as the screen says them: ages, durations, tokens, money, places; unknown is ``?``, never 0."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 from ..sessions.text import cut, one_line
@@ -45,6 +46,11 @@ def money(dollars: float | None) -> str:
         return "?"
     decimals = 2 if dollars >= 0.1 or dollars == 0 else 3 if dollars >= 0.01 else 4
     return f"${dollars:.{decimals}f}"
+
+
+def clock(at: int | None) -> str:
+    """The time of day of a moment (UTC ms) where we are: ``14:03:11``; nothing for one that nobody knows."""
+    return "" if at is None else datetime.fromtimestamp(at / 1000, UTC).astimezone().strftime("%H:%M:%S")
 
 
 def size(count: int) -> str:

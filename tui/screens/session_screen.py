@@ -22,6 +22,7 @@ from ..operations import Operations
 from ..outside import Outside
 from ..requests import Requests
 from ..viewer import Viewer
+from .changes import ChangesScreen
 from .help import HelpScreen
 from .processes import ProcessesScreen
 from .save import SaveScreen
@@ -113,6 +114,14 @@ class SessionScreen(Screen[None]):
         if session is not None and session.id == event.session_id:
             save = partial(self._operations.save, session.id)
             self.app.push_screen(SaveScreen(sayings.title(session), sayings.file_name(session), save))
+
+    @on(Viewer.ChangesAsked)
+    def _changes_asked(self, event: Viewer.ChangesAsked) -> None:
+        viewer, session = self.detail.viewer, self.current
+        if session is None or session.id != event.session_id:
+            return
+        screen = ChangesScreen(self._manager, self._requests, self._outside, session, self._signs)
+        self.app.push_screen(screen, lambda step: viewer.show_step(*step) if step is not None else None)
 
     @on(PromptInput.Left)
     def _prompt_left(self) -> None:
