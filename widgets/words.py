@@ -3,7 +3,10 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
+from ..sessions.durations import spent as duration
 from ..sessions.text import cut, one_line
+
+__all__ = ["age", "below", "clock", "command", "count", "duration", "money", "place", "size", "tokens"]
 
 _AGES = ((86_400, "d"), (3_600, "h"), (60, "m"))
 
@@ -18,15 +21,6 @@ def age(milliseconds: int) -> str:
         if seconds >= unit:
             return f"{seconds // unit}{letter}"
     return f"{seconds if seconds < 10 else seconds - seconds % 5}s"
-
-
-def duration(milliseconds: int) -> str:
-    """How long something took: ``0.4s``, ``3m12s``, ``2h05m``."""
-    seconds = max(0, milliseconds) / 1000
-    if seconds < 59.95:
-        return f"{seconds:.1f}s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes}m{rest:02}s" if minutes < 60 else f"{minutes // 60}h{minutes % 60:02}m"
 
 
 def tokens(count: int | None) -> str:
