@@ -26,6 +26,9 @@ MOST_FOLDERS = 5_000
 MOST_ENTRIES = 100_000
 """Entries of one folder that are looked at."""
 
+LINE_CAP = 64 << 20
+"""Bytes; an edit whose line is longer is not known."""
+
 _THREAD = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
@@ -79,7 +82,7 @@ def find_rollout(home: Path, thread: str, at: int) -> Path | None:
 def read_edits(path: Path) -> Iterator[RecordedEdit]:
     """The edits of a transcript; an unfinished last line is not read, nor what cannot be understood."""
     try:
-        with LineReader(path) as reader:
+        with LineReader(path, cap=LINE_CAP) as reader:
             for _, line in reader.lines():
                 # Nearly every line is about something else, and may be huge: it is not decoded to find that out.
                 if b'"FileChange"' in line and (edit := _edit(line)) is not None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
-from ..model import Change, Step, StepKind, StepStatus
+from ..model import Change, Step, StepKind
 from .diffs import Diff, diff_of
 from .model import Edit, FileChanges
 from .places import Place, place_of
@@ -17,17 +17,11 @@ MOST_FILES = 10_000
 MOST_EDITS = 1_000
 """Of one file."""
 
-MOST_OPEN = 10_000
-"""Steps that may be under way at once."""
-
 TEXT_CHARACTERS = 32 << 20
 """Diff text of all edits together."""
 
 FindRecorded = Callable[[Step], Mapping[str, RecordedChange]]
 """What the agent's own transcript holds about a step, by path."""
-
-_Slot = tuple[int, int, int]
-"""Turn, step, and place within the step."""
 
 
 class Collected(Struct, frozen=True, kw_only=True):
@@ -42,7 +36,7 @@ def collect(steps: Iterable[Step], cwd: str, recorded: FindRecorded | None = Non
     """Fold the file changes of steps into files.
 
     Args:
-        steps: in their order; a step that replaces an earlier one by turn and index may come later.
+        steps: each in its last form, in the order of turn and index.
         cwd: the folder to which relative paths are relative.
         recorded: where the diffs are that the steps lack.
     """
@@ -62,28 +56,20 @@ class _Collector:
         self._cwd = cwd
         self._recorded = recorded
         self._files: dict[str, _File] = {}
-        self._open: dict[tuple[int, int], list[tuple[_File, _Slot]]] = {}
         self._room = TEXT_CHARACTERS
         self._more = 0
 
     def add(self, step: Step) -> None:
-        """Take one step into account; what it said while it ran is taken back."""
-        for earlier, slot in self._open.pop((step.turn, step.index), ()):
-            earlier.forget(slot)
-        kept = []
-        for number, (place, edit) in enumerate(self._edits(step)):
-            slot = (step.turn, step.index, number)
+        """Take one step into account."""
+        for place, edit in self._edits(step):
             file = self._file(place)
             if file is None:
-                self._more += step.status is not StepStatus.RUNNING
-            elif file.add(slot, edit):
-                kept.append((file, slot))
-        if step.status is StepStatus.RUNNING and len(self._open) < MOST_OPEN:
-            self._open[step.turn, step.index] = kept
+                self._more += 1
+            else:
+                file.add(edit)
 
     def collected(self) -> Collected:
-        files = tuple(file.value() for file in self._files.values() if not file.empty)
-        return Collected(files=files, more=self._more)
+        return Collected(files=tuple(file.value() for file in self._files.values()), more=self._more)
 
     def _file(self, place: Place) -> "_File | None":
         file = self._files.get(place.absolute)
@@ -133,41 +119,30 @@ _UNCHANGED = Diff("", 0, 0)
 
 
 class _File:
-    """One file, as far as it is known; an edit that is under way can be taken back, one that has ended cannot."""
+    """One file, as far as it is known."""
 
     def __init__(self, place: Place) -> None:
         self._place = place
-        self._edits: dict[_Slot, Edit] = {}
+        self._edits: list[Edit] = []
         self._more = 0
-        self._kinds: list[tuple[_Slot, str]] = []
-        """The first and the last of those that changed it."""
+        self._kinds: tuple[str, str] | None = None
+        """The first and the last of what changed it."""
         self._touched = 0
         self._known = 0
         self._added = 0
         self._removed = 0
 
-    @property
-    def empty(self) -> bool:
-        return not self._edits and not self._more
-
-    def add(self, slot: _Slot, edit: Edit) -> bool:
-        """Whether it is kept and not only counted."""
-        if slot in self._edits:
-            return False
+    def add(self, edit: Edit) -> None:
         if edit.counts:
-            self._count(slot, edit)
+            self._count(edit)
         if len(self._edits) < MOST_EDITS:
-            self._edits[slot] = edit
-            return True
-        self._more += edit.status is not StepStatus.RUNNING
-        return False
+            self._edits.append(edit)
+        else:
+            self._more += 1
 
-    def forget(self, slot: _Slot) -> None:
-        self._edits.pop(slot, None)
-
-    def _count(self, slot: _Slot, edit: Edit) -> None:
+    def _count(self, edit: Edit) -> None:
         self._touched += 1
-        self._kinds = [min([*self._kinds, (slot, edit.kind)]), max([*self._kinds, (slot, edit.kind)])]
+        self._kinds = (self._kinds[0] if self._kinds else edit.kind, edit.kind)
         if edit.added is not None and edit.removed is not None:
             self._known += 1
             self._added += edit.added
@@ -182,12 +157,12 @@ class _File:
             added=self._added if self._known else None,
             removed=self._removed if self._known else None,
             partial=0 < self._known < self._touched,
-            edits=tuple(self._edits[slot] for slot in sorted(self._edits)),
+            edits=tuple(self._edits),
             more_edits=self._more,
         )
 
     def _kind(self) -> str | None:
-        if not self._kinds:
+        if self._kinds is None:
             return None
-        (_, first), (_, last) = self._kinds
+        first, last = self._kinds
         return "delete" if last == "delete" else "add" if first == "add" else "update"

@@ -18,6 +18,8 @@ from agentdash.tui.cli import run
 
 THREAD = "01a1fdce-cc9c-7aa2-87db-8bf6bc97090b"
 
+LOST = "Codex gave no diff for some edits, and no transcript of its own was found: their lines are not counted."
+
 STAND_IN = """#!{python}
 import json, os, sys, time
 from pathlib import Path
@@ -211,7 +213,7 @@ def test_a_lost_transcript_is_told_and_git_fills_in(
     ]
     out = told("changes", worked, "--diff")
     assert out.splitlines()[0] == "2 files changed"
-    assert "Codex prints no diffs, and its own transcript was not found: some lines are not counted." in out
+    assert LOST in out
     assert "  git diff HEAD, whoever changed it:" in out
     assert "  -kept" in out.splitlines()
     assert "the agent gave no diff, and git has none" in out

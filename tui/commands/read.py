@@ -149,7 +149,7 @@ def explain(ref: str, as_json: bool) -> None:
 @click.argument("file", type=click.Path())
 def view(file: str, agent: str | None, full: bool, as_json: bool) -> None:
     """The steps of any agent's JSONL file ("-": stdin)."""
-    from ...sessions.trajectory import read_lines
+    from ...sessions.turn_file import read_lines
 
     try:
         with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as lines:

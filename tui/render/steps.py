@@ -144,7 +144,8 @@ def _unknown(step: Step, look: Look) -> list[str]:
 
 def _error(step: Step, look: Look) -> list[str]:
     lines = _limited(step.text, MESSAGE, look)
-    return [lines[0] + ("  (not fatal)" if step.fatal is False else ""), *lines[1:]]
+    told = [f"$ {_line(step.command, MESSAGE, look)}", *_output(step, look)] if step.command is not None else []
+    return [lines[0] + ("  (not fatal)" if step.fatal is False else ""), *lines[1:], *told]
 
 
 def _as_text(arguments: Any) -> str:
