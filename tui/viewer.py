@@ -1,24 +1,20 @@
 """The steps of one session with what belongs to reading them: counts, search, jumps, the step in a pane of its own."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input
 
-from ..sessions.model import Session, Step
-from ..sessions.steps.search import Search
+from ..sessions.model import Session
 from ..sessions.steps.session_steps import Growth
 from ..sessions.steps.view import View
-from ..sessions.text import one_line
 from ..widgets.document_pane import DocumentPane
-from ..widgets.filter_line import Found, filter_line
+from ..widgets.filter_line import filter_line
 from ..widgets.line import Line
 from ..widgets.recall_input import RecallInput
 from ..widgets.signs import Signs
@@ -27,22 +23,19 @@ from ..widgets.trajectory import Trajectory
 from ..widgets.virtual_list import VirtualList
 from . import sayings
 from .actions import viewer_bindings
-from .copying import main_piece, pieces
+from .finding import Finder
 from .following import Following
 from .outside import Outside
-from .papers import Papers, Source, step_text
+from .papers import Papers, Source
 from .reading import Places
 from .requests import Requests
-from .screens.pick import PickScreen
+from .step_actions import Chosen, StepActions
 
 SLOW_SECONDS = 0.2
 """After this the steps of the session before are cleared, even if those of the new one are still being read."""
 
-SEARCH_SECONDS = 0.1
-"""Searched in one go: what was found so far is shown then."""
 
-
-class Viewer(Vertical):
+class Viewer(StepActions):
     """Reads the steps of one session at a time, in a thread, and shows them."""
 
     BINDINGS: ClassVar[list[BindingType]] = viewer_bindings()
@@ -58,9 +51,7 @@ class Viewer(Vertical):
     def __init__(
         self, source: Source, requests: Requests, outside: Outside, signs: Signs, *, clock: Callable[[], int]
     ) -> None:
-        super().__init__()
-        self._source = source
-        self._requests = requests
+        super().__init__(source, requests, outside, Papers(source, signs))
         self._clock = clock
         self._following: Following | None = None
         self._shown: Following | None = None
@@ -68,13 +59,9 @@ class Viewer(Vertical):
         self._reading = False
         self._places = Places()
         self._recalling = False
-        self._search: Search | None = None
-        self._papers = Papers(source, signs)
-        self._outside = outside
+        self._finder = Finder(requests, self._show_hit, self._say_counts)
         self._papered: tuple[str, int, int] | None = None
         self._asked = ""
-        self._needle = ""
-        """What is to be searched for as soon as everything is read."""
         self._view = View()
         self.growth: Growth | None = None
         """What the last look brought."""
@@ -90,6 +77,18 @@ class Viewer(Vertical):
         yield self.steps
         yield self.pane
         yield RecallInput(id="ask")
+
+    @property
+    def chosen(self) -> Chosen | None:
+        """The step under the cursor; None where there is none."""
+        if self._following is None or not len(self._view):
+            return None
+        return Chosen(self._following.session_id, self._view, self.steps.cursor)
+
+    @property
+    def shows_stderr(self) -> bool:
+        """Whether the pane shows stderr."""
+        return self._paper == "stderr"
 
     @property
     def following(self) -> bool:
@@ -109,13 +108,13 @@ class Viewer(Vertical):
         former, self._following = self._following, None
         if former is not None:
             self._leave(former.session_id)
-            self.run_worker(self._requests.expect(former.close()))
-        self._search, self._needle = None, ""
+            self.run_worker(self.requests.expect(former.close()))
+        self._finder.forget()
         if session is None:
             self._shown, self._view = None, View()
             self.steps.clear()
             return
-        self._following = Following(self._source, session.id)
+        self._following = Following(self.source, session.id)
         self.steps.look_like(Manner(signs=self.steps.signs, now=self._clock(), cwd=session.cwd))
         self.set_timer(SLOW_SECONDS, self._clear_if_slow)
         self.read_on()
@@ -138,7 +137,7 @@ class Viewer(Vertical):
             while self._stale and self._following is not None:
                 self._stale = False
                 following = self._following
-                growth = await self._requests.expect(following.refresh())
+                growth = await self.requests.expect(following.refresh())
                 if following is self._following and growth is not None:
                     self._show(following, growth)
                     # Long files are read in several goes; between them the screen has its turn.
@@ -152,16 +151,14 @@ class Viewer(Vertical):
             self.steps.clear()
             self._recalling = True
         if growth.trouble is not None and (self.growth is None or self.growth.trouble != growth.trouble):
-            self._requests.complain(growth.trouble)
+            self.requests.complain(growth.trouble)
         self.growth, self._view = growth, growth.view
         notes = {turn.n: sayings.turn_words(turn) for turn in growth.turns}
         self.steps.show(growth.view, growth.changed, turn_notes=notes)
         self._recall(following.session_id)
-        if self._search is not None and growth.view.extends(self._search.view):
-            fresh = range(len(self._search.view), len(growth.view))
-            self._search.look_at(growth.view, iter([*growth.changed, *fresh]))
-        if self._needle and growth.view.complete:
-            self._look_for(self._needle)
+        self._finder.grown(growth.view, growth.changed)
+        if self._finder.waiting and growth.view.complete:
+            self._look_for(self._finder.waiting)
         self._say_counts()
         self.post_message(self.Changed())
 
@@ -210,68 +207,11 @@ class Viewer(Vertical):
         event.stop()
         self.steps.action_step_over(event.direction)
 
-    async def action_copy(self) -> None:
-        """Copy what the step is about."""
-        step = await self._whole()
-        piece = main_piece(step) if step is not None else None
-        if piece is not None:
-            await self._outside.copy(piece.text, piece.name)
-
-    @work
-    async def action_copy_part(self) -> None:
-        """Ask what of the step is to be copied."""
-        step = await self._whole()
-        found = pieces(step) if step is not None else []
-        if found:
-            offers = [(piece.key, f"{piece.name}   {one_line(piece.text, 50)}") for piece in found]
-            chosen = await self.app.push_screen_wait(PickScreen("Copy", offers))
-            if chosen is not None:
-                await self._outside.copy(found[chosen].text, found[chosen].name)
-
-    async def action_page_step(self) -> None:
-        """The whole step in the pager."""
-        if (step := await self._whole()) is not None:
-            self._outside.page_text(step_text(step), f"turn-{step.turn}-step-{step.index}.txt")
-
-    async def action_edit_step(self) -> None:
-        """The whole step in the editor."""
-        if (step := await self._whole()) is not None:
-            self._outside.edit_text(step_text(step), f"turn-{step.turn}-step-{step.index}.md")
-
-    async def action_page_file(self) -> None:
-        """The turn's file in the pager, where the step lies in it; stderr, while that is shown."""
-        if self._following is None or not len(self._view):
-            return
-        errors = self._paper == "stderr"
-        section, place = self._view.find(self.steps.cursor)
-        call = partial(self._source.output_path, self._following.session_id, section.turn, stderr=errors)
-        path = await self._requests.ask(call)
-        if path is not None:
-            self._outside.page(path, 0 if errors else section.where(place)[0])
-
-    class SaveAsked(Message):
-        """The session is to be saved as a file."""
-
-        def __init__(self, session_id: str) -> None:
-            super().__init__()
-            self.session_id = session_id
-
-    def action_export(self) -> None:
-        """Save the session as a file."""
-        if self._following is not None:
-            self.post_message(self.SaveAsked(self._following.session_id))
-
     def action_source(self) -> None:
         """Show texts as they were written, or set out as Markdown."""
-        self._papers.source = not self._papers.source
+        self.papers.source = not self.papers.source
         self._papered = None
         self.open_paper("step")
-
-    async def _whole(self) -> Step | None:
-        """The step under the cursor with all its words; None where there is none."""
-        if not len(self._view):
-            return None
-        return await self._requests.ask(self._papers.whole, self._view, self.steps.cursor)
 
     def action_paper(self, kind: str) -> None:
         """Show a paper in the pane, or close the pane where it is there already."""
@@ -303,7 +243,7 @@ class Viewer(Vertical):
         following, view, item = self._following, self._view, self.steps.cursor
         if following is None or not len(view):
             return
-        made = await self._requests.ask(self._papers.make, kind, following.session_id, view, item)
+        made = await self.requests.ask(self.papers.make, kind, following.session_id, view, item)
         if made is not None and kind == self._paper and following is self._following:
             subject = (kind, view.step(item).turn, view.step(item).index)
             self.pane.show(made, same=subject == self._papered)
@@ -317,7 +257,7 @@ class Viewer(Vertical):
     @on(Trajectory.Lost)
     def _lost(self, event: Trajectory.Lost) -> None:
         event.stop()
-        self._requests.tell(event.what if self._view.complete else f"{event.what}: the rest is still being read")
+        self.requests.tell(event.what if self._view.complete else f"{event.what}: the rest is still being read")
 
     def action_search(self) -> None:
         """Ask for a text."""
@@ -329,13 +269,7 @@ class Viewer(Vertical):
 
     def action_match(self, direction: int) -> None:
         """The next place that has the text, or the one before."""
-        if self._search is None:
-            self._requests.tell("Nothing was searched for yet: / asks for a text.")
-            return
-        item = self._search.next(self.steps.cursor, direction)
-        if item is None:
-            self._requests.tell("Nothing found." if self._search.finished else "Nothing found yet.")
-        self._show_hit(item)
+        self._finder.next(self.steps.cursor, direction)
 
     def step_back(self) -> bool:
         """Leave the field, the pane or the search, one at a time; whether there was any."""
@@ -344,9 +278,8 @@ class Viewer(Vertical):
             return True
         if self.close_paper():
             return True
-        if self._search is None:
+        if not self._finder.forget():
             return False
-        self._search = None
         self.steps.highlight("")
         self._say_counts()
         return True
@@ -375,11 +308,11 @@ class Viewer(Vertical):
         turn, _, index = text.strip().rpartition(".")
         current = self.steps.current
         if not index.isdecimal() or (turn and not turn.isdecimal()) or current is None:
-            self._requests.tell(f"{text.strip()!r} is no step: 12, or 3.12 for step 12 of turn 3.")
+            self.requests.tell(f"{text.strip()!r} is no step: 12, or 3.12 for step 12 of turn 3.")
             return
         item = self._view.number(int(turn or current.turn), int(index))
         if item is None:
-            self._requests.tell(f"There is no turn {turn or current.turn}.")
+            self.requests.tell(f"There is no turn {turn or current.turn}.")
         else:
             self.steps.following = False
             self.steps.go(item)
@@ -387,39 +320,19 @@ class Viewer(Vertical):
     def find(self, needle: str) -> None:
         """Search everything, and go to the first place from the cursor on as soon as it is found."""
         self.steps.highlight(needle)
-        self._needle = needle
-        if self._view.complete:
-            self._look_for(needle)
-        else:
-            self._requests.tell("The search begins when everything is read.")
+        self._look_for(needle)
 
     @work(exclusive=True, group="search")
     async def _look_for(self, needle: str) -> None:
-        self._needle = ""
-        start = self.steps.cursor
-        search = self._search = Search(self._view, needle, start)
-        went = False
-        while not search.finished:
-            if not await self._requests.done(search.advance, SEARCH_SECONDS) or search is not self._search:
-                return
-            if not went and search.hits:
-                went = True
-                self._show_hit(search.next(start - 1, 1))
-            self._say_counts()
-        if not search.hits:
-            self._requests.tell(f'"{needle}" is nowhere in this session.')
+        await self._finder.run(self._view, needle, self.steps.cursor)
 
-    def _show_hit(self, item: int | None) -> None:
-        if item is not None:
-            self.steps.following = False
-            self.steps.go(item)
+    def _show_hit(self, item: int) -> None:
+        self.steps.following = False
+        self.steps.go(item)
 
     def _say_counts(self) -> None:
-        found = None
-        if (search := self._search) is not None:
-            share = search.done / max(1, search.total)
-            found = Found(search.needle, len(search.hits), search.number_of(self.steps.cursor), share)
         note = "" if self.growth is None or self._view.complete else "reading…"
+        steps, found = self.steps, self._finder.found(self.steps.cursor)
         width = self.counts.size.width
-        shown = filter_line(self._view.count, self.steps.groups, self.steps.level, width, found=found, note=note)
+        shown = filter_line(self._view.count, steps.groups, steps.level, width, found=found, note=note)
         self.counts.say(shown if len(self._view) else Content(""))

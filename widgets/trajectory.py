@@ -1,7 +1,5 @@
 """The steps of one session: a list with a cursor, folds, filters and jumps."""
 
-from array import array
-from bisect import bisect_left
 from collections.abc import Callable, Collection, Mapping
 from typing import ClassVar
 
@@ -11,8 +9,9 @@ from textual.message import Message
 from textual.strip import Strip
 
 from ..sessions.model import Step, StepStatus
+from .shown_steps import ShownSteps
 from .signs import UNICODE, Signs
-from .step_groups import FAILURES, PROMPTS, union
+from .step_groups import FAILURES, PROMPTS
 from .step_lines import BRIEF, USUAL, WHOLE, Manner, Row, rule, step_rows
 from .step_source import Steps
 from .virtual_list import VirtualList
@@ -64,9 +63,7 @@ class Trajectory(VirtualList):
     def __init__(self, *, signs: Signs = UNICODE, id: str | None = None) -> None:  # noqa: A002
         super().__init__(signs=signs, id=id)
         self.set_reactive(VirtualList.following, True)
-        self._steps: Steps | None = None
-        self._shown: array[int] | None = None
-        self._groups: frozenset[str] = frozenset()
+        self._list = ShownSteps()
         self._cursor = 0
         self._level = USUAL
         self._levels: dict[tuple[int, int], int] = {}
@@ -79,7 +76,7 @@ class Trajectory(VirtualList):
     @property
     def steps(self) -> Steps | None:
         """What is shown."""
-        return self._steps
+        return self._list.steps
 
     @property
     def cursor(self) -> int:
@@ -89,17 +86,17 @@ class Trajectory(VirtualList):
     @property
     def groups(self) -> frozenset[str]:
         """The keys of the groups that are shown; none means all."""
-        return self._groups
+        return self._list.groups
 
     @property
     def current(self) -> Step | None:
         """The step under the cursor."""
-        return self._steps.step(self._cursor) if self._steps is not None and len(self._steps) else None
+        return self.steps.step(self._cursor) if self.steps is not None and len(self.steps) else None
 
     def clear(self, note: str = "") -> None:
         """Show another session, or none; ``note`` stands there until its steps come."""
         self.note = note
-        self._steps, self._shown, self._groups, self._cursor = None, None, frozenset(), 0
+        self._list, self._cursor = ShownSteps(), 0
         self._levels, self._behind, self._turn_notes, self._unread = {}, [], {}, None
         self._level, self._needle = USUAL, ""
         self.forget_all()
@@ -115,23 +112,24 @@ class Trajectory(VirtualList):
             changed: items that were there before and look otherwise now.
             turn_notes: what stands at the end of the heading of each turn.
         """
-        earlier, at_end = self._steps, self.following
-        top = self._item(self._top[0]), self._top[1]
-        self._steps = steps
-        if earlier is not None and steps.extends(earlier) and self._shown is None:
+        earlier, at_end = self.steps, self.following
+        top = self._list.item(self._top[0]), self._top[1]
+        grows = earlier is not None and steps.extends(earlier) and self._list.all
+        self._list = ShownSteps(steps, self.groups)
+        if grows:
             self.grow()
             self.forget(changed)
         else:
             top = steps.moved(earlier, top[0]) if earlier else 0, top[1]
             self._cursor = steps.moved(earlier, self._cursor) if earlier else 0
             self._behind = [steps.moved(earlier, item) for item in self._behind] if earlier else []
-            self._choose()
+            self.forget_all()
         self._say_turns(turn_notes or {})
         if at_end:
-            self._cursor = self._item(self.count() - 1)
+            self._cursor = self._list.item(self.count() - 1)
             self.place(self.end())
         else:
-            self.place((self._position(top[0]), top[1]))
+            self.place((self._list.position(top[0]), top[1]))
         self.post_message(self.Moved())
 
     def tick(self, now: int) -> None:
@@ -141,7 +139,7 @@ class Trajectory(VirtualList):
     def look_like(self, manner: Manner) -> None:
         """Show steps in another manner: the time has gone on, or the session lies in another folder."""
         if manner == structs.replace(self._manner, now=manner.now):
-            running = [p for p in self.shown() if self._step(p).status is StepStatus.RUNNING]
+            running = [p for p in self.shown() if self._list.step(p).status is StepStatus.RUNNING]
             self._manner = manner
             self.forget(running)
             self.redraw()
@@ -164,22 +162,22 @@ class Trajectory(VirtualList):
 
     def go(self, item: int, *, remember: bool = True) -> None:
         """Put the cursor on a step and show it; a step that is filtered out shows all steps again."""
-        if self._steps is None or not len(self._steps):
+        if self.steps is None or not len(self.steps):
             return
         if remember:
             self._behind = [*self._behind[-BACK:], self._cursor]
-        item = max(0, min(item, len(self._steps) - 1))
-        if self._item(self._position(item)) != item:
+        item = max(0, min(item, len(self.steps) - 1))
+        if not self._list.shows(item):
             self.show_groups(frozenset())
-        self._put(self._position(item))
+        self._put(self._list.position(item))
 
     def show_groups(self, groups: frozenset[str]) -> None:
         """Show the steps of some groups, or all."""
-        line = self._position(self._cursor) - self._top[0]
-        self._groups = groups
-        self._choose()
-        position = self._position(self._cursor)
-        self._cursor = self._item(position)
+        line = self._list.position(self._cursor) - self._top[0]
+        self._list = ShownSteps(self.steps, groups)
+        self.forget_all()
+        position = self._list.position(self._cursor)
+        self._cursor = self._list.item(position)
         self.place(self.end() if self.following else (max(0, position - line), 0))
         self.reveal(position)
         self.post_message(self.Filtered())
@@ -187,26 +185,24 @@ class Trajectory(VirtualList):
 
     def remembered(self) -> tuple[int, int, int]:
         """Where the cursor is, and what stands at the top of the screen: step and line."""
-        return self._cursor, self._item(self._top[0]), self._top[1]
+        return self._cursor, self._list.item(self._top[0]), self._top[1]
 
     def recall(self, place: tuple[int, int, int]) -> None:
         """Go back to a remembered place, and do not follow."""
         self.following = False
-        self._cursor = min(place[0], max(0, len(self._steps or ()) - 1))
-        self.place((self._position(place[1]), place[2]))
+        self._cursor = min(place[0], max(0, len(self.steps or ()) - 1))
+        self.place((self._list.position(place[1]), place[2]))
         self.post_message(self.Moved())
 
     def count(self) -> int:
         """How many steps are shown."""
-        if self._shown is not None:
-            return len(self._shown)
-        return 0 if self._steps is None else len(self._steps)
+        return len(self._list)
 
     def rows(self, item: int, width: int) -> list[Row]:
         """A step with what stands above it."""
-        number, step = self._item(item), self._step(item)
+        number, step = self._list.item(item), self._list.step(item)
         rows: list[Row] = []
-        if item == 0 or self._turn(item - 1) != step.turn:
+        if self._list.begins_turn(item):
             rows.append(rule(f"turn {step.turn}", width, self.signs, note=self._turn_notes.get(step.turn, "")))
         if self._unread is not None and self._unread[0] == number:
             rows.append(rule(self._unread[1], width, self.signs, role="good"))
@@ -218,7 +214,7 @@ class Trajectory(VirtualList):
     def strips(self, item: int) -> list[Strip]:
         """The lines of a step; the edge of the one under the cursor is marked."""
         strips = super().strips(item)
-        if self._item(item) != self._cursor:
+        if self._list.item(item) != self._cursor:
             return strips
         edge = self._painter.strip([(self.signs.cursor, "running" if self.has_focus else "dim")], 1)
         above = self._lines_above(item)
@@ -236,13 +232,13 @@ class Trajectory(VirtualList):
         """The cursor stays on the screen."""
         super().roll(lines)
         shown = self.shown()
-        position = self._position(self._cursor)
+        position = self._list.position(self._cursor)
         if self.following:
             position = self.count() - 1
         elif position not in shown and len(shown):
             first = shown[1] if self._top[1] and len(shown) > 1 else shown[0]
             position = first if position < shown[0] else shown[-1]
-        self._cursor = self._item(position)
+        self._cursor = self._list.item(position)
         self.redraw()
         self.post_message(self.Moved())
 
@@ -250,7 +246,7 @@ class Trajectory(VirtualList):
         """The next step, or the one before; of one that is higher than the screen, its next line."""
         if not self.count():
             return
-        position = self._position(self._cursor)
+        position = self._list.position(self._cursor)
         beyond = self._moved((position + (direction > 0), 0), -self.page_lines if direction > 0 else 0)
         if (self._top < beyond) if direction > 0 else (self._top > beyond and self._top[0] == position):
             self.roll(direction)
@@ -261,17 +257,17 @@ class Trajectory(VirtualList):
 
     def action_step_over(self, direction: int) -> None:
         """The next step, or the one before, however long this one is."""
-        position = self._position(self._cursor) + direction
+        position = self._list.position(self._cursor) + direction
         if 0 <= position < self.count():
             self._put(position)
 
     def action_first(self) -> None:
         """Go to the first step."""
-        self.go(self._item(0))
+        self.go(self._list.item(0))
 
     def action_last(self) -> None:
         """Go to the newest step and follow."""
-        self.go(self._item(self.count() - 1))
+        self.go(self._list.item(self.count() - 1))
         self.following = True
         self.place(self.end())
 
@@ -285,7 +281,7 @@ class Trajectory(VirtualList):
         if (step := self.current) is not None:
             key = (step.turn, step.index)
             self._levels[key] = max(BRIEF, min(WHOLE, self._levels.get(key, self._level) + more))
-            self._hold(lambda: self.forget([self._position(self._cursor)]))
+            self._hold(lambda: self.forget([self._list.position(self._cursor)]))
 
     def action_fold_all(self) -> None:
         """All steps as one line, as usual, whole."""
@@ -301,7 +297,7 @@ class Trajectory(VirtualList):
 
     def action_turn(self, direction: int) -> None:
         """The beginning of another turn."""
-        starts = self._steps.turn_starts() if self._steps is not None else []
+        starts = self.steps.turn_starts() if self.steps is not None else []
         before = [start for start in starts if start < self._cursor]
         after = [start for start in starts if start > self._cursor]
         found = (after[0] if after else None) if direction > 0 else (before[-1] if before else None)
@@ -324,14 +320,14 @@ class Trajectory(VirtualList):
 
     def action_group(self, key: str) -> None:
         """Show one more group of steps, or one less."""
-        self.show_groups(self._groups ^ {key})
+        self.show_groups(self.groups ^ {key})
 
     def action_all(self) -> None:
         """Show all steps."""
         self.show_groups(frozenset())
 
     def _jump_marked(self, marked: bytes, what: str, direction: int) -> None:
-        found = self._steps.next_marked(marked, self._cursor, direction) if self._steps is not None else None
+        found = self.steps.next_marked(marked, self._cursor, direction) if self.steps is not None else None
         self._jump(found, what, direction)
 
     def _jump(self, item: int | None, what: str, direction: int) -> None:
@@ -343,7 +339,7 @@ class Trajectory(VirtualList):
 
     def _put(self, position: int) -> None:
         """The cursor on another step."""
-        self._cursor = self._item(position)
+        self._cursor = self._list.item(position)
         self.following = self.following and position == self.count() - 1
         self.reveal(position)
         self.redraw()
@@ -351,7 +347,7 @@ class Trajectory(VirtualList):
 
     def _hold(self, change: Callable[[], None]) -> None:
         """Change how high steps are, while the one under the cursor keeps its line of the screen."""
-        position = self._position(self._cursor)
+        position = self._list.position(self._cursor)
         line = self._lines_between(self._top, (position, 0))
         change()
         place = self._moved((position, 0), -line) if line >= 0 else (position, 0)
@@ -369,44 +365,17 @@ class Trajectory(VirtualList):
         self.forget_all()
         self.place(self.end() if self.following else top)
 
-    def _choose(self) -> None:
-        """Which steps are shown, by the filter."""
-        self._shown = None
-        if self._groups and self._steps is not None:
-            self._shown = self._steps.matching(union(self._groups))
-        self.forget_all()
-
     def _say_turns(self, notes: Mapping[int, str]) -> None:
         """Headings whose words changed."""
         other = {turn for turn in {*notes, *self._turn_notes} if notes.get(turn) != self._turn_notes.get(turn)}
         self._turn_notes = notes
         if other:
-            self.forget([position for position in self.shown() if self._turn(position) in other])
-
-    def _item(self, position: int) -> int:
-        """The number of the step at a position of what is shown."""
-        if self._shown is None:
-            return max(0, position)
-        return self._shown[max(0, min(position, len(self._shown) - 1))] if self._shown else 0
-
-    def _position(self, item: int) -> int:
-        """Where a step is shown, or the next one after it that is."""
-        if self._shown is None:
-            return item
-        return max(0, min(bisect_left(self._shown, item), len(self._shown) - 1))
-
-    def _step(self, position: int) -> Step:
-        assert self._steps is not None  # noqa: S101 - there are positions only where there are steps
-        return self._steps.step(self._item(position))
-
-    def _turn(self, position: int) -> int:
-        assert self._steps is not None  # noqa: S101 - see above
-        return self._steps.turn(self._item(position))
+            self.forget([position for position in self.shown() if self._list.turn(position) in other])
 
     def _lines_above(self, position: int) -> int:
         """Headings above a step."""
-        heading = position == 0 or self._turn(position - 1) != self._turn(position)
-        return heading + (self._unread is not None and self._unread[0] == self._item(position))
+        heading = self._list.begins_turn(position)
+        return heading + (self._unread is not None and self._unread[0] == self._list.item(position))
 
 
 def _edged(row: Row) -> Row:

@@ -6,6 +6,7 @@ fit to the file, or to the code that reads it, is made anew.
 
 import sys
 import zlib
+from collections.abc import Container
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -58,6 +59,24 @@ def save(path: Path, output: Path, agent: str, index: SavedIndex) -> None:
         file = _File(made_by=_maker(agent), sample=_sample(output, index.covered), index=index)
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_atomic(path, msgspec.msgpack.encode(file))
+
+
+def path_of(folder: Path, session_id: str, turn: int) -> Path:
+    """Where the index of a turn lies."""
+    return folder / f"{session_id}.{turn}.index"
+
+
+def forget(folder: Path, session_id: str) -> None:
+    """Remove the indexes of a session."""
+    for path in folder.glob(f"{session_id}.*.index"):
+        path.unlink(missing_ok=True)
+
+
+def forget_others(folder: Path, sessions: Container[str]) -> None:
+    """Remove the indexes of all sessions but these."""
+    for path in folder.glob("*.index"):
+        if path.name.partition(".")[0] not in sessions:
+            path.unlink(missing_ok=True)
 
 
 def _sample(output: Path, covered: int) -> int:

@@ -233,7 +233,7 @@ class SessionSteps:
         return "\n".join([line for line in lines if line.strip()][:_STDERR_LINES]) or None
 
     def _index_path(self, turn: int) -> Path:
-        return self._index_folder / f"{self._folder.id}.{turn}.index"
+        return index_file.path_of(self._index_folder, self._folder.id, turn)
 
     def _keep(self, index: TurnIndex) -> None:
         """Keep what was found out about a long file."""
