@@ -14,6 +14,7 @@ import pytest
 from agentdash.sessions.changes.model import GitAnswer
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.supervision import locks
 from agentdash.tui.cli import run
 
 THREAD = "01a1fdce-cc9c-7aa2-87db-8bf6bc97090b"
@@ -245,7 +246,12 @@ def test_a_folder_that_is_gone_is_told(worked: str, manager: SessionManager, pro
     assert (found.git.answer, len(found.files)) == (GitAnswer.NO_FOLDER, 3)
 
 
-def test_looking_changes_no_byte_of_the_session(worked: str, manager: SessionManager) -> None:
+def test_looking_changes_no_byte_of_the_session(
+    worked: str, manager: SessionManager, wait_until: Callable[..., object]
+) -> None:
+    lock = manager._layout.session(worked).lock
+    wait_until(lambda: not locks.is_held(lock), what="the runner to leave")
+
     def contents() -> dict[Path, tuple[int, bytes]]:
         files = [path for path in (manager.home / "sessions").rglob("*") if path.is_file()]
         return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
