@@ -14,9 +14,12 @@ import pytest
 from agentdash.sessions.changes.model import GitAnswer
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.supervision import locks
 from agentdash.tui.cli import run
 
 THREAD = "01a1fdce-cc9c-7aa2-87db-8bf6bc97090b"
+
+LOST = "Codex gave no diff for some edits, and no transcript of its own was found: their lines are not counted."
 
 STAND_IN = """#!{python}
 import json, os, sys, time
@@ -211,7 +214,7 @@ def test_a_lost_transcript_is_told_and_git_fills_in(
     ]
     out = told("changes", worked, "--diff")
     assert out.splitlines()[0] == "2 files changed"
-    assert "Codex prints no diffs, and its own transcript was not found: some lines are not counted." in out
+    assert LOST in out
     assert "  git diff HEAD, whoever changed it:" in out
     assert "  -kept" in out.splitlines()
     assert "the agent gave no diff, and git has none" in out
@@ -243,7 +246,12 @@ def test_a_folder_that_is_gone_is_told(worked: str, manager: SessionManager, pro
     assert (found.git.answer, len(found.files)) == (GitAnswer.NO_FOLDER, 3)
 
 
-def test_looking_changes_no_byte_of_the_session(worked: str, manager: SessionManager) -> None:
+def test_looking_changes_no_byte_of_the_session(
+    worked: str, manager: SessionManager, wait_until: Callable[..., object]
+) -> None:
+    lock = manager._layout.session(worked).lock
+    wait_until(lambda: not locks.is_held(lock), what="the runner to leave")
+
     def contents() -> dict[Path, tuple[int, bytes]]:
         files = [path for path in (manager.home / "sessions").rglob("*") if path.is_file()]
         return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in files}

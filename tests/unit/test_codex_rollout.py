@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from agentdash.sessions import journal
 from agentdash.sessions.agents.table import agent_named
 from agentdash.sessions.changes import codex_rollout
 from agentdash.sessions.changes.codex_rollout import find_rollout, read_edits
@@ -15,6 +14,7 @@ from agentdash.sessions.changes.from_steps import collect
 from agentdash.sessions.changes.model import FileChanges
 from agentdash.sessions.changes.recorded import Recorded
 from agentdash.sessions.model import Status, StepStatus, Turn
+from agentdash.sessions.turn_file import merged
 
 TRANSCRIPTS = Path(__file__).parent.parent / "captures" / "transcripts"
 PROJECT = "/home/dev/project"
@@ -30,7 +30,8 @@ def files_of(stream: Path, rollout: Path) -> dict[str, FileChanges]:
     """What the real stream and its real transcript say together."""
     agent = agent_named("codex")
     parser = agent.parser()
-    steps = [step for line in stream.read_bytes().splitlines() for step in parser.feed(line)]
+    told = [step for line in stream.read_bytes().splitlines() for step in parser.feed(line)]
+    steps = merged(told + parser.close())
     turn = Turn(session="s", n=1, status=Status.DONE, run_id="r", created_at=0)
     recorded = Recorded(lambda *_: read_edits(rollout), [turn], None)
     found = collect(recorded.noting(steps), PROJECT, recorded.of)
@@ -192,7 +193,7 @@ def test_only_lines_about_files_are_decoded(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_line_beyond_the_cap_costs_one_edit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journal, "LINE_CAP", 100_000)
+    monkeypatch.setattr(codex_rollout, "LINE_CAP", 100_000)
     small = line({"/x": {"type": "add", "content": "1\n"}})
     huge = line({"/y": {"type": "add", "content": "1\n" * 200_000}})
     edits = list(read_edits(rollout(tmp_path, text=small + huge + small)))
