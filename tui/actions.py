@@ -70,6 +70,12 @@ VIEWER_ACTIONS = (
 WRITING = (("Enter", "send"), ("Ctrl+J", "new line"), ("Esc", "back"), ("Up", "earlier"))
 """The keys that are valid while somebody writes a prompt."""
 
+ONE_STEP = (
+    ("h l", "other step"), ("j k", "scroll"), ("M", "source"), ("o", "pager"), ("y", "copy"), ("Y", "copy part"),
+    ("r", "raw"), ("Esc", "back"),
+)  # fmt: skip
+"""The keys that are valid while somebody reads one step."""
+
 _TEXTUALS_OWN = (
     ("Ctrl+Z", "suspend; fg comes back"),
     ("Tab Shift+Tab", "the next or the previous pane"),

@@ -46,7 +46,7 @@ class Dashboard(App[None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+z", "suspend_process", "suspend", show=False)]
     TITLE = "agentdash"
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (30, "-narrow"), (70, "-medium"), (140, "-wide")]  # noqa: RUF012
-    VERTICAL_BREAKPOINTS = [(0, "-flat"), (8, "-tall")]  # noqa: RUF012 - as Textual declares them
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (8, "-low"), (32, "-tall")]  # noqa: RUF012 - as Textual declares them
 
     def __init__(
         self,

@@ -98,7 +98,8 @@ def _git(file: FileChanges, found: GitDiff) -> Block:
     if found.answer is not GitAnswer.OK and not found.text:
         return Spans([((), ((one_line(found.detail or found.answer), "dim"),))], caption)
     if not found.text:
-        return Spans([((), (("as it was committed, or not followed by git", "dim"),))], caption)
+        told = "git has nothing to compare it with" if "untracked" in state else "as it was committed"
+        return Spans([((), ((told, "dim"),))], caption)
     return Diff(found.text, (*caption, (" · cut", "attention")) if found.cut else caption)
 
 

@@ -352,5 +352,7 @@ class Viewer(StepActions):
         note = "" if self.growth is None or self._view.complete else "reading…"
         steps, found = self.steps, self._finder.found(self.steps.cursor)
         width = self.counts.size.width
-        shown = filter_line(self._view.count, steps.groups, steps.level, width, found=found, note=note)
+        shown = filter_line(
+            self._view.count, steps.groups, steps.level, width, signs=steps.signs, found=found, note=note
+        )
         self.counts.say(shown if len(self._view) else Content(""))

@@ -6,7 +6,8 @@ from msgspec import Struct
 from textual.content import Content
 
 from .paint import MUTED
-from .step_groups import GROUPS
+from .signs import UNICODE, Signs
+from .step_groups import GROUPS, Group
 from .step_lines import BRIEF, WHOLE
 
 
@@ -30,26 +31,30 @@ def filter_line(
     level: int,
     width: int,
     *,
+    signs: Signs = UNICODE,
     found: Found | None = None,
     note: str = "",
 ) -> Content:
-    """What fits: counts of the groups, chosen ones strong; at the right end the search, or a note."""
+    """Counts of the groups, chosen ones strong; signs for words where those have no room; at the end the search."""
     right = found_words(found) if found is not None else " · ".join(filter(None, (LEVELS.get(level), note)))
-    parts = []
+    numbers = [(group, count(group.marked)) for group in GROUPS]
+    there = [(group, number) for group, number in numbers if number or group.key in groups]
     room = width - len(right) - (2 if right else 0)
-    for group in GROUPS:
-        number = count(group.marked)
-        if not number and group.key not in groups:
-            continue
-        words = f"{group.key} {group.label} {number:,}"
-        if len(words) > room:
-            break
-        room -= len(words) + 2
-        style = "bold $foreground" if group.key in groups else "$text-error" if group.key == "7" else MUTED
-        parts.append((words, style))
-    left = Content("  ").join(Content.styled(words, style) for words, style in parts)
+    named = [f"{group.key} {group.label} {number:,}" for group, number in there]
+    short = [f"{group.key} {signs.kinds[group.kind]} {number:,}" for group, number in there]
+    told = named if sum(map(len, named)) + 2 * len(named) - 2 <= room else short
+    while told and sum(map(len, told)) + 2 * len(told) - 2 > room:
+        told.pop()
+    styles = [_style(group, groups) for group, _ in there]
+    left = Content("  ").join(Content.styled(words, style) for words, style in zip(told, styles, strict=False))
     gap = " " * max(2, width - len(left.plain) - len(right))
     return Content.assemble(left, gap, (right, "$text-warning")) if right else left
+
+
+def _style(group: Group, chosen: Collection[str]) -> str:
+    if group.key in chosen:
+        return "bold $foreground"
+    return "$text-error" if group.key == "7" else MUTED
 
 
 def found_words(found: Found) -> str:

@@ -13,6 +13,8 @@ class Group(Struct, frozen=True):
 
     key: str
     label: str
+    kind: StepKind
+    """The kind whose character stands for the group."""
     marked: bytes
     """Which steps belong to it, as a table of ``kinds``."""
 
@@ -21,14 +23,14 @@ _TOOLS = (StepKind.TOOL_CALL, StepKind.WEB_SEARCH, StepKind.SUBAGENT)
 _OTHER = (StepKind.START, StepKind.PLAN, StepKind.NOTICE, StepKind.USAGE, StepKind.UNKNOWN)
 
 GROUPS = (
-    Group("1", "prompts", table([StepKind.PROMPT])),
-    Group("2", "messages", table([StepKind.MESSAGE])),
-    Group("3", "reasoning", table([StepKind.REASONING])),
-    Group("4", "commands", table([StepKind.COMMAND])),
-    Group("5", "tools", table(_TOOLS)),
-    Group("6", "files", table([StepKind.FILE_CHANGE])),
-    Group("7", "failures", table(having=FAILED)),
-    Group("8", "other", table(_OTHER)),
+    Group("1", "prompts", StepKind.PROMPT, table([StepKind.PROMPT])),
+    Group("2", "messages", StepKind.MESSAGE, table([StepKind.MESSAGE])),
+    Group("3", "reasoning", StepKind.REASONING, table([StepKind.REASONING])),
+    Group("4", "commands", StepKind.COMMAND, table([StepKind.COMMAND])),
+    Group("5", "tools", StepKind.TOOL_CALL, table(_TOOLS)),
+    Group("6", "files", StepKind.FILE_CHANGE, table([StepKind.FILE_CHANGE])),
+    Group("7", "failures", StepKind.ERROR, table(having=FAILED)),
+    Group("8", "other", StepKind.NOTICE, table(_OTHER)),
 )
 
 FAILURES = table(having=FAILED)

@@ -80,10 +80,16 @@ class SessionScreen(Screen[None]):
 
     def show_words(self) -> None:
         """What is said about the current session, and the keys that can be pressed now."""
-        writing, reading = isinstance(self.focused, PromptInput), self.detail.viewer.has_focus_within
-        shown = WRITING if writing else footer(self.current, self.size.width, reading=reading, table=self.has_table)
-        pairs = [Content.assemble((key, "bold $foreground"), f" {label}") for key, label in shown]
+        pairs = [Content.assemble((key, "bold $foreground"), f" {label}") for key, label in self._valid_keys()]
         self.keys.say(Content("   ").join(pairs))
+
+    def _valid_keys(self) -> Sequence[tuple[str, str]]:
+        if isinstance(self.focused, PromptInput):
+            return WRITING
+        if isinstance(self.focused, DocumentPane):
+            return ONE_STEP
+        reading = self.detail.viewer.has_focus_within
+        return footer(self.current, self.size.width, reading=reading, table=self.has_table)
 
     def target(self, session: Session | None) -> str:
         """What sending a prompt will do."""
@@ -96,7 +102,8 @@ class SessionScreen(Screen[None]):
             detail.viewer.turn_files_grew(turn_files, sweep=sweep)
 
     def on_descendant_focus(self) -> None:
-        """Other keys are valid elsewhere."""
+        """Other keys are valid elsewhere, and who reads needs room."""
+        self.set_class(any(detail.has_focus_within for detail in self.details), "-reading")
         self.show_words()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
