@@ -1,7 +1,7 @@
 """What a screen can do with the session that somebody looks at: prompt, stop, retry, and the words about it."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -12,11 +12,12 @@ from textual.widget import Widget
 
 from ...sessions.manager import SessionManager
 from ...sessions.model import Session
+from ...widgets.document_pane import DocumentPane
 from ...widgets.line import Line
 from ...widgets.prompt_box import PromptInput
 from ...widgets.signs import UNICODE, Signs
 from .. import sayings
-from ..actions import WRITING, footer, possible
+from ..actions import ONE_STEP, WRITING, footer, possible
 from ..detail import Detail
 from ..operations import Operations
 from ..outside import Outside
