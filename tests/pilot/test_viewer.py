@@ -76,11 +76,13 @@ async def test_a_step_that_is_higher_than_the_screen_is_read_line_by_line(readin
     async with reading(size=(100, 24)) as d:
         await d.press("j", "j", "l")
         assert d.steps.height(2) > d.steps.page_lines
-        assert d.steps.top == (2, 0)
+        assert d.steps.top == (0, 0)
         await d.press("j", "j")
+        assert d.steps.top == (1, 0)
+        await d.press("j", "j")
+        assert d.steps.top == (2, 1)
         assert d.steps.cursor == 2
-        assert d.steps.top == (2, 2)
-        await d.press("k", "k", "k")
+        await d.press("k", "k")
         assert d.steps.cursor == 1
 
 
@@ -111,7 +113,7 @@ async def test_all_steps_show_more_or_less(reading):
 
 async def test_kinds_are_counted_and_filtered(reading):
     async with reading() as d:
-        await d.shows("1 prompts 2  2 messages 1  3 reasoning 1  4 commands 2")
+        await d.shows("1 ❯ 2  2 ✦ 1  3 ∴ 1  4 $ 2  5 ⚙ 1  6 ± 1  7 ! 2  8 · 3")  # noqa: RUF001
         await d.press("4")
         await d.until(lambda: "∴ The failure" not in d.text())
         assert "$ pytest -q tests/login" in d.text()
