@@ -144,6 +144,8 @@ class FakeManager:
         self.log = []
         self.lock = threading.Lock()
         self.trajectories = {}
+        self.steps = {"waiting1": STEPS}
+        """The steps of a session; one that is not named has only its task."""
         self.error = None
         self.may_end = threading.Event()
         """Cleared: a stop goes on until it is set."""
@@ -255,7 +257,8 @@ class FakeManager:
         ]
 
     def open_trajectory(self, ref):
-        steps = STEPS if ref == "waiting1" else [Step(turn=1, index=0, kind=StepKind.PROMPT, text=f"task of {ref}")]
+        task = Step(turn=1, index=0, kind=StepKind.PROMPT, text=f"task of {ref}")
+        steps = self.steps.get(ref, [task])
         self.trajectories[ref] = FakeTrajectory(steps)
         return self.trajectories[ref]
 
