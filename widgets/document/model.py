@@ -1,0 +1,72 @@
+"""The document of one step: a title and blocks of lines, none of which is made before somebody looks at it."""
+
+from abc import ABC, abstractmethod
+from bisect import bisect_right
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import accumulate
+
+from ..signs import UNICODE, Signs
+from ..step_lines import Row
+from .flow import dotted, flow, row_width
+
+
+class Block(ABC):
+    """A part of a step that is shown in one manner: its message, its output, the diff of one file."""
+
+    caption: Row = ()
+    """What stands above it; nothing where it speaks for itself."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """How many items it has: mostly one for each line of what the agent gave."""
+
+    @abstractmethod
+    def rows(self, item: int, width: int) -> list[Row]:
+        """The rows of an item, at least one, none wider than ``width`` cells."""
+
+
+class Document:
+    """What a pane shows of a step, numbered by items: first the title, then each block with a head of its own."""
+
+    def __init__(self, title: Row, blocks: Sequence[Block], signs: Signs = UNICODE) -> None:
+        self.title = title
+        """Facts, each a span of its own: kind, turn, step, how it ended, how long it took, when it began."""
+        self.blocks = tuple(blocks)
+        self._rule = signs.rule
+
+    def __len__(self) -> int:
+        """How many items."""
+        return self._starts[-1]
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """The item at which each block begins, for who jumps from one to the next."""
+        return self._starts[:-1]
+
+    @cached_property
+    def _starts(self) -> tuple[int, ...]:
+        return tuple(accumulate((1 + len(block) for block in self.blocks), initial=1))
+
+    def rows(self, item: int, width: int) -> list[Row]:
+        """The rows of an item, at least one, none wider than ``width`` cells.
+
+        Raises:
+            IndexError: there is no such item.
+        """
+        if not 0 <= item < len(self):
+            raise IndexError(item)
+        if item == 0:
+            return dotted(self.title, width)
+        number = bisect_right(self._starts, item) - 1
+        block, item = self.blocks[number], item - self._starts[number] - 1
+        return self._head(block, width) if item < 0 else block.rows(item, width)
+
+    def _head(self, block: Block, width: int) -> list[Row]:
+        """A blank row, and the caption on a rule."""
+        if not block.caption:
+            return [()]
+        margin = ((self._rule * 2 + " ", "line"),)
+        *rows, last = flow(block.caption, width - 1, margin)
+        rest = self._rule * (width - row_width(last) - 1)
+        return [(), *rows, (*last, (" " + rest, "line"))]
