@@ -1,0 +1,37 @@
+"""JSON as a person reads it: a value per line, keys in their order, numbers as they were written."""
+
+from typing import Any
+
+import msgspec
+
+READ = 1_000_000
+"""Characters of a text that is taken for JSON."""
+
+_DEEPEST = 64
+_MOST = 4_000_000
+"""Characters that may come of it: a short text with many values deep inside would become a thousand times as long."""
+
+
+def pretty_json(text: str) -> str | None:
+    """The text laid out, if it is a JSON object or array; None where it is anything else, or too much."""
+    if len(text) > READ or text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        data = text.encode()
+        depth = _depth(msgspec.json.decode(data))
+        if 2 * depth * (text.count(",") + text.count(":") + depth) > _MOST:
+            return None
+        return msgspec.json.format(data, indent=2).decode()
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return None
+
+
+def _depth(value: Any) -> int:
+    """How deep the values lie, level by level; what is deeper than the deepest counts as far too deep."""
+    level = [value]
+    for depth in range(_DEEPEST):
+        inner = (found.values() if isinstance(found, dict) else found for found in level)
+        level = [found for container in inner for found in container if isinstance(found, dict | list)]
+        if not level:
+            return depth + 1
+    return _MOST
