@@ -63,6 +63,13 @@ def place(path: str) -> str:
     return "~" + path[len(home) :] if path == home or path.startswith(home + "/") else path
 
 
+def below(path: str, folder: str | None) -> str:
+    """The path as seen from a folder, where it lies below it; else with ``~`` for the user's home."""
+    if folder and path.startswith(folder.rstrip("/") + "/"):
+        return path[len(folder.rstrip("/")) + 1 :]
+    return place(path)
+
+
 def count(number: int, word: str, many: str | None = None) -> str:
     """``1 process``, ``2 processes``."""
     return f"{number} {word if number == 1 else many or word + 's'}"

@@ -1,0 +1,68 @@
+"""What went into a tool and what came out of it: output, arguments, results."""
+
+import json
+from typing import Any
+
+from ...sessions.text import one_line
+from .. import words
+from ..step_lines import Row
+from .diff import Diff
+from .lines import Lines
+from .model import Block
+from .plain import PlainText, Spans
+from .pretty import pretty_json
+from .syntax import Code, CodeBlock, language_of
+
+DIFF_READ = 1_000_000
+"""Characters of an output that is coloured as a diff where it begins like one."""
+
+_NAME_CELLS = 60
+_PATHS = ("file_path", "filePath", "path")
+"""Arguments that name the file of which another one is the text (claude, opencode, gemini)."""
+
+
+def answer(text: str, name: str) -> Block:
+    """What a command or a tool gave: JSON laid out, a diff in its colours, all else as it came."""
+    laid_out = pretty_json(text)
+    if laid_out is not None:
+        return CodeBlock(Code(laid_out, "json"), sized(name, text))
+    lines = Lines(text)
+    caption = sized(name, text, lines.count)
+    is_diff = text.startswith("diff --git ") and len(text) <= DIFF_READ
+    return Diff(text, caption) if is_diff else PlainText(lines, caption)
+
+
+def nothing(what: str) -> Block:
+    """A remark that something is not there."""
+    return Spans([((), ((what, "dim"),))])
+
+
+def arguments(value: Any) -> list[Block]:
+    """The arguments as JSON, but texts of several lines as what they are."""
+    if not isinstance(value, dict):
+        return [] if value is None else [_json(value)]
+    texts = {key: text for key, text in value.items() if isinstance(text, str) and "\n" in text.strip()}
+    rest = {key: inner for key, inner in value.items() if key not in texts}
+    path = next((value[key] for key in _PATHS if isinstance(value.get(key), str)), "")
+    blocks = [_source(text, str(key), path) for key, text in texts.items()]
+    return [_json(rest), *blocks] if rest else blocks
+
+
+def sized(name: str, text: str, lines: int | None = None) -> Row:
+    """A caption that says how much there is: ``output · 41,203 lines · 5.1 MB``."""
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+    counted = "" if lines is None else f"{lines:,} {'line' if lines == 1 else 'lines'} · "
+    return (one_line(name, _NAME_CELLS), "strong"), (f" · {counted}{words.size(size)}", "dim")
+
+
+def _json(value: Any) -> Block:
+    caption = (("arguments", "strong"),)
+    if isinstance(value, str):
+        return PlainText(value, caption)
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return CodeBlock(Code(pretty_json(text) or text, "json"), caption)
+
+
+def _source(text: str, name: str, path: str) -> Block:
+    lines = Lines(text)
+    return CodeBlock(Code(lines, language_of(path)), sized(name, text, lines.count))

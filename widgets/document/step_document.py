@@ -1,0 +1,212 @@
+"""Everything about one step, whole: which blocks its document has, and what stands above them."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from ...sessions.model import Change, Step, StepKind, StepStatus, Usage
+from ...sessions.text import one_line
+from .. import words
+from ..signs import UNICODE, Signs
+from ..step_lines import Row, Span, line_counts
+from .answers import answer, arguments, nothing
+from .diff import Diff
+from .diff_scan import added_text
+from .markdown import Markdown
+from .model import Block, Document
+from .plain import PlainText, Spans, facts
+from .pretty import pretty_json
+from .syntax import Code, CodeBlock, language_of
+from .title import title
+
+
+class Look(Struct, frozen=True):
+    """What holds for all blocks of a document."""
+
+    signs: Signs
+    cwd: str | None
+    source: bool
+
+    def prose(self, text: str, caption: Row = ()) -> Block:
+        """A text that a person or a model wrote."""
+        return PlainText(text, caption) if self.source else Markdown(text, caption, self.signs)
+
+
+def step_document(step: Step, *, cwd: str | None = None, signs: Signs = UNICODE, source: bool = False) -> Document:
+    """The document of a step; what costs time is done when its rows are asked for.
+
+    Args:
+        step: the whole step, nothing of it left out.
+        cwd: the folder of its session: paths below it are shown from there on.
+        signs: the characters of the screen.
+        source: show texts as they were written, and not as Markdown.
+    """
+    make = _BLOCKS.get(step.kind, _said)
+    return Document(title(step, signs), tuple(make(step, Look(signs, cwd, source))), signs)
+
+
+def _said(step: Step, look: Look) -> Iterator[Block]:
+    """A prompt, a message, a thought."""
+    yield look.prose(step.text) if step.text.strip() else nothing("no text")
+
+
+def _command(step: Step, look: Look) -> Iterator[Block]:
+    yield CodeBlock(Code(step.command or step.text, "bash"))
+    if look.cwd:
+        yield _facts(("folder", words.place(one_line(look.cwd))))
+    yield from _output(step)
+
+
+def _tool(step: Step, _: Look) -> Iterator[Block]:
+    yield from arguments(step.arguments)
+    yield from _output(step, "result")
+
+
+def _search(step: Step, _: Look) -> Iterator[Block]:
+    """The text of a search is its query."""
+    if step.text.strip():
+        yield PlainText(step.text, role="strong")
+    yield from arguments(_others(step.arguments, step.text))
+    yield from _output(step, "result")
+
+
+def _subagent(step: Step, look: Look) -> Iterator[Block]:
+    """What it was told and what it answered are prose; the rest of the call is not."""
+    task = step.arguments.get("prompt") if isinstance(step.arguments, dict) else None
+    if step.text.strip() and step.text not in (task, step.tool):
+        yield PlainText(step.text, role="strong")
+    if isinstance(task, str) and task.strip():
+        yield look.prose(task, (("task", "strong"),))
+    yield from arguments(_others(step.arguments, step.text, task))
+    if step.output and pretty_json(step.output) is None:
+        yield look.prose(step.output, (("result", "strong"),))
+    else:
+        yield from _output(step, "result")
+
+
+def _others(given: Any, *said: Any) -> Any:
+    """The arguments without those that hold nothing, or what is said already; None where no other is left."""
+    if not isinstance(given, dict):
+        return given
+    return {key: value for key, value in given.items() if value not in (None, [], *said)} or None
+
+
+def _changes(step: Step, look: Look) -> Iterator[Block]:
+    for change in step.changes:
+        yield _change(change, look.cwd)
+    if not step.changes:
+        yield PlainText(step.text) if step.text.strip() else nothing("the agent named no file")
+    if step.status in (StepStatus.FAILED, StepStatus.DECLINED):
+        yield from _output(step)
+
+
+def _change(change: Change, cwd: str | None) -> Block:
+    """A file that is new is shown as what it is, with its own colours; others by what changed in them."""
+    kind = _KINDS.get(change.kind, change.kind)
+    counts = [(count, _COUNTED[count[0]]) for count in line_counts(change.diff).split() if count[1:] != "0"]
+    told: list[Span] = [(one_line(kind), "dim")] if kind else []
+    caption: list[Span] = [(words.below(one_line(change.path), cwd), "strong")]
+    for fact in (*told, *counts):
+        caption += [("  ", ""), fact]
+    if not change.diff:
+        return Spans([((), (("the agent gave no diff", "dim"),))], tuple(caption))
+    text = added_text(change.diff) if change.kind == "add" else None
+    if text is None:
+        return Diff(change.diff, tuple(caption))
+    return CodeBlock(Code(text, language_of(change.path)), tuple(caption), numbered=True)
+
+
+_COUNTED = {"+": "added", "-": "removed"}
+_KINDS = {"add": "new file", "delete": "deleted", "update": ""}
+
+
+def _plan(step: Step, look: Look) -> Iterator[Block]:
+    """The list with its boxes, after how much of it is done."""
+    if not step.items:
+        yield from _said(step, look)
+        return
+    lines: list[tuple[Row, Row]] = []
+    for item in step.items:
+        mark, role = look.signs.plan.get(item.status, look.signs.plan["pending"]), _PLAN_ROLES.get(item.status, "text")
+        lines.append((((mark + " ", role),), ((one_line(item.text), role),)))
+    done = sum(item.status == "completed" for item in step.items)
+    yield Spans(lines, ((f"{done} of {len(step.items)} done", "strong"),))
+    if step.status in (StepStatus.FAILED, StepStatus.DECLINED):
+        yield from _output(step)
+
+
+_PLAN_ROLES = {"completed": "dim", "in_progress": "running"}
+
+
+def _error(step: Step, _: Look) -> Iterator[Block]:
+    """Some servers answer in JSON, which the agent passes on (protocols 2.3, codex 0.169.0)."""
+    laid_out = pretty_json(step.text)
+    if laid_out is not None:
+        yield CodeBlock(Code(laid_out, "json"))
+    else:
+        yield PlainText(step.text, role="failure" if step.fatal else "text") if step.text else nothing("no text")
+
+
+def _usage(step: Step, _: Look) -> Iterator[Block]:
+    """What is part of a number stands below it, indented; what is not known is left out."""
+    used = step.usage or Usage()
+    counts = {
+        "input": used.input_tokens,
+        "  cached": used.cached_input_tokens,
+        "output": used.output_tokens,
+        "  reasoning": used.reasoning_output_tokens,
+        "total": used.total_tokens,
+    }
+    pairs = [(name, f"{count:,}") for name, count in counts.items() if count is not None]
+    if step.cost_usd is not None:
+        pairs.append(("cost", words.money(step.cost_usd)))
+    yield _facts(*pairs, right=True) if pairs else nothing("usage unknown")
+    if step.text.strip():
+        yield PlainText(step.text, role="dim")
+
+
+def _start(step: Step, look: Look) -> Iterator[Block]:
+    folder = look.cwd and words.place(look.cwd)
+    known = (("model", step.model), ("conversation", step.agent_session), ("folder", folder))
+    pairs = [(name, one_line(value)) for name, value in known if value]
+    if pairs:
+        yield _facts(*pairs)
+    if step.text.strip() or not pairs:
+        yield PlainText(step.text) if step.text.strip() else nothing("nothing more is known")
+
+
+def _notice(step: Step, _: Look) -> Iterator[Block]:
+    yield PlainText(step.text) if step.text.strip() else nothing("no text")
+
+
+def _unknown(step: Step, _: Look) -> Iterator[Block]:
+    """The raw line, laid out where it is JSON."""
+    yield answer(step.text, "raw line")
+
+
+def _output(step: Step, name: str = "output") -> Iterator[Block]:
+    """All of it; that there was none is said once nothing more can come."""
+    if step.output and step.output.strip():
+        yield answer(step.output, name)
+    elif step.status is not StepStatus.RUNNING:
+        yield nothing(f"no {name}")
+
+
+def _facts(*pairs: tuple[str, str], right: bool = False) -> Block:
+    return facts([(name, (value, "text")) for name, value in pairs], right=right)
+
+
+_BLOCKS: dict[StepKind, Callable[[Step, Look], Iterator[Block]]] = {
+    StepKind.START: _start,
+    StepKind.COMMAND: _command,
+    StepKind.TOOL_CALL: _tool,
+    StepKind.WEB_SEARCH: _search,
+    StepKind.SUBAGENT: _subagent,
+    StepKind.FILE_CHANGE: _changes,
+    StepKind.PLAN: _plan,
+    StepKind.ERROR: _error,
+    StepKind.NOTICE: _notice,
+    StepKind.USAGE: _usage,
+    StepKind.UNKNOWN: _unknown,
+}

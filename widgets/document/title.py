@@ -1,0 +1,68 @@
+"""The title of a step's document: what it is, where it stands, how it ended, how long it took and when it began."""
+
+from datetime import UTC, datetime
+
+from ...sessions.model import Step, StepKind, StepStatus
+from ...sessions.text import one_line
+from .. import words
+from ..signs import Signs
+from ..step_lines import ENDING_ROLES, Row, Span
+
+KINDS = {
+    StepKind.TOOL_CALL: "tool call",
+    StepKind.FILE_CHANGE: "file change",
+    StepKind.WEB_SEARCH: "web search",
+    StepKind.SUBAGENT: "sub-agent",
+    StepKind.UNKNOWN: "unknown event",
+}
+"""The kinds in words, where the word is not their name."""
+
+
+def title(step: Step, signs: Signs) -> Row:
+    """Short facts, to be shown with dots between them; what nobody knows is left out."""
+    kind: Span = (f"{signs.kinds[step.kind]} {KINDS.get(step.kind, step.kind.value)}", "strong")
+    return (kind, *_name(step), *_place(step), *_ending(step, signs), *_times(step))
+
+
+def _name(step: Step) -> list[Span]:
+    """Which tool, or what an event calls itself."""
+    names = (step.server, step.tool) if step.kind in _TOOLS else (step.event,)
+    name = one_line(".".join(filter(None, names)))
+    return [(name, "name")] if name else []
+
+
+_TOOLS = (StepKind.TOOL_CALL, StepKind.WEB_SEARCH, StepKind.SUBAGENT, StepKind.FILE_CHANGE, StepKind.PLAN)
+
+
+def _place(step: Step) -> list[Span]:
+    """The prompt of a turn is its step 0: to say so would help nobody."""
+    told = [f"turn {step.turn}"]
+    if step.index or step.kind is not StepKind.PROMPT:
+        told.append(f"step {step.index}")
+    if step.parent:
+        told.append("by a sub-agent")
+    return [(fact, "dim") for fact in told]
+
+
+def _ending(step: Step, signs: Signs) -> list[Span]:
+    """With the mark that the list of steps has for it, and always with a word."""
+    if step.kind is StepKind.ERROR and step.fatal is not None:
+        return [("fatal", "failure") if step.fatal else ("not fatal", "attention")]
+    if step.status is None:
+        return [(f"exit {step.exit_code}", "dim")] if step.exit_code is not None else []
+    sign = signs.endings[step.status]
+    word = _WORDS.get(step.status, "") if step.exit_code is None else f"exit {step.exit_code}"
+    return [(" ".join(filter(None, (sign, word))), ENDING_ROLES[step.status])]
+
+
+_WORDS = {StepStatus.OK: "ok", StepStatus.FAILED: "failed"}
+"""The signs of the others say it themselves."""
+
+
+def _times(step: Step) -> list[Span]:
+    """How long it took, and when it began by the clock of whoever looks."""
+    if step.at is None:
+        return []
+    began = datetime.fromtimestamp(step.at / 1000, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    took = [] if step.ended_at is None else [words.duration(step.ended_at - step.at)]
+    return [(fact, "dim") for fact in (*took, began)]
