@@ -7,11 +7,14 @@ reorder or hide text.  None of it reaches a terminal.  Everything visible stays:
 import re
 import unicodedata
 
-_STRING_END = r"(?:\x07|\x1b\\|\x9c)"
+_STRING = r"[^\x07\x1b\x90\x98\x9c-\x9f\n]*(?:\x07|\x1b\\|\x9c)"
+"""The rest of a control string; it ends where another begins, else many that never end would be gone through again
+and again."""
+
 _REMOVED = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor movement
-    r"|(?:\x1b\]|\x9d)[^\x07\x1b\x9c\n]*" + _STRING_END +  # OSC: title, clipboard, links
-    r"|(?:\x1b[PX^_]|[\x90\x98\x9e\x9f])[^\x07\x1b\x9c\n]*" + _STRING_END +  # DCS, SOS, PM, APC
+    r"|(?:\x1b\]|\x9d)" + _STRING +  # OSC: title, clipboard, links
+    r"|(?:\x1b[PX^_]|[\x90\x98\x9e\x9f])" + _STRING +  # DCS, SOS, PM, APC
     r"|\x1b[ -/]*[0-~]"  # the short sequences
     r"|\r(?=\n)"
     r"|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e"

@@ -22,6 +22,7 @@ def _theme(
     good: str,
     cursor: str,
     blurred: str,
+    source: dict[str, str],
 ) -> Theme:
     return Theme(
         name=name,
@@ -53,6 +54,8 @@ def _theme(
             "cursor-blurred": blurred,
             "input-cursor-background": text,
             "input-cursor-foreground": ground,
+            "changed-style": "none",
+            **source,
         },
     )
 
@@ -73,6 +76,36 @@ _LIGHT = {
     "cursor": "#cfe2fb",
     "blurred": "#e0e5eb",
 }
+_DARK_SOURCE = {
+    "code": "#f0cf9b",
+    "code-ground": "#1a2129",
+    "keyword": "#d3a8f7",
+    "string": "#a3d9a5",
+    "number": "#f2b48a",
+    "name": "#8cc4ff",
+    "hunk": "#7fced6",
+    "added": "#8ce0a4",
+    "added-ground": "#12291c",
+    "added-word-ground": "#1f5233",
+    "removed": "#ffaba3",
+    "removed-ground": "#331b1e",
+    "removed-word-ground": "#6b2b30",
+}
+_LIGHT_SOURCE = {
+    "code": "#7a3f00",
+    "code-ground": "#f2f4f7",
+    "keyword": "#7a2ba6",
+    "string": "#17603a",
+    "number": "#8f4100",
+    "name": "#0a4fa8",
+    "hunk": "#0b5c66",
+    "added": "#0f5527",
+    "added-ground": "#e4f5e8",
+    "added-word-ground": "#b4e6c1",
+    "removed": "#8f1420",
+    "removed-ground": "#fdebea",
+    "removed-word-ground": "#f8c7c4",
+}
 
 THEMES = {
     "dark": _theme(
@@ -82,6 +115,7 @@ THEMES = {
         attention="#f2b84b",
         failure="#ff8a80",
         good="#6fd38a",
+        source=_DARK_SOURCE,
         **_DARK,
     ),
     "light": _theme(
@@ -91,6 +125,7 @@ THEMES = {
         attention="#7d4a00",
         failure="#a91d2a",
         good="#0f5f2c",
+        source=_LIGHT_SOURCE,
         **_LIGHT,
     ),
     "safe-dark": _theme(
@@ -100,6 +135,15 @@ THEMES = {
         attention="#f0e442",
         failure="#ff9a57",
         good="#35d6b2",
+        source=_DARK_SOURCE
+        | {
+            "added": "#5fd9d9",
+            "added-ground": "#0e2a33",
+            "added-word-ground": "#14505c",
+            "removed": "#ffb07a",
+            "removed-ground": "#33210f",
+            "removed-word-ground": "#6b4015",
+        },
         **_DARK,
     ),
     "safe-light": _theme(
@@ -109,6 +153,15 @@ THEMES = {
         attention="#7a5200",
         failure="#a8006a",
         good="#004d40",
+        source=_LIGHT_SOURCE
+        | {
+            "added": "#004a6b",
+            "added-ground": "#e2f1fa",
+            "added-word-ground": "#b5dcf2",
+            "removed": "#8a3c00",
+            "removed-ground": "#fdf0e2",
+            "removed-word-ground": "#f9d6ae",
+        },
         **_LIGHT,
     ),
     "terminal": Theme(
@@ -135,6 +188,20 @@ THEMES = {
             "block-cursor-text-style": "none",
             "cursor-blurred": "ansi_bright_black",
             "surface-lighten-2": "ansi_default",
+            "code": "ansi_cyan",
+            "code-ground": "ansi_default",
+            "keyword": "ansi_magenta",
+            "string": "ansi_green",
+            "number": "ansi_yellow",
+            "name": "ansi_blue",
+            "hunk": "ansi_cyan",
+            "added": "ansi_green",
+            "added-ground": "ansi_default",
+            "added-word-ground": "ansi_default",
+            "removed": "ansi_red",
+            "removed-ground": "ansi_default",
+            "removed-word-ground": "ansi_default",
+            "changed-style": "bold underline",
         },
     ),
 }

@@ -16,14 +16,23 @@ from .signs import Signs
 ROLES = {
     "role--text", "role--dim", "role--running", "role--attention", "role--failure", "role--good", "role--prompt",
     "role--command", "role--output", "role--rule", "role--heading", "role--cursor", "role--cursor-blurred",
+    "role--title", "role--strong", "role--emphasis", "role--link", "role--code", "role--source", "role--keyword",
+    "role--string", "role--comment", "role--number", "role--name", "role--added", "role--added-word", "role--removed",
+    "role--removed-word", "role--hunk", "role--line",
 }  # fmt: skip
 """The component classes of a widget that paints by roles."""
 
 MUTED = "$muted"
 """The colour of what matters less, for texts that are styled piece by piece."""
 
-VARIABLES = {"muted": "#808080", "muted-style": "none", "rule": "#808080", "cursor-blurred": "#404040"}
-"""What a theme may set beyond Textual's own variables, and what holds where it does not."""
+VARIABLES = {
+    "muted": "#808080", "muted-style": "none", "rule": "#808080", "cursor-blurred": "#404040",
+    "code": "#9a7b3c", "code-ground": "#80808020", "keyword": "#a06cc8", "string": "#4d8f57", "number": "#b5713a",
+    "name": "#4d84c4", "hunk": "#3f8f99", "changed-style": "bold underline",
+    "added": "#4d8f57", "added-ground": "#00800018", "added-word-ground": "#00800018",
+    "removed": "#c8605a", "removed-ground": "#80000018", "removed-word-ground": "#80000018",
+}  # fmt: skip
+"""What a theme may set beyond Textual's own variables, and what holds, on dark and on light, where it does not."""
 
 ROLES_CSS = """
     & > .role--text { color: $foreground; }
@@ -37,6 +46,23 @@ ROLES_CSS = """
     & > .role--output { color: $muted; text-style: $muted-style; }
     & > .role--rule { color: $muted; text-style: $muted-style; }
     & > .role--heading { color: $muted; text-style: $muted-style; }
+    & > .role--title { color: $text-primary; text-style: bold; }
+    & > .role--strong { color: $foreground; text-style: bold; }
+    & > .role--emphasis { color: $foreground; text-style: italic; }
+    & > .role--link { color: $text-primary; text-style: underline; }
+    & > .role--code { color: $code; background: $code-ground; }
+    & > .role--source { color: $foreground; background: $code-ground; }
+    & > .role--keyword { color: $keyword; background: $code-ground; }
+    & > .role--string { color: $string; background: $code-ground; }
+    & > .role--comment { color: $muted; background: $code-ground; text-style: $muted-style; }
+    & > .role--number { color: $number; background: $code-ground; }
+    & > .role--name { color: $name; background: $code-ground; }
+    & > .role--added { color: $added; background: $added-ground; }
+    & > .role--added-word { color: $added; background: $added-word-ground; text-style: $changed-style; }
+    & > .role--removed { color: $removed; background: $removed-ground; }
+    & > .role--removed-word { color: $removed; background: $removed-word-ground; text-style: $changed-style; }
+    & > .role--hunk { color: $hunk; }
+    & > .role--line { color: $rule; }
     & > .role--cursor { background: $block-cursor-background; color: $block-cursor-foreground; }
     & > .role--cursor-blurred { background: $cursor-blurred; }
 """

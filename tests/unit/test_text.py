@@ -59,6 +59,10 @@ def test_clean(dirty: str, expected: str) -> None:
     assert clean(dirty) == expected
 
 
+def test_control_strings_that_never_end_are_gone_through_once() -> None:
+    assert clean("\x90x" * 100_000) == "x" * 100_000
+
+
 def test_cells_of_wide_and_combining_characters() -> None:
     assert cell_width("日本") == 4
     assert cell_width("e\u0301") == 1

@@ -6,9 +6,13 @@ import pytest
 from textual.color import Color
 
 from agentdash.tui.themes import THEMES, after
+from agentdash.widgets.paint import VARIABLES
 
 OWN = {name: theme for name, theme in THEMES.items() if name != "terminal"}
 MEANINGS = ("text-primary", "text-warning", "text-error", "text-success")
+ON_CODE = ("code", "keyword", "string", "number", "name", "muted")
+ON_CHANGES = ("added", "removed")
+GROUNDS = ("-ground", "-word-ground")
 
 # How the three kinds of colour blindness mix linear red, green and blue (Machado, Oliveira, Fernandes 2009).
 BLINDNESS = {
@@ -48,6 +52,30 @@ def test_every_text_can_be_read(name):
     pairs += [(theme.foreground, ground) for ground in (theme.background, colours["block-cursor-background"])]
     pairs += [(theme.foreground, colours["cursor-blurred"])]
     assert [pair for pair in pairs if contrast(*pair) < 4.5] == []
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_source_and_diffs_can_be_read(name):
+    theme = OWN[name]
+    colours = theme.variables
+    pairs = [(colours[meaning], colours["code-ground"]) for meaning in ON_CODE]
+    pairs += [(theme.foreground, colours["code-ground"]), (colours["hunk"], theme.background)]
+    pairs += [(colours[side], colours[f"{side}{ground}"]) for side in ON_CHANGES for ground in GROUNDS]
+    assert [pair for pair in pairs if contrast(*pair) < 4.5] == []
+
+
+@pytest.mark.parametrize("name", THEMES)
+def test_every_theme_has_a_look_for_every_role(name):
+    assert set(VARIABLES) - {"cursor-blurred"} <= set(THEMES[name].variables)
+
+
+@pytest.mark.parametrize("name", ["safe-dark", "safe-light"])
+@pytest.mark.parametrize("blindness", BLINDNESS)
+def test_the_safe_themes_keep_what_came_and_what_went_apart_for_colour_blind_eyes(name, blindness):
+    for kind in ("", *GROUNDS):
+        one, other = (seen(OWN[name].variables[f"{side}{kind}"], BLINDNESS[blindness]) for side in ON_CHANGES)
+        distance = sum((a - b) ** 2 for a, b in zip(one, other, strict=True)) ** 0.5
+        assert distance > (0.05 if kind == "-ground" else 0.1), kind
 
 
 @pytest.mark.parametrize("name", ["safe-dark", "safe-light"])

@@ -1,8 +1,7 @@
 """What went into a tool and what came out of it: output, arguments, results."""
 
+import json
 from typing import Any
-
-import msgspec
 
 from ...sessions.text import one_line
 from .. import words
@@ -60,8 +59,8 @@ def _json(value: Any) -> Block:
     caption = (("arguments", "strong"),)
     if isinstance(value, str):
         return PlainText(value, caption)
-    data = msgspec.json.encode(value, enc_hook=str)
-    return CodeBlock(Code(msgspec.json.format(data, indent=2).decode(), "json"), caption)
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return CodeBlock(Code(pretty_json(text) or text, "json"), caption)
 
 
 def _source(text: str, name: str, path: str) -> Block:

@@ -57,7 +57,7 @@ class Markdown(Block):
         """Empty where the text is not shown as Markdown."""
         if len(self._text) > PARSED:
             return []
-        text = clean(self._text)
+        text = clean(self._text).expandtabs(TAB)
         tokens = parser().parse(text)
         kept = chain.from_iterable((token.content, token.info) for token in tokens)
         if sum(map(_letters, kept)) < _letters(text):
@@ -156,7 +156,7 @@ def _source(code: Code, margin: Margin) -> Iterator[Piece]:
 
 def _inner(node: Node) -> str:
     """The text of a paragraph, a heading or a cell, as it was written."""
-    return "\n".join(child.content for child in node.children if child.type == "inline").expandtabs(TAB)
+    return "\n".join(child.content for child in node.children if child.type == "inline")
 
 
 _QUOTE = ("▎ ", "line")

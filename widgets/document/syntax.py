@@ -1,11 +1,13 @@
 """Source text as coloured lines: pygments says what a word is, the theme how that looks.
 
-Lexing stops where nobody looked yet, and lines are cleaned first, so that no character of a foreign text is the
-lexer's to change: it only says where a colour begins.
+A lexer only says where a colour begins: the characters are ours.  It goes as far as somebody looks.  Many lexers take
+time in the square of a hostile text, or of a long line, so that they are stopped there, and what follows is shown
+without colours.
 """
 
 from collections.abc import Iterator
 from functools import cache
+from time import perf_counter
 from typing import Any
 
 from pygments.lexers import get_all_lexers, get_lexer_by_name
@@ -18,6 +20,22 @@ from .model import Block
 
 COLOURED = 100_000
 """Characters of a text that are given to a lexer; what comes after them is shown without colours."""
+
+SECONDS = 0.5
+"""How long a lexer may take for one text in all."""
+
+_LANGUAGES = frozenset(
+    {
+        "bash", "c", "console", "cpp", "csharp", "css", "dart", "diff", "docker", "elixir", "go", "graphql", "haskell",
+        "html", "ini", "java", "js", "json", "jsx", "kotlin", "less", "lua", "make", "markdown", "nginx", "perl", "php",
+        "powershell", "protobuf", "python", "r", "ruby", "rust", "scala", "scss", "sql", "swift", "text", "toml", "ts",
+        "tsx", "vue", "xml", "yaml",
+    }
+)  # fmt: skip
+"""Those whose lexers were seen to give a token within a tenth of a second, whatever they are given."""
+
+_LONG_LINES = frozenset({"json"})
+"""Those whose lexer takes no longer for long lines."""
 
 _ROLES = {
     Token: "source",
@@ -46,7 +64,7 @@ _ROLES = {
 _BY_ENDING = {"yml": "yaml", "h": "c", "hpp": "cpp", "kt": "kotlin", "mjs": "js", "htm": "html", "svg": "xml"}
 """Endings of files that are not names of their language; most are."""
 
-_BY_NAME = {"makefile": "make", "dockerfile": "docker", "go.mod": "gomod", ".bashrc": "bash"}
+_BY_NAME = {"makefile": "make", "dockerfile": "docker", ".bashrc": "bash"}
 
 
 def language_of(path: str) -> str | None:
@@ -122,10 +140,11 @@ def _coloured(lines: Lines, language: str | None) -> Iterator[list[Span]]:
     size = 0
     for item in range(len(lines)):
         text = lines[item]
+        goes_on = item + 1 < len(lines) and lines.joins(item + 1)
         size += len(text) + 1
-        if size > COLOURED:
+        if size > COLOURED or (goes_on and language not in _LONG_LINES):
             break
-        texts.append(text if item + 1 < len(lines) and lines.joins(item + 1) else text + "\n")
+        texts.append(text if goes_on else text + "\n")
     yield from _split(texts, _runs(lexer, "".join(texts)))
 
 
@@ -148,17 +167,26 @@ def _split(texts: list[str], runs: Iterator[tuple[int, str]]) -> Iterator[list[S
 
 def _runs(lexer: Any, text: str) -> Iterator[tuple[int, str]]:
     """Where each run of one colour ends, up to the end of the text; what a lexer leaves out has none."""
-    at = 0
-    try:
-        for index, kind, value in lexer.get_tokens_unprocessed(text):
-            if index > at:
-                yield index, "source"
-            if index + len(value) > at:
-                at = index + len(value)
-                yield at, _role(kind)
-    except Exception:  # noqa: BLE001 - whatever a lexer stumbles over, the text is shown without colours
-        pass
+    tokens = iter(lexer.get_tokens_unprocessed(text))
+    at, spent = 0, 0.0
+    while spent < SECONDS:
+        began = perf_counter()
+        try:
+            index, kind, value = next(tokens, _END)
+        except Exception:  # noqa: BLE001 - whatever a lexer stumbles over, the text can still be shown
+            break
+        spent += perf_counter() - began
+        if kind is None:
+            break
+        if index > at:
+            yield index, "source"
+        if index + len(value) > at:
+            at = index + len(value)
+            yield at, _role(kind)
     yield len(text), "source"
+
+
+_END = (0, None, "")
 
 
 @cache
@@ -175,5 +203,6 @@ def _lexer(language: str) -> Any:
 
 @cache
 def _known() -> frozenset[str]:
-    """All short names of languages."""
-    return frozenset(alias for _, aliases, _, _ in get_all_lexers(plugins=False) for alias in aliases)
+    """All short names of the languages."""
+    every = (aliases for _, aliases, _, _ in get_all_lexers(plugins=False))
+    return frozenset(alias for aliases in every if _LANGUAGES.intersection(aliases) for alias in aliases)
