@@ -9,8 +9,9 @@ from ..widgets.document.diff import Diff
 from ..widgets.document.model import Block, Document
 from ..widgets.document.plain import Spans
 from ..widgets.file_list import FileRow
+from ..widgets.rows import Row
 from ..widgets.signs import Signs
-from ..widgets.step_lines import ENDING_ROLES, Row
+from ..widgets.step_lines import ENDING_ROLES
 from ..widgets.words import clock, count, place
 
 

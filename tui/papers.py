@@ -14,8 +14,8 @@ from ..widgets.document.model import Document
 from ..widgets.document.plain import PlainText, Spans, facts
 from ..widgets.document.step_document import step_document
 from ..widgets.document.syntax import Code, CodeBlock
+from ..widgets.rows import Row
 from ..widgets.signs import Signs
-from ..widgets.step_lines import Row
 from ..widgets.words import count, size
 from .following import Source as FollowingSource
 from .render.look import Look

@@ -5,8 +5,8 @@ from typing import ClassVar, Protocol
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from .rows import Row
 from .signs import UNICODE, Signs
-from .step_lines import Row
 from .virtual_list import VirtualList
 
 

@@ -8,8 +8,8 @@ from textual.message import Message
 from textual.strip import Strip
 
 from ..sessions.text import cell_width, cut_left, one_line, pad
+from .rows import Row
 from .signs import UNICODE, Signs
-from .step_lines import Row
 from .virtual_list import VirtualList
 
 FileRow = tuple[str, str, str, str]

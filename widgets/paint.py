@@ -18,7 +18,7 @@ ROLES = {
     "role--command", "role--output", "role--rule", "role--heading", "role--cursor", "role--cursor-blurred",
     "role--title", "role--strong", "role--emphasis", "role--link", "role--code", "role--source", "role--keyword",
     "role--string", "role--comment", "role--number", "role--name", "role--added", "role--added-word", "role--removed",
-    "role--removed-word", "role--hunk", "role--line",
+    "role--removed-word", "role--hunk", "role--line", "role--match",
 }  # fmt: skip
 """The component classes of a widget that paints by roles."""
 
@@ -63,6 +63,7 @@ ROLES_CSS = """
     & > .role--removed-word { color: $removed; background: $removed-word-ground; text-style: $changed-style; }
     & > .role--hunk { color: $hunk; }
     & > .role--line { color: $rule; }
+    & > .role--match { color: $text-warning; text-style: reverse bold; }
     & > .role--cursor { background: $block-cursor-background; color: $block-cursor-foreground; }
     & > .role--cursor-blurred { background: $cursor-blurred; }
 """

@@ -13,6 +13,8 @@ from msgspec import Struct
 from ..sessions.model import Change, Step, StepKind, StepStatus
 from ..sessions.text import cell_width, clean, cut, one_line, shorten
 from . import words
+from .document.markdown import Markdown
+from .rows import Row
 from .signs import UNICODE, Signs
 from .wrap import wrap
 
@@ -35,10 +37,8 @@ LINE_LIMIT = 2_000
 EDGE = 4_000
 """Characters of an output that are looked at from each end, so that a huge one costs no more."""
 
-Span = tuple[str, str]
-"""Text and the role of its colour."""
-
-Row = tuple[Span, ...]
+SET_OUT = 8_000
+"""Characters of a message that is set out as Markdown; a longer one is shown as it was written."""
 
 
 class Manner(Struct, frozen=True):
@@ -66,6 +66,8 @@ class Line(Struct, frozen=True):
 def step_rows(step: Step, width: int, manner: Manner = Manner()) -> list[Row]:  # noqa: B008 - it is frozen
     """The step wrapped to ``width`` cells, or its one line cut to them."""
     indent = f"  {manner.signs.nested} " if step.parent else ""
+    if manner.level != BRIEF and step.kind in _PROSE and len(step.text) <= SET_OUT:
+        return _prose(step, indent, width, manner)
     lines = step_lines(step, manner)
     if manner.level == BRIEF:
         return [_brief(lines, indent, width)]
@@ -73,6 +75,30 @@ def step_rows(step: Step, width: int, manner: Manner = Manner()) -> list[Row]:  
     for line in lines:
         rows.extend(_rows(line, indent, width))
     return rows
+
+
+_PROSE = {StepKind.MESSAGE: "text", StepKind.REASONING: "dim"}
+"""Kinds whose texts are Markdown, and the role of their words."""
+
+
+def _prose(step: Step, indent: str, width: int, manner: Manner) -> list[Row]:
+    """A text set out, below its mark; folded after as many rows as the kind may have lines."""
+    role = _PROSE[step.kind]
+    mark = f"{indent}{manner.signs.kinds[step.kind]} "
+    margin = indent + " " * (cell_width(mark) - cell_width(indent))
+    block = Markdown(step.text, signs=manner.signs)
+    room = _room(step.kind, manner)
+    rows: list[Row] = []
+    for item in range(len(block)):
+        rows += [_in_role(row, role) for row in block.rows(item, width - cell_width(mark))]
+        if len(rows) > room + 1:
+            rows = [*rows[:room], ((f"… more of {words.count(len(step.text), 'character')}", "dim"),)]
+            break
+    return [((mark if number == 0 else margin, role), *row) for number, row in enumerate(rows or [()])]
+
+
+def _in_role(row: Row, role: str) -> Row:
+    return tuple((text, role if own == "text" else own) for text, own in row) if role != "text" else row
 
 
 def step_lines(step: Step, manner: Manner = Manner()) -> list[Line]:  # noqa: B008 - it is frozen

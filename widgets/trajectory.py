@@ -9,10 +9,11 @@ from textual.message import Message
 from textual.strip import Strip
 
 from ..sessions.model import Step, StepStatus
+from .rows import Row
 from .shown_steps import ShownSteps
 from .signs import UNICODE, Signs
 from .step_groups import FAILURES, PROMPTS
-from .step_lines import BRIEF, USUAL, WHOLE, Manner, Row, rule, step_rows
+from .step_lines import BRIEF, USUAL, WHOLE, Manner, rule, step_rows
 from .step_source import Steps
 from .virtual_list import VirtualList
 

@@ -17,8 +17,8 @@ from textual.strip import Strip
 
 from .heights import Heights
 from .paint import ROLES, ROLES_CSS, Painter
+from .rows import Row
 from .signs import UNICODE, Signs
-from .step_lines import Row
 
 CACHED_ITEMS = 400
 

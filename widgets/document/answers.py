@@ -5,7 +5,7 @@ from typing import Any
 
 from ...sessions.text import one_line
 from .. import words
-from ..step_lines import Row
+from ..rows import Row
 from .diff import Diff
 from .lines import Lines
 from .model import Block

@@ -5,7 +5,7 @@ from functools import cached_property
 from itertools import takewhile
 from operator import eq
 
-from ..step_lines import Row, Span
+from ..rows import Row, Span
 from .diff_scan import Scan
 from .flow import filled, flow
 from .lines import Lines

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from ...sessions.text import cell_width
-from ..step_lines import Row, Span
+from ..rows import Row, Span
 from ..wrap import cuts
 
 LEAST_ROOM = 8

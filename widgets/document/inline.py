@@ -7,7 +7,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from ...sessions.text import one_line
-from ..step_lines import Span
+from ..rows import Span
 
 PARSED = 8_000
 """Characters of one paragraph that are looked through for marks; a longer one is shown as it was written."""

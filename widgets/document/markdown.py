@@ -11,8 +11,8 @@ from itertools import chain
 from markdown_it.tree import SyntaxTreeNode as Node
 
 from ...sessions.text import cell_width, clean, one_line
+from ..rows import Row
 from ..signs import UNICODE, Signs
-from ..step_lines import Row
 from .inline import parser
 from .lines import TAB
 from .model import Block

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ...sessions.text import cell_width, pad
-from ..step_lines import Row, Span
+from ..rows import Row, Span
 from ..wrap import wrap
 from .flow import flow
 from .lines import Lines

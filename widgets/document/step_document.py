@@ -8,8 +8,9 @@ from msgspec import Struct
 from ...sessions.model import Change, Step, StepKind, StepStatus, Usage
 from ...sessions.text import one_line
 from .. import words
+from ..rows import Row, Span
 from ..signs import UNICODE, Signs
-from ..step_lines import Row, Span, line_counts
+from ..step_lines import line_counts
 from .answers import answer, arguments, nothing
 from .diff import Diff
 from .diff_scan import added_text

@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 from ...sessions.model import Step, StepKind, StepStatus
 from ...sessions.text import one_line
 from .. import words
+from ..rows import Row, Span
 from ..signs import Signs
-from ..step_lines import ENDING_ROLES, Row, Span
+from ..step_lines import ENDING_ROLES
 
 KINDS = {
     StepKind.TOOL_CALL: "tool call",
@@ -37,7 +38,7 @@ _TOOLS = (StepKind.TOOL_CALL, StepKind.WEB_SEARCH, StepKind.SUBAGENT, StepKind.F
 def _place(step: Step) -> list[Span]:
     """The prompt of a turn is its step 0: to say so would help nobody."""
     told = [f"turn {step.turn}"]
-    if step.index or step.kind is not StepKind.PROMPT:
+    if step.index > 0 or (step.index == 0 and step.kind is not StepKind.PROMPT):
         told.append(f"step {step.index}")
     if step.parent:
         told.append("by a sub-agent")
