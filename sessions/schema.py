@@ -19,7 +19,10 @@ _SESSION_KEYS = (
 def session_json(session: Session) -> dict[str, Any]:
     """A session; the keys stand in the documented order."""
     data: dict[str, Any] = to_builtins(session)
-    return {key: data[key] for key in _SESSION_KEYS} | {"attention": session.attention}
+    return {key: data[key] for key in _SESSION_KEYS} | {
+        "attention": session.attention,
+        "unread": session.unread,
+    }
 
 
 _COMMON = ("turn", "index", "kind", "text", "status", "at", "ended_at")
