@@ -10,7 +10,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from .export.diffs import extent
+from .changes.diffs import diff_of
+from .changes.places import place_of
 from .model import MESSAGE_CHARACTERS, Step, StepKind, StepStatus, Usage
 from .suite_runs import SuiteRun, suite_run
 from .text import clean, one_line, shorten
@@ -58,7 +59,7 @@ class Digest(Struct, frozen=True, kw_only=True):
     web_searches: int = 0
     subagents: int = 0
     declined: int = 0
-    """Steps for which the agent had no permission."""
+    """Steps that were not done, because the agent had no permission; they count as nothing else."""
     errors: int = 0
     errors_fatal: int = 0
     error: str | None = None
@@ -102,7 +103,7 @@ class _Count:
     """The sums so far."""
 
     def __init__(self, cwd: str | None) -> None:
-        self._cwd = cwd.rstrip("/") if cwd else None
+        self._cwd = cwd
         self._sums: dict[str, Any] = {}  # whole numbers
         self._failures: list[FailedCommand] = []
         self._files: set[int] = set()
@@ -118,7 +119,9 @@ class _Count:
             self._more("prompts")
             return
         self._more("steps")
-        self._more("declined", step.status is StepStatus.DECLINED)
+        if step.status is StepStatus.DECLINED:
+            self._more("declined")
+            return
         match step.kind:
             case StepKind.COMMAND:
                 self._command(step)
@@ -171,10 +174,10 @@ class _Count:
         for change in step.changes:
             if change.path:
                 self._touched(_below(change.path, self._cwd))
-            if change.diff:
+            diff = diff_of(change.diff)
+            if diff is not None:
                 added, removed = self._lines or (0, 0)
-                more, less = extent(change.diff)
-                self._lines = added + more, removed + less
+                self._lines = added + diff.added, removed + diff.removed
 
     def _touched(self, path: str) -> None:
         key = hash(path)
@@ -194,5 +197,4 @@ class _Count:
 
 def _below(path: str, cwd: str | None) -> str:
     """The path as seen from a folder; one that lies elsewhere stays whole."""
-    whole = posixpath.normpath(posixpath.join(cwd or "", path))
-    return whole.removeprefix(f"{cwd}/") if cwd is not None else whole
+    return place_of(path, cwd).shown if cwd else posixpath.normpath(path)
