@@ -357,9 +357,9 @@ class SessionManager(SessionReader):
             index_file.forget_others(self._layout.indexes, {session.id for session in self._store.sessions()})
         return Cleaned(deleted=tuple(deleted), kept=tuple(kept), removed=tuple(removed))
 
-    def mark_seen(self, ref: str) -> None:
-        """Remember that somebody looked."""
-        self._store.mark_seen(self.get(ref).id)
+    def mark_seen(self, ref: str, steps: int | None = None) -> None:
+        """Remember that somebody has seen so many steps, or all that are recorded; never fewer than before."""
+        self._store.mark_seen(self.get(ref).id, steps)
 
     def settle(self) -> None:
         """Find sessions whose runner died: adopt what lives, conclude what does not, send lost runners again."""

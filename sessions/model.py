@@ -141,6 +141,8 @@ class Session(Struct, frozen=True, kw_only=True):
     source: str = "user"
     host: str = ""
     seen_at: int | None = None
+    seen_steps: int | None = None
+    """How many of its steps somebody has seen; None where nobody looked yet or that was not recorded."""
     archived_at: int | None = None
     """When somebody put it away: kept, and not in the way any more."""
 
@@ -150,6 +152,18 @@ class Session(Struct, frozen=True, kw_only=True):
         if self.status not in (Status.WAITING, Status.FAILED, Status.DONE, Status.LOST):
             return False
         return self.seen_at is None or self.seen_at < self.updated_at
+
+    @property
+    def unread(self) -> int:
+        """Steps since somebody looked: all of them where nobody did, 0 where it is not known how many there were."""
+        if self.seen_steps is None and self.seen_at is not None:
+            return 0
+        return max(0, self.steps - (self.seen_steps or 0))
+
+    @property
+    def all_seen(self) -> bool:
+        """Whether the marker says that somebody has seen all of it; else a look moves it on."""
+        return not self.attention and self.seen_steps is not None and self.seen_steps >= self.steps
 
 
 class Stopping(Struct, frozen=True, kw_only=True):

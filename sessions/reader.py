@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -25,6 +26,7 @@ from .trash import Trashed
 
 if TYPE_CHECKING:
     from .changes.git import GitDiff
+    from .digest import Digest
 
 
 class SessionReader:
@@ -182,6 +184,22 @@ class SessionReader:
     def trajectory(self, ref: str, turn: int | None = None) -> list[Step]:
         """All of :meth:`each_step`."""
         return list(self.each_step(ref, turn))
+
+    def digest(self, ref: str, turn: int | None = None, *, whole: bool = False) -> "Digest":
+        """What happened, in facts: since somebody looked; in one turn; or in the whole session.
+
+        The whole is also what is told where nobody looked yet, or it is not known how much was seen.
+
+        Raises:
+            UsageError: it has no such turn.
+            StoreError: a turn file cannot be read.
+        """
+        from .digesting import digest_of
+
+        session = self.get(ref)
+        self._checked_turn(session, turn)
+        turns = self._store.turns(session.id)
+        return digest_of(session, turns, partial(self.each_step, session.id), turn=turn, whole=whole)
 
     def messages(self, ref: str) -> list[Step]:
         """The conversation: prompts and messages."""

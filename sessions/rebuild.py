@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from .clock import now_ms
 from .errors import NewerStoreError, StoreError
-from .identity_file import read_identity
+from .identity_file import Identity, read_identity
 from .layout import SESSION_ID, Layout
 from .settling import settle
 from .store.restore import restore
@@ -53,9 +53,20 @@ def _restore_all(layout: Layout, store: Store) -> tuple[list[str], list[str]]:
         except StoreError as error:
             skipped.append(str(error))
             continue
-        if identity.session.id == path.name and restore(store, identity):
+        if identity.session.id == path.name and restore(store, _marker_lost(identity)):
             restored.append(path.name)
     return restored, skipped
+
+
+def _marker_lost(identity: Identity) -> Identity:
+    """The record without what it says of who looked: it was written before anybody could see how the turn ended.
+
+    How many steps were seen is not known then, and nothing counts as unread until the next look.  What needs
+    attention does as before.
+    """
+    session = identity.session
+    lost = structs.replace(session, seen_at=session.seen_at or session.created_at, seen_steps=None)
+    return structs.replace(identity, session=lost)
 
 
 def _usable(path: Path) -> bool:

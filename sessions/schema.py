@@ -1,12 +1,15 @@
 """What ``--json`` prints: one schema for every verb.  Unknown is null, never 0."""
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import to_builtins
 
 from .model import Prompt, Receipt, Session, Step, StepKind, Turn
+
+if TYPE_CHECKING:
+    from .digest import Digest
 
 _SESSION_KEYS = (
     "id", "agent", "title", "task", "status", "reason", "cwd", "model", "turn", "parent", "usage", "cost_usd",
@@ -19,7 +22,10 @@ _SESSION_KEYS = (
 def session_json(session: Session) -> dict[str, Any]:
     """A session; the keys stand in the documented order."""
     data: dict[str, Any] = to_builtins(session)
-    return {key: data[key] for key in _SESSION_KEYS} | {"attention": session.attention}
+    return {key: data[key] for key in _SESSION_KEYS} | {
+        "attention": session.attention,
+        "unread": session.unread,
+    }
 
 
 _COMMON = ("turn", "index", "kind", "text", "status", "at", "ended_at")
@@ -61,6 +67,12 @@ def prompt_json(prompt: Prompt) -> dict[str, Any]:
 def receipt_json(receipt: Receipt) -> dict[str, Any]:
     """What a stop ended, and what it could not end."""
     data: dict[str, Any] = to_builtins(receipt)
+    return data
+
+
+def digest_json(digest: "Digest") -> dict[str, Any]:
+    """What happened, in facts."""
+    data: dict[str, Any] = to_builtins(digest)
     return data
 
 

@@ -10,7 +10,7 @@ import click
 
 from .. import __version__
 from ..sessions.errors import AgentdashError
-from .commands import changes, common, doctor, export, finish, keep, read, replay, setup, start, watch
+from .commands import changes, common, digest, doctor, export, finish, keep, read, replay, setup, start, watch
 
 INTERRUPTED, BROKEN_PIPE = 130, 141
 """What a shell reports for SIGINT and SIGPIPE."""
@@ -49,10 +49,10 @@ def cli(context: click.Context) -> int | None:
 
 
 for _command in (
-    start.spawn, start.run, read.ls, read.show, read.trajectory, read.messages, read.output, start.inject,
-    finish.stop, start.retry, finish.rm, finish.ps, keep.archive, keep.restore, keep.clean, read.explain, finish.wait,
-    read.view, watch.watch, changes.changes, export.export, replay.replay, setup.config, setup.demo, setup.completion,
-    doctor.doctor,
+    start.spawn, start.run, read.ls, read.show, digest.digest, read.trajectory, read.messages, read.output,
+    start.inject, finish.stop, start.retry, finish.rm, finish.ps, keep.archive, keep.restore, keep.clean, read.explain,
+    finish.wait, read.view, watch.watch, changes.changes, export.export, replay.replay, setup.config, setup.demo,
+    setup.completion, doctor.doctor,
 ):  # fmt: skip
     cli.add_command(_command)
 

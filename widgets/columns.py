@@ -23,6 +23,12 @@ WHAT_GOOD = 40
 MESSAGE_LEAST = 24
 """Cells left of the text's room from which on the last message stands behind the title."""
 
+UNREAD_COUNTED = 99
+"""More unread steps are not counted: each number of a running session is sent over the line."""
+
+UNREAD_ROOM = 24
+"""Cells that the text keeps beside the unread steps: at 80 columns it needs them more."""
+
 SILENT_MS = 120_000
 """A running agent that printed nothing for so long is worth a second line."""
 
@@ -57,6 +63,11 @@ def _age(session: Session, now: int, _: Signs) -> str:
     return words.age(now - last_sign_of_life(session))
 
 
+def _unread(session: Session, _: int, __: Signs) -> str:
+    count = session.unread
+    return f"+{count}" if 0 < count <= UNREAD_COUNTED else f"{UNREAD_COUNTED}+" if count else ""
+
+
 def _time(session: Session, now: int, _: Signs) -> str:
     if session.started_at is None:
         return ""
@@ -71,15 +82,17 @@ STATE = Column("state", 11, _state)
 """Mark and word."""
 
 _MARK = Column("", 1, _mark)
+_NEW = Column("new", 3, _unread, rank=7, room=UNREAD_ROOM, right=True)
 OTHERS = (
     Column("age", 4, _age, rank=1, right=True),
-    Column("time", 4, _time, rank=8, room=WHAT_GOOD, right=True),
+    _NEW,
+    Column("time", 4, _time, rank=9, room=WHAT_GOOD, right=True),
     Column("turn", 4, lambda s, _, __: str(s.turn), rank=4, right=True),
     Column("tok", 5, lambda s, _, __: words.tokens(s.usage.total_tokens), rank=5, right=True),
     Column("cost", 7, lambda s, _, __: words.money(s.cost_usd), rank=6, right=True),
-    Column("id", 8, lambda s, _, __: s.id[:8], rank=7, room=WHAT_GOOD),
+    Column("id", 8, lambda s, _, __: s.id[:8], rank=8, room=WHAT_GOOD),
     Column("agent", 7, lambda s, _, __: one_line(s.agent), rank=2),
-    Column("model", 12, lambda s, _, __: one_line(s.model or "?"), rank=9, room=WHAT_GOOD),
+    Column("model", 12, lambda s, _, __: one_line(s.model or "?"), rank=10, room=WHAT_GOOD),
     Column("where", 10, _where, rank=3, cut_left=True),
 )
 """What may stand between the state and the text."""
@@ -204,4 +217,6 @@ def fitted(column: Column, session: Session, now: int, signs: Signs) -> str:
 def _cell_role(column: Column, colour: str) -> str:
     if column in (STATE, _MARK):
         return colour
+    if column == _NEW:
+        return "good" if colour == "good" else "dim"
     return "dim" if colour == "dim" or column.rank >= 4 else "text"

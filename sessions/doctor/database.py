@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from ..store.database import VERSION
+from ..store.migrations import VERSION
 from .model import Finding, Subject, fail, ok, warn
 
 REBUILD = "agentdash doctor --rebuild"

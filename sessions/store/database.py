@@ -1,4 +1,4 @@
-"""Opening the SQLite file: version, migrations, and the two kinds of connection.
+"""Opening the SQLite file: the two kinds of connection, and what its errors mean.
 
 Merely opening a connection can touch the WAL and wake every watcher, so a process opens one ``query_only``
 connection for reading and one for writing, when first needed, and keeps both.
@@ -11,10 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
 
-from ..errors import NewerStoreError, StoreError
-
-VERSION = 1
-"""``user_version`` of the schema in ``schema.sql``; a file with a higher one is refused."""
+from ..errors import StoreError
+from .migrations import migrate
 
 BUSY_SECONDS = 15.0
 """How long a writer waits for the others; transactions here take milliseconds."""
@@ -152,37 +150,6 @@ def _meaning(error: sqlite3.DatabaseError, path: Path) -> str:
         )
     if code == sqlite3.SQLITE_FULL:
         return f"The disk is full: {path} cannot be written."
+    if code == sqlite3.SQLITE_READONLY:
+        return f"The database {path} is read-only: nothing can be recorded. `agentdash doctor` tells more."
     return f"The database {path} cannot be used: {error}. `agentdash doctor` tells more."
-
-
-def migrate(connection: sqlite3.Connection, path: Path) -> None:
-    """Bring the schema up to date; migrations only add, because older runners go on writing.
-
-    Raises:
-        NewerStoreError: the file was written by a newer agentdash.
-    """
-    found = connection.execute("PRAGMA user_version").fetchone()[0]
-    if found == VERSION:
-        return
-    if found > VERSION:
-        raise NewerStoreError(f"{path} was written by a newer agentdash (schema {found}); please upgrade this one.")
-    connection.execute("BEGIN EXCLUSIVE")
-    try:
-        if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
-            for statement in _statements((Path(__file__).parent / "schema.sql").read_text("utf-8")):
-                connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {VERSION}")
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.rollback()
-        raise
-
-
-def _statements(script: str) -> Iterator[str]:
-    """Cut a script into statements: ``executescript`` would commit the transaction we hold."""
-    pending = ""
-    for line in script.splitlines(keepends=True):
-        pending += line
-        if sqlite3.complete_statement(pending):
-            yield pending
-            pending = ""

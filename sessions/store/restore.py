@@ -11,7 +11,7 @@ from ..model import Prompt, Session, Turn
 from .rows import USAGE_COLUMNS, dump
 from .store import Recipe, Store
 
-_OWN_COLUMNS = ("usage", "stopping", "seen_at")
+_OWN_COLUMNS = ("usage", "stopping", "seen_at", "seen_steps")
 """Fields of a session that are no columns, or not as they are."""
 
 
@@ -39,7 +39,7 @@ def _insert_all(store: Store, identity: Identity, session: Session) -> bool:
         for prompt in identity.prompts:
             _insert(db, "prompts", _prompt_row(prompt))
         if session.seen_at is not None:
-            _insert(db, "seen", {"session": session.id, "at": session.seen_at})
+            _insert(db, "seen", {"session": session.id, "at": session.seen_at, "steps": session.seen_steps})
     return True
 
 

@@ -20,7 +20,8 @@ USAGE_COLUMNS = (
 _SESSION_COLUMNS = (
     "id", "agent", "title", "task", "reason", "cwd", "model", "turn", "parent", "cost_usd", "exit_code",
     "signal", "created_at", "updated_at", "started_at", "ended_at", "last_event_at", "last_message",
-    "agent_session", "steps", "unknown", "left", "left_note", "source", "host", "seen_at", "archived_at",
+    "agent_session", "steps", "unknown", "left", "left_note", "source", "host", "seen_at", "seen_steps",
+    "archived_at",
 )  # fmt: skip
 _TURN_COLUMNS = (
     "session", "n", "reason", "run_id", "created_at", "started_at", "ended_at", "duration_ms", "runner_pid",
@@ -28,7 +29,10 @@ _TURN_COLUMNS = (
     "stop_requested_at", "stop_by", "rule", "asked_by", "launches", "cost_usd", "steps", "unknown",
 )  # fmt: skip
 
-SELECT_SESSION = "SELECT sessions.*, seen.at AS seen_at FROM sessions LEFT JOIN seen ON seen.session = sessions.id"
+SELECT_SESSION = (
+    "SELECT sessions.*, seen.at AS seen_at, seen.steps AS seen_steps"
+    " FROM sessions LEFT JOIN seen ON seen.session = sessions.id"
+)
 
 
 def session_from(row: sqlite3.Row) -> Session:

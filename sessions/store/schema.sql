@@ -129,7 +129,8 @@ CREATE INDEX tombstones_seq ON tombstones (seq);
 
 CREATE TABLE seen (
     session TEXT PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
-    at      INTEGER NOT NULL
+    at      INTEGER NOT NULL,
+    steps   INTEGER                              -- how many steps had been made by then; NULL: not known
 ) STRICT;
 
 -- The change feed is kept by the database itself, so that no writer can forget it.

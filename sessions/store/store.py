@@ -362,13 +362,18 @@ class Store:
         rows = self.database.rows(f"{SELECT_SESSION} WHERE sessions.left > 0 AND status NOT IN ({_OPEN})")
         return [session_from(row) for row in rows]
 
-    def mark_seen(self, session_id: str) -> None:
-        """Remember that somebody looked at the session."""
+    def mark_seen(self, session_id: str, steps: int | None = None) -> None:
+        """Remember that somebody has seen so many steps of the session, or all; at most those that are recorded.
+
+        The marker never goes back to fewer steps.
+        """
         with self.database.transaction() as db:
             db.execute(
-                "INSERT INTO seen (session, at) SELECT id, ? FROM sessions WHERE id = ?"
-                " ON CONFLICT (session) DO UPDATE SET at = excluded.at",
-                (now_ms(), session_id),
+                "INSERT INTO seen (session, at, steps)"
+                " SELECT id, ?, MIN(COALESCE(?, steps), steps) FROM sessions WHERE id = ?"
+                " ON CONFLICT (session) DO UPDATE SET at = excluded.at,"
+                " steps = MAX(COALESCE(seen.steps, 0), excluded.steps)",
+                (now_ms(), steps, session_id),
             )
 
 

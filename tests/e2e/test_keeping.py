@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from msgspec import structs
 
 from agentdash.sessions import trash
 from agentdash.sessions.errors import (
@@ -46,8 +47,9 @@ def test_a_deleted_session_comes_back_as_it_was(manager):
     [first] = manager.wait([manager.spawn("hello [[demo:quick]]", agent="demo").id], timeout=30)
     manager.inject(first.id, "more [[demo:quick]]")
     manager.wait([first.id], timeout=30)
-    manager.mark_seen(first.id)
+    manager.mark_seen(first.id, 7)
     before = whole(manager, first.id)
+    assert before[0].seen_steps == 7
     seq = manager.changes(0).seq
     manager.delete(first.id)
     assert manager.changes(seq).removed == (first.id,)
@@ -152,7 +154,11 @@ def test_a_lost_database_is_made_anew_from_the_folders(manager, damage, database
         database.write_bytes(b"garbage" * 5000)
     rebuilt = rebuild(manager._layout)
     assert sorted(rebuilt.restored) == sorted(session.id for session in (done, failed, talked))
-    assert [whole(manager, session.id) for session in (done, failed, talked)] == before
+    after = [whole(manager, session.id) for session in (done, failed, talked)]
+    assert [session.unread for session, *_ in after] == [0, 0, 0]  # nobody knows what was seen
+    assert [session.attention for session, *_ in after] == [True, True, True]
+    unmarked = [(structs.replace(session, seen_at=None), *rest) for session, *rest in after]
+    assert unmarked == before
     aside = list(manager.home.glob("agentdash.db.broken-*"))
     assert len(aside) == (damage == "garbage")
     assert rebuild(manager._layout).restored == ()

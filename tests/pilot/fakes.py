@@ -45,8 +45,9 @@ SESSIONS = [
             reason="wants to run: rm -rf build/"),
     session("failed01", Status.FAILED, "add dark mode", created=2, agent="claude", cwd="/home/ann/code/web",
             reason="401 invalid api key", cost_usd=None),
-    session("done0001", Status.DONE, "write the migration", created=3, agent="claude", turn=3),
-    session("running1", Status.RUNNING, "split [/red] the monolith into services", created=4),
+    session("done0001", Status.DONE, "write the migration", created=3, agent="claude", turn=3, steps=37),
+    session("running1", Status.RUNNING, "split [/red] the monolith into services", created=4, steps=140,
+            seen_at=T0, seen_steps=20),
     session("stopped1", Status.STOPPED, "rename the store", created=5),
 ]  # fmt: skip
 
@@ -303,7 +304,7 @@ class FakeManager:
     def default_agent(self):
         return "codex"
 
-    def mark_seen(self, ref):
+    def mark_seen(self, ref, steps=None):
         self.calls.append(("mark_seen", ref))
 
     def settle(self):

@@ -109,6 +109,32 @@ async def test_enter_opens_and_escape_goes_back(dashboard):
         assert d.app.is_running
 
 
+async def test_what_comes_while_somebody_reads_it_is_not_counted_as_new(dashboard):
+    async with dashboard() as d:
+        await d.select("running1")
+        running = d.manager.get("running1")
+        await d.press("enter")
+        d.manager.calls.clear()
+        d.manager.put(structs.replace(running, steps=150, seen_steps=140))
+        await d.called("mark_seen", "running1")
+        assert d.main.table.session("running1").unread == 0
+        await d.press("escape")
+        d.manager.put(structs.replace(running, steps=153, seen_steps=150))
+        await d.shows("1s  +3")
+
+
+async def test_a_row_with_a_hundred_unread_steps_is_not_drawn_for_each_one_more(dashboard, monkeypatch):
+    async with dashboard() as d:
+        await d.shows("1s 99+")
+        drawn = []
+        monkeypatch.setattr(d.main.table, "refresh", lambda *regions, **_: drawn.extend(regions))
+        running = d.manager.get("running1")
+        d.main.table.update_rows([structs.replace(running, steps=running.steps + 1)])
+        assert drawn == []
+        d.main.table.update_rows([structs.replace(running, seen_steps=running.steps)])
+        assert [region.width for region in drawn] == [4]
+
+
 async def test_scrolling_up_leaves_following_and_joins_again(dashboard):
     async with dashboard(size=(100, 24)) as d:
         steps = d.main.detail.steps

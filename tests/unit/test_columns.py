@@ -48,6 +48,33 @@ def test_a_new_outcome_is_told_in_words_until_somebody_looked():
     assert "new" not in line(session(status=Status.DONE, seen_at=NOW))
 
 
+def unread(width=120, **own):
+    """The cell of the unread steps, and what its colour means."""
+    place = [column.heading for column in columns(width)].index("new")
+    return cells(session(**own), NOW, width)[place]
+
+
+def test_steps_that_nobody_has_seen_are_counted_left_of_the_text():
+    assert unread(steps=12) == ("+12", "dim")
+    assert unread(steps=12, seen_at=NOW, seen_steps=5) == (" +7", "dim")
+    assert unread(steps=12, status=Status.DONE) == ("+12", "good")
+    assert unread(steps=12, status=Status.DONE, seen_at=NOW, seen_steps=8) == (" +4", "dim")
+    assert unread(steps=12, status=Status.FAILED) == ("+12", "dim")
+
+
+def test_no_number_stands_where_all_was_seen_or_nobody_knows():
+    assert unread(steps=0) == ("   ", "dim")
+    assert unread(steps=12, seen_at=NOW, seen_steps=12) == ("   ", "dim")
+    assert unread(steps=12, seen_at=NOW) == ("   ", "dim")
+    assert unread(steps=9, seen_at=NOW, seen_steps=12) == ("   ", "dim")
+
+
+def test_beyond_99_unread_steps_a_row_stays_as_it_is():
+    assert unread(steps=99)[0] == "+99"
+    assert unread(steps=100)[0] == "99+"
+    assert cells(session(steps=100), NOW, 120) == cells(session(steps=100_000), NOW, 120)
+
+
 def test_age_counts_from_the_last_sign_of_life():
     assert " 4s " in line(session())
     assert " 2m " in line(session(status=Status.DONE, ended_at=NOW - 121_000))
@@ -67,10 +94,11 @@ def test_a_row_is_exactly_as_wide_as_the_table(title, said):
 
 def test_columns_go_by_rank_until_the_title_has_room():
     named = lambda width: [column.heading for column in columns(width)]  # noqa: E731
-    everything = ["state", "age", "time", "turn", "tok", "cost", "id", "agent", "model", "where"]
+    everything = ["state", "age", "new", "time", "turn", "tok", "cost", "id", "agent", "model", "where"]
     assert named(160) == everything
     assert named(115) == [name for name in everything if name not in ("model",)]
-    assert named(96) == ["state", "age", "turn", "tok", "cost", "agent", "where"]
+    assert named(96) == ["state", "age", "new", "turn", "tok", "cost", "agent", "where"]
+    assert named(82) == ["state", "age", "turn", "tok", "cost", "agent", "where"]
     assert named(70) == ["state", "age", "turn", "tok", "agent", "where"]
     assert named(40) == ["", "age", "agent"]
     assert named(28) == ["", "age"]

@@ -35,7 +35,7 @@ from agentdash.sessions.doctor.commands import Answer
 from agentdash.sessions.doctor.model import Check, Finding, Subject, fail, ok, warn
 from agentdash.sessions.doctor.mounts import mount_of, parse
 from agentdash.sessions.layout import Layout
-from agentdash.sessions.store.database import VERSION
+from agentdash.sessions.store.migrations import VERSION
 from agentdash.sessions.store.store import Store
 from agentdash.sessions.supervision import locks, procs
 from agentdash.tui.render.findings import findings_text

@@ -65,9 +65,15 @@ def test_t1_a_row_shows_state_id_age_turn_tokens_cost_agent_where_and_title() ->
     usage = Usage(total_tokens=18_240)
     counts, headings, row = sessions_text([session(usage=usage, cost_usd=0.31, last_event_at=96_000)], LOOK)
     assert counts == "1 session   ● 1 running   18.2k tok   $0.31"
-    assert headings.split() == ["state", "id", "age", "time", "turn", "tok", "cost", "agent", "where", "what"]
+    assert headings.split() == ["state", "id", "age", "new", "turn", "tok", "cost", "agent", "where", "what"]
     words = ["●", "running", "a1b2c3d4", "4s", "2", "18.2k", "$0.31", "codex", "/srv/code/api"]
     assert row.split() == [*words, "fix", "the", "login", "test"]
+
+
+def test_unread_steps_stand_in_the_row_and_in_the_json() -> None:
+    headings, row = sessions_text([session(steps=12, seen_at=5, seen_steps=9)], LOOK)[1:]
+    assert row[: headings.index("new") + 3].endswith(" +3")
+    assert list(session_json(session(steps=12)).items())[-2:] == [("attention", False), ("unread", 12)]
 
 
 def test_z47_an_unknown_number_is_a_question_mark_never_zero() -> None:

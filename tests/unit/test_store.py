@@ -61,6 +61,40 @@ def test_looking_at_a_session_is_a_change_that_other_front_ends_see(store):
     assert [s.seen_at is not None for s in store.changes(seq).updated] == [True]
 
 
+def test_steps_are_unread_until_somebody_looks_and_again_when_more_come(store):
+    session_id = create(store)
+    assert store.session(session_id).unread == 0
+    play(store, session_id)
+    never = store.session(session_id)
+    assert (never.seen_steps, never.unread, never.all_seen) == (None, 3, False)
+    store.mark_seen(session_id)
+    looked = store.session(session_id)
+    assert (looked.seen_steps, looked.unread, looked.all_seen) == (3, 0, True)
+    store.add_turn(session_id, 1, "more", Launch(argv=("true",)), "run-2")
+    play(store, session_id, 2)
+    assert (store.session(session_id).steps, store.session(session_id).unread) == (6, 3)
+
+
+def test_a_marker_never_goes_back_to_fewer_steps(store):
+    session_id = create(store)
+    play(store, session_id)
+    for given, kept in ((1, 1), (2, 2), (0, 2), (None, 3), (1, 3)):
+        store.mark_seen(session_id, given)
+        assert store.session(session_id).seen_steps == kept
+
+
+def test_nobody_has_seen_more_steps_than_there_are(store):
+    session_id = create(store)
+    play(store, session_id)
+    store.mark_seen(session_id, 1000)
+    assert store.session(session_id).seen_steps == 3
+
+
+def test_a_session_that_was_deleted_gets_no_marker(store):
+    store.mark_seen("nobody")
+    assert store.database.rows("SELECT * FROM seen") == []
+
+
 def test_a_turn_is_claimed_by_exactly_one(store):
     session_id = create(store)
     assert TurnLog(store, session_id, 1, OWNER).claim() is not None

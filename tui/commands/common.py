@@ -202,6 +202,15 @@ def name_of(session: "Session") -> str:
     return f'{session.id[:8]} "{one_line(session.title or session.task, 40)}"'
 
 
+def looked_at(manager: "SessionManager", session: "Session", turn: int | None = None) -> None:
+    """A person at a terminal has seen the session as it stands here; a pipe has not.
+
+    Who has seen one turn that is not the newest has seen its outcome, but not what came behind it.
+    """
+    if not session.all_seen and sys.stdout.isatty():
+        manager.mark_seen(session.id, 0 if turn is not None and turn < session.turn else session.steps)
+
+
 def read_prompt(words: Sequence[str]) -> str:
     """The prompt: the argument; stdin for ``-`` or for a pipe alone; both for an argument and ``-``.
 

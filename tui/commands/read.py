@@ -13,7 +13,6 @@ from . import common
 from .start import complete_agents
 
 if TYPE_CHECKING:
-    from ...sessions.manager import SessionManager
     from ...sessions.model import Session, Step
 
 _NEWEST = 30
@@ -72,7 +71,7 @@ def show(ref: str, as_json: bool) -> None:
         from ..render.cards import session_card
 
         common.say(session_card(session, turns, prompts, common.look()))
-        _looked_at(manager, session)
+        common.looked_at(manager, session)
 
 
 @click.command()
@@ -86,7 +85,7 @@ def trajectory(ref: str, full: bool, turn: int | None, as_json: bool) -> None:
         session = manager.get(ref)
         _print_steps(manager.each_step(session.id, turn), full=full, as_json=as_json)
         if not as_json:
-            _looked_at(manager, session)
+            common.looked_at(manager, session, turn)
 
 
 @click.command()
@@ -98,7 +97,7 @@ def messages(ref: str, as_json: bool) -> None:
         session = manager.get(ref)
         _print_steps(manager.messages(session.id), full=True, as_json=as_json)
         if not as_json:
-            _looked_at(manager, session)
+            common.looked_at(manager, session)
 
 
 @click.command()
@@ -177,9 +176,3 @@ def _print_steps(steps: Iterable["Step"], *, full: bool, as_json: bool) -> None:
 def _recent(sessions: Sequence["Session"]) -> list["Session"]:
     """The newest, and whatever is alive or wants attention."""
     return [s for n, s in enumerate(sessions) if n < _NEWEST or s.status.live or s.attention]
-
-
-def _looked_at(manager: "SessionManager", session: "Session") -> None:
-    """A person at a terminal has seen the outcome; a pipe has not."""
-    if session.attention and sys.stdout.isatty():
-        manager.mark_seen(session.id)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from msgspec import structs
 from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Container
@@ -93,16 +94,18 @@ class MainScreen(SessionScreen):
         changes = self._feed.take()
         with self.app.batch_update():
             self._tally.update(changes.updated, changes.removed)
-            self.table.update_rows(changes.updated, changes.removed)
+            self.table.update_rows(map(self._as_read, changes.updated), changes.removed)
             self.show_words()
         awaited = self._operations.awaited
         if awaited is not None and self.table.session(awaited) is not None:
             self._operations.awaited = None
             self.table.select(awaited)
         selected = self.table.selected
-        if selected is not None and any(session.id == selected.id for session in changes.updated):
+        changed = next((session for session in changes.updated if selected and session.id == selected.id), None)
+        if changed is not None:
             self.detail.viewer.read_on()
-            self._look(reading=self.detail.steps.has_focus)
+            if self._is_read(changed):
+                self._mark_seen(changed)
 
     @on(SessionTable.Highlighted)
     def _highlighted(self, event: SessionTable.Highlighted) -> None:
@@ -113,7 +116,8 @@ class MainScreen(SessionScreen):
     def _opened(self) -> None:
         self.uncover()
         self.detail.steps.focus()
-        self._look(reading=True)
+        if self.current is not None:
+            self._mark_seen(self.current)
 
     def left_for(self, widget: Widget) -> None:
         """On a narrow screen, show what has the keys."""
@@ -181,10 +185,17 @@ class MainScreen(SessionScreen):
         """Bring the detail pane to the front where only one pane has room."""
         self.add_class("-detail")
 
-    def _look(self, *, reading: bool) -> None:
-        """Somebody reads the selected session: it needs no attention any more."""
-        session = self.table.selected
-        if reading and session is not None and session.attention:
+    def _is_read(self, session: Session) -> bool:
+        """Whether somebody reads the steps of this session now."""
+        return self.current is not None and session.id == self.current.id and self.detail.steps.has_focus
+
+    def _as_read(self, session: Session) -> Session:
+        """The session as the table shows it: what comes while somebody reads it is not new for a moment first."""
+        return structs.replace(session, seen_steps=session.steps) if self._is_read(session) else session
+
+    def _mark_seen(self, session: Session) -> None:
+        """Somebody looks at it: it needs no attention any more, and its steps are read."""
+        if not session.all_seen:
             self.run_worker(self._operations.seen(session))
 
     def show_words(self) -> None:

@@ -1,0 +1,102 @@
+"""A shell line as the programs that it starts: enough to name them, by no means a shell.
+
+Quoting, here-documents, ``cd x && …``, pipes and subshells are understood; what ``$(…)`` and variables would become
+is not known and stays as it is written.
+"""
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+MOST_CHARACTERS = 50_000
+"""What is behind them is not looked at."""
+
+_TOKEN = re.compile(
+    r"(?P<blank>(?:[ \t]|\\\n)+)"
+    r"|(?P<here><<-?(?!<)[ \t]*(?P<mark>'[^'\n]*'|\"[^\"\n]*\"|[^\s'\";&|<>()]+))"
+    r"|(?P<redirect>[0-9]*(?:&>>?|>>|>\||[<>]&|<<<|<>|[<>])[ \t]*)"
+    r"|(?P<operator>&&|\|\||\|&|;;|[;&|()\n])"
+    r"|(?P<word>(?:[^\s'\"\\;&|()<>$`]+|\\.|'[^']*'|\"(?:[^\"\\]|\\.)*\"|\$\([^()]*\)|`[^`]*`|\$)+)"
+    r"|(?P<other>.)",
+    re.DOTALL,
+)
+_QUOTED = re.compile(r"'([^']*)'|\"((?:[^\"\\]|\\.)*)\"|\\(.)", re.DOTALL)
+_ESCAPED = re.compile(r"\\([$`\"\\\n])")
+_KEYWORDS = frozenset({"if", "then", "elif", "else", "while", "until", "do", "{", "}", "!", "time"})
+
+
+class Program(Struct, frozen=True):
+    """One program that a line starts."""
+
+    words: tuple[str, ...]
+    """Its name and arguments, without quotes."""
+    then: str = ""
+    """The operator behind it: ``&&``, ``||``, ``|``, ``;``, ``&``; empty at the end of the line."""
+
+
+def programs(line: str) -> list[Program]:
+    """The programs of a line in their order."""
+    found: list[Program] = []
+    words: list[str] = []
+    for kind, text in _tokens(line[:MOST_CHARACTERS]):
+        if kind == "word" and (words or text not in _KEYWORDS):
+            words.append(_unquoted(text))
+        elif kind == "operator":
+            if words:
+                found.append(Program(tuple(words)))
+                words = []
+            if found and text not in "()":
+                found[-1] = Program(found[-1].words, _joint(found[-1].then, text))
+    if words:
+        found.append(Program(tuple(words)))
+    elif found and found[-1].then == ";":
+        found[-1] = Program(found[-1].words)  # the last line ends like all others
+    return found
+
+
+def _tokens(line: str) -> Iterator[tuple[str, str]]:
+    """Words and operators; redirections, comments and the bodies of here-documents are left out."""
+    position, target = 0, False
+    marks: list[str] = []
+    while (found := _TOKEN.match(line, position)) is not None:
+        position, kind, text = found.end(), found.lastgroup or "", found[0]
+        if kind == "here":
+            marks.append(_unquoted(found["mark"]))
+        elif kind == "word" and text.startswith("#"):
+            position = _end_of_line(line, position)
+        elif kind in ("word", "operator") and not target:
+            yield kind, text
+        if text == "\n" and marks:
+            position = _behind(line, position, marks)
+            marks = []
+        target = kind == "redirect"
+
+
+def _end_of_line(line: str, position: int) -> int:
+    end = line.find("\n", position)
+    return len(line) if end < 0 else end
+
+
+def _behind(line: str, position: int, marks: list[str]) -> int:
+    """Where the line goes on behind the bodies of here-documents."""
+    for mark in marks:
+        end = re.compile(rf"^\t*{re.escape(mark)}$\n?", re.MULTILINE).search(line, position)
+        position = end.end() if end is not None else len(line)
+    return position
+
+
+def _joint(earlier: str, operator: str) -> str:
+    """One operator for what may be several: a line break behind ``&&`` ends nothing."""
+    if operator in ("\n", ";;"):
+        return earlier or ";"
+    return "|" if operator == "|&" else operator
+
+
+def _unquoted(word: str) -> str:
+    def bare(found: re.Match[str]) -> str:
+        if found[2] is not None:
+            return _ESCAPED.sub(lambda escaped: "" if escaped[1] == "\n" else escaped[1], found[2])
+        return found[1] if found[1] is not None else found[3]
+
+    return _QUOTED.sub(bare, word)

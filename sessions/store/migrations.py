@@ -1,0 +1,68 @@
+"""Which versions the schema has had, and what makes the next one of each; migrations only add.
+
+Runners of an earlier version go on writing while they live: what they name must stay, with the meaning it had.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..errors import NewerStoreError
+
+Statements = tuple[str, ...]
+
+MIGRATIONS: tuple[Statements, ...] = (
+    ("ALTER TABLE seen ADD COLUMN steps INTEGER",),  # 2: how many steps somebody has seen
+)
+"""What makes version 2 of version 1, version 3 of version 2, and so on; ``schema.sql`` is the newest at once."""
+
+VERSION = 1 + len(MIGRATIONS)
+"""``user_version`` of the schema in ``schema.sql``; a file with a higher one is refused."""
+
+
+def migrate(connection: sqlite3.Connection, path: Path) -> None:
+    """Bring the schema up to date: all of it, or nothing.
+
+    Of several processes that do so in the same moment one does the work; the others wait for it and find it done.
+
+    Raises:
+        NewerStoreError: the file was written by a newer agentdash.
+        sqlite3.DatabaseError: it cannot be written; it is as it was.
+    """
+    if _version(connection, path) == VERSION:
+        return
+    connection.execute("BEGIN EXCLUSIVE")
+    try:
+        for statement in _missing(_version(connection, path)):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.rollback()
+        raise
+
+
+def _version(connection: sqlite3.Connection, path: Path) -> int:
+    found = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    if found > VERSION:
+        raise NewerStoreError(f"{path} was written by a newer agentdash (schema {found}); please upgrade this one.")
+    return found
+
+
+def _missing(found: int) -> Iterator[str]:
+    """The statements that a file of this version has not seen yet; 0 is an empty one."""
+    if found == 0:
+        yield from _split((Path(__file__).parent / "schema.sql").read_text("utf-8"))
+        return
+    for statements in MIGRATIONS[found - 1 :]:
+        yield from statements
+
+
+def _split(script: str) -> Iterator[str]:
+    """Cut a script into statements: ``executescript`` would commit the transaction we hold."""
+    pending = ""
+    for line in script.splitlines(keepends=True):
+        pending += line
+        if sqlite3.complete_statement(pending):
+            yield pending
+            pending = ""

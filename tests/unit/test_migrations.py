@@ -1,0 +1,318 @@
+"""Databases of earlier versions: what they hold stays, and whoever made them can go on writing."""
+
+import sqlite3
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from agentdash.sessions.errors import NewerStoreError, StoreError
+from agentdash.sessions.model import Status
+from agentdash.sessions.store import migrations
+from agentdash.sessions.store.database import Database
+from agentdash.sessions.store.store import Store
+
+SCHEMA_1 = """
+-- The facts.  What agents print is in files; nothing here is ever a copy of a stream.
+-- Times are UTC milliseconds, durations are milliseconds of the monotonic clock, JSON columns hold objects or arrays.
+
+CREATE TABLE counter (
+    id  INTEGER PRIMARY KEY CHECK (id = 1),
+    seq INTEGER NOT NULL
+) STRICT;
+INSERT INTO counter (id, seq) VALUES (1, 0);
+
+-- What runners need of the configuration, as a front end read it last: they never read the file themselves.
+CREATE TABLE settings (
+    name  TEXT PRIMARY KEY,
+    value INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE sessions (
+    id            TEXT PRIMARY KEY,
+    seq           INTEGER NOT NULL DEFAULT 0,   -- position in the change feed
+    agent         TEXT NOT NULL,
+    title         TEXT NOT NULL,
+    task          TEXT NOT NULL,
+    cwd           TEXT NOT NULL,
+    model         TEXT,
+    options       TEXT NOT NULL DEFAULT '{}',   -- what the spawn asked for beyond the configuration
+    command       TEXT NOT NULL DEFAULT '[]',   -- argv of a `command` session
+    env           TEXT NOT NULL DEFAULT '{}',   -- values of the adapter's env_keys; never secrets
+    source        TEXT NOT NULL DEFAULT 'user',
+    parent        TEXT,
+    agent_session TEXT,
+    status        TEXT NOT NULL,
+    reason        TEXT,
+    turn          INTEGER NOT NULL,
+    input_tokens  INTEGER,
+    cached_input_tokens INTEGER,
+    output_tokens INTEGER,
+    reasoning_output_tokens INTEGER,
+    total_tokens  INTEGER,
+    cost_usd      REAL,
+    exit_code     INTEGER,
+    signal        TEXT,
+    steps         INTEGER NOT NULL DEFAULT 0,
+    unknown       INTEGER NOT NULL DEFAULT 0,
+    left          INTEGER NOT NULL DEFAULT 0,
+    left_note     TEXT,
+    stopping      TEXT,                         -- model.Stopping: how far a stop under way has come
+    archived_at   INTEGER,
+    last_message  TEXT,
+    host          TEXT NOT NULL,
+    created_at    INTEGER NOT NULL,
+    updated_at    INTEGER NOT NULL,
+    started_at    INTEGER,
+    ended_at      INTEGER,
+    last_event_at INTEGER
+) STRICT;
+CREATE INDEX sessions_seq ON sessions (seq);
+CREATE INDEX sessions_created ON sessions (created_at);
+CREATE INDEX sessions_status ON sessions (status);
+
+CREATE TABLE turns (
+    session       TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    n             INTEGER NOT NULL,
+    status        TEXT NOT NULL,
+    reason        TEXT,
+    run_id        TEXT NOT NULL,
+    launch        TEXT NOT NULL,                -- agents.base.Launch: the exact start
+    launches      INTEGER NOT NULL DEFAULT 0,   -- how often a runner was sent for it
+    launched_at   INTEGER,                      -- when the last one was
+    created_at    INTEGER NOT NULL,
+    started_at    INTEGER,
+    ended_at      INTEGER,
+    duration_ms   INTEGER,
+    runner_pid    INTEGER,
+    runner_start  INTEGER,
+    agent_pid     INTEGER,
+    agent_start   INTEGER,
+    boot_id       TEXT,
+    pid_ns        TEXT,
+    agent_session TEXT,
+    end           TEXT,
+    rule          TEXT,                         -- which rule of status.py gave the final status
+    error         TEXT,
+    exit_code     INTEGER,
+    signal        TEXT,
+    stop_requested_at INTEGER,
+    stop_by       TEXT,
+    asked_by      TEXT,                         -- the session from inside which it was asked for
+    usage         TEXT,
+    thread_usage  TEXT,
+    cost_usd      REAL,
+    steps         INTEGER NOT NULL DEFAULT 0,
+    unknown       INTEGER NOT NULL DEFAULT 0,
+    rusage        TEXT,
+    receipt       TEXT,
+    left          TEXT NOT NULL DEFAULT '[]',
+    PRIMARY KEY (session, n)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX turns_open ON turns (status) WHERE status IN ('queued', 'starting', 'running', 'waiting', 'finishing');
+
+CREATE TABLE prompts (
+    id         INTEGER PRIMARY KEY,
+    session    TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    turn       INTEGER NOT NULL,
+    text       TEXT NOT NULL,
+    state      TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    sent_at    INTEGER,
+    seen_at    INTEGER
+) STRICT;
+CREATE INDEX prompts_session ON prompts (session, turn);
+
+CREATE TABLE requests (                          -- what a front end asks of a runner
+    id         INTEGER PRIMARY KEY,
+    session    TEXT NOT NULL,
+    turn       INTEGER NOT NULL,
+    kind       TEXT NOT NULL,                    -- stop, kill
+    asked_by   TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    done_at    INTEGER,
+    receipt    TEXT
+) STRICT;
+CREATE INDEX requests_open ON requests (session) WHERE done_at IS NULL;
+
+CREATE TABLE tombstones (
+    session    TEXT PRIMARY KEY,
+    seq        INTEGER NOT NULL,
+    deleted_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX tombstones_seq ON tombstones (seq);
+
+CREATE TABLE seen (
+    session TEXT PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
+    at      INTEGER NOT NULL
+) STRICT;
+
+-- The change feed is kept by the database itself, so that no writer can forget it.
+CREATE TRIGGER sessions_added AFTER INSERT ON sessions BEGIN
+    UPDATE counter SET seq = seq + 1;
+    UPDATE sessions SET seq = (SELECT seq FROM counter) WHERE id = NEW.id;
+END;
+CREATE TRIGGER sessions_changed AFTER UPDATE ON sessions WHEN NEW.seq = OLD.seq BEGIN
+    UPDATE counter SET seq = seq + 1;
+    UPDATE sessions SET seq = (SELECT seq FROM counter) WHERE id = NEW.id;
+END;
+CREATE TRIGGER sessions_removed AFTER DELETE ON sessions BEGIN
+    UPDATE counter SET seq = seq + 1;
+    INSERT OR REPLACE INTO tombstones (session, seq, deleted_at)
+        VALUES (OLD.id, (SELECT seq FROM counter), CAST(strftime('%s', 'now') AS INTEGER) * 1000);
+END;
+CREATE TRIGGER seen_added AFTER INSERT ON seen BEGIN
+    UPDATE sessions SET seq = seq WHERE id = NEW.session;
+END;
+CREATE TRIGGER seen_changed AFTER UPDATE ON seen BEGIN
+    UPDATE sessions SET seq = seq WHERE id = NEW.session;
+END;
+"""
+ROWS_1 = """
+INSERT INTO sessions (id, agent, title, task, cwd, status, turn, steps, host, created_at, updated_at)
+    VALUES ('looked-at', 'codex', 'fix it', 'fix it', '/home/ann/code/api', 'done', 1, 12, 'here', 10, 20),
+           ('never-looked-at', 'codex', 'test it', 'test it', '/home/ann/code/api', 'done', 1, 5, 'here', 11, 21);
+INSERT INTO turns (session, n, status, run_id, launch, created_at, steps)
+    VALUES ('looked-at', 1, 'done', 'run-1', '{"argv":["codex"]}', 10, 12);
+INSERT INTO prompts (session, turn, text, state, created_at) VALUES ('looked-at', 1, 'fix it', 'seen', 10);
+INSERT INTO seen (session, at) VALUES ('looked-at', 30);
+"""
+MARK_1 = (
+    "INSERT INTO seen (session, at) SELECT id, ? FROM sessions WHERE id = ?"
+    " ON CONFLICT (session) DO UPDATE SET at = excluded.at"
+)
+"""How version 1 marks a session as seen."""
+
+
+@pytest.fixture
+def old(tmp_path):
+    """A database of version 1 with two sessions, of which one was looked at."""
+    path = tmp_path / "agentdash.db"
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.executescript(SCHEMA_1 + ROWS_1 + "PRAGMA user_version = 1;")
+    db.close()
+    return path
+
+
+def version(path):
+    with sqlite3.connect(path) as db:
+        return db.execute("PRAGMA user_version").fetchone()[0]
+
+
+def columns(path):
+    """All tables with their columns, all indexes and triggers."""
+    with sqlite3.connect(path) as db:
+        names = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
+        others = db.execute("SELECT type, name FROM sqlite_master WHERE type <> 'table' ORDER BY name").fetchall()
+        return {name: db.execute(f"PRAGMA table_xinfo({name})").fetchall() for name in names}, others
+
+
+def test_rows_of_version_1_are_found_and_what_was_seen_then_is_not_known(old):
+    store = Store(old)
+    first, second = store.session("looked-at"), store.session("never-looked-at")
+    assert (first.title, first.status, first.steps) == ("fix it", Status.DONE, 12)
+    assert (first.seen_at, first.seen_steps, first.unread, first.attention) == (30, None, 0, False)
+    assert (second.seen_steps, second.unread, second.attention) == (None, 5, True)
+    assert [prompt.text for prompt in store.prompts("looked-at")] == ["fix it"]
+    assert store.turns("looked-at")[0].argv == ("codex",)
+    store.mark_seen("looked-at")
+    assert store.session("looked-at").seen_steps == 12
+    assert version(old) == migrations.VERSION == 2
+
+
+def test_a_migrated_database_has_the_shape_of_a_new_one(old, tmp_path):
+    new = tmp_path / "new.db"
+    for path in (old, new):
+        Store(path).sessions()
+    assert columns(old) == columns(new)
+
+
+def test_a_writer_of_version_1_goes_on_after_the_migration(old):
+    writer = sqlite3.connect(old, isolation_level=None)
+    writer.execute(MARK_1, (40, "looked-at"))
+    store = Store(old)
+    store.mark_seen("looked-at")
+    writer.execute(MARK_1, (50, "looked-at"))
+    writer.execute(MARK_1, (50, "never-looked-at"))
+    writer.execute("UPDATE sessions SET steps = 15, updated_at = 45 WHERE id = 'looked-at'")
+    writer.close()
+    first, second = store.session("looked-at"), store.session("never-looked-at")
+    assert (first.seen_at, first.seen_steps, first.unread) == (50, 12, 3)
+    assert (second.seen_at, second.seen_steps, second.unread) == (50, None, 0)
+
+
+def test_processes_that_migrate_in_the_same_moment_all_succeed(old):
+    program = (
+        "import sys; from pathlib import Path; from agentdash.sessions.store.store import Store\n"
+        "print('ready', flush=True); sys.stdin.readline()\n"
+        f"print(len(Store(Path({str(old)!r})).sessions()))"
+    )
+    command = [sys.executable, "-c", program]
+    several = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    assert [one.stdout.readline() for one in several] == ["ready\n"] * 4
+    with ThreadPoolExecutor() as pool:
+        told = list(pool.map(lambda one: one.communicate("go\n", timeout=60), several))
+    assert told == [("2\n", "")] * 4
+
+
+class Slow(sqlite3.Connection):
+    """Somebody else is faster: between its look at the version and its lock, ``meanwhile`` happens."""
+
+    def execute(self, sql, *parameters):
+        if sql == "BEGIN EXCLUSIVE":
+            self.meanwhile()
+        return super().execute(sql, *parameters)
+
+
+def slow(path, meanwhile):
+    connection = sqlite3.connect(path, isolation_level=None, factory=Slow)
+    connection.meanwhile = meanwhile
+    return connection
+
+
+def test_who_comes_second_finds_the_work_done(old):
+    connection = slow(old, lambda: Store(old).sessions())
+    migrations.migrate(connection, old)
+    assert connection.execute("SELECT count(*) FROM pragma_table_info('seen')").fetchone() == (3,)
+    assert version(old) == migrations.VERSION
+
+
+def test_who_comes_after_a_newer_agentdash_leaves_its_work_alone(old):
+    def upgraded():
+        with sqlite3.connect(old) as db:
+            db.execute("PRAGMA user_version = 99")
+
+    connection = slow(old, upgraded)
+    with pytest.raises(NewerStoreError, match="please upgrade"):
+        migrations.migrate(connection, old)
+    assert version(old) == 99
+    assert not connection.in_transaction
+
+
+@pytest.mark.parametrize(
+    ("pragma", "told"),
+    [("max_page_count = 1", "The disk is full: .* cannot be written"), ("query_only = ON", "is read-only")],
+)
+def test_a_migration_that_cannot_write_says_so_and_changes_nothing(old, monkeypatch, pragma, told):
+    before = columns(old)
+    connect = Database._connect
+
+    def hindered(self):
+        connection = connect(self)
+        connection.execute(f"PRAGMA {pragma}")  # SQLite never goes below the pages that are there
+        return connection
+
+    fills = "CREATE TABLE ballast AS SELECT randomblob(1000000) AS bytes"
+    with monkeypatch.context() as patch:
+        patch.setattr(Database, "_connect", hindered)
+        patch.setattr(migrations, "MIGRATIONS", (*migrations.MIGRATIONS, (fills,)))
+        with pytest.raises(StoreError, match=told):
+            Store(old).sessions()
+    assert (version(old), columns(old)) == (1, before)
+    assert len(Store(old).sessions()) == 2
+    assert version(old) == migrations.VERSION
