@@ -84,7 +84,8 @@ _TEXTUALS_OWN = (
 )
 _NAMES = {
     "vertical_line": "|", "space": "Space",
-    "question_mark": "?", "slash": "/", "number_sign": "#", "equals_sign": "=", "escape": "Esc", "pagedown": "PgDn",
+    "full_stop": ".", "question_mark": "?", "equals_sign": "=",
+    "slash": "/", "number_sign": "#", "escape": "Esc", "pagedown": "PgDn",
     "left_square_bracket": "[", "right_square_bracket": "]", "left_curly_bracket": "{", "right_curly_bracket": "}",
     "pageup": "PgUp", "ctrl+j": "Ctrl+J",
 }  # fmt: skip

@@ -10,7 +10,7 @@ from ..sessions.model import Session, Turn
 from ..sessions.process_list import ProcessInfo
 from ..sessions.text import cell_width, cut, one_line
 from ..widgets.paint import MUTED
-from ..widgets.words import command, duration, place
+from ..widgets.words import clock, command, duration, place
 
 Tour = Sequence[tuple[str, str]]
 """Keys and what they would do here: for somebody who sees this for the first time."""
@@ -22,6 +22,12 @@ TRASH = "What runs is stopped first; the folder goes to the trash of the state f
 def title(session: Session, width: int = 40) -> str:
     """What the session is about, on one line."""
     return one_line(session.title or session.task, width)
+
+
+def unread(session: Session) -> str:
+    """What stands above the first step that nobody has seen."""
+    since = f" since {clock(session.seen_at)}" if session.seen_at is not None else ""
+    return f"{session.unread:,} new{since}"
 
 
 def file_name(session: Session) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import ClassVar
 
+from msgspec import structs
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -10,6 +11,8 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input
 
+from ..sessions.digest import digest
+from ..sessions.digest_lines import digest_lines
 from ..sessions.model import Session
 from ..sessions.steps.session_steps import Growth
 from ..sessions.steps.view import View
@@ -19,6 +22,7 @@ from ..widgets.line import Line
 from ..widgets.recall_input import RecallInput
 from ..widgets.signs import Signs
 from ..widgets.step_lines import Manner
+from ..widgets.step_marks import Unread
 from ..widgets.trajectory import Trajectory
 from ..widgets.virtual_list import VirtualList
 from . import sayings
@@ -62,6 +66,9 @@ class Viewer(StepActions):
         self._clock = clock
         self._following: Following | None = None
         self._shown: Following | None = None
+        self._session: Session | None = None
+        self._marked = False
+        """Whether it is told what is new since somebody looked."""
         self._stale = False
         self._reading = False
         self._places = Places()
@@ -122,6 +129,7 @@ class Viewer(StepActions):
             self.steps.clear()
             return
         self._following = Following(self.source, session.id)
+        self._session, self._marked = session, False
         self.steps.look_like(Manner(signs=self.steps.signs, now=self._clock(), cwd=session.cwd))
         self.set_timer(SLOW_SECONDS, self._clear_if_slow)
         self.read_on()
@@ -163,6 +171,7 @@ class Viewer(StepActions):
         notes = {turn.n: sayings.turn_words(turn) for turn in growth.turns}
         self.steps.show(growth.view, growth.changed, turn_notes=notes)
         self._recall(following.session_id)
+        self._mark_unread()
         self._finder.grown(growth.view, growth.changed)
         if self._finder.waiting and growth.view.complete:
             self._look_for(self._finder.waiting)
@@ -176,6 +185,24 @@ class Viewer(StepActions):
             self.steps.show_groups(self._places.groups(session_id))
             self.steps.recall(place)
         self._recalling = self._recalling and not self._view.complete
+
+    def _mark_unread(self) -> None:
+        """Tell apart what came since somebody looked, once all of it is read."""
+        session = self._session
+        if self._marked or session is None or not self._view.complete:
+            return
+        self._marked = True
+        item = self._view.after_steps(session.seen_steps or 0)
+        if session.seen_steps is not None and session.unread and item < len(self._view):
+            self._tell_unread(session, self._view, Unread(item, sayings.unread(session)))
+
+    @work(exclusive=True, group="unread")
+    async def _tell_unread(self, session: Session, view: View, unread: Unread) -> None:
+        self.steps.mark_unread(unread)
+        new = (view.step(item) for item in range(unread.item, len(view)))
+        told = await self.requests.ask(lambda: digest_lines(digest(new, session.cwd)))
+        if told and session is self._session:
+            self.steps.mark_unread(structs.replace(unread, facts=tuple(told)))
 
     def _leave(self, session_id: str) -> None:
         if self._shown is None or self._shown.session_id != session_id or self._recalling:

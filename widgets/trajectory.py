@@ -14,6 +14,7 @@ from .shown_steps import ShownSteps
 from .signs import UNICODE, Signs
 from .step_groups import FAILURES, PROMPTS
 from .step_lines import BRIEF, USUAL, WHOLE, Manner, rule, step_rows
+from .step_marks import Unread, edged, marked
 from .step_source import Steps
 from .virtual_list import VirtualList
 
@@ -39,6 +40,7 @@ class Trajectory(VirtualList):
         Binding("E", "failure(-1)", "the failure before", show=False),
         Binding("right_curly_bracket", "prompt(1)", "the next prompt", show=False),
         Binding("left_curly_bracket", "prompt(-1)", "the prompt before", show=False),
+        Binding("full_stop", "unread", "the first step that is new since you looked", show=False),
         Binding("backspace", "back", "back to where you were before a jump", show=False),
         *(Binding(key, f"group('{key}')", "", show=False) for key in "2345678"),
         Binding("1", "group('1')", "1 to 8: only steps of this kind, or of several", show=False),
@@ -72,7 +74,7 @@ class Trajectory(VirtualList):
         self._turn_notes: Mapping[int, str] = {}
         self._manner = Manner(signs=signs)
         self._needle = ""
-        self._unread: tuple[int, str] | None = None
+        self._unread: Unread | None = None
 
     @property
     def steps(self) -> Steps | None:
@@ -154,12 +156,15 @@ class Trajectory(VirtualList):
             self._needle = needle
             self._again()
 
-    def mark_unread(self, item: int | None, label: str = "") -> None:
-        """Put a line with words above the first step that nobody has seen."""
-        unread = None if item is None else (item, label)
+    def mark_unread(self, unread: Unread | None) -> None:
+        """Put words above the first step that nobody has seen."""
         if unread != self._unread:
             self._unread = unread
             self._again()
+
+    def action_unread(self) -> None:
+        """Go to the first step that nobody has seen."""
+        self._jump(None if self._unread is None else self._unread.item, "new step", 1)
 
     def go(self, item: int, *, remember: bool = True) -> None:
         """Put the cursor on a step and show it; a step that is filtered out shows all steps again."""
@@ -205,12 +210,12 @@ class Trajectory(VirtualList):
         rows: list[Row] = []
         if self._list.begins_turn(item):
             rows.append(rule(f"turn {step.turn}", width, self.signs, note=self._turn_notes.get(step.turn, "")))
-        if self._unread is not None and self._unread[0] == number:
-            rows.append(rule(self._unread[1], width, self.signs, role="good"))
+        if self._unread is not None and self._unread.item == number:
+            rows += self._unread.rows(width, self.signs)
         level = self._levels.get((step.turn, step.index), self._level)
         manner = structs.replace(self._manner, level=level)
         steps = step_rows(step, width - 1, manner)
-        return [*rows, *(_edged(_marked(row, self._needle)) for row in steps)]
+        return [*rows, *(edged(marked(row, self._needle)) for row in steps)]
 
     def strips(self, item: int) -> list[Strip]:
         """The lines of a step; the edge of the one under the cursor is marked."""
@@ -376,25 +381,7 @@ class Trajectory(VirtualList):
     def _lines_above(self, position: int) -> int:
         """Headings above a step."""
         heading = self._list.begins_turn(position)
-        return heading + (self._unread is not None and self._unread[0] == self._list.item(position))
-
-
-def _edged(row: Row) -> Row:
-    """One cell to the right: the cursor stands before it.  The blank takes the first role: each change costs bytes."""
-    (text, role), *rest = row
-    return ((" " + text, role), *rest)
-
-
-def _marked(row: Row, needle: str) -> Row:
-    """The row with each place that holds the text told apart; small letters mean any."""
-    if not needle:
-        return row
-    spans: list[tuple[str, str]] = []
-    for text, role in row:
-        searched = text.lower() if needle.islower() else text
-        begin = 0
-        while (found := searched.find(needle, begin)) >= 0 and len(searched) == len(text):
-            spans += [(text[begin:found], role), (text[found : found + len(needle)], "match")]
-            begin = found + len(needle)
-        spans.append((text[begin:], role))
-    return tuple(spans)
+        unread = self._unread
+        if unread is None or unread.item != self._list.item(position):
+            return int(heading)
+        return heading + len(unread.rows(self.columns, self.signs))

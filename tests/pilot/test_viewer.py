@@ -8,7 +8,7 @@ from agentdash.tui import outside
 from agentdash.tui.screens.pick import PickScreen
 from agentdash.tui.screens.save import SaveScreen
 from agentdash.tui.screens.watch import WatchScreen
-from pilot.fakes import STEPS, T0
+from pilot.fakes import SESSIONS, STEPS, T0
 
 
 @pytest.fixture
@@ -394,3 +394,27 @@ async def test_five_sessions_are_too_many(dashboard):
         await d.press(*["space"] * 5, "vertical_line")
         await d.shows("5 sessions are marked: 4 have room side by side.")
         assert d.app.screen is d.main
+
+
+async def test_what_is_new_since_somebody_looked_is_told_apart(dashboard, manager):
+    seen = structs.replace(SESSIONS[0], steps=10, seen_steps=8, seen_at=T0 - 60_000)
+    manager.put(seen)
+    async with dashboard() as d:
+        await d.press("enter")
+        await d.shows("── 2 new since ")
+        await d.shows("1 command")
+        await d.press("g", "full_stop")
+        await d.until(lambda: (d.main.detail.steps.current.turn, d.main.detail.steps.current.index) == (1, 8))
+        lines = d.text().split("\n")
+        new = next(n for n, line in enumerate(lines) if "2 new since" in line)
+        assert any("Σ 15.2k in" in line for line in lines[new : new + 4])
+
+
+async def test_where_nothing_is_new_nothing_is_told(dashboard, manager):
+    manager.put(structs.replace(SESSIONS[0], steps=10, seen_steps=10, seen_at=T0))
+    async with dashboard() as d:
+        await d.press("enter")
+        await d.shows("also add a regression test")
+        assert "new since" not in d.text()
+        await d.press("full_stop")
+        await d.shows("no new step after this")

@@ -184,15 +184,15 @@ def test_what_an_agent_answers_to_version(answer: Answer, state: str, found: str
     assert finding.remedy
 
 
-def test_a_command_that_does_not_answer_is_ended_with_all_it_started(tmp_path: Path) -> None:
+def test_a_command_that_does_not_answer_is_ended_with_all_it_started(tmp_path: Path, wait_until: Any) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     holder = os.open(fifo, os.O_RDWR)
     script = f'(read -r line < "{fifo}") & echo $! > "{tmp_path}/child"; wait'
     try:
         assert commands.ask(["/bin/sh", "-c", script], os.environ, seconds=2) == Answer(exit_code=None)
-        child = procs.look(int((tmp_path / "child").read_text()))
-        assert child is None or child.zombie
+        child = int((tmp_path / "child").read_text())
+        wait_until(lambda: (found := procs.look(child)) is None or found.zombie)
     finally:
         os.close(holder)
 
