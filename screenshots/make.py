@@ -175,7 +175,7 @@ async def take(manager: SessionManager, name: str, scene: tuple[tuple[int, int],
 
 def select(app: Dashboard, words: str) -> None:
     """Put the cursor on a session."""
-    app.main.table.select(next(s.id for s in app.main.table._rows if words in s.task))
+    app.home.table.select(next(s.id for s in app.home.table._rows if words in s.task))
 
 
 async def shown(app: Dashboard, pilot: Pilot[Any], *words: str) -> None:

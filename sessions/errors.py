@@ -39,3 +39,7 @@ class StoreError(AgentdashError):
 
 class NewerStoreError(StoreError):
     """A newer agentdash wrote it: it is whole, and this one must not touch it."""
+
+
+class SaveError(AgentdashError):
+    """A file that somebody asked for could not be written; nothing of it is left."""

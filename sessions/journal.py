@@ -24,8 +24,9 @@ class LineReader:
     The file need not exist yet.  It is opened once and kept open: a deleted or moved file can be read to its end.
     """
 
-    def __init__(self, path: Path, offset: int = 0) -> None:
+    def __init__(self, path: Path, offset: int = 0, *, cap: int = LINE_CAP) -> None:
         self.path = path
+        self._cap = cap
         self.offset = offset
         """Where the next read begins, in bytes."""
         self._descriptor: int | None = None
@@ -50,7 +51,7 @@ class LineReader:
 
         What is written meanwhile is left to the next call: a writer that is faster than we must not hold us.
         """
-        end = self._size()
+        end = self.size
         while self.offset < end and (chunk := self.read()):
             yield from self.split(chunk)
 
@@ -62,12 +63,12 @@ class LineReader:
         if rest is not None:
             yield rest
 
-    def read(self) -> bytes:
+    def read(self, size: int = CHUNK) -> bytes:
         """The next bytes; empty at the end of what is written."""
         descriptor = self._opened()
         if descriptor is None:
             return b""
-        chunk = os.pread(descriptor, CHUNK, self.offset)
+        chunk = os.pread(descriptor, size, self.offset)
         self.offset += len(chunk)
         return chunk
 
@@ -77,14 +78,16 @@ class LineReader:
                 self._descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
         return self._descriptor
 
-    def _size(self) -> int:
+    @property
+    def size(self) -> int:
+        """Bytes that are written by now; 0 where there is no file yet."""
         descriptor = self._opened()
         return 0 if descriptor is None else os.fstat(descriptor).st_size
 
     @property
     def ahead(self) -> int:
         """Bytes that are there and were not read yet."""
-        return max(0, self._size() - self.offset)
+        return max(0, self.size - self.offset)
 
     def skip_to_tail(self, size: int) -> None:
         """Pass over everything but the whole lines in the last ``size`` bytes."""
@@ -117,7 +120,7 @@ class LineReader:
     def _keep(self, part: bytes) -> None:
         if self._dropping:
             return
-        room = LINE_CAP - self._pending_size
+        room = self._cap - self._pending_size
         if len(part) > room:
             part, self._dropping = part[:room], True
         self._pending.append(part)
@@ -139,13 +142,18 @@ def stamp(offset: int, at_ms: int) -> bytes:
     return _STAMP.pack(offset, at_ms)
 
 
+_RECORDS_READ = 4_096
+"""Records of a ``.times`` file that are read at once."""
+
+
 class ArrivalTimes:
     """When each byte of a turn file arrived, from its ``.times`` file; what was asked for is forgotten."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, begin: int = 0) -> None:
+        """``begin`` is the offset of the turn file below which nothing will be asked for."""
         self._path = path
-        self._loaded = 0
-        """Bytes of the file that were read."""
+        self._loaded = _first_record(path, begin) * _STAMP.size if begin else 0
+        """Bytes of the file that were read or passed over."""
         self._data = b""
         self._at = 0
         """Where the record lies that was looked at last."""
@@ -172,13 +180,34 @@ class ArrivalTimes:
     def _load_more(self) -> bool:
         if not self._may_load:
             return False
-        self._may_load = False
-        try:
-            with self._path.open("rb") as file:
-                file.seek(self._loaded)
-                data = file.read()
-        except OSError:
-            return False
+        data = _piece(self._path, self._loaded, _RECORDS_READ * _STAMP.size)
+        self._may_load = len(data) == _RECORDS_READ * _STAMP.size
         self._loaded += len(data)
         self._data, self._at = self._data[self._at :] + data, 0
         return bool(data)
+
+
+def _piece(path: Path, offset: int, size: int) -> bytes:
+    """Bytes of a file that may not be there."""
+    try:
+        with path.open("rb") as file:
+            file.seek(offset)
+            return file.read(size)
+    except OSError:
+        return b""
+
+
+def _first_record(path: Path, offset: int) -> int:
+    """The number of the record that holds this offset of the turn file: they rise, so halving finds it."""
+    try:
+        low, high = 0, path.stat().st_size // _STAMP.size
+    except OSError:
+        return 0
+    while low < high:
+        middle = (low + high) // 2
+        record = _piece(path, middle * _STAMP.size, _STAMP.size)
+        if len(record) == _STAMP.size and _STAMP.unpack(record)[0] < offset:
+            low = middle + 1
+        else:
+            high = middle
+    return low

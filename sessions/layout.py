@@ -64,6 +64,8 @@ class Layout:
         self.sessions = home / "sessions"
         self.live = home / "live"
         self.trash = home / "trash"
+        self.indexes = home / "cache"
+        """What was found out about long turn files; made when it is needed, and never missed."""
 
     def create(self) -> None:
         """Make the state folder and its rooms where they are missing.

@@ -25,6 +25,7 @@ from .planning import build_launch, checked_folder, checked_prompt, checked_text
 from .queue import pump
 from .reader import SessionReader
 from .settling import settle, survivors
+from .steps import index_file
 from .stopping import stop_session
 from .store.store import NewSession
 from .supervision import locks, procs
@@ -302,6 +303,7 @@ class SessionManager(SessionReader):
                 return False
             if there:
                 trash.put(self._layout, folder)
+            index_file.forget(self._layout.indexes, session.id)
         finally:
             if lock is not None:
                 lock.release()
@@ -352,6 +354,7 @@ class SessionManager(SessionReader):
         removed = trash.empty(self._layout, limit, dry_run=dry_run)
         if not dry_run:
             deleted = [session for session in deleted if self._bury(session)]
+            index_file.forget_others(self._layout.indexes, {session.id for session in self._store.sessions()})
         return Cleaned(deleted=tuple(deleted), kept=tuple(kept), removed=tuple(removed))
 
     def mark_seen(self, ref: str) -> None:

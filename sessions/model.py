@@ -241,6 +241,8 @@ class Step(Struct, frozen=True, kw_only=True):
     agent_session: str | None = None
     event: str | None = None
     """The event's own type, for ``unknown`` and ``notice``."""
+    cut: int = 0
+    """Characters that were left out of its texts, because a list does not need them."""
 
 
 class Ended(Struct, frozen=True, kw_only=True):

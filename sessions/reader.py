@@ -1,9 +1,9 @@
 """Everything that only looks: sessions, turns, steps, outputs, processes, settings; nothing here changes anything."""
 
 import uuid
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from msgspec import structs
 
@@ -11,17 +11,20 @@ from . import refs, trash
 from .agent_list import AgentInfo, agent_list
 from .agents.base import Ladder, Launch
 from .agents.table import agent_named
+from .changes.model import SessionChanges
 from .config import Config, load_config
-from .errors import UnknownSessionError, UsageError
+from .errors import StoreError, UnknownSessionError, UsageError
 from .explain import Explanation, explain
 from .layout import Layout, default_home
 from .model import Changes, Prompt, Session, Status, Step, StepKind, Turn
 from .planning import build_launch, checked_folder, checked_prompt
 from .process_list import ProcessInfo, process_list
-from .session_trajectory import SessionTrajectory
+from .steps.session_steps import SessionSteps
 from .store.store import Store
-from .trajectory import Trajectory, merged
 from .trash import Trashed
+
+if TYPE_CHECKING:
+    from .changes.git import GitDiff
 
 
 class SessionReader:
@@ -155,35 +158,61 @@ class SessionReader:
         """What was said to the session."""
         return self._store.prompts(self.get(ref).id)
 
-    def open_trajectory(self, ref: str) -> SessionTrajectory:
+    def open_trajectory(self, ref: str) -> SessionSteps:
         """The session's steps, to be refreshed as they come."""
         session = self.get(ref)
-        trajectory = Trajectory(self._layout.session(session.id), agent_named(session.agent))
-        return SessionTrajectory(self._store, session.id, trajectory)
+        return SessionSteps(
+            self._layout.session(session.id),
+            agent_named(session.agent),
+            lambda: (self._store.turns(session.id), self._store.prompts(session.id)),
+            self._layout.indexes,
+        )
 
-    def trajectory(self, ref: str, turn: int | None = None) -> list[Step]:
-        """All steps of a session, or of one turn.
+    def each_step(self, ref: str, turn: int | None = None) -> Iterator[Step]:
+        """The steps of a session, or of one turn, in their order; one at a time is in memory.
 
         Raises:
             UsageError: it has no such turn.
+            StoreError: a turn file cannot be read.
         """
-        self._checked_turn(self.get(ref), turn)
-        opened = self.open_trajectory(ref)
-        try:
-            steps = merged(opened.refresh())
-        finally:
-            opened.close()
-        return steps if turn is None else [step for step in steps if step.turn == turn]
+        session = self.get(ref)
+        self._checked_turn(session, turn)
+        return _all_of(self.open_trajectory(session.id), turn)
+
+    def trajectory(self, ref: str, turn: int | None = None) -> list[Step]:
+        """All of :meth:`each_step`."""
+        return list(self.each_step(ref, turn))
 
     def messages(self, ref: str) -> list[Step]:
         """The conversation: prompts and messages."""
-        return [step for step in self.trajectory(ref) if step.kind in (StepKind.PROMPT, StepKind.MESSAGE)]
+        return [step for step in self.each_step(ref) if step.kind in (StepKind.PROMPT, StepKind.MESSAGE)]
 
     def answer(self, ref: str) -> str | None:
         """What the agent itself said last in the newest turn, in full; None where it said nothing."""
-        steps = self.trajectory(ref, self.get(ref).turn)
-        said = (s.text for s in reversed(steps) if s.kind is StepKind.MESSAGE and s.parent is None)
-        return next(said, None)
+        said = None
+        for step in self.each_step(ref, self.get(ref).turn):
+            if step.kind is StepKind.MESSAGE and step.parent is None:
+                said = step.text
+        return said
+
+    def changes_of(self, ref: str, turn: int | None = None, *, git: bool = True) -> SessionChanges:
+        """What the session did to files, and what git says of them now; of one turn, if one is named.
+
+        Raises:
+            UsageError: it has no such turn.
+            StoreError: a turn file cannot be read.
+        """
+        from .changes.session_changes import session_changes  # a list of sessions needs no git
+
+        session = self.get(ref)
+        steps, turns = self.each_step(session.id, turn), self._store.turns(session.id)
+        return session_changes(session, steps, turns, self._store.recipe(session.id).env, turn=turn, git=git)
+
+    def git_diffs(self, cwd: str) -> "Callable[[str], GitDiff]":
+        """What tells how a file differs from the last commit of the repository in which a folder lies."""
+        from .changes.git import git_diffs
+
+        return git_diffs(cwd)
 
     def output(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> bytes:
         """What the agent printed in a turn, byte for byte; empty where there is no such file."""
@@ -202,6 +231,24 @@ class SessionReader:
         folder = self._layout.session(session.id)
         n = self._checked_turn(session, turn)
         return folder.errors(n) if stderr else folder.output(n)
+
+    def stderr_tail(self, ref: str, turn: int | None = None, most: int = 1 << 20) -> tuple[str, int]:
+        """The end of what the agent wrote to its stderr, at most so many bytes; and how many lie before it.
+
+        Raises:
+            UsageError: it has no such turn.
+            StoreError: the file cannot be read.
+        """
+        path = self.output_path(ref, turn, stderr=True)
+        try:
+            with path.open("rb") as file:
+                left_out = max(0, path.stat().st_size - most)
+                file.seek(left_out)
+                return file.read(most).decode("utf-8", "replace"), left_out
+        except FileNotFoundError:
+            return "", 0
+        except OSError as error:
+            raise StoreError(f"{path}: {error.strerror or error}.") from None
 
     def explain(self, ref: str) -> Explanation:
         """Why the session has the status it has."""
@@ -225,3 +272,12 @@ class SessionReader:
         if session is None:
             raise UnknownSessionError(f"Session {session_id[:8]} was deleted.")
         return session
+
+
+def _all_of(opened: SessionSteps, turn: int | None) -> Iterator[Step]:
+    try:
+        yield from opened.every_step(turn)
+    except OSError as error:
+        raise StoreError(f"{error.filename}: {error.strerror or error}.") from None
+    finally:
+        opened.close()

@@ -32,7 +32,7 @@ _OWN: dict[StepKind, tuple[str, ...]] = {
     StepKind.SUBAGENT: _TOOL,
     StepKind.FILE_CHANGE: ("tool", "changes", "output"),
     StepKind.PLAN: ("items",),
-    StepKind.ERROR: ("fatal",),
+    StepKind.ERROR: ("fatal", "command", "exit_code", "output"),
     StepKind.NOTICE: ("event",),
     StepKind.USAGE: ("usage", "cost_usd"),
     StepKind.UNKNOWN: ("event",),

@@ -1,14 +1,16 @@
 """What can be done by key: the one list from which bindings, footer and help are made."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct
 from textual.binding import Binding, BindingType
 
 from ..sessions.model import Session, Status
+from ..widgets.document_pane import DocumentPane
 from ..widgets.prompt_box import PromptInput
 from ..widgets.session_table import SessionTable
 from ..widgets.trajectory import Trajectory
+from ..widgets.virtual_list import VirtualList
 
 
 class Action(Struct, frozen=True, kw_only=True):
@@ -35,6 +37,9 @@ ACTIONS = (
     Action(id="archive", keys="A", label="archive", help="put it out of the way, for good", weight=0),
     Action(id="undo", keys="u", label="undo", help="bring back what was deleted or archived last", weight=0),
     Action(id="processes", keys="p", label="processes", help="its processes, and what they cost", weight=0),
+    Action(
+        id="beside", keys="vertical_line", label="beside", help="the marked sessions side by side, or this one alone"
+    ),
     Action(id="follow", keys="f,F", label="follow", help="follow the newest step, or stop following"),
     Action(id="theme", keys="t", label="theme", help="the next theme: dark, light, colour-blind-safe", weight=0),
     Action(id="mouse", keys="f2", label="mouse", help="mouse on or off; off: the terminal selects", weight=0),
@@ -43,8 +48,33 @@ ACTIONS = (
     Action(id="quit", keys="q", label="quit", help="leave the dashboard; the sessions go on", weight=7),
 )
 
+VIEWER_ACTIONS = (
+    Action(id="search", keys="slash", label="search", help="search all steps", weight=6),
+    Action(id="match(1)", keys="n", label="next", help="the next step that has the text", weight=0),
+    Action(id="match(-1)", keys="N", label="previous", help="the step before that has it", weight=0),
+    Action(id="go_to", keys="number_sign", label="go to", help="go to a step by its number", weight=0),
+    Action(id="copy", keys="y", label="copy", help="copy the command, message or diff", weight=2),
+    Action(id="copy_part", keys="Y", label="copy part", help="choose what of the step is copied", weight=0),
+    Action(id="page_step", keys="o", label="pager", help="the whole step in $PAGER", weight=0),
+    Action(id="page_file", keys="O", label="pager", help="the turn's raw JSONL, or its stderr, in $PAGER", weight=0),
+    Action(id="edit_step", keys="v", label="editor", help="the whole step in $EDITOR", weight=0),
+    Action(id="source", keys="M", label="source", help="Markdown as it was written, or set out", weight=0),
+    Action(id="changes", keys="c", label="changes", help="the files that the session changed", weight=5),
+    Action(id="export", keys="s", label="save", help="save the session as Markdown, HTML or JSON", weight=0),
+    Action(id="paper('raw')", keys="r", label="raw", help="the line of JSON that gave the step", weight=0),
+    Action(id="paper('stderr')", keys="S", label="stderr", help="what the agent wrote to stderr", weight=0),
+    Action(id="paper('explain')", keys="equals_sign", label="why", help="why the session has its status", weight=0),
+)
+"""What can be done by key while somebody reads; they go before the keys of the whole screen."""
+
 WRITING = (("Enter", "send"), ("Ctrl+J", "new line"), ("Esc", "back"), ("Up", "earlier"))
 """The keys that are valid while somebody writes a prompt."""
+
+ONE_STEP = (
+    ("h l", "other step"), ("j k", "scroll"), ("M", "source"), ("o", "pager"), ("y", "copy"), ("Y", "copy part"),
+    ("r", "raw"), ("Esc", "back"),
+)  # fmt: skip
+"""The keys that are valid while somebody reads one step."""
 
 _TEXTUALS_OWN = (
     ("Ctrl+Z", "suspend; fg comes back"),
@@ -52,7 +82,12 @@ _TEXTUALS_OWN = (
     ("Ctrl+P", "all of this by name"),
     ("Ctrl+C", "twice: quit"),
 )
-_NAMES = {"question_mark": "?", "escape": "Esc", "pagedown": "PgDn", "pageup": "PgUp", "ctrl+j": "Ctrl+J"}
+_NAMES = {
+    "vertical_line": "|", "space": "Space",
+    "question_mark": "?", "slash": "/", "number_sign": "#", "equals_sign": "=", "escape": "Esc", "pagedown": "PgDn",
+    "left_square_bracket": "[", "right_square_bracket": "]", "left_curly_bracket": "{", "right_curly_bracket": "}",
+    "pageup": "PgUp", "ctrl+j": "Ctrl+J",
+}  # fmt: skip
 
 
 def bindings() -> list[BindingType]:
@@ -60,7 +95,25 @@ def bindings() -> list[BindingType]:
     return [Binding(action.keys, action.id, action.label, show=False, id=action.id) for action in ACTIONS]
 
 
-_ALWAYS = frozenset({"new_session", "write_prompt", "help", "quit", "back", "theme", "mouse", "undo"})
+_WATCHING = frozenset(
+    {"write_prompt", "stop", "kill", "retry", "processes", "follow", "theme", "mouse", "back", "help", "quit"}
+)
+"""What can be done where there is no table."""
+
+
+def watch_bindings() -> list[BindingType]:
+    """The keys of a screen that only shows sessions."""
+    own = [Binding("tab", "next_pane(1)", "the pane beside", show=False)]
+    own.append(Binding("shift+tab", "next_pane(-1)", "the pane before", show=False))
+    return [*own, *(binding for action, binding in zip(ACTIONS, bindings(), strict=True) if action.id in _WATCHING)]
+
+
+def viewer_bindings() -> list[BindingType]:
+    """The keys of somebody who reads."""
+    return [Binding(action.keys, action.id, action.help, show=False) for action in VIEWER_ACTIONS]
+
+
+_ALWAYS = frozenset({"new_session", "write_prompt", "help", "quit", "back", "theme", "mouse", "undo", "next_pane"})
 
 
 def _can_stop(session: Session) -> bool:
@@ -85,24 +138,36 @@ def possible(action_id: str, session: Session | None) -> bool:
     return wanted is None or wanted(session)
 
 
-def footer(session: Session | None, width: int) -> list[tuple[str, str]]:
-    """Keys and labels of what can be done now, as many as fit."""
-    shown = [action for action in ACTIONS if action.weight and possible(action.id, session)]
+def footer(session: Session | None, width: int, *, reading: bool = False, table: bool = True) -> list[tuple[str, str]]:
+    """Keys and labels of what can be done now, as many as fit; what reading needs stands before the rest."""
+    shown = [action for action in (VIEWER_ACTIONS if reading else ()) if action.weight]
+    taken = {action.keys for action in VIEWER_ACTIONS} if reading else set()
+    here = [action for action in ACTIONS if table or action.id in _WATCHING]
+    usual = (action for action in here if action.weight and action.keys not in taken)
+    shown += [action for action in usual if possible(action.id, session)]
     while shown and sum(len(key_name(a.keys)) + len(a.label) + 4 for a in shown) - 3 > width:
         shown.remove(min(shown, key=lambda action: action.weight))
     return [(key_name(action.keys), action.label) for action in shown]
 
 
-def help_sections() -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Everything by key, in groups: a heading, and pairs of keys and what they do."""
-    keys = [(_all_keys(action.keys), action.help) for action in ACTIONS]
-    yield "everywhere but in a text", [*keys, *_TEXTUALS_OWN]
-    for heading, declared in (
-        ("sessions", SessionTable.BINDINGS),
-        ("trajectory", Trajectory.BINDINGS),
-        ("prompt", PromptInput.BINDINGS),
-    ):
-        yield heading, [(_all_keys(b.key), b.description) for b in declared if isinstance(b, Binding)]
+def help_sections(*, reading: bool = False) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """Everything by key, in groups: a heading, and pairs of keys and what they do; first what is valid here."""
+    steps = ("steps", [*_told(Trajectory.BINDINGS), *_told(VirtualList.BINDINGS), *_actions(VIEWER_ACTIONS)])
+    sessions = ("sessions", _told(SessionTable.BINDINGS))
+    yield steps if reading else sessions
+    yield "everywhere but in a text", [*_actions(ACTIONS), *_TEXTUALS_OWN]
+    yield sessions if reading else steps
+    yield "a step in its pane", _told(DocumentPane.BINDINGS)
+    yield "prompt", _told(PromptInput.BINDINGS)
+
+
+def _actions(actions: Iterable[Action]) -> list[tuple[str, str]]:
+    return [(_all_keys(action.keys), action.help) for action in actions]
+
+
+def _told(declared: Iterable[BindingType]) -> list[tuple[str, str]]:
+    """The bindings of a widget that have a description."""
+    return [(_all_keys(b.key), b.description) for b in declared if isinstance(b, Binding) and b.description]
 
 
 def key_name(keys: str) -> str:

@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -19,6 +19,7 @@ from ..sessions.clock import monotonic, now_ms
 from ..sessions.config import DashboardSettings
 from ..sessions.errors import UsageError
 from ..sessions.manager import SessionManager
+from ..sessions.model import Session
 from ..widgets import signs
 from ..widgets.paint import VARIABLES
 from . import mouse
@@ -30,6 +31,8 @@ from .operations import Operations
 from .requests import Requests
 from .sayings import Tour
 from .screens.main import MainScreen
+from .screens.session_screen import SessionScreen
+from .screens.watch import WatchScreen
 from .themes import THEMES, after
 
 TWICE_SECONDS = 2.0
@@ -43,7 +46,7 @@ class Dashboard(App[None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+z", "suspend_process", "suspend", show=False)]
     TITLE = "agentdash"
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (30, "-narrow"), (70, "-medium"), (140, "-wide")]  # noqa: RUF012
-    VERTICAL_BREAKPOINTS = [(0, "-flat"), (8, "-tall")]  # noqa: RUF012 - as Textual declares them
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (8, "-low"), (32, "-tall")]  # noqa: RUF012 - as Textual declares them
 
     def __init__(
         self,
@@ -52,6 +55,7 @@ class Dashboard(App[None]):
         look: DashboardSettings | None = None,
         plain_ascii: bool = False,
         tour: Tour = (),
+        watched: Sequence[Session] = (),
     ) -> None:
         look = look or DashboardSettings()
         super().__init__()
@@ -69,7 +73,14 @@ class Dashboard(App[None]):
         self.feed.prime()
         characters = signs.ASCII if plain_ascii else signs.UNICODE
         operations = Operations(self, manager, self.requests, characters)
-        self.main = MainScreen(manager, self.feed, self.requests, operations, clock=now_ms, signs=characters, tour=tour)
+        self.home: MainScreen | WatchScreen
+        """The screen below all others."""
+        if watched:
+            self.home = WatchScreen(manager, self.requests, operations, watched, clock=now_ms, signs=characters)
+        else:
+            self.home = MainScreen(
+                manager, self.feed, self.requests, operations, clock=now_ms, signs=characters, tour=tour
+            )
 
     def on_mount(self) -> None:
         """Begin to watch."""
@@ -78,8 +89,8 @@ class Dashboard(App[None]):
         self._watch_disk()
 
     def get_default_screen(self) -> Screen[Any]:
-        """The main screen, without an empty one below it."""
-        return self.main
+        """Our own screen, without an empty one below it."""
+        return self.home
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """What our own style sheets use beyond Textual's variables."""
@@ -87,10 +98,10 @@ class Dashboard(App[None]):
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """The palette offers what the keys do."""
-        if screen is self.main:
+        if isinstance(screen, SessionScreen):
             for action in ACTIONS:
-                if self.main.check_action(action.id, ()):
-                    run = partial(self.main.run_action, action.id)
+                if hasattr(screen, f"action_{action.id}") and screen.check_action(action.id, ()):
+                    run = partial(screen.run_action, action.id)
                     yield SystemCommand(f"{action.label} ({key_name(action.keys)})", action.help, run)
 
     def action_help_quit(self) -> None:
@@ -124,7 +135,8 @@ class Dashboard(App[None]):
             if change.database:
                 await self.requests.expect(self.feed.pull())
             if change.turn_files or change.sweep:
-                self.main.detail.turn_files_grew(change.turn_files, sweep=change.sweep)
+                for screen in self._session_screens():
+                    screen.turn_files_grew(change.turn_files, sweep=change.sweep)
             if change.sweep:
                 self._settle()
 
@@ -133,7 +145,13 @@ class Dashboard(App[None]):
         await self.requests.ask(self._manager.settle)
 
     def _announce(self) -> None:
-        self.main.post_message(SessionsChanged())
+        if isinstance(self.home, WatchScreen):
+            self.feed.take()  # it asks for its few sessions itself
+        for screen in self._session_screens():
+            screen.post_message(SessionsChanged())
+
+    def _session_screens(self) -> list[SessionScreen]:
+        return [screen for screen in self.screen_stack if isinstance(screen, SessionScreen)]
 
     def _leave_on_signals(self) -> None:
         """A terminal that goes away or a polite kill ends the dashboard, and only the dashboard."""
@@ -148,15 +166,15 @@ class Dashboard(App[None]):
         self._close_messages_no_wait()
 
 
-def run_dashboard(manager: SessionManager, *, tour: Tour = ()) -> int:
-    """Open the dashboard until somebody quits; the exit code.
+def run_dashboard(manager: SessionManager, *, tour: Tour = (), watched: Sequence[Session] = ()) -> int:
+    """Open the dashboard until somebody quits, or nothing but the steps of some sessions; the exit code.
 
     Raises:
         ConfigError: the settings cannot be used.
         UsageError: there is no terminal to draw on.
     """
     check_terminal()
-    app = Dashboard(manager, look=manager.config().dashboard, plain_ascii=_plain_ascii(), tour=tour)
+    app = Dashboard(manager, look=manager.config().dashboard, plain_ascii=_plain_ascii(), tour=tour, watched=watched)
     try:
         app.run(mouse=False)
     finally:

@@ -10,7 +10,7 @@ import click
 
 from .. import __version__
 from ..sessions.errors import AgentdashError
-from .commands import common, doctor, finish, keep, read, setup, start
+from .commands import changes, common, doctor, export, finish, keep, read, replay, setup, start, watch
 
 INTERRUPTED, BROKEN_PIPE = 130, 141
 """What a shell reports for SIGINT and SIGPIPE."""
@@ -51,7 +51,8 @@ def cli(context: click.Context) -> int | None:
 for _command in (
     start.spawn, start.run, read.ls, read.show, read.trajectory, read.messages, read.output, start.inject,
     finish.stop, start.retry, finish.rm, finish.ps, keep.archive, keep.restore, keep.clean, read.explain, finish.wait,
-    read.view, setup.config, setup.demo, setup.completion, doctor.doctor,
+    read.view, watch.watch, changes.changes, export.export, replay.replay, setup.config, setup.demo, setup.completion,
+    doctor.doctor,
 ):  # fmt: skip
     cli.add_command(_command)
 

@@ -1,64 +1,67 @@
 """The pane of the selected session: what it is, its steps, and a prompt for it."""
 
-from textual import work
+from collections.abc import Callable
+
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
-from ..sessions.manager import SessionManager
 from ..sessions.model import Session
 from ..widgets.line import Line
 from ..widgets.prompt_box import PromptBox
 from ..widgets.signs import Signs
 from ..widgets.trajectory import Trajectory
 from . import sayings
-from .following import Following
+from .outside import Outside
+from .papers import Source
 from .requests import Requests
-
-SLOW_SECONDS = 0.2
-"""After this the steps of the session before are cleared, even if those of the new one are still being read."""
+from .viewer import Viewer
 
 
 class Detail(Vertical):
-    """Reads the steps of one session at a time, in a thread, and shows them."""
+    """Headline, steps and prompt of one session at a time."""
 
     class Resized(Message):
         """Its lines were made for another width."""
 
-    def __init__(self, manager: SessionManager, requests: Requests, signs: Signs, *, hint: str = "") -> None:
-        super().__init__(id="detail")
-        self._manager = manager
-        self._requests = requests
-        self._following: Following | None = None
-        self._shown: Following | None = None
-        self._stale = False
-        self._reading = False
+    def __init__(
+        self,
+        source: Source,
+        requests: Requests,
+        outside: Outside,
+        signs: Signs,
+        *,
+        clock: Callable[[], int],
+        hint: str = "",
+        id: str = "detail",  # noqa: A002
+    ) -> None:
+        super().__init__(id=id)
+        self._session_id: str | None = None
         self.headline = Line(signs=signs, id="detail-title")
-        self.steps = Trajectory(signs=signs, id="steps")
+        self.viewer = Viewer(source, requests, outside, signs, clock=clock)
         self.prompt = PromptBox(signs=signs, placeholder=signs.plain(hint))
+
+    @property
+    def steps(self) -> Trajectory:
+        """The steps that are shown."""
+        return self.viewer.steps
 
     def compose(self) -> ComposeResult:
         """Headline, steps, prompt."""
         yield self.headline
-        yield self.steps
+        yield self.viewer
         yield self.prompt
 
     def on_resize(self) -> None:
         """Also when it comes into sight on a narrow screen."""
         self.post_message(self.Resized())
 
-    def open(self, session_id: str | None) -> None:
+    def open(self, session: Session | None) -> None:
         """Show another session, or none."""
-        former = self._following
-        self.prompt.switch(former.session_id if former else None, session_id)
-        self._following = Following(self._manager, session_id) if session_id else None
-        if former is not None:
-            self.run_worker(self._requests.expect(former.close()))
-        if self._following is None:
-            self.steps.clear()
-        else:
-            self.set_timer(SLOW_SECONDS, self._clear_if_slow)
-            self.read_on()
+        chosen = session.id if session is not None else None
+        self.prompt.switch(self._session_id, chosen)
+        self._session_id = chosen
+        self.viewer.open(session)
 
     def say(self, session: Session | None, target: str) -> None:
         """Put headline and label right; a label that is equal is not drawn again."""
@@ -67,35 +70,4 @@ class Detail(Vertical):
         if session is None or not width:
             self.headline.say("")
         else:
-            self.headline.say(sayings.headline(session, width, following=self.steps.following))
-
-    def turn_files_grew(self, turn_files: frozenset[str], *, sweep: bool) -> None:
-        """Read on, if the open trajectory is concerned."""
-        if self._following is not None and (sweep or self._following.grew(turn_files)):
-            self.read_on()
-
-    def read_on(self) -> None:
-        """Read what is new; while a read is under way, once more after it."""
-        self._stale = True
-        if not self._reading:
-            self._reading = True
-            self._read()
-
-    @work
-    async def _read(self) -> None:
-        try:
-            while self._stale and self._following is not None:
-                self._stale = False
-                following = self._following
-                steps = await self._requests.expect(following.refresh())
-                if following is self._following and steps is not None:
-                    if following is not self._shown:
-                        self._shown = following
-                        self.steps.clear()
-                    self.steps.add(steps)
-        finally:
-            self._reading = False
-
-    def _clear_if_slow(self) -> None:
-        if self._following is not None and self._following is not self._shown:
-            self.steps.clear("reading…")
+            self.headline.say(sayings.headline(session, width, following=self.viewer.following))

@@ -3,14 +3,14 @@
 import asyncio
 from typing import Protocol
 
-from ..sessions.model import Step
+from ..sessions.steps.session_steps import Growth
 
 
 class Opened(Protocol):
     """What the manager gives for an open trajectory."""
 
-    def refresh(self) -> list[Step]:
-        """New and replacing steps since the last call."""
+    def refresh(self) -> Growth:
+        """What is new since the last call; what is long is read in several."""
 
     def close(self) -> None:
         """Close its files."""
@@ -33,15 +33,15 @@ class Following:
         self._closed = False
         self._one_at_a_time = asyncio.Lock()
 
-    async def refresh(self) -> list[Step]:
-        """What is new; nothing once it is closed.
+    async def refresh(self) -> Growth | None:
+        """What is new; None once it is closed.
 
         Raises:
             AgentdashError: there is no such session any more.
         """
         async with self._one_at_a_time:
             if self._closed:
-                return []
+                return None
             return await asyncio.to_thread(self._read)
 
     async def close(self) -> None:
@@ -56,7 +56,7 @@ class Following:
         """Whether one of these files of the live folder belongs to the session."""
         return any(name.startswith(self.session_id + ".") for name in turn_files)
 
-    def _read(self) -> list[Step]:
+    def _read(self) -> Growth:
         if self._opened is None:
             self._opened = self._source.open_trajectory(self.session_id)
         return self._opened.refresh()

@@ -14,6 +14,7 @@ from ..sessions.agents.base import Ladder, Launch
 from ..sessions.manager import SessionManager
 from ..sessions.model import Receipt, Session
 from ..sessions.process_list import ProcessInfo
+from ..widgets import words
 from ..widgets.signs import Signs
 from ..widgets.words import place
 from . import sayings
@@ -27,7 +28,7 @@ class Operations:
     """Starts, prompts, stops and deletes sessions for the main screen."""
 
     def __init__(self, app: App[Any], manager: SessionManager, requests: Requests, signs: Signs) -> None:
-        self._app = app
+        self.app = app
         self._manager = manager
         self._requests = requests
         self._signs = signs
@@ -61,7 +62,7 @@ class Operations:
             )
         folders = await self._requests.ask(self._manager.recent_folders) or []
         offer = Offer(agents=agents, first=first, folders=folders, prompts=await self.earlier_prompts())
-        self._app.push_screen(NewSessionScreen(offer, self.plan, self.spawn_copies))
+        self.app.push_screen(NewSessionScreen(offer, self.plan, self.spawn_copies))
 
     async def plan(self, request: SpawnRequest) -> tuple[Launch | None, str | None]:
         """The exact start; the reason where there can be none."""
@@ -135,6 +136,26 @@ class Operations:
             self.awaited = session.id
             self._requests.tell(f'"{sayings.title(session)}" is back.')
 
+    async def save(self, session_id: str, path: str, replace: bool) -> tuple[bool, str | None]:
+        """Write a session to a file; whether one is there already, and the reason where it was not written."""
+        # Only who saves needs the writers.
+        from ..sessions.export.formats import format_of
+        from ..sessions.export.saving import ExistsError, save
+
+        def write() -> tuple[Path, int]:
+            target = Path(path).expanduser().absolute()
+            steps = self._manager.each_step(session_id)
+            pieces = format_of(target).write(self._manager.get(session_id), steps)
+            return target, save(target, pieces, force=replace)
+
+        try:
+            written, reason = await self._requests.outcome(asyncio.to_thread(write), passing=ExistsError)
+        except ExistsError as error:
+            return True, str(error)
+        if written is not None:
+            self._requests.tell(f"Wrote {place(str(written[0]))}, {words.size(written[1])}.")
+        return False, reason
+
     def processes_of(self, session: Session) -> Callable[[], Awaitable[list[ProcessInfo] | None]]:
         """What looks at a session's processes, each time it is called."""
         return lambda: self._requests.ask(self._manager.processes, session.id)
@@ -149,17 +170,17 @@ class Operations:
         screen = StoppingScreen(
             sayings.title(session), ladder, lambda: ask(self._manager.stop, session.id, now=True), signs=self._signs
         )
-        self._app.push_screen(screen)
+        self.app.push_screen(screen)
         receipt = await ask(self._manager.stop, session.id, now=now)
         if receipt is None:
             if screen.is_active:
                 screen.dismiss(None)
         elif not receipt.ended and not receipt.left:
-            if screen in self._app.screen_stack:
+            if screen in self.app.screen_stack:
                 screen.dismiss(None)
             if receipt.note:
                 self._requests.tell(receipt.note)
-        elif screen.is_attached and screen in self._app.screen_stack:
+        elif screen.is_attached and screen in self.app.screen_stack:
             screen.show_receipt(receipt)
         else:
             self._requests.tell(f'"{sayings.title(session)}": {receipt.summary()}')
@@ -171,7 +192,7 @@ class Operations:
             return False
         question = f'{verb} "{sayings.title(session)}"?'
         screen = ConfirmScreen(question, sayings.process_lines(session, processes), consequence, verb.lower())
-        return await self._app.push_screen_wait(screen)
+        return await self.app.push_screen_wait(screen)
 
 
 def _fields(request: SpawnRequest) -> dict[str, Any]:

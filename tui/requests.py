@@ -44,10 +44,21 @@ class Requests:
             self.complain(reason)
         return found
 
-    async def outcome(self, result: Awaitable[T]) -> tuple[T | None, str | None]:
-        """The result and None, or None and what went wrong, for whoever tells it in its own place."""
+    async def outcome_of(self, call: Callable[..., T], *args: Any) -> T | None:
+        """The result of a blocking call; None after an error, which is told nowhere."""
+        return (await self.outcome(asyncio.to_thread(call, *args)))[0]
+
+    async def outcome(
+        self, result: Awaitable[T], *, passing: type[Exception] | tuple[()] = ()
+    ) -> tuple[T | None, str | None]:
+        """The result and None, or None and what went wrong, for whoever tells it in its own place.
+
+        An error of the kind ``passing`` is raised: whoever asks knows what to do about it.
+        """
         try:
             return await result, None
+        except passing:
+            raise
         except AgentdashError as error:
             return None, clean(str(error))
         except Exception as error:  # noqa: BLE001 - whatever it is, the other sessions can still be watched

@@ -1,15 +1,16 @@
 """What the screens say about a session: pure, so that the words can be tested."""
 
+import re
 from collections.abc import Sequence
 
 from textual.content import Content
 
 from ..sessions.agents.base import Ladder
-from ..sessions.model import Session
+from ..sessions.model import Session, Turn
 from ..sessions.process_list import ProcessInfo
 from ..sessions.text import cell_width, cut, one_line
 from ..widgets.paint import MUTED
-from ..widgets.words import command, place
+from ..widgets.words import command, duration, place
 
 Tour = Sequence[tuple[str, str]]
 """Keys and what they would do here: for somebody who sees this for the first time."""
@@ -21,6 +22,18 @@ TRASH = "What runs is stopped first; the folder goes to the trash of the state f
 def title(session: Session, width: int = 40) -> str:
     """What the session is about, on one line."""
     return one_line(session.title or session.task, width)
+
+
+def file_name(session: Session) -> str:
+    """A name for a file about a session: its title in letters that every file system takes."""
+    words = re.findall(r"\w+", title(session, 60).lower(), re.ASCII)
+    return f"{'-'.join(words) or session.id[:8]}.md"
+
+
+def turn_words(turn: Turn) -> str:
+    """How a turn stands, and how long it took."""
+    took = duration(turn.duration_ms) if turn.duration_ms is not None and turn.status.ended else ""
+    return "  ".join(filter(None, (str(turn.status), took)))
 
 
 def headline(session: Session, width: int, *, following: bool) -> Content:

@@ -136,18 +136,19 @@ def headings(chosen: Sequence[Column], width: int) -> str:
     return cut(" ".join([*texts, "what"]), width)
 
 
-def cells(session: Session, now: int, width: int, signs: Signs = UNICODE) -> tuple[Cell, ...]:
+def cells(session: Session, now: int, width: int, signs: Signs = UNICODE, *, marked: bool = False) -> tuple[Cell, ...]:
     """One row; each cell is padded to its column, and a blank stands between two cells."""
     colour = role(session)
     chosen = columns(width)
     row = [(fitted(column, session, now, signs), _cell_role(column, colour)) for column in chosen]
-    row += _what(session, max(0, width - taken(chosen)), "dim" if colour == "dim" else "text")
+    lead = f"{signs.marked} " if marked else ""
+    row += _what(session, max(0, width - taken(chosen)), "dim" if colour == "dim" else "text", lead)
     return tuple(row)
 
 
-def _what(session: Session, room: int, colour: str) -> list[Cell]:
+def _what(session: Session, room: int, colour: str, lead: str = "") -> list[Cell]:
     """The title and, where there is room, what the agent said last."""
-    title = one_line(session.title or session.task)
+    title = lead + one_line(session.title or session.task)
     rest = room - cell_width(title) - 1
     said = session.reason if _asked_for(session) else session.last_message
     if rest < MESSAGE_LEAST or not said:

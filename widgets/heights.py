@@ -1,76 +1,79 @@
-"""How many lines each item of a long list takes: estimated first, measured once it is seen.  No screen."""
+"""How many lines each item of a long list takes: an estimate for all, the truth for those that were seen.  No screen.
+
+Memory and time are in proportion to what was seen, not to the length of the list.
+"""
 
 from array import array
-from collections.abc import Iterable
+from bisect import bisect_left, insort
 
 _BLOCK = 256
-"""Items per partial sum: finding a line costs the square root of the length, not the length."""
+"""Items per partial sum."""
 
 _MOST = 65_535
 
 
 class Heights:
-    """The heights of a list that grows at its end."""
+    """The heights of a list of any length; an item that was not measured counts as ``estimate`` lines."""
 
-    def __init__(self, estimates: Iterable[int] = ()) -> None:
-        self._heights = array("H")
-        self._measured = bytearray()
-        self._blocks: list[int] = []
-        self.total = 0
+    def __init__(self, count: int = 0, *, estimate: int = 3) -> None:
+        self.count = count
+        """How many items there are; a longer list needs no more than another number."""
+        self._estimate = estimate
+        self._blocks: dict[int, array[int]] = {}
+        self._excess: dict[int, int] = {}
+        """Lines by which the measured items of a block exceed the estimate."""
+        self._known: list[int] = []
+
+    @property
+    def total(self) -> int:
         """Lines of all items."""
-        for estimate in estimates:
-            self.append(estimate)
-
-    def __len__(self) -> int:
-        return len(self._heights)
+        return self.count * self._estimate + sum(self._excess.values())
 
     def __getitem__(self, item: int) -> int:
-        return self._heights[item]
-
-    def append(self, estimate: int) -> None:
-        """Add an item of about this height."""
-        if len(self._heights) % _BLOCK == 0:
-            self._blocks.append(0)
-        estimate = max(1, min(_MOST, estimate))
-        self._heights.append(estimate)
-        self._measured.append(0)
-        self._blocks[-1] += estimate
-        self.total += estimate
+        return self._measured(item) or self._estimate
 
     def measured(self, item: int) -> bool:
         """Whether the height is known and not estimated."""
-        return bool(self._measured[item])
+        return bool(self._measured(item))
 
     def measure(self, item: int, height: int) -> None:
-        """Put the height of an item right."""
-        height = min(_MOST, height)
-        delta = height - self._heights[item]
-        self._measured[item] = 1
-        self._heights[item] = height
-        self._blocks[item // _BLOCK] += delta
-        self.total += delta
+        """Put the height of an item right; 0 forgets it."""
+        number, place = divmod(item, _BLOCK)
+        if number not in self._blocks:
+            self._blocks[number], self._excess[number] = array("H", bytes(2 * _BLOCK)), 0
+            insort(self._known, number)
+        self._excess[number] -= self[item]
+        self._blocks[number][place] = min(_MOST, height)
+        self._excess[number] += self[item]
 
     def forget(self, item: int) -> None:
-        """The item changed: its height counts as an estimate."""
-        self._measured[item] = 0
+        """The item changed: its height is an estimate again."""
+        if self.measured(item):
+            self.measure(item, 0)
 
     def top(self, item: int) -> int:
         """The first line of an item."""
-        block = item // _BLOCK
-        return sum(self._blocks[:block]) + sum(self._heights[block * _BLOCK : item])
+        number, place = divmod(item, _BLOCK)
+        before = sum(self._excess[n] for n in self._known[: bisect_left(self._known, number)])
+        within = self._blocks.get(number, ())[:place]
+        return item * self._estimate + before + sum(height - self._estimate for height in within if height)
 
     def find(self, line: int) -> tuple[int, int]:
         """The item on a line, and which of its lines that is; the end of the list where it is beyond."""
-        top = 0
-        for block, height in enumerate(self._blocks):
-            if line < top + height:
-                return self._find_in(block, line - top)
-            top += height
-        return len(self._heights), 0
+        begin, top = 0, 0
+        for number in self._known:
+            first = number * _BLOCK
+            if line < top + (first - begin) * self._estimate:
+                break
+            top += (first - begin) * self._estimate
+            begin = min(first + _BLOCK, self.count)
+            for item in range(first, begin):
+                if line < top + self[item]:
+                    return item, line - top
+                top += self[item]
+        further, rest = divmod(line - top, self._estimate)
+        return (self.count, 0) if begin + further >= self.count else (begin + further, rest)
 
-    def _find_in(self, block: int, line: int) -> tuple[int, int]:
-        item = block * _BLOCK
-        while line >= self._heights[item]:
-            line -= self._heights[item]
-            item += 1
-        return item, line
+    def _measured(self, item: int) -> int:
+        block = self._blocks.get(item // _BLOCK)
+        return 0 if block is None else block[item % _BLOCK]

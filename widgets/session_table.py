@@ -44,6 +44,7 @@ class SessionTable(ScrollView, can_focus=True):
         Binding("g,home", "edge(False)", "first session", show=False),
         Binding("G,end", "edge(True)", "last session", show=False),
         Binding("enter", "open", "open the trajectory", show=False),
+        Binding("space", "mark", "mark it, to be shown beside others with |", show=False),
     ]
 
     class Highlighted(Message):
@@ -72,6 +73,17 @@ class SessionTable(ScrollView, can_focus=True):
         self._strips: LRUCache[object, Strip] = LRUCache(CACHED_STRIPS)
         self._painter = Painter(self, signs)
         self._empty: list[str] = []
+        self._marked: list[str] = []
+
+    @property
+    def marked(self) -> list[Session]:
+        """The sessions that somebody marked, in the order in which that was done."""
+        return [session for session in map(self._rows.get, self._marked) if session is not None]
+
+    def unmark(self) -> None:
+        """Take all marks away."""
+        for session_id in list(self._marked):
+            self._toggle(session_id)
 
     @property
     def selected(self) -> Session | None:
@@ -132,6 +144,12 @@ class SessionTable(ScrollView, can_focus=True):
         """Move the cursor to the first or the last row."""
         if len(self._rows):
             self._move_to(len(self._rows) - 1 if last else 0)
+
+    def action_mark(self) -> None:
+        """Mark the selected session or take the mark away, and go on to the next one."""
+        if self._cursor is not None:
+            self._toggle(self._cursor)
+            self.action_move(1)
 
     def action_open(self) -> None:
         """Ask for the selected session to be opened."""
@@ -214,9 +232,17 @@ class SessionTable(ScrollView, can_focus=True):
             self._painted_width = width
         found = self._painted.get(session.id)
         if found is None:
-            row = cells(session, self._now, width, self._signs)
+            row = cells(session, self._now, width, self._signs, marked=session.id in self._marked)
             found = self._painted[session.id] = (row, second_line(session, self._now, width, self._signs))
         return found
+
+    def _toggle(self, session_id: str) -> None:
+        if session_id in self._marked:
+            self._marked.remove(session_id)
+        else:
+            self._marked.append(session_id)
+        if (session := self._rows.get(session_id)) is not None:
+            self._redraw(session)
 
     def _redraw(self, session: Session) -> None:
         """Draw again what differs in a row, if it is visible."""

@@ -14,6 +14,12 @@ class Signs(Struct, frozen=True, kw_only=True):
     states: dict[Status, str]
     kinds: dict[StepKind, str]
     rule: str
+    marked: str
+    """Leads the title of a session that somebody marked."""
+    cursor: str
+    """Stands at the left edge of what the cursor is on."""
+    nested: str
+    """Leads what a sub-agent did."""
     below: str
     """Leads the second line of a row."""
     endings: dict[StepStatus, str]
@@ -59,6 +65,9 @@ UNICODE = Signs(
         StepKind.UNKNOWN: "??",
     },
     rule="─",
+    marked="◆",
+    cursor="▌",
+    nested="┆",
     below="↳",
     endings={
         StepStatus.OK: "✓",
@@ -99,6 +108,9 @@ ASCII = Signs(
         StepKind.UNKNOWN: "??",
     },
     rule="-",
+    marked="*",
+    cursor=">",
+    nested="|",
     below=">",
     endings={
         StepStatus.OK: "+",

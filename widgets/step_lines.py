@@ -16,6 +16,9 @@ from . import words
 from .signs import UNICODE, Signs
 from .wrap import wrap
 
+BRIEF, USUAL, WHOLE = range(3)
+"""How much of a step is shown: one line, its beginning and end, everything."""
+
 OUTPUT_HEAD, OUTPUT_TAIL = 3, 3
 """Lines of output that are shown from its beginning and its end."""
 
@@ -23,6 +26,9 @@ FOLD = {StepKind.MESSAGE: 400, StepKind.PROMPT: 12, StepKind.REASONING: 12}
 """Lines that a text may have; other kinds get ``DEFAULT_FOLD``."""
 
 DEFAULT_FOLD = 8
+MOST_LINES = 2_000
+"""Lines of one text that a list shows even where everything is wanted; a pane of its own shows the others."""
+
 LINE_LIMIT = 2_000
 """Characters of one line; a minified file is not worth a thousand rows."""
 
@@ -33,6 +39,17 @@ Span = tuple[str, str]
 """Text and the role of its colour."""
 
 Row = tuple[Span, ...]
+
+
+class Manner(Struct, frozen=True):
+    """How steps are shown."""
+
+    signs: Signs = UNICODE
+    level: int = USUAL
+    now: int | None = None
+    """UTC ms, for the age of what runs."""
+    cwd: str | None = None
+    """Paths below it are shown from there on."""
 
 
 class Line(Struct, frozen=True):
@@ -46,27 +63,48 @@ class Line(Struct, frozen=True):
     mark_role: str = ""
 
 
-def step_rows(step: Step, width: int, *, heading: bool = False, signs: Signs = UNICODE) -> list[Row]:
-    """The step wrapped to ``width`` cells; ``heading`` puts the name of its turn above it."""
-    indent = "    " if step.parent else ""
-    rows: list[Row] = [turn_heading(step.turn, width, signs)] if heading else []
-    for line in step_lines(step, signs):
+def step_rows(step: Step, width: int, manner: Manner = Manner()) -> list[Row]:  # noqa: B008 - it is frozen
+    """The step wrapped to ``width`` cells, or its one line cut to them."""
+    indent = f"  {manner.signs.nested} " if step.parent else ""
+    lines = step_lines(step, manner)
+    if manner.level == BRIEF:
+        return [_brief(lines, indent, width)]
+    rows: list[Row] = []
+    for line in lines:
         rows.extend(_rows(line, indent, width))
     return rows
 
 
-def step_lines(step: Step, signs: Signs = UNICODE) -> list[Line]:
+def step_lines(step: Step, manner: Manner = Manner()) -> list[Line]:  # noqa: B008 - it is frozen
     """The lines of a step, the first one marked with the character of its kind."""
-    first, *rest = _RENDERERS.get(step.kind, _text)(step, signs)
-    mark = first.mark or signs.kinds[step.kind]
+    first, *rest = _RENDERERS.get(step.kind, _text)(step, manner)
+    mark = first.mark or manner.signs.kinds[step.kind]
     first = Line(first.text, first.role, first.tail, first.tail_role, mark, first.mark_role or first.role)
     return [first, *rest]
 
 
-def turn_heading(turn: int, width: int, signs: Signs = UNICODE) -> Row:
-    """The rule above the first step of a turn."""
-    label = f"{signs.rule * 2} turn {turn} "
-    return ((label + signs.rule * max(0, width - len(label)), "rule"),)
+def rule(label: str, width: int, signs: Signs = UNICODE, *, note: str = "", role: str = "rule") -> Row:
+    """A line across, with words near its beginning and a note at its end."""
+    left = cut(f"{signs.rule * 2} {label} ", width)
+    right = f" {note} {signs.rule * 2}" if note and cell_width(left) + cell_width(note) + 6 <= width else ""
+    return ((left + signs.rule * max(0, width - cell_width(left) - cell_width(right)) + right, role),)
+
+
+def _brief(lines: list[Line], indent: str, width: int) -> Row:
+    """The first line, cut; how many there are in all says nothing here."""
+    line = lines[0]
+    head = f"{indent}{line.mark} "
+    tail = f"  {line.tail}" if line.tail else ""
+    room = width - cell_width(head) - cell_width(tail)
+    if room < _BRIEF_ROOM:
+        tail, room = "", width - cell_width(head)
+    text = cut(" ".join(line.text.split()), room)
+    gap = " " * (room - cell_width(text)) if tail else ""
+    return (head, line.mark_role), (text, line.role), (gap, ""), (tail, line.tail_role)
+
+
+_BRIEF_ROOM = 16
+"""Cells that the words of a step keep before how it ended is left out."""
 
 
 def _rows(line: Line, indent: str, width: int) -> Iterable[Row]:
@@ -87,49 +125,87 @@ def _rows(line: Line, indent: str, width: int) -> Iterable[Row]:
         yield (margin, ""), (cut(line.tail, room), line.tail_role)
 
 
-def _text(step: Step, _: Signs) -> list[Line]:
+def _text(step: Step, manner: Manner) -> list[Line]:
     role = _TEXT_ROLES.get(step.kind, "text")
-    return [Line(text, role) for text in _folded(step.text, FOLD.get(step.kind, DEFAULT_FOLD))]
+    return [Line(text, role) for text in _folded(step.text, _room(step.kind, manner))]
+
+
+def _room(kind: StepKind, manner: Manner) -> int:
+    """How many lines a text may have."""
+    return MOST_LINES if manner.level == WHOLE else FOLD.get(kind, DEFAULT_FOLD)
 
 
 _TEXT_ROLES = {
     StepKind.PROMPT: "prompt",
     StepKind.REASONING: "dim",
-    StepKind.ERROR: "failure",
     StepKind.NOTICE: "dim",
 }
 
 
-def _start(step: Step, _: Signs) -> list[Line]:
+def _error(step: Step, manner: Manner) -> list[Line]:
+    """What failed for good is told apart from what went on."""
+    role, tail = ("attention", "not fatal") if step.fatal is False else ("failure", "fatal" if step.fatal else "")
+    first, *rest = _folded(step.text, _room(step.kind, manner))
+    lines = [Line(first, role, tail, role), *(Line(text, role) for text in rest)]
+    return [*lines, *_start_failure(step, manner)] if step.command is not None else lines
+
+
+def _start_failure(step: Step, manner: Manner) -> list[Line]:
+    """What was run, what it said before it ended, and what can be done about it."""
+    said = [Line(line, "output") for line in _folded(step.output, MOST_LINES)] if step.output else []
+    command = Line(one_line(step.command or "", LINE_LIMIT), "command", mark=manner.signs.kinds[StepKind.COMMAND])
+    return [command, *said, Line("R sends the prompt again   S shows all of stderr   = explains", "dim")]
+
+
+def _start(step: Step, _: Manner) -> list[Line]:
     told = " ".join(filter(None, (step.model, step.agent_session))) or step.text
     return [Line(one_line(told, 400), "dim")]
 
 
-def _command(step: Step, signs: Signs) -> list[Line]:
-    first, *rest = _folded(step.command or step.text, DEFAULT_FOLD)
+def _command(step: Step, manner: Manner) -> list[Line]:
+    first, *rest = _folded(step.command or step.text, _room(step.kind, manner))
     note = f"exit {step.exit_code}" if step.exit_code else ""
-    tail, role = _ending(step, note, signs)
-    return [Line(first, "command", tail, role), *(Line(text, "command") for text in rest), *_output(step)]
+    tail, role = _ending(step, note, manner)
+    return [Line(first, "command", tail, role), *(Line(text, "command") for text in rest), *_output(step, manner)]
 
 
-def _tool(step: Step, signs: Signs) -> list[Line]:
+def _tool(step: Step, manner: Manner) -> list[Line]:
     name = one_line(".".join(filter(None, (step.server, step.tool))), 80)
     arguments = "" if step.arguments is None else shorten(one_line(_as_text(step.arguments)), 200)
     call = f"{name}({arguments})" if name else arguments or shorten(one_line(step.text), 200)
-    tail, role = _ending(step, "", signs)
-    return [Line(call, "text", tail, role), *_output(step)]
+    tail, role = _ending(step, "", manner)
+    return [Line(call, "text", tail, role), *_output(step, manner)]
 
 
-def _changes(step: Step, signs: Signs) -> list[Line]:
-    tail, role = _ending(step, "", signs)
+def _changes(step: Step, manner: Manner) -> list[Line]:
+    tail, role = _ending(step, "", manner)
     if not step.changes:
         return [Line(shorten(one_line(step.text), 400), "text", tail, role)]
-    first, *rest = [f"{words.place(one_line(change.path))}{_extent(change)}" for change in step.changes[:DEFAULT_FOLD]]
-    lines = [Line(first, "text", tail, role), *(Line(text) for text in rest)]
-    more = len(step.changes) - DEFAULT_FOLD
+    room = MOST_LINES if manner.level == WHOLE else DEFAULT_FOLD
+    lines: list[Line] = []
+    for change in step.changes[:room]:
+        lines.append(Line(f"{words.below(one_line(change.path), manner.cwd)}{_extent(change)}"))
+        lines += _diff(change.diff, room if len(step.changes) == 1 or manner.level == WHOLE else 0)
+    first, *rest = lines
+    more = len(step.changes) - room
     if more > 0:
-        lines.append(Line(f"… {words.count(more, 'file')} more", "dim"))
-    return [*lines, *_output(step)] if step.status in (StepStatus.FAILED, StepStatus.DECLINED) else lines
+        rest.append(Line(f"… {words.count(more, 'file')} more", "dim"))
+    failed = step.status in (StepStatus.FAILED, StepStatus.DECLINED)
+    return [Line(first.text, "text", tail, role), *rest, *(_output(step, manner) if failed else [])]
+
+
+def _diff(diff: str | None, room: int) -> list[Line]:
+    """The first lines of a diff, each with the colour of what it says."""
+    if not diff or not room:
+        return []
+    lines = [line for line in _split(diff) if not line.startswith(("--- ", "+++ "))]
+    shown = [Line(line, DIFF_ROLES.get(line[:1], "output")) for line in lines[:room]]
+    more = len(lines) - room
+    return [*shown, Line(f"… {words.count(more, 'line')} more", "dim")] if more > 0 else shown
+
+
+DIFF_ROLES = {"+": "added", "-": "removed", "@": "hunk"}
+"""The meaning of the first character of a line of a diff."""
 
 
 def _extent(change: Change) -> str:
@@ -147,18 +223,19 @@ def line_counts(diff: str | None) -> str:
     return f"  +{plus} -{minus}"
 
 
-def _plan(step: Step, signs: Signs) -> list[Line]:
+def _plan(step: Step, manner: Manner) -> list[Line]:
     if not step.items:
-        return _text(step, signs)
+        return _text(step, manner)
+    plan = manner.signs.plan
     lines = []
     for item in step.items:
-        mark = signs.plan.get(item.status, signs.plan["pending"])
+        mark = plan.get(item.status, plan["pending"])
         role = "dim" if item.status == "completed" else "text"
         lines.append(Line(one_line(item.text, 400), role, mark=mark, mark_role=role))
     return lines
 
 
-def _usage(step: Step, _: Signs) -> list[Line]:
+def _usage(step: Step, _: Manner) -> list[Line]:
     usage = step.usage
     parts = []
     if usage is not None and usage.known:
@@ -169,16 +246,18 @@ def _usage(step: Step, _: Signs) -> list[Line]:
     return [Line(" · ".join(parts) or shorten(one_line(step.text), 200) or "usage unknown", "dim")]
 
 
-def _unknown(step: Step, _: Signs) -> list[Line]:
+def _unknown(step: Step, _: Manner) -> list[Line]:
     event = f"{one_line(step.event)}  " if step.event else ""
     return [Line(event + shorten(one_line(step.text[:EDGE]), 400), "attention")]
 
 
-def _output(step: Step) -> list[Line]:
-    """The first and the last lines of what a command printed."""
+def _output(step: Step, manner: Manner) -> list[Line]:
+    """The first and the last lines of what a command printed, or all of them."""
     text = step.output or ""
     if not text.strip():
         return []
+    if manner.level == WHOLE:
+        return [Line(line, "output") for line in _folded(text, MOST_LINES)]
     total = text.rstrip("\n").count("\n") + 1
     if total <= OUTPUT_HEAD + OUTPUT_TAIL + 1 and len(text) <= 2 * EDGE:
         return [Line(line, "output") for line in _split(text)]
@@ -201,13 +280,16 @@ def _split(text: str) -> list[str]:
     return [shorten(line.rstrip(), LINE_LIMIT) for line in lines]
 
 
-def _ending(step: Step, note: str, signs: Signs) -> tuple[str, str]:
-    """How and how fast a step ended, and the role of that."""
-    known = step.at is not None and step.ended_at is not None
-    took = words.duration(step.ended_at - step.at) if known else ""  # type: ignore[operator]
+def _ending(step: Step, note: str, manner: Manner) -> tuple[str, str]:
+    """How and how fast a step ended, and the role of that; of what runs, for how long."""
+    took = ""
+    if step.at is not None and step.ended_at is not None:
+        took = words.duration(step.ended_at - step.at)
+    elif step.at is not None and step.status is StepStatus.RUNNING and manner.now is not None:
+        took = words.age(manner.now - step.at)
     if step.status is None:
         return "  ".join(filter(None, (note, took))), "dim"
-    ending = " ".join(filter(None, (signs.endings[step.status], note)))
+    ending = " ".join(filter(None, (manner.signs.endings[step.status], note)))
     return "  ".join(filter(None, (ending, took))), ENDING_ROLES[step.status]
 
 
@@ -231,7 +313,7 @@ def _as_text(arguments: Any) -> str:
     return json.dumps(arguments, ensure_ascii=False, default=str)
 
 
-_RENDERERS: dict[StepKind, Callable[[Step, Signs], list[Line]]] = {
+_RENDERERS: dict[StepKind, Callable[[Step, Manner], list[Line]]] = {
     StepKind.START: _start,
     StepKind.COMMAND: _command,
     StepKind.TOOL_CALL: _tool,
@@ -239,6 +321,7 @@ _RENDERERS: dict[StepKind, Callable[[Step, Signs], list[Line]]] = {
     StepKind.SUBAGENT: _tool,
     StepKind.FILE_CHANGE: _changes,
     StepKind.PLAN: _plan,
+    StepKind.ERROR: _error,
     StepKind.USAGE: _usage,
     StepKind.UNKNOWN: _unknown,
 }

@@ -1,247 +1,399 @@
-"""The steps of one session on the line API: only what is on the screen is wrapped and drawn.
+"""The steps of one session: a list with a cursor, folds, filters and jumps."""
 
-What stands at the top of the screen (an item and a line of it) is the truth, and the scrollbar follows from it: a
-height that was estimated wrongly moves the scrollbar and never the text.
-"""
-
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Mapping
 from typing import ClassVar
 
+from msgspec import structs
 from textual.binding import Binding, BindingType
-from textual.cache import LRUCache
-from textual.geometry import Region, Size
 from textual.message import Message
-from textual.reactive import var
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from ..sessions.model import Step
-from .heights import Heights
-from .paint import ROLES, ROLES_CSS, Painter
+from ..sessions.model import Step, StepStatus
+from .shown_steps import ShownSteps
 from .signs import UNICODE, Signs
-from .step_lines import step_rows
+from .step_groups import FAILURES, PROMPTS
+from .step_lines import BRIEF, USUAL, WHOLE, Manner, Row, rule, step_rows
+from .step_source import Steps
+from .virtual_list import VirtualList
 
-CACHED_STEPS = 400
-ESTIMATE_CAP = 12
-"""Lines that a step is taken to have at most until it is seen."""
+BACK = 50
+"""Places that are remembered to go back to."""
 
 
-class Trajectory(ScrollView, can_focus=True):
-    """Steps in their order; follows the newest until somebody scrolls up."""
+class Trajectory(VirtualList):
+    """Follows the newest step until somebody goes up; the step under the cursor is marked at its left edge."""
 
-    COMPONENT_CLASSES = ROLES
-    DEFAULT_CSS = f"Trajectory {{ overflow-x: hidden; overflow-y: scroll; {ROLES_CSS} }}"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j,down", "roll(1)", "one line down", show=False),
-        Binding("k,up", "roll(-1)", "one line up", show=False),
-        Binding("pagedown,space", "page(1.0)", "one page down", show=False),
-        Binding("pageup", "page(-1.0)", "one page up", show=False),
-        Binding("ctrl+d", "page(0.5)", "half a page down", show=False),
-        Binding("ctrl+u", "page(-0.5)", "half a page up", show=False),
+        Binding("j,down", "step(1)", "the next step; one line, if it is long", show=False),
+        Binding("k,up", "step(-1)", "the step before it", show=False),
         Binding("g,home", "first", "the beginning", show=False),
         Binding("G,end", "last", "the end, and follow", show=False),
+        Binding("enter", "open", "the step in a pane of its own", show=False),
+        Binding("l,right", "unfold(1)", "more of the step", show=False),
+        Binding("h,left", "unfold(-1)", "less of the step", show=False),
+        Binding("z", "fold_all", "all steps: one line, usual, whole", show=False),
+        Binding("right_square_bracket", "turn(1)", "the next turn", show=False),
+        Binding("left_square_bracket", "turn(-1)", "the beginning of the turn, or the turn before", show=False),
+        Binding("e", "failure(1)", "the next failure", show=False),
+        Binding("E", "failure(-1)", "the failure before", show=False),
+        Binding("right_curly_bracket", "prompt(1)", "the next prompt", show=False),
+        Binding("left_curly_bracket", "prompt(-1)", "the prompt before", show=False),
+        Binding("backspace", "back", "back to where you were before a jump", show=False),
+        *(Binding(key, f"group('{key}')", "", show=False) for key in "2345678"),
+        Binding("1", "group('1')", "1 to 8: only steps of this kind, or of several", show=False),
+        Binding("0", "all", "steps of all kinds", show=False),
     ]
 
-    following: var[bool] = var(True, init=False)
-    """Whether new steps scroll into view."""
+    class Moved(Message):
+        """The cursor is on another step, or that step looks otherwise."""
 
-    class FollowingChanged(Message):
-        """Somebody scrolled away from the newest step, or came back to it."""
+    class Opened(Message):
+        """Somebody wants to see the step under the cursor."""
 
-        def __init__(self, following: bool) -> None:
+    class Filtered(Message):
+        """Other kinds of steps are shown."""
+
+    class Lost(Message):
+        """There is nothing in that direction."""
+
+        def __init__(self, what: str) -> None:
             super().__init__()
-            self.following = following
+            self.what = what
 
     def __init__(self, *, signs: Signs = UNICODE, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
-        self._signs = signs
-        self._painter = Painter(self, signs)
-        self._steps: list[Step] = []
-        self._items: dict[tuple[int, int], int] = {}
-        self._heights = Heights()
-        self._strips: LRUCache[int, list[Strip]] = LRUCache(CACHED_STEPS)
-        self._top = (0, 0)
-        self._page: list[Strip] = []
-        self._columns = 0
-        self._note = ""
+        super().__init__(signs=signs, id=id)
+        self.set_reactive(VirtualList.following, True)
+        self._list = ShownSteps()
+        self._cursor = 0
+        self._level = USUAL
+        self._levels: dict[tuple[int, int], int] = {}
+        self._behind: list[int] = []
+        self._turn_notes: Mapping[int, str] = {}
+        self._manner = Manner(signs=signs)
+        self._needle = ""
+        self._unread: tuple[int, str] | None = None
 
     @property
-    def steps(self) -> tuple[Step, ...]:
-        """What is shown, in its order."""
-        return tuple(self._steps)
+    def steps(self) -> Steps | None:
+        """What is shown."""
+        return self._list.steps
+
+    @property
+    def cursor(self) -> int:
+        """The number of the step under the cursor."""
+        return self._cursor
+
+    @property
+    def groups(self) -> frozenset[str]:
+        """The keys of the groups that are shown; none means all."""
+        return self._list.groups
+
+    @property
+    def current(self) -> Step | None:
+        """The step under the cursor."""
+        return self.steps.step(self._cursor) if self.steps is not None and len(self.steps) else None
 
     def clear(self, note: str = "") -> None:
         """Show another session, or none; ``note`` stands there until its steps come."""
-        self._note = note
-        self._steps, self._items, self._top = [], {}, (0, 0)
-        self._reset()
+        self.note = note
+        self._list, self._cursor = ShownSteps(), 0
+        self._levels, self._behind, self._turn_notes, self._unread = {}, [], {}, None
+        self._level, self._needle = USUAL, ""
+        self.forget_all()
         self.following = True
-        self._place(self._end())
+        self.place((0, 0))
+        self.post_message(self.Filtered())
 
-    def add(self, steps: Iterable[Step]) -> None:
-        """Append new steps, and put those that replace an earlier one (same turn and index) into its place."""
-        late = False
-        for step in steps:
-            late = self._put(step) or late
-        if late:
-            self._steps.sort(key=_key)
-            self._items = {_key(step): item for item, step in enumerate(self._steps)}
-            self._reset()
-        self._place(self._end() if self.following else self._top)
+    def show(self, steps: Steps, changed: Collection[int] = (), *, turn_notes: Mapping[int, str] | None = None) -> None:
+        """Show a newer sequence of the same session.
 
-    def watch_following(self, following: bool) -> None:
-        """Tell whoever shows it, and jump to the end."""
-        self.post_message(self.FollowingChanged(following))
-        if following:
-            self._place(self._end())
+        Args:
+            steps: the sequence.
+            changed: items that were there before and look otherwise now.
+            turn_notes: what stands at the end of the heading of each turn.
+        """
+        earlier, at_end = self.steps, self.following
+        top = self._list.item(self._top[0]), self._top[1]
+        grows = earlier is not None and steps.extends(earlier) and self._list.all
+        self._list = ShownSteps(steps, self.groups)
+        if grows:
+            self.grow()
+            self.forget(changed)
+        else:
+            top = steps.moved(earlier, top[0]) if earlier else 0, top[1]
+            self._cursor = steps.moved(earlier, self._cursor) if earlier else 0
+            self._behind = [steps.moved(earlier, item) for item in self._behind] if earlier else []
+            self.forget_all()
+        self._say_turns(turn_notes or {})
+        if at_end:
+            self._cursor = self._list.item(self.count() - 1)
+            self.place(self.end())
+        else:
+            self.place((self._list.position(top[0]), top[1]))
+        self.post_message(self.Moved())
 
-    def action_roll(self, lines: int) -> None:
-        """Scroll by lines."""
-        self._roll(lines)
+    def tick(self, now: int) -> None:
+        """The time has gone on: what runs and is on the screen is older."""
+        self.look_like(structs.replace(self._manner, now=now))
 
-    def action_page(self, pages: float) -> None:
-        """Scroll by a part of what fits on the screen."""
-        self._roll(int(pages * max(1, self.size.height - 1)))
+    def look_like(self, manner: Manner) -> None:
+        """Show steps in another manner: the time has gone on, or the session lies in another folder."""
+        if manner == structs.replace(self._manner, now=manner.now):
+            running = [p for p in self.shown() if self._list.step(p).status is StepStatus.RUNNING]
+            self._manner = manner
+            self.forget(running)
+            self.redraw()
+        else:
+            self._manner = manner
+            self._again()
+
+    def highlight(self, needle: str) -> None:
+        """Mark this text wherever it is shown; an empty one marks nothing."""
+        if needle != self._needle:
+            self._needle = needle
+            self._again()
+
+    def mark_unread(self, item: int | None, label: str = "") -> None:
+        """Put a line with words above the first step that nobody has seen."""
+        unread = None if item is None else (item, label)
+        if unread != self._unread:
+            self._unread = unread
+            self._again()
+
+    def go(self, item: int, *, remember: bool = True) -> None:
+        """Put the cursor on a step and show it; a step that is filtered out shows all steps again."""
+        if self.steps is None or not len(self.steps):
+            return
+        if remember:
+            self._behind = [*self._behind[-BACK:], self._cursor]
+        item = max(0, min(item, len(self.steps) - 1))
+        if not self._list.shows(item):
+            self.show_groups(frozenset())
+        self._put(self._list.position(item))
+
+    def show_groups(self, groups: frozenset[str]) -> None:
+        """Show the steps of some groups, or all."""
+        line = self._list.position(self._cursor) - self._top[0]
+        self._list = ShownSteps(self.steps, groups)
+        self.forget_all()
+        position = self._list.position(self._cursor)
+        self._cursor = self._list.item(position)
+        self.place(self.end() if self.following else (max(0, position - line), 0))
+        self.reveal(position)
+        self.post_message(self.Filtered())
+        self.post_message(self.Moved())
+
+    def remembered(self) -> tuple[int, int, int]:
+        """Where the cursor is, and what stands at the top of the screen: step and line."""
+        return self._cursor, self._list.item(self._top[0]), self._top[1]
+
+    def recall(self, place: tuple[int, int, int]) -> None:
+        """Go back to a remembered place, and do not follow."""
+        self.following = False
+        self._cursor = min(place[0], max(0, len(self.steps or ()) - 1))
+        self.place((self._list.position(place[1]), place[2]))
+        self.post_message(self.Moved())
+
+    def count(self) -> int:
+        """How many steps are shown."""
+        return len(self._list)
+
+    def rows(self, item: int, width: int) -> list[Row]:
+        """A step with what stands above it."""
+        number, step = self._list.item(item), self._list.step(item)
+        rows: list[Row] = []
+        if self._list.begins_turn(item):
+            rows.append(rule(f"turn {step.turn}", width, self.signs, note=self._turn_notes.get(step.turn, "")))
+        if self._unread is not None and self._unread[0] == number:
+            rows.append(rule(self._unread[1], width, self.signs, role="good"))
+        level = self._levels.get((step.turn, step.index), self._level)
+        manner = structs.replace(self._manner, level=level)
+        steps = step_rows(step, width - 1, manner)
+        return [*rows, *(_edged(_marked(row, self._needle)) for row in steps)]
+
+    def strips(self, item: int) -> list[Strip]:
+        """The lines of a step; the edge of the one under the cursor is marked."""
+        strips = super().strips(item)
+        if self._list.item(item) != self._cursor:
+            return strips
+        edge = self._painter.strip([(self.signs.cursor, "running" if self.has_focus else "dim")], 1)
+        above = self._lines_above(item)
+        return [strip if n < above else Strip.join([edge, strip.crop(1)]) for n, strip in enumerate(strips)]
+
+    def on_focus(self) -> None:
+        """The cursor shows where the keys go."""
+        self.redraw()
+
+    def on_blur(self) -> None:
+        """The cursor shows where the keys go."""
+        self.redraw()
+
+    def roll(self, lines: int) -> None:
+        """The cursor stays on the screen."""
+        super().roll(lines)
+        shown = self.shown()
+        position = self._list.position(self._cursor)
+        if self.following:
+            position = self.count() - 1
+        elif position not in shown and len(shown):
+            first = shown[1] if self._top[1] and len(shown) > 1 else shown[0]
+            position = first if position < shown[0] else shown[-1]
+        self._cursor = self._list.item(position)
+        self.redraw()
+        self.post_message(self.Moved())
+
+    def action_step(self, direction: int) -> None:
+        """The next step, or the one before; of one that is higher than the screen, its next line."""
+        if not self.count():
+            return
+        position = self._list.position(self._cursor)
+        beyond = self._moved((position + (direction > 0), 0), -self.page_lines if direction > 0 else 0)
+        if (self._top < beyond) if direction > 0 else (self._top > beyond and self._top[0] == position):
+            self.roll(direction)
+        elif direction > 0 and position + 1 >= self.count():
+            self.following = True
+        else:
+            self._put(max(0, position + direction))
+
+    def action_step_over(self, direction: int) -> None:
+        """The next step, or the one before, however long this one is."""
+        position = self._list.position(self._cursor) + direction
+        if 0 <= position < self.count():
+            self._put(position)
 
     def action_first(self) -> None:
         """Go to the first step."""
-        self._roll(-self._heights.total)
+        self.go(self._list.item(0))
 
     def action_last(self) -> None:
         """Go to the newest step and follow."""
+        self.go(self._list.item(self.count() - 1))
         self.following = True
-        self._place(self._end())
+        self.place(self.end())
 
-    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """The scrollbar or the wheel moved."""
-        delta = round(new_value) - round(old_value)
-        if abs(delta) > 2 * self.size.height:
-            self._top = self._heights.find(round(new_value))
-            delta = 0
-        self._roll(delta)
+    def action_open(self) -> None:
+        """Show the step under the cursor whole."""
+        if self.current is not None:
+            self.post_message(self.Opened())
 
-    def on_resize(self) -> None:
-        """Other widths wrap differently: what stood at the top stays there."""
-        if self._columns != self._width:
-            item = self._top[0]
-            self._reset()
-            self._top = (item, 0)
-        self._place(self._end() if self.following else self._top)
+    def action_unfold(self, more: int) -> None:
+        """More, or less, of the step under the cursor."""
+        if (step := self.current) is not None:
+            key = (step.turn, step.index)
+            self._levels[key] = max(BRIEF, min(WHOLE, self._levels.get(key, self._level) + more))
+            self._hold(lambda: self.forget([self._list.position(self._cursor)]))
 
-    def notify_style_update(self) -> None:
-        """Another theme: no strip can be used again."""
-        super().notify_style_update()
-        self._painter.clear()
-        self._strips.clear()
-        self._page = []
-
-    def render_line(self, y: int) -> Strip:
-        """One line of the screen."""
-        if not self._page:
-            self._page = self._visible_strips()
-        if y < len(self._page):
-            return self._page[y]
-        note = self._note if y == 0 and not self._steps else ""
-        return self._painter.strip([(note, "dim")], self.size.width)
+    def action_fold_all(self) -> None:
+        """All steps as one line, as usual, whole."""
+        self._level = {USUAL: WHOLE, WHOLE: BRIEF, BRIEF: USUAL}[self._level]
+        self._levels.clear()
+        self._hold(self.forget_all)
+        self.post_message(self.Filtered())
 
     @property
-    def _width(self) -> int:
-        """Cells of text: one is left free before the scrollbar."""
-        return max(10, self.size.width - 1)
+    def level(self) -> int:
+        """How much of the steps is shown."""
+        return self._level
 
-    def _put(self, step: Step) -> bool:
-        """Place one step; True where it belongs before one that is there."""
-        item = self._items.get(_key(step))
-        if item is not None:
-            self._steps[item] = step
-            self._heights.forget(item)
-            self._strips.discard(item)
-            return False
-        late = bool(self._steps) and _key(step) < _key(self._steps[-1])
-        self._items[_key(step)] = len(self._steps)
-        self._steps.append(step)
-        self._heights.append(self._estimate(step))
-        return late
+    def action_turn(self, direction: int) -> None:
+        """The beginning of another turn."""
+        starts = self.steps.turn_starts() if self.steps is not None else []
+        before = [start for start in starts if start < self._cursor]
+        after = [start for start in starts if start > self._cursor]
+        found = (after[0] if after else None) if direction > 0 else (before[-1] if before else None)
+        self._jump(found, "turn", direction)
 
-    def _reset(self) -> None:
-        """Nothing that was measured holds any more."""
-        self._columns = self._width
-        self._strips.clear()
-        self._heights = Heights(map(self._estimate, self._steps))
+    def action_failure(self, direction: int) -> None:
+        """What failed next, or before."""
+        self._jump_marked(FAILURES, "failure", direction)
 
-    def _estimate(self, step: Step) -> int:
-        return min(ESTIMATE_CAP, 1 + (len(step.text) + len(step.output or "")) // self._width)
+    def action_prompt(self, direction: int) -> None:
+        """The next prompt, or the one before."""
+        self._jump_marked(PROMPTS, "prompt", direction)
 
-    def _strips_of(self, item: int) -> list[Strip]:
-        """The lines of a step; its height is known from then on."""
-        strips = self._strips.get(item)
-        if strips is None:
-            step = self._steps[item]
-            heading = item == 0 or self._steps[item - 1].turn != step.turn
-            rows = step_rows(step, self._width, heading=heading, signs=self._signs)
-            strips = self._strips[item] = [self._painter.strip(row, self.size.width) for row in rows]
-        if not self._heights.measured(item):
-            self._heights.measure(item, len(strips))
-        return strips
+    def action_back(self) -> None:
+        """Where the cursor was before the last jump."""
+        if self._behind:
+            self.go(self._behind.pop(), remember=False)
+        else:
+            self.post_message(self.Lost("no place to go back to"))
 
-    def _height(self, item: int) -> int:
-        if not self._heights.measured(item):
-            self._strips_of(item)
-        return self._heights[item]
+    def action_group(self, key: str) -> None:
+        """Show one more group of steps, or one less."""
+        self.show_groups(self.groups ^ {key})
 
-    def _end(self) -> tuple[int, int]:
-        """The place at which the newest line is the last of the screen."""
-        return self._moved((len(self._steps), 0), -self.size.height)
+    def action_all(self) -> None:
+        """Show all steps."""
+        self.show_groups(frozenset())
 
-    def _moved(self, place: tuple[int, int], lines: int) -> tuple[int, int]:
-        """Exactly so many lines further; what lies between is measured, and the ends of the list bound it."""
-        item, line = place[0], place[1] + lines
-        while line < 0 and item > 0:
-            item -= 1
-            line += self._height(item)
-        while item < len(self._steps) and line >= self._height(item):
-            line -= self._height(item)
-            item += 1
-        return item, max(0, line)
+    def _jump_marked(self, marked: bytes, what: str, direction: int) -> None:
+        found = self.steps.next_marked(marked, self._cursor, direction) if self.steps is not None else None
+        self._jump(found, what, direction)
 
-    def _roll(self, lines: int) -> None:
-        """Move the text; up leaves the newest step, and down to the end joins it again."""
-        place = self._moved(self._top, lines) if lines > -self._heights.total else (0, 0)
-        end = self._end()
-        self._place(min(place, end))
-        if lines:
-            self.following = place >= end
+    def _jump(self, item: int | None, what: str, direction: int) -> None:
+        if item is None:
+            self.post_message(self.Lost(f"no {what} {'after' if direction > 0 else 'before'} this"))
+        else:
+            self.following = False
+            self.go(item)
 
-    def _place(self, place: tuple[int, int]) -> None:
-        """Put this line at the top of the screen, and the scrollbar where it belongs."""
-        self._top = place
-        page = self._visible_strips()
-        self.virtual_size = Size(0, self._heights.total)
-        y = float(self._heights.top(place[0]) + place[1])
-        # Not by assignment: that would call the watcher, which moves the text.
-        self.set_reactive(ScrollView.scroll_y, y)
-        self.set_reactive(ScrollView.scroll_target_y, y)
-        if self.show_vertical_scrollbar:
-            self.vertical_scrollbar.position = y
-        self._show(page)
+    def _put(self, position: int) -> None:
+        """The cursor on another step."""
+        self._cursor = self._list.item(position)
+        self.following = self.following and position == self.count() - 1
+        self.reveal(position)
+        self.redraw()
+        self.post_message(self.Moved())
 
-    def _visible_strips(self) -> list[Strip]:
-        item, skip = self._top
-        height = self.size.height
-        page: list[Strip] = []
-        while item < len(self._steps) and len(page) < height:
-            page.extend(self._strips_of(item)[skip:])
-            skip = 0
-            item += 1
-        return page[:height]
+    def _hold(self, change: Callable[[], None]) -> None:
+        """Change how high steps are, while the one under the cursor keeps its line of the screen."""
+        position = self._list.position(self._cursor)
+        line = self._lines_between(self._top, (position, 0))
+        change()
+        place = self._moved((position, 0), -line) if line >= 0 else (position, 0)
+        self.place(self.end() if self.following else place)
 
-    def _show(self, page: list[Strip]) -> None:
-        """Draw the lines again that are others than before."""
-        before, self._page = self._page, page
-        for y in range(max(len(before), len(page), 1)):
-            if y >= len(before) or y >= len(page) or before[y] is not page[y]:
-                self.refresh(Region(0, y, self.size.width, 1))
+    def _lines_between(self, top: tuple[int, int], place: tuple[int, int]) -> int:
+        """Lines from the top of the screen down to a place on it; -1 where it lies above."""
+        if place < top:
+            return -1
+        return sum(self.height(item) for item in range(top[0], place[0])) - top[1] + place[1]
+
+    def _again(self) -> None:
+        """Everything on the screen looks otherwise; its height may be another one."""
+        top = self._top
+        self.forget_all()
+        self.place(self.end() if self.following else top)
+
+    def _say_turns(self, notes: Mapping[int, str]) -> None:
+        """Headings whose words changed."""
+        other = {turn for turn in {*notes, *self._turn_notes} if notes.get(turn) != self._turn_notes.get(turn)}
+        self._turn_notes = notes
+        if other:
+            self.forget([position for position in self.shown() if self._list.turn(position) in other])
+
+    def _lines_above(self, position: int) -> int:
+        """Headings above a step."""
+        heading = self._list.begins_turn(position)
+        return heading + (self._unread is not None and self._unread[0] == self._list.item(position))
 
 
-def _key(step: Step) -> tuple[int, int]:
-    return step.turn, step.index
+def _edged(row: Row) -> Row:
+    """One cell to the right: the cursor stands before it.  The blank takes the first role: each change costs bytes."""
+    (text, role), *rest = row
+    return ((" " + text, role), *rest)
+
+
+def _marked(row: Row, needle: str) -> Row:
+    """The row with each place that holds the text told apart; small letters mean any."""
+    if not needle:
+        return row
+    spans: list[tuple[str, str]] = []
+    for text, role in row:
+        searched = text.lower() if needle.islower() else text
+        begin = 0
+        while (found := searched.find(needle, begin)) >= 0 and len(searched) == len(text):
+            spans += [(text[begin:found], role), (text[found : found + len(needle)], "match")]
+            begin = found + len(needle)
+        spans.append((text[begin:], role))
+    return tuple(spans)

@@ -1,8 +1,12 @@
 """Numbers as the screen says them: ages, durations, tokens, money, places; unknown is ``?``, never 0."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
+from ..sessions.durations import spent as duration
 from ..sessions.text import cut, one_line
+
+__all__ = ["age", "below", "clock", "command", "count", "duration", "money", "place", "size", "tokens"]
 
 _AGES = ((86_400, "d"), (3_600, "h"), (60, "m"))
 
@@ -17,15 +21,6 @@ def age(milliseconds: int) -> str:
         if seconds >= unit:
             return f"{seconds // unit}{letter}"
     return f"{seconds if seconds < 10 else seconds - seconds % 5}s"
-
-
-def duration(milliseconds: int) -> str:
-    """How long something took: ``0.4s``, ``3m12s``, ``2h05m``."""
-    seconds = max(0, milliseconds) / 1000
-    if seconds < 59.95:
-        return f"{seconds:.1f}s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes}m{rest:02}s" if minutes < 60 else f"{minutes // 60}h{minutes % 60:02}m"
 
 
 def tokens(count: int | None) -> str:
@@ -45,6 +40,11 @@ def money(dollars: float | None) -> str:
         return "?"
     decimals = 2 if dollars >= 0.1 or dollars == 0 else 3 if dollars >= 0.01 else 4
     return f"${dollars:.{decimals}f}"
+
+
+def clock(at: int | None) -> str:
+    """The time of day of a moment (UTC ms) where we are: ``14:03:11``; nothing for one that nobody knows."""
+    return "" if at is None else datetime.fromtimestamp(at / 1000, UTC).astimezone().strftime("%H:%M:%S")
 
 
 def size(count: int) -> str:

@@ -1,18 +1,21 @@
 """What an agent module supplies: how to launch it, how to read it, what its end and its signals mean.
 
-An adapter is one instance of a subclass of :class:`Agent`.  It does no I/O: it turns a request into an
+An adapter is one instance of a subclass of :class:`Agent`.  It does no I/O of its own: it turns a request into an
 argv, and lines into steps.  What concerns processes and files is done once, elsewhere, for all agents.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal, get_args, get_type_hints
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct, field, structs
 
 from ..limits import Limits
 from ..model import Step, StepKind, StepStatus, Usage
+
+if TYPE_CHECKING:
+    from ..changes.recorded import RecordedEdit
 
 Seconds = Annotated[float, Meta(ge=0, le=600)]
 
@@ -248,6 +251,19 @@ class Agent(ABC):
         ``exit_code`` is None where nobody could wait for the process (its runner was killed).
         """
         return facts.end == "completed" and exit_code in (0, None)
+
+    def recorded_edits(
+        self,
+        agent_session: str,  # noqa: ARG002
+        env: Mapping[str, str | None],  # noqa: ARG002
+        at: int,  # noqa: ARG002
+    ) -> "Iterable[RecordedEdit] | None":
+        """The edits, with diffs, that the agent's own transcript of a conversation holds, in their order.
+
+        For an agent whose stream has no diffs.  ``env`` is what was recorded with the session, ``at`` about when the
+        conversation began (UTC ms).  None where there is no transcript.
+        """
+        return None
 
     def stderr_reason(self, text: str) -> str | None:
         """The line of stderr that tells why a turn failed; None where there is none."""

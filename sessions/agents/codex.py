@@ -6,8 +6,9 @@ started may never complete (protocols 2).
 
 import re
 import shlex
-from collections.abc import Callable
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from msgspec import structs
@@ -18,6 +19,9 @@ from . import codex_events as events
 from .base import Agent, AgentSettings, Launch, LaunchRequest, ParserState, TurnParser
 from .lines import UNREADABLE, joined, kind_of, text_of, value_of
 from .toml_values import assignments
+
+if TYPE_CHECKING:
+    from ..changes.recorded import RecordedEdit
 
 _STATUS = {
     "in_progress": StepStatus.RUNNING,
@@ -298,6 +302,15 @@ class Codex(Agent):
     def parser(self, turn: int = 1) -> TurnParser:
         """A fresh parser for one turn."""
         return CodexParser(turn)
+
+    def recorded_edits(
+        self, agent_session: str, env: Mapping[str, str | None], at: int
+    ) -> "Iterable[RecordedEdit] | None":
+        """What the thread's transcript holds, below the ``CODEX_HOME`` with which the session was asked for."""
+        from ..changes.codex_rollout import recorded_edits  # not for the runner, which has no use for it
+
+        home = env.get("CODEX_HOME")
+        return recorded_edits(Path(home) if home else Path.home() / ".codex", agent_session, at)
 
     def stderr_reason(self, text: str) -> str | None:
         """The first line that says ``Error``, else the last that is not noise."""

@@ -329,3 +329,18 @@ def test_what_others_committed_is_seen_also_after_an_error(manager):
     store.database.close()  # what an error does
     verb("run", "--wait", "--", "true")
     assert store.data_version() != before
+
+
+def test_indexes_go_with_their_sessions(manager):
+    session = ended(manager)
+    cache = manager.home / "cache"
+    cache.mkdir()
+    own, stray = cache / f"{session.id}.1.index", cache / "00000000-gone.1.index"
+    for path in (own, stray):
+        path.write_bytes(b"")
+    manager.clean(dry_run=True)
+    assert stray.exists()
+    manager.clean()
+    assert (own.exists(), stray.exists()) == (True, False)
+    manager.delete(session.id)
+    assert not own.exists()

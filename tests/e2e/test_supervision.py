@@ -13,7 +13,7 @@ import pytest
 from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.model import Status, StepKind
 from agentdash.sessions.supervision import locks, procs
-from agentdash.sessions.trajectory import read_lines
+from agentdash.sessions.turn_file import read_lines
 
 STUBBORN = (
     "import signal, time\n"

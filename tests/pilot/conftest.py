@@ -24,7 +24,7 @@ class Driver:
 
     @property
     def main(self) -> MainScreen:
-        return self.app.main
+        return self.app.home
 
     async def until(self, condition, what="it"):
         async def poll():

@@ -7,6 +7,7 @@ from msgspec import structs
 
 from agentdash.sessions.agent_list import AgentInfo
 from agentdash.sessions.agents.base import Ladder, Launch
+from agentdash.sessions.explain import Explanation, Fact
 from agentdash.sessions.model import (
     Change,
     Changes,
@@ -22,6 +23,9 @@ from agentdash.sessions.model import (
     Usage,
 )
 from agentdash.sessions.process_list import ProcessInfo
+from agentdash.sessions.steps.kinds import encoded
+from agentdash.sessions.steps.session_steps import Growth
+from agentdash.sessions.steps.view import View
 
 T0 = 1_790_000_000_000
 AGES = {"waiting1": 4, "failed01": 120, "done0001": 540, "running1": 1, "stopped1": 3600}
@@ -71,14 +75,58 @@ STEPS = [
 ]  # fmt: skip
 
 
+class FakeTurn:
+    """The steps of one turn, in memory."""
+
+    def __init__(self, turn):
+        self.turn = turn
+        self.steps = []
+        self.kinds = bytearray()
+
+    def put(self, step):
+        """Add a step, or put it into the place of the one with its index; whether it is another form of that."""
+        earlier = step.index < len(self.steps)
+        if not earlier:
+            self.steps.append(step)
+            self.kinds.append(0)
+        self.steps[step.index] = step
+        self.kinds[step.index] = encoded(step)
+        return earlier
+
+    def step(self, place):
+        return self.steps[place]
+
+    whole = step
+    block_count = 1
+
+    def block_of(self, place):
+        return 0
+
+    def block(self, number):
+        return dict(enumerate(self.steps))
+
+    def may_hold(self, number, wanted):
+        return True
+
+    def where(self, place):
+        return 100 * place, 100
+
+
 class FakeTrajectory:
-    def __init__(self, steps):
+    """Steps that come when a test puts them into ``fresh``."""
+
+    def __init__(self, steps, turns=()):
         self.fresh = list(steps)
+        self.turns = {}
+        self.facts = tuple(turns)
         self.closed = False
 
     def refresh(self):
         fresh, self.fresh = self.fresh, []
-        return fresh
+        changed = [step for step in fresh if self.turns.setdefault(step.turn, FakeTurn(step.turn)).put(step)]
+        view = View(list(self.turns.values()))
+        items = frozenset(view.item(self.turns[step.turn], step.index) for step in changed)
+        return Growth(view, items, self.facts)
 
     def close(self):
         self.closed = True
@@ -210,6 +258,25 @@ class FakeManager:
         steps = STEPS if ref == "waiting1" else [Step(turn=1, index=0, kind=StepKind.PROMPT, text=f"task of {ref}")]
         self.trajectories[ref] = FakeTrajectory(steps)
         return self.trajectories[ref]
+
+    def output_path(self, ref, turn=None, *, stderr=False):
+        path = self.home / f"{ref}.{turn}.{'err' if stderr else 'jsonl'}"
+        if not path.exists():
+            path.write_bytes(
+                b"".join(b'{"type":"event","n":%d,"text":"[b]"}' % n + b" " * 64 + b"\n" for n in range(50))
+            )
+        return path
+
+    def stderr_tail(self, ref, turn=None):
+        return f"warning of turn {turn}\n\x1b[31mred\x1b[0m\n", 0
+
+    def explain(self, ref):
+        one = self.get(ref)
+        facts = (Fact("runner's lock", "free", "runner.lock"), Fact("exit code", "1", "turns.exit_code"))
+        return Explanation(session=ref, status=one.status, reason=one.reason, rule="because it is so", facts=facts)
+
+    def each_step(self, ref, turn=None):
+        return iter(STEPS)
 
     def agents(self):
         def info(name, *, installed=True, **own):

@@ -131,9 +131,12 @@ async def test_scrolling_up_leaves_following_and_joins_again(dashboard):
 async def test_resizing_keeps_the_place(dashboard):
     async with dashboard(size=(100, 24)) as d:
         await d.shows("rm -rf build/")
-        await d.press("enter", "g", "j", "j")
+        await d.press("enter", "g", "j", "J")
+        top = d.main.detail.steps.top
+        assert top == (0, 1)
         await d.pilot.resize_terminal(80, 24)
         await d.until(lambda: "∴ The failure depends on the clock" in d.text())
+        assert d.main.detail.steps.top == top
         assert not d.main.detail.steps.following
 
 

@@ -12,7 +12,7 @@ from agentdash.sessions.agents.demo import Demo, DemoSettings
 from agentdash.sessions.agents.demo_script import SCRIPTS, load_script
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.model import StepKind, StepStatus
-from agentdash.sessions.trajectory import merged
+from agentdash.sessions.turn_file import merged
 
 ALL_KINDS = set(StepKind) - {StepKind.PROMPT, StepKind.UNKNOWN}
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agentdash.sessions.model import Change, PlanItem, Step, StepKind, StepStatus, Usage
 from agentdash.sessions.text import cell_width
-from agentdash.sessions.trajectory import read_lines
+from agentdash.sessions.turn_file import read_lines
 from agentdash.widgets.document.step_document import step_document
 from agentdash.widgets.paint import ROLES
 from agentdash.widgets.signs import ASCII

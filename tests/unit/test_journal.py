@@ -54,11 +54,10 @@ def test_a_line_of_several_chunks_is_whole(tmp_path):
         assert lines(reader) == [b"a", long, b"b"]
 
 
-def test_a_line_over_the_cap_is_cut_and_the_next_one_is_whole(tmp_path, monkeypatch):
-    monkeypatch.setattr(journal, "LINE_CAP", 10)
+def test_a_line_over_the_cap_is_cut_and_the_next_one_is_whole(tmp_path):
     path = tmp_path / "turn.jsonl"
     path.write_bytes(b"z" * 25 + b"\nnext\n")
-    with LineReader(path) as reader:
+    with LineReader(path, cap=10) as reader:
         assert lines(reader) == [b"z" * 10, b"next"]
 
 
@@ -75,11 +74,10 @@ def test_what_is_written_while_it_is_read_is_left_to_the_next_call(tmp_path):
         assert lines(reader) == [b"more"]
 
 
-def test_a_tail_begins_with_a_whole_line_even_inside_one_over_the_cap(tmp_path, monkeypatch):
-    monkeypatch.setattr(journal, "LINE_CAP", 10)
+def test_a_tail_begins_with_a_whole_line_even_inside_one_over_the_cap(tmp_path):
     path = tmp_path / "turn.jsonl"
     path.write_bytes(b"z" * 50)
-    with LineReader(path) as reader:
+    with LineReader(path, cap=10) as reader:
         assert lines(reader) == []
         with path.open("ab") as file:
             file.write(b"z" * 100 + b"\n{}\n")
@@ -145,3 +143,12 @@ def test_an_empty_file_has_no_lines(tmp_path, size):
     path.write_bytes(b"\n" * size)
     with LineReader(path) as reader:
         assert lines(reader) == [b""] * size
+
+
+def test_times_are_found_from_the_middle_of_a_file(tmp_path):
+    path = tmp_path / "turn.times"
+    path.write_bytes(b"".join(stamp(100 * n, 1_000 + n) for n in range(1, 20_001)))
+    times = ArrivalTimes(path, 1_500_050)
+    assert times.at(1_500_050) == 1_000 + 15_001
+    assert times.at(2_000_000) == 1_000 + 20_000
+    assert times.at(2_000_001) is None

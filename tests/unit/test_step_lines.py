@@ -6,12 +6,12 @@ from agentdash.sessions.model import Change, PlanItem, Step, StepKind, StepStatu
 from agentdash.sessions.text import cell_width
 from agentdash.widgets.heights import Heights
 from agentdash.widgets.signs import ASCII
-from agentdash.widgets.step_lines import step_rows
+from agentdash.widgets.step_lines import BRIEF, WHOLE, Manner, rule, step_rows
 from agentdash.widgets.wrap import wrap
 
 
-def text(step, width=80, **options):
-    return ["".join(part for part, _ in row).rstrip() for row in step_rows(step, width, **options)]
+def text(step, width=80, **manner):
+    return ["".join(part for part, _ in row).rstrip() for row in step_rows(step, width, Manner(**manner))]
 
 
 def roles(step, width=80):
@@ -80,14 +80,58 @@ def test_changes_and_plan():
     assert text(Step(kind=StepKind.PLAN, items=tuple(items))) == ["☑ one", "◐ two", "☐ three"]
 
 
-def test_the_heading_names_the_turn():
-    heading, first = text(Step(kind=StepKind.PROMPT, turn=2, text="go"), 30, heading=True)
-    assert heading == "── turn 2 " + "─" * 20
-    assert first.endswith("go")
+def test_one_change_shows_its_first_lines_coloured():
+    diff = "@@ -1,2 +1,2 @@\n-old\n+new\n" + "".join(f" {n}\n" for n in range(20))
+    step = Step(kind=StepKind.FILE_CHANGE, changes=(Change(path="/code/api/a.py", kind="update", diff=diff),))
+    assert text(step, cwd="/code/api")[:4] == ["± a.py  +1 -1", "  @@ -1,2 +1,2 @@", "  -old", "  +new"]
+    assert text(step)[-1] == "  … 15 lines more"
+    assert {"added", "removed", "hunk"} <= roles(step)
+    assert len(text(step, level=WHOLE)) == 24
+
+
+def test_briefly_every_step_is_one_line():
+    step = Step(kind=StepKind.COMMAND, command="make\ntest " + "x" * 200, exit_code=2, status=StepStatus.FAILED,
+                output="a\nb\nc\n")  # fmt: skip
+    (line,) = text(step, 40, level=BRIEF)
+    assert line == "$ make" + " " * 24 + "  ✗ exit 2"
+    (line,) = text(Step(kind=StepKind.MESSAGE, text="word " * 50), 40, level=BRIEF)
+    assert line.endswith("…")
+    assert len(line) == 40
+
+
+def test_whole_steps_show_every_line():
+    output = "\n".join(f"line {n}" for n in range(300))
+    assert len(text(Step(kind=StepKind.COMMAND, command="ls", output=output), level=WHOLE)) == 301
+
+
+def test_what_runs_shows_its_age():
+    step = Step(kind=StepKind.COMMAND, command="sleep 60", status=StepStatus.RUNNING, at=1_000)
+    assert text(step, 40, now=13_400)[0].endswith("● running  10s")
+    assert text(step, 40)[0].endswith("● running")
+
+
+def test_a_start_failure_is_a_card_with_what_can_be_done():
+    step = Step(kind=StepKind.ERROR, text="exit 127", fatal=True, command="codex exec -", exit_code=127,
+                output="codex: not found")  # fmt: skip
+    lines = text(step, 80)
+    assert lines[0].split() == ["!", "exit", "127", "fatal"]
+    assert lines[1:3] == ["$ codex exec -", "  codex: not found"]
+    assert "R sends the prompt again" in lines[3]
+
+
+def test_what_is_not_fatal_says_so():
+    assert text(Step(kind=StepKind.ERROR, text="retrying", fatal=False), 40)[0].endswith("not fatal")
+
+
+def test_a_rule_names_the_turn_and_how_it_ended():
+    ((line, role),) = rule("turn 2", 40, note="done  3m12s")
+    assert line == "── turn 2 " + "─" * 15 + " done  3m12s ──"
+    assert role == "rule"
+    assert rule("turn 2", 16, note="done  3m12s")[0][0] == "── turn 2 ──────"
 
 
 def test_a_sub_agents_step_is_indented():
-    assert text(Step(kind=StepKind.MESSAGE, text="hi", parent="call_1"))[0] == "    ✦ hi"
+    assert text(Step(kind=StepKind.MESSAGE, text="hi", parent="call_1"))[0] == "  ┆ ✦ hi"
 
 
 def test_long_text_hangs_below_its_beginning():
@@ -116,13 +160,17 @@ def test_wrapping_loses_nothing_but_blanks(paragraph, width):
     assert all(cell_width(row) <= width for row in rows)
 
 
-@given(st.lists(st.integers(1, 30), min_size=1, max_size=700), st.data())
-def test_heights_find_what_they_add_up_to(heights, data):
-    kept = Heights(heights)
-    item = data.draw(st.integers(0, len(heights) - 1))
-    kept.measure(item, 7)
-    heights[item] = 7
+@given(st.integers(1, 2_000), st.dictionaries(st.integers(0, 1_999), st.integers(1, 30)), st.data())
+def test_heights_find_what_they_add_up_to(count, measured, data):
+    kept = Heights(count, estimate=3)
+    for item, height in measured.items():
+        if item < count:
+            kept.measure(item, height)
+    heights = [measured.get(item, 3) for item in range(count)]
+    item = data.draw(st.integers(0, count - 1))
     assert kept.total == sum(heights)
     assert kept.top(item) == sum(heights[:item])
-    assert kept.find(kept.top(item) + 6) == (item, 6)
-    assert kept.find(kept.total) == (len(heights), 0)
+    assert kept.find(kept.top(item) + heights[item] - 1) == (item, heights[item] - 1)
+    assert kept.find(kept.total) == (count, 0)
+    kept.forget(item)
+    assert kept[item] == 3

@@ -9,6 +9,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -115,6 +116,33 @@ def say(lines: Iterable[str], *, err: bool = False) -> None:
     """Lines for people."""
     # Colours were decided by look(); click must not decide again.
     click.echo("\n".join(lines), color=True, err=err)
+
+
+def say_on(lines: Iterable[str], *, otherwise: str) -> None:
+    """Any number of lines for people, printed while they are made; ``otherwise`` where there is none."""
+    lines = iter(lines)
+    said = False
+    while piece := list(islice(lines, _PIECE)):
+        said = True
+        say(piece)
+    if not said:
+        say([otherwise])
+
+
+_PIECE = 500
+"""Lines, or values, that are printed in one go."""
+
+
+def print_json_array(values: Iterable[Any]) -> None:
+    """Any number of values as one array, printed while they are made."""
+    from ...sessions.schema import dump
+
+    values = map(dump, values)
+    begin = b"["
+    while piece := list(islice(values, _PIECE)):
+        print_bytes(begin + b",".join(value.rstrip(b"\n") for value in piece))
+        begin = b","
+    print_bytes(b"[]\n" if begin == b"[" else b"]\n")
 
 
 def print_json(value: Any) -> None:

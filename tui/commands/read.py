@@ -84,7 +84,7 @@ def trajectory(ref: str, full: bool, turn: int | None, as_json: bool) -> None:
     """What the agent did, step by step."""
     with common.open_manager() as manager:
         session = manager.get(ref)
-        _print_steps(manager.trajectory(session.id, turn), full=full, as_json=as_json)
+        _print_steps(manager.each_step(session.id, turn), full=full, as_json=as_json)
         if not as_json:
             _looked_at(manager, session)
 
@@ -149,25 +149,29 @@ def explain(ref: str, as_json: bool) -> None:
 @click.argument("file", type=click.Path())
 def view(file: str, agent: str | None, full: bool, as_json: bool) -> None:
     """The steps of any agent's JSONL file ("-": stdin)."""
-    from ...sessions.trajectory import read_lines
+    from ...sessions.turn_file import read_file, read_lines
 
     try:
+        if Path(file).is_file():
+            _print_steps(read_file(Path(file), agent), full=full, as_json=as_json)
+            return
         with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as lines:
-            steps = read_lines(lines, agent)
+            _print_steps(read_lines(lines, agent), full=full, as_json=as_json)
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise UsageError(f"{file}: cannot be read: {error.strerror}.") from None
-    _print_steps(steps, full=full, as_json=as_json)
 
 
 def _print_steps(steps: Iterable["Step"], *, full: bool, as_json: bool) -> None:
     if as_json:
         from ...sessions.schema import step_json
 
-        common.print_json([step_json(step) for step in steps])
+        common.print_json_array(map(step_json, steps))
         return
     from ..render.steps import steps_text
 
-    common.say(list(steps_text(steps, common.look(full=full))) or ["No steps yet."])
+    common.say_on(steps_text(steps, common.look(full=full)), otherwise="No steps yet.")
 
 
 def _recent(sessions: Sequence["Session"]) -> list["Session"]:

@@ -105,11 +105,12 @@ def _changes(step: Step, look: Look) -> list[str]:
     lines = [_after(named[0], step, look), *named[1:]]
     if look.full:
         diffs = (clean(change.diff).split("\n") for change in step.changes if change.diff)
-        lines += [_diff_line(line, look) for diff in diffs for line in diff]
+        lines += [diff_line(line, look) for diff in diffs for line in diff]
     return lines
 
 
-def _diff_line(line: str, look: Look) -> str:
+def diff_line(line: str, look: Look) -> str:
+    """One line of a diff in the colour of what became of it."""
     role = {"+": "good", "-": "failure", "@": "dim"}.get(line[:1], "")
     return look.paint(line, role)
 
@@ -143,7 +144,8 @@ def _unknown(step: Step, look: Look) -> list[str]:
 
 def _error(step: Step, look: Look) -> list[str]:
     lines = _limited(step.text, MESSAGE, look)
-    return [lines[0] + ("  (not fatal)" if step.fatal is False else ""), *lines[1:]]
+    told = [f"$ {_line(step.command, MESSAGE, look)}", *_output(step, look)] if step.command is not None else []
+    return [lines[0] + ("  (not fatal)" if step.fatal is False else ""), *lines[1:], *told]
 
 
 def _as_text(arguments: Any) -> str:

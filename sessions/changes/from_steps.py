@@ -1,0 +1,168 @@
+"""Steps to files: who was touched, how often, and how many lines came and went.
+
+A fold over any number of steps.  Its memory is bounded by the limits below: what goes beyond them is counted.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from msgspec import Struct
+
+from ..model import Change, Step, StepKind
+from .diffs import Diff, diff_of
+from .model import Edit, FileChanges
+from .places import Place, place_of
+from .recorded import RecordedChange
+
+MOST_FILES = 10_000
+MOST_EDITS = 1_000
+"""Of one file."""
+
+TEXT_CHARACTERS = 32 << 20
+"""Diff text of all edits together."""
+
+FindRecorded = Callable[[Step], Mapping[str, RecordedChange]]
+"""What the agent's own transcript holds about a step, by path."""
+
+
+class Collected(Struct, frozen=True, kw_only=True):
+    """The files of some steps, in the order in which they were first touched."""
+
+    files: tuple[FileChanges, ...] = ()
+    more: int = 0
+    """Edits of further files."""
+
+
+def collect(steps: Iterable[Step], cwd: str, recorded: FindRecorded | None = None) -> Collected:
+    """Fold the file changes of steps into files.
+
+    Args:
+        steps: each in its last form, in the order of turn and index.
+        cwd: the folder to which relative paths are relative.
+        recorded: where the diffs are that the steps lack.
+    """
+    collector = _Collector(cwd, recorded or _nothing)
+    for step in steps:
+        if step.kind is StepKind.FILE_CHANGE:
+            collector.add(step)
+    return collector.collected()
+
+
+def _nothing(_: Step) -> Mapping[str, RecordedChange]:
+    return {}
+
+
+class _Collector:
+    def __init__(self, cwd: str, recorded: FindRecorded) -> None:
+        self._cwd = cwd
+        self._recorded = recorded
+        self._files: dict[str, _File] = {}
+        self._room = TEXT_CHARACTERS
+        self._more = 0
+
+    def add(self, step: Step) -> None:
+        """Take one step into account."""
+        for place, edit in self._edits(step):
+            file = self._file(place)
+            if file is None:
+                self._more += 1
+            else:
+                file.add(edit)
+
+    def collected(self) -> Collected:
+        return Collected(files=tuple(file.value() for file in self._files.values()), more=self._more)
+
+    def _file(self, place: Place) -> "_File | None":
+        file = self._files.get(place.absolute)
+        if file is None and len(self._files) < MOST_FILES:
+            file = self._files[place.absolute] = _File(place)
+        return file
+
+    def _edits(self, step: Step) -> Iterator[tuple[Place, Edit]]:
+        found = self._recorded(step)
+        for change in step.changes:
+            if change.path:
+                yield from self._edits_of(step, change, found.get(change.path))
+
+    def _edits_of(self, step: Step, change: Change, found: RecordedChange | None) -> Iterator[tuple[Place, Edit]]:
+        place = place_of(change.path, self._cwd)
+        diff = diff_of(change.diff) or (found.diff if found else None)
+        if found is None or found.moved_to is None:
+            yield place, self._edit(step, change.kind, diff)
+            return
+        target = place_of(found.moved_to, self._cwd)
+        yield place, self._edit(step, "delete", _UNCHANGED, moved_to=target.shown)
+        yield target, self._edit(step, "add", diff, moved_from=place.shown)
+
+    def _edit(
+        self, step: Step, kind: str, diff: Diff | None, *, moved_to: str | None = None, moved_from: str | None = None
+    ) -> Edit:
+        fits = diff is not None and len(diff.text) <= self._room
+        text = diff.text if diff is not None and fits and not (diff.cut and not diff.text) else None
+        self._room -= len(text or "")
+        return Edit(
+            turn=step.turn,
+            index=step.index,
+            kind=kind if kind in ("add", "delete") else "update",
+            status=step.status,
+            at=step.ended_at if step.ended_at is not None else step.at,
+            diff=text,
+            added=diff.added if diff else None,
+            removed=diff.removed if diff else None,
+            cut=diff is not None and (diff.cut or not fits),
+            moved_to=moved_to,
+            moved_from=moved_from,
+        )
+
+
+_UNCHANGED = Diff("", 0, 0)
+"""A file that was moved away lost no lines: they are counted where it is now."""
+
+
+class _File:
+    """One file, as far as it is known."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._edits: list[Edit] = []
+        self._more = 0
+        self._kinds: tuple[str, str] | None = None
+        """The first and the last of what changed it."""
+        self._touched = 0
+        self._known = 0
+        self._added = 0
+        self._removed = 0
+
+    def add(self, edit: Edit) -> None:
+        if edit.counts:
+            self._count(edit)
+        if len(self._edits) < MOST_EDITS:
+            self._edits.append(edit)
+        else:
+            self._more += 1
+
+    def _count(self, edit: Edit) -> None:
+        self._touched += 1
+        self._kinds = (self._kinds[0] if self._kinds else edit.kind, edit.kind)
+        if edit.added is not None and edit.removed is not None:
+            self._known += 1
+            self._added += edit.added
+            self._removed += edit.removed
+
+    def value(self) -> FileChanges:
+        return FileChanges(
+            path=self._place.shown,
+            absolute=self._place.absolute,
+            kind=self._kind(),
+            touched=self._touched,
+            added=self._added if self._known else None,
+            removed=self._removed if self._known else None,
+            partial=0 < self._known < self._touched,
+            edits=tuple(self._edits),
+            more_edits=self._more,
+        )
+
+    def _kind(self) -> str | None:
+        if self._kinds is None:
+            return None
+        first, last = self._kinds
+        return "delete" if last == "delete" else "add" if first == "add" else "update"

@@ -1,0 +1,192 @@
+"""What git says of the files of a session: their states, the totals of the repository, and one file's diff.
+
+Everything here is read-only and bounded (:mod:`.git_process` says how, and what a hostile repository can still do).
+A file outside of the repository, in a submodule or in a repository inside the repository has no state.
+"""
+
+import os
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from msgspec import Struct
+
+from ..text import one_line
+from .git_process import GitError, Said, run_git
+from .model import GitAnswer, GitReport, GitState, GitTotals
+from .places import below
+
+DIFF_BYTES = 1 << 20
+"""What is read of one file's diff."""
+
+_TOTALS_BYTES = 8 << 20
+_BATCH_BYTES = 65_536
+"""Paths in one call: far below what a command line can hold."""
+
+_MOST_FILTERS = 200
+_PATH_BYTES = 4_096
+_STATUS = ("status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all")
+_DIFF = (
+    "diff", "HEAD", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--ignore-submodules=all",
+    "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/",
+)  # fmt: skip
+_CONFLICTS = frozenset({"DD", "AU", "UD", "UA", "DU", "AA", "UU"})
+_UNCHANGED = GitState(code="  ", words=("unchanged",))
+
+
+class GitDiff(Struct, frozen=True, kw_only=True):
+    """How one file differs from the last commit, or why that is not known."""
+
+    answer: GitAnswer
+    text: str = ""
+    """Empty where it does not differ, or where git does not follow the file."""
+    cut: bool = False
+    detail: str | None = None
+
+
+def ask_git(cwd: str, paths: Sequence[str]) -> tuple[GitReport, dict[str, GitState]]:
+    """What there is to say about the repository, and the state of each file that git knows, by absolute path."""
+    states: dict[str, GitState] = {}
+    top = None
+    try:
+        repository = Repository(cwd)
+        top = repository.top
+        states.update(repository.states(paths))
+        totals = repository.totals(paths)
+    except GitError as error:
+        return GitReport(answer=error.answer, detail=error.detail, top=top), states
+    answer = GitAnswer.OK if repository.commits else GitAnswer.NO_COMMITS
+    return GitReport(answer=answer, top=top, totals=totals), states
+
+
+def git_diffs(cwd: str) -> Callable[[str], GitDiff]:
+    """A function from a file (an absolute path) to how it differs from the last commit, whoever changed it."""
+    try:
+        repository = Repository(cwd)
+    except GitError as error:
+        trouble = GitDiff(answer=error.answer, detail=error.detail)
+        return lambda _: trouble
+    return repository.diff
+
+
+class Repository:
+    """The repository in which a folder lies.
+
+    Raises:
+        GitError: the folder is gone or in no repository, or git cannot be asked; the methods but ``diff`` raise it too.
+    """
+
+    def __init__(self, cwd: str) -> None:
+        if not os.path.isdir(cwd):  # noqa: PTH112 - a text that may be no path at all
+            raise GitError(GitAnswer.NO_FOLDER)
+        found = run_git(cwd, "rev-parse", "--show-toplevel")
+        if found.code != 0:
+            raise _no_repository(found)
+        self.top = os.fsdecode(found.out.removesuffix(b"\n"))
+        self.commits = run_git(cwd, "rev-parse", "--verify", "--quiet", "HEAD").code == 0
+        self._cwd = cwd
+        self._real_cwd = os.path.realpath(cwd)
+        self._settings = tuple(self._without_filters())
+
+    def states(self, paths: Sequence[str]) -> Iterator[tuple[str, GitState]]:
+        """Each of these files (absolute paths) that git knows, with its state."""
+        named = {relative: path for path in paths if (relative := self._relative(path)) is not None}
+        for batch in _batches(named):
+            said = self._ask(*_STATUS, "--ignored=traditional", "--", *batch)
+            found = {path: GitState(code=code, words=_words(code)) for code, path in _entries(said)}
+            rest = [] if said.cut else [path for path in batch if path not in found]
+            tracked = self._ask("ls-files", "-z", "--", *rest) if rest else None
+            found |= dict.fromkeys(_names(tracked), _UNCHANGED) if tracked else {}
+            yield from ((named[path], state) for path, state in found.items() if path in named)
+
+    def totals(self, touched: Collection[str]) -> GitTotals:
+        """Counts over the whole repository; ``touched`` are the files (absolute paths) that are not others."""
+        known = {self._relative(path) for path in touched}
+        said = self._ask(*_STATUS, limit=_TOTALS_BYTES)
+        counts = dict.fromkeys(("staged", "unstaged", "untracked", "conflict"), 0)
+        others = 0
+        for code, path in _entries(said):
+            others += path not in known
+            for word in _words(code):
+                counts[word] += 1
+        return GitTotals(
+            staged=counts["staged"],
+            unstaged=counts["unstaged"] + counts["conflict"],
+            untracked=counts["untracked"],
+            others=others,
+            cut=said.cut,
+        )
+
+    def diff(self, path: str) -> GitDiff:
+        """How one file (an absolute path) differs from the last commit."""
+        relative = self._relative(path)
+        if relative is None or not self.commits:
+            return GitDiff(answer=GitAnswer.OK if self.commits else GitAnswer.NO_COMMITS)
+        try:
+            said = self._ask(*_DIFF, "--", relative, limit=DIFF_BYTES)
+        except GitError as error:
+            return GitDiff(answer=error.answer, detail=error.detail)
+        return GitDiff(answer=GitAnswer.OK, text=said.out.decode("utf-8", "replace"), cut=said.cut)
+
+    def _relative(self, path: str) -> str | None:
+        """The path as git names it; None where it is not in the repository, or no path a system could have."""
+        inside = below(path, self._cwd)
+        relative = below(path if inside is None else f"{self._real_cwd.rstrip('/')}/{inside}", self.top)
+        if relative is None or "\0" in relative:
+            return None
+        try:
+            return relative if len(os.fsencode(relative)) <= _PATH_BYTES else None
+        except UnicodeEncodeError:
+            return None
+
+    def _ask(self, *arguments: str, limit: int = 1 << 20) -> Said:
+        said = run_git(self.top, *arguments, settings=self._settings, limit=limit)
+        if said.code:
+            raise GitError(GitAnswer.FAILED, one_line(said.error, 200))
+        return said
+
+    def _without_filters(self) -> Iterator[str]:
+        """Settings that empty the commands of every filter driver."""
+        said = run_git(self.top, "config", "-z", "--name-only", "--get-regexp", r"^filter\.")
+        keys = {os.fsdecode(key).rpartition(".")[0] for key in said.out.split(b"\0") if key}
+        # `-c` ends a name at its first "=": such a driver could not be switched off.
+        if said.code not in (0, 1) or len(keys) > _MOST_FILTERS or any("=" in key for key in keys):
+            raise GitError(GitAnswer.FAILED, "its configuration has filters that cannot be switched off")
+        for key in sorted(keys):
+            yield from (f"{key}.clean=", f"{key}.process=", f"{key}.smudge=", f"{key}.required=false")
+
+
+def _no_repository(said: Said) -> GitError:
+    none = "not a git repository" in said.error or "must be run in a work tree" in said.error
+    answer = GitAnswer.NO_REPOSITORY if none else GitAnswer.FAILED
+    return GitError(answer, None if none else one_line(said.error, 200))
+
+
+def _batches(paths: Collection[str]) -> Iterator[list[str]]:
+    batch: list[str] = []
+    size = 0
+    for path in paths:
+        length = len(os.fsencode(path)) + 1
+        if batch and size + length > _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+        batch.append(path)
+        size += length
+    if batch:
+        yield batch
+
+
+def _entries(said: Said) -> Iterator[tuple[str, str]]:
+    """Code and path of each entry of a status without renames."""
+    return ((name[:2], name[3:]) for name in _names(said))
+
+
+def _names(said: Said) -> Iterator[str]:
+    """What stands between NUL bytes; of an output that was cut, only what is whole."""
+    return map(os.fsdecode, said.out.split(b"\0")[:-1])
+
+
+def _words(code: str) -> tuple[str, ...]:
+    whole = {"??": "untracked", "!!": "ignored", "  ": "unchanged"}.get(code)
+    if whole or code in _CONFLICTS:
+        return (whole or "conflict",)
+    places = zip(("staged", "unstaged"), code, strict=False)
+    return tuple(word for word, letter in places if letter != " ")

@@ -1,0 +1,170 @@
+"""Asking git without letting the repository run anything: bounded in time and size, never waiting for a terminal.
+
+An agent may have written the repository's configuration.  Switched off, whatever it says, are: the file system monitor,
+hooks, external diff programs, text conversion, pagers, every transport (a partial clone would fetch what is missing),
+looking into submodules (each has a configuration of its own), and the ``clean`` and ``process`` commands of all filter
+drivers, which git runs on a file whose size or time differs from the index.  What remains:
+
+* A file that goes through a filter (git-lfs) can be shown as modified though its filtered content is the same.
+* The names of the filters are read in a first call.  An agent that adds a filter between that call and the next one
+  has its command run once, as the user who looks, outside of the agent's own sandbox.
+* The configuration is read, so it can make git slow or fail.  That is told after the time limit, never waited for.
+"""
+
+import os
+import selectors
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import IO
+
+from msgspec import Struct
+
+from ..errors import AgentdashError
+from .model import GitAnswer
+
+SECONDS = 5.0
+"""What one call of git may take."""
+
+_CHUNK = 65_536
+_ERROR_BYTES = 4_096
+_KEPT_VARIABLES = frozenset({"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH"})
+"""Those that say where git and the user's own configuration are; ``GIT_DIR`` and its like are about another place."""
+
+_ENVIRONMENT = {
+    "LC_ALL": "C",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_PAGER": "cat",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_NO_LAZY_FETCH": "1",
+}
+_SETTINGS = (
+    "core.fsmonitor=",
+    "core.hooksPath=/dev/null",
+    "core.pager=cat",
+    "core.quotepath=off",
+    "diff.autoRefreshIndex=false",  # `git diff` writes the index even without optional locks (git 2.39)
+)
+
+
+class GitError(AgentdashError):
+    """Git could not be asked, or did not answer; never leaves this package."""
+
+    def __init__(self, answer: GitAnswer, detail: str | None = None) -> None:
+        super().__init__(answer)
+        self.answer = answer
+        self.detail = detail
+
+
+class Said(Struct, frozen=True):
+    """What one call of git printed."""
+
+    code: int | None
+    """None where it was ended because it printed too much."""
+    out: bytes
+    error: str
+
+    @property
+    def cut(self) -> bool:
+        """Whether it had more to say than the limit."""
+        return self.code is None
+
+
+def run_git(folder: str, *arguments: str, settings: Sequence[str] = (), limit: int = 1 << 20) -> Said:
+    """One call of git in a folder.
+
+    Args:
+        settings: ``key=value`` of configuration that wins over the repository's.
+        limit: bytes of output after which it is ended.
+
+    Raises:
+        GitError: there is no git, it cannot be started, or it took too long.
+    """
+    program = shutil.which("git")
+    if program is None or not os.path.isabs(program):  # noqa: PTH117 - a text; from "." in PATH anything could come
+        raise GitError(GitAnswer.NO_GIT)
+    given = [word for setting in (*_SETTINGS, *settings) for word in ("-c", setting)]
+    argv = [program, "--no-pager", "--no-optional-locks", "--literal-pathspecs", *given, "-C", folder, *arguments]
+    try:
+        process = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd="/",
+            env=_environment(),
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:  # an argument list that is too long, a NUL byte in a path
+        raise GitError(GitAnswer.FAILED, str(error)) from None
+    try:
+        return _listen(process, limit)
+    finally:
+        _end(process)
+
+
+def _environment() -> dict[str, str]:
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or k in _KEPT_VARIABLES}
+    return kept | _ENVIRONMENT
+
+
+def _listen(process: "subprocess.Popen[bytes]", limit: int) -> Said:
+    deadline = time.monotonic() + SECONDS
+    out, error = bytearray(), bytearray()
+    for stream, data in _chunks(_pipes(process), deadline):
+        if stream is process.stdout:
+            out += data
+        elif len(error) < _ERROR_BYTES:
+            error += data
+        if len(out) > limit:
+            return Said(None, bytes(out[:limit]), "")
+    try:
+        code = process.wait(max(0.1, deadline - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        raise _too_slow() from None
+    return Said(code, bytes(out), error[:_ERROR_BYTES].decode("utf-8", "replace").strip())
+
+
+def _chunks(pipes: Sequence[IO[bytes]], deadline: float) -> Iterator[tuple[object, bytes]]:
+    """What comes on any of the pipes, until all are closed.
+
+    Raises:
+        GitError: it took too long.
+    """
+    with selectors.DefaultSelector() as selector:
+        for pipe in pipes:
+            selector.register(pipe, selectors.EVENT_READ)
+        while selector.get_map():
+            left = deadline - time.monotonic()
+            ready = selector.select(left) if left > 0 else []
+            if not ready:
+                raise _too_slow()
+            for key, _ in ready:
+                data = os.read(key.fd, _CHUNK)
+                if not data:
+                    selector.unregister(key.fileobj)
+                yield key.fileobj, data
+
+
+def _pipes(process: "subprocess.Popen[bytes]") -> list[IO[bytes]]:
+    return [pipe for pipe in (process.stdout, process.stderr) if pipe is not None]
+
+
+def _too_slow() -> GitError:
+    return GitError(GitAnswer.TIMED_OUT, f"no answer within {SECONDS:.0f} seconds")
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """Nothing of it stays; what it started is in its own group."""
+    for pipe in _pipes(process):
+        pipe.close()
+    if process.poll() is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        # A dead network file system can hold it up for ever, and must not hold us up too.
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(1)

@@ -1,0 +1,60 @@
+"""What one session did to files: its stream, the agent's own transcript where the stream lacks diffs, and git now."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec import structs
+
+from ..agents.base import Agent
+from ..agents.table import agent_named
+from ..model import Session, Step, Turn
+from .from_steps import Collected, collect
+from .git import ask_git
+from .model import SessionChanges
+from .recorded import Recorded
+
+
+def session_changes(
+    session: Session,
+    steps: Iterable[Step],
+    turns: Sequence[Turn],
+    env: Mapping[str, str | None],
+    *,
+    turn: int | None = None,
+    git: bool = True,
+) -> SessionChanges:
+    """Fold the steps as they come, and ask git about what they touched: a few calls of at most five seconds each.
+
+    Args:
+        session: whose steps they are.
+        steps: all of them, or those of one turn; never all of them in memory.
+        turns: all turns of the session.
+        env: what was recorded with the session.
+        turn: the one turn that the steps are of.
+        git: whether git is asked.
+    """
+    agent = agent_named(session.agent)
+    recorded = Recorded(lambda thread, at: agent.recorded_edits(thread, env, at), turns, session.agent_session)
+    collected = collect(recorded.noting(steps), session.cwd, recorded.of)
+    found = SessionChanges(
+        session=session.id,
+        cwd=session.cwd,
+        turn=turn,
+        files=collected.files,
+        more=collected.more,
+        notes=tuple(_notes(agent, collected, recorded)),
+    )
+    return _with_git(found) if git else found
+
+
+def _with_git(found: SessionChanges) -> SessionChanges:
+    report, states = ask_git(found.cwd, [file.absolute for file in found.files])
+    files = tuple(structs.replace(file, git=states.get(file.absolute)) for file in found.files)
+    return structs.replace(found, files=files, git=report)
+
+
+def _notes(agent: Agent, collected: Collected, recorded: Recorded) -> Iterator[str]:
+    if any(file.touched and (file.partial or file.added is None) for file in collected.files):
+        vainly = ", and no transcript of its own was found" if recorded.sought_in_vain else ""
+        yield f"{agent.title} gave no diff for some edits{vainly}: their lines are not counted."
+    if collected.more:
+        yield f"Only the first {len(collected.files):,} files are listed; {collected.more:,} edits were of others."

@@ -1,0 +1,21 @@
+"""A session as one JSON document in the documented schema, written step by step."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ..model import Session, Step
+from ..schema import dump, session_json, step_json
+
+
+def as_json(session: Session, steps: Iterable[Step]) -> Iterator[str]:
+    """``{"session": …, "steps": […]}`` in pieces, each step on a line of its own."""
+    yield f'{{"session": {_encoded(session_json(session))}, "steps": ['
+    separator = "\n"
+    for step in steps:
+        yield separator + _encoded(step_json(step))
+        separator = ",\n"
+    yield "\n]}\n"
+
+
+def _encoded(value: dict[str, Any]) -> str:
+    return dump(value).decode().rstrip("\n")

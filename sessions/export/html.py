@@ -1,0 +1,102 @@
+"""A session as one HTML file that needs nothing else: no script, no network, light and dark.
+
+The overview of the turns stands at the top of the page and at the end of the file, because its counts are known only
+there: no step is kept and none is read twice.
+"""
+
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from html import escape
+from itertools import chain, groupby
+from operator import attrgetter
+from pathlib import Path
+
+from ..model import Session, Step
+from ..text import clean
+from . import words
+from .html_steps import step_html
+from .tally import Tally
+
+_STYLE = Path(__file__).with_name("page.css")
+
+
+def html(session: Session, steps: Iterable[Step]) -> Iterator[str]:
+    """The page in pieces.
+
+    Args:
+        session: what stands above the steps.
+        steps: each in its last form, in the order of turn and index; never all of them in memory.
+    """
+    title = escape(words.title_of(session))
+    overview: list[str] = []
+    yield _head(title)
+    yield _header(title, session)
+    yield '<main id="steps">\n'
+    yield from _turns(steps, session.cwd, overview)
+    yield f"</main>\n{_navigation(overview)}<footer>Exported by agentdash</footer>\n</body>\n</html>\n"
+
+
+def _turns(steps: Iterable[Step], folder: str, overview: list[str]) -> Iterator[str]:
+    """All turns; what each did is added to the overview."""
+    for turn, own in groupby(steps, attrgetter("turn")):
+        tally = Tally(turn)
+        first = next(own)
+        yield _turn(first)
+        for step in chain([first], own):
+            tally.add(step)
+            yield step_html(words.below(step, folder))
+        yield "</section>\n"
+        overview.append(_overview(tally))
+    if not overview:
+        yield '<p class="none">No steps yet.</p>\n'
+
+
+def _head(title: str) -> str:
+    """Nothing may be loaded or run; the one style sheet is allowed by its digest."""
+    style = _STYLE.read_text("utf-8")
+    digest = b64encode(sha256(style.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n'
+        f"<title>{title}</title>\n<style>{style}</style>\n</head>\n"
+    )
+
+
+def _header(title: str, session: Session) -> str:
+    rows = "".join(
+        f'<div class="fact {name.lower()}"><dt>{name}</dt><dd>{_fact(name, value, session)}</dd></div>\n'
+        for name, value in words.facts(session)
+    )
+    skip = '<a class="skip" href="#turns">Overview of the turns</a>\n'
+    return f'<body id="top">\n{skip}<header>\n<h1 dir="auto">{title}</h1>\n<dl>\n{rows}</dl>\n</header>\n'
+
+
+def _fact(name: str, value: str, session: Session) -> str:
+    if name != "Status":
+        return escape(value)
+    reason = escape(clean(value).partition(": ")[2])
+    told = f' <span class="reason">{reason}</span>' if reason else ""
+    return f'<span class="badge {session.status}">{session.status}</span>{told}'
+
+
+def _turn(step: Step) -> str:
+    began = "" if step.at is None else f" <span>{escape(words.moment(step.at))}</span>"
+    up = '<a class="up" href="#top">Overview</a>'
+    return f'<section class="turn">\n<h2 id="t{step.turn}">Turn {step.turn}{began}{up}</h2>\n'
+
+
+def _overview(tally: Tally) -> str:
+    turn = f'<a href="#t{tally.turn}">Turn {tally.turn}</a>'
+    asked = f'<span class="asked" dir="auto">{escape(tally.prompt)}</span>'
+    commands, files = words.counted(tally.commands, "command"), words.counted(tally.files, "file")
+    failed = f'<a class="bad" href="#t{tally.turn}-s{tally.first_failed}">{tally.failed:,} failed</a>'
+    counts = " · ".join([commands, *([failed] if tally.failed else []), f"{files} changed"])
+    return f'<li>{turn} {asked} <span class="counts">{counts}</span></li>\n'
+
+
+def _navigation(rows: list[str]) -> str:
+    return f'<nav id="turns" aria-label="Turns">\n<ol>\n{"".join(rows)}</ol>\n</nav>\n' if rows else ""

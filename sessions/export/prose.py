@@ -1,0 +1,39 @@
+"""An agent's message as HTML: no tag, no image and no link of it but those that Markdown itself makes."""
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from ..text import clean
+from . import commonmark
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+_LOWER = 2
+"""Headings of a message stand below those of the page."""
+
+
+def prose(text: str) -> str:
+    """The rendered message; as it is where it cannot be read as Markdown (``commonmark.read``)."""
+    text = clean(text)
+    tokens = commonmark.read(text)
+    if tokens is None:
+        return f'<pre class="plain"><code>{escape(text)}</code></pre>'
+    for token in tokens:
+        _tame(token)
+    markdown = commonmark.reader()
+    rendered: str = markdown.renderer.render(tokens, markdown.options, {})
+    return rendered
+
+
+def _tame(token: "Token") -> None:
+    if token.type in ("heading_open", "heading_close"):
+        token.tag = f"h{min(6, int(token.tag[1:]) + _LOWER)}"
+    token.info = ""  # the language of code would become a class that nothing asks for
+    if token.attrs.pop("style", None) == "text-align:right":
+        token.attrs["class"] = "right"  # the page allows no style but its own
+    for inner in token.children or ():
+        # Entities and the words of a link can spell what was cleaned before.
+        inner.content = clean(inner.content)
+        if "title" in inner.attrs:
+            inner.attrs["title"] = clean(str(inner.attrs["title"]))

@@ -1,0 +1,92 @@
+"""An export on disk: the whole file or none, readable by its owner alone."""
+
+import os
+import stat
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..errors import SaveError, UsageError
+
+
+class ExistsError(UsageError):
+    """There is a file of this name."""
+
+
+def save(path: Path, pieces: Iterable[str], *, force: bool = False) -> int:
+    """Write a document piece by piece; how many bytes it has.
+
+    It comes into being beside its place and is moved there when it is whole.
+
+    Args:
+        path: the file; a link is followed.
+        pieces: the text, read only if the file can be written.
+        force: replace a file that is there.
+
+    Raises:
+        ExistsError: there is a file and ``force`` is not given.
+        UsageError: its place is no place for a file.
+        SaveError: the folder cannot be written, or the disk is full.
+    """
+    target = Path(os.path.realpath(path))
+    _check(path, target, force=force)
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=".agentdash-", suffix=".part", dir=target.parent)
+    except OSError as error:
+        raise SaveError(f"{path}: cannot be written: {error.strerror}.") from None
+    part = Path(name)
+    try:
+        count = _write(descriptor, pieces)
+        _put(part, target, force=force)
+    except FileExistsError:
+        raise ExistsError(_there(path)) from None
+    except OSError as error:
+        raise SaveError(f"{path}: cannot be written: {error.strerror}. Nothing was left there.") from None
+    finally:
+        part.unlink(missing_ok=True)
+    return count
+
+
+def _check(path: Path, target: Path, *, force: bool) -> None:
+    if not target.parent.is_dir():
+        raise UsageError(f"{path}: there is no folder {target.parent}.")
+    try:
+        mode = target.stat().st_mode
+    except OSError:
+        return  # nothing there, or nothing that can be seen; writing will tell
+    if stat.S_ISDIR(mode):
+        raise UsageError(f"{path} is a folder: name a file in it.")
+    if not stat.S_ISREG(mode):
+        raise UsageError(f"{path} is no regular file.")
+    if not force:
+        raise ExistsError(_there(path))
+
+
+def _there(path: Path) -> str:
+    return f"{path} is already there; it was not touched. --force replaces it."
+
+
+def _write(descriptor: int, pieces: Iterable[str]) -> int:
+    """All of it, on the disk when this returns: a disk that is full says so in time."""
+    count = 0
+    with open(descriptor, "wb") as file:
+        for piece in pieces:
+            count += file.write(piece.encode("utf-8", "replace"))
+        file.flush()
+        os.fsync(file.fileno())
+    return count
+
+
+def _put(part: Path, target: Path, *, force: bool) -> None:
+    """Move the file to its place; without ``force`` never over another one, however late that came."""
+    if force:
+        part.replace(target)
+        return
+    try:
+        target.hardlink_to(part)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
+        if os.path.lexists(target):
+            raise FileExistsError from None
+        part.replace(target)

@@ -1,0 +1,43 @@
+"""Parsed blocks that are kept for a while, of all turns of a session together."""
+
+from collections import OrderedDict
+
+from msgspec import Struct
+
+from ..model import Step
+
+KEPT_BLOCKS = 12
+
+
+class Placed(Struct, frozen=True):
+    """A step, and where the line lies that gave it its last form."""
+
+    step: Step
+    offset: int
+    size: int
+    """Bytes of the line, its newline included; 0 for what is in no file."""
+
+
+Block = dict[int, Placed]
+"""Steps by their place in the turn: those that got their last form in one stretch of a file."""
+
+
+class BlockCache:
+    """The blocks that were used last."""
+
+    def __init__(self, room: int = KEPT_BLOCKS) -> None:
+        self._room = room
+        self._blocks: OrderedDict[tuple[object, int], Block] = OrderedDict()
+
+    def get(self, owner: object, number: int) -> Block | None:
+        """A block, if it is still there."""
+        found = self._blocks.get((owner, number))
+        if found is not None:
+            self._blocks.move_to_end((owner, number))
+        return found
+
+    def keep(self, owner: object, number: int, block: Block) -> None:
+        """Keep a block; the one that was not used for longest goes."""
+        self._blocks[owner, number] = block
+        if len(self._blocks) > self._room:
+            self._blocks.popitem(last=False)

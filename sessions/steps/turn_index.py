@@ -1,0 +1,354 @@
+"""One turn as a list of steps, whatever the size of its file: kinds are kept in memory, words stay on disk.
+
+The file is read once, in blocks.  Of a block are kept where it begins and what the parser remembered there; of a
+step, one byte for its kind and the number of the block that holds its last line.  To show a step, that block is
+parsed again from what the parser remembered: the same as reading from the beginning gives.
+"""
+
+import re
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable
+from pathlib import Path
+from threading import RLock
+
+from msgspec import structs
+
+from ..agents.base import Agent, TurnParser
+from ..clock import monotonic
+from ..journal import ArrivalTimes, LineReader
+from ..model import Step, StepKind
+from .block_cache import Block, BlockCache, Placed
+from .index_file import SavedIndex
+from .kinds import FATAL, encoded, table
+from .trimming import trimmed
+
+BLOCK_BYTES = 256 * 1024
+"""What is parsed again to show one step of it: some milliseconds."""
+
+STATE_SHARE = 64
+"""A block is at least so many times longer than the state kept for it: the index stays a small part of the file."""
+
+LINE_CAP = 16 << 20
+"""Bytes; a longer line is a step of its own that shows only its beginning."""
+
+BEGINNING = 4_096
+
+_NOTHING = encoded(Step(kind=StepKind.UNKNOWN))
+_GONE = "This part of the turn file cannot be read any more."
+_FATAL = table(having=FATAL)
+
+
+class TurnIndex:
+    """The steps of one turn: its prompt, what its file says, and what was added at its end.
+
+    One thread reads on while others ask for steps.
+
+    Args:
+        output: the turn file; it need not exist yet.
+        times: its ``.times`` file.
+        agent: who writes it.
+        turn: its number.
+        cache: where parsed blocks are kept.
+        prompt: the step before all others.
+        begin: where to begin in the middle of a file (bytes); an end whose beginning lies before it stands alone.
+    """
+
+    def __init__(
+        self,
+        output: Path,
+        times: Path,
+        agent: Agent,
+        turn: int,
+        cache: BlockCache,
+        *,
+        prompt: Step | None = None,
+        begin: int = 0,
+    ) -> None:
+        self.turn = turn
+        self.begin = begin
+        self.kinds = bytearray()
+        """The byte of each step, see ``kinds``."""
+        self.finished = False
+        """Whether nothing can come any more."""
+        self.kept = 0
+        """Bytes of the file that an index on disk describes."""
+        self._output, self._times_path = output, times
+        self._agent, self._cache = agent, cache
+        self._lock = RLock()
+        self._parser = agent.parser(turn)
+        self._blocks = array("I")
+        self._starts = array("Q", [begin])
+        self._states = [self._parser.checkpoint() or b""]
+        self._giants: set[int] = set()
+        self._newest: Block = {}
+        self._own: dict[int, Step] = {}
+        """Steps that no line gave: the prompt, what was interrupted, why the turn failed."""
+        self.lead = 0
+        """Steps before what the agent did: its prompt."""
+        self.added = 0
+        """Steps behind what the agent did."""
+        self._reader = LineReader(output, begin, cap=LINE_CAP)
+        self._times = ArrivalTimes(times, begin)
+        self._position = begin
+        if prompt is not None:
+            self._add_own(prompt)
+            self.lead = 1
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    @property
+    def ahead(self) -> int:
+        """Bytes that are written and were not read."""
+        return 0 if self.finished else self._reader.ahead
+
+    @property
+    def position(self) -> int:
+        """Where reading goes on, in bytes."""
+        return self._position
+
+    @property
+    def failed(self) -> bool:
+        """Whether the stream says itself that the turn failed."""
+        return any(_FATAL[value] for value in set(self.kinds))
+
+    def read_on(self, seconds: float) -> set[int]:
+        """Read what is there, for about so long; the places of the steps that are new or other than before.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        touched: set[int] = set()
+        deadline = monotonic() + seconds
+        self._times.refresh()
+        while not self.finished:
+            with self._lock:
+                chunk = self._reader.read(BLOCK_BYTES)
+                for end, line in self._reader.split(chunk):
+                    self._line(line, end, touched)
+            if not chunk or monotonic() >= deadline:
+                break
+        return touched
+
+    def finish(self, at: int | None, *more: Step) -> set[int]:
+        """The turn is over: an unfinished last line is all there will be, and open steps were interrupted.
+
+        Args:
+            at: when it ended, UTC ms.
+            more: steps to be added behind all others.
+        """
+        touched: set[int] = set()
+        with self._lock:
+            rest = self._reader.rest()
+            if rest is not None:
+                self._line(rest, self._reader.offset, touched)
+            self._end_block(self._position)
+            for step in self._parser.close(at):
+                place = step.index + self.lead
+                self._own[place] = structs.replace(trimmed(step), index=step.index + 1)
+                self.kinds[place] = encoded(step)
+                touched.add(place)
+            for step in more:
+                touched.add(len(self))
+                self.added += 1
+                self._add_own(structs.replace(step, index=self._parser.state.next + 1))
+            self.finished = True
+            self._reader.close()
+        return touched
+
+    def close(self) -> None:
+        """Close the file."""
+        self._reader.close()
+
+    def step(self, place: int) -> Step:
+        """A step, without the middle of what is very long."""
+        own = self._own.get(place)
+        found = None if own else self._placed(place)
+        return own or (found.step if found else Step(turn=self.turn, index=place, kind=StepKind.UNKNOWN, text=_GONE))
+
+    def where(self, place: int) -> tuple[int, int]:
+        """Offset and size in bytes of the line that gave a step its last form; (0, 0) where no line did."""
+        found = self._placed(place)
+        return (found.offset, found.size) if found else (0, 0)
+
+    def whole(self, place: int) -> Step:
+        """A step with all its words, parsed again.
+
+        Raises:
+            OSError: the file cannot be read any more.
+        """
+        step = self.step(place)
+        if not step.cut:
+            return step
+        found = self._parse(self._blocks[place], whole=True).get(place)
+        if found is None:
+            return step
+        return structs.replace(found.step, index=step.index, status=step.status, ended_at=step.ended_at)
+
+    def place_at(self, offset: int) -> int | None:
+        """The first step that the line at an offset gave; None where it gave none."""
+        with self._lock:
+            block = self._block(bisect_right(self._starts, offset) - 1)
+        return min((place for place, placed in block.items() if placed.offset == offset), default=None)
+
+    @property
+    def block_count(self) -> int:
+        """How many stretches there are to search."""
+        return len(self._starts)
+
+    def block(self, number: int) -> dict[int, Step]:
+        """The steps that got their last form in a block, with all their words; for who goes through everything.
+
+        Raises:
+            OSError: the file cannot be read any more.
+        """
+        found = {place: placed.step for place, placed in self._parse(number, whole=True).items()}
+        steps = found | {place: self.whole(place) for place in self._own}
+        return {place: steps[place] for place in sorted(steps) if self._blocks[place] == number}
+
+    def block_of(self, place: int) -> int:
+        """The block that has the last line of a step."""
+        return self._blocks[place]
+
+    def may_hold(self, number: int, wanted: re.Pattern[bytes]) -> bool:
+        """Whether a block can have a step with a text, by its bytes; steps that no line gave are always looked at.
+
+        Raises:
+            OSError: the file cannot be read any more.
+        """
+        own = any(self._blocks[place] == number for place in self._own)
+        return own or wanted.search(self._raw(number)) is not None
+
+    def _raw(self, number: int) -> bytes:
+        """The bytes of a block; of a line that is too long, what is shown of it."""
+        start, stop = self._bounds(number)
+        with self._output.open("rb") as file:
+            file.seek(start)
+            return file.read(BEGINNING if number in self._giants else stop - start)
+
+    def saved(self) -> SavedIndex | None:
+        """What spares the next reader the first reading; None where that is impossible."""
+        with self._lock:
+            self._end_block(self._position)
+            if self._newest or self.begin:
+                return None
+            return SavedIndex(
+                covered=self._starts[-1],
+                starts=self._starts.tobytes(),
+                states=self._states,
+                giants=sorted(self._giants),
+                kinds=bytes(self.kinds[self.lead :]),
+                blocks=self._blocks[self.lead :].tobytes(),
+            )
+
+    def take_up(self, saved: SavedIndex) -> None:
+        """Begin where an earlier reading of the same file ended."""
+        with self._lock:
+            self.kept = saved.covered
+            self._starts = array("Q", saved.starts)
+            self._states, self._giants = list(saved.states), set(saved.giants)
+            self.kinds[self.lead :] = saved.kinds
+            self._blocks[self.lead :] = array("I", saved.blocks)
+            self._parser.resume(self._states[-1])
+            self._position = saved.covered
+            self._reader.close()
+            self._reader = LineReader(self._output, saved.covered, cap=LINE_CAP)
+            self._times = ArrivalTimes(self._times_path, saved.covered)
+
+    def _add_own(self, step: Step) -> None:
+        self._own[len(self)] = step
+        self.kinds.append(encoded(step))
+        self._blocks.append(len(self._starts) - 1)
+
+    def _line(self, line: bytes, end: int, touched: set[int]) -> None:
+        """Account for the line that ends at ``end``."""
+        begin, self._position = self._position, end
+        giant = end - begin > LINE_CAP + 1
+        if giant:
+            self._end_block(begin)
+        for step in _steps(self._parser, line, end - begin, self._times.at(end)):
+            place = step.index + self.lead
+            self._make_room(place)
+            self.kinds[place], self._blocks[place] = encoded(step), len(self._starts) - 1
+            self._newest[place] = self._at(step, begin, end)
+            touched.add(place)
+        if giant and self._starts[-1] == begin:
+            self._giants.add(len(self._starts) - 1)
+            self._end_block(end)
+        elif end - self._starts[-1] >= max(BLOCK_BYTES, STATE_SHARE * len(self._states[-1])):
+            self._end_block(end)
+
+    def _make_room(self, place: int) -> None:
+        missing = place + 1 - len(self.kinds)
+        if missing > 0:
+            self.kinds.extend(bytes([_NOTHING]) * missing)
+            self._blocks.extend([len(self._starts) - 1] * missing)
+
+    def _end_block(self, end: int) -> None:
+        """Begin another block; the last one goes on where the parser's state cannot be written down."""
+        state = self._parser.checkpoint() if end > self._starts[-1] else None
+        if state is None:
+            return
+        self._cache.keep(self, len(self._starts) - 1, self._newest)
+        self._newest = {}
+        self._starts.append(end)
+        self._states.append(state)
+
+    def _placed(self, place: int) -> Placed | None:
+        with self._lock:
+            return self._block(self._blocks[place]).get(place)
+
+    def _block(self, number: int) -> Block:
+        """A block, trimmed; what cannot be read any more is empty."""
+        if number == len(self._starts) - 1 and not self.finished:
+            return self._newest
+        found = self._cache.get(self, number)
+        if found is None:
+            try:
+                found = self._parse(number)
+            except OSError:
+                return {}
+            self._cache.keep(self, number, found)
+        return found
+
+    def _parse(self, number: int, *, whole: bool = False) -> Block:
+        start, stop = self._bounds(number)
+        parser = self._agent.parser(self.turn)
+        parser.resume(self._states[number])
+        times = ArrivalTimes(self._times_path, start)
+        block: Block = {}
+        begin = start
+        for end, line in self._stretch(number, start, stop):
+            for step in _steps(parser, line, end - begin, times.at(end)):
+                block[step.index + self.lead] = self._at(step, begin, end, whole=whole)
+            begin = end
+        return block
+
+    def _stretch(self, number: int, start: int, stop: int) -> Iterable[tuple[int, bytes]]:
+        """The lines of a block, each with the offset after it."""
+        if number in self._giants:
+            yield stop, self._raw(number)
+            return
+        with LineReader(self._output, start, cap=LINE_CAP) as reader:
+            while reader.offset < stop and (chunk := reader.read(min(BLOCK_BYTES, stop - reader.offset))):
+                yield from reader.split(chunk)
+            rest = reader.rest()
+            if rest is not None:
+                yield stop, rest
+
+    def _at(self, step: Step, begin: int, end: int, *, whole: bool = False) -> Placed:
+        """Step 0 of a turn is its prompt; below zero are those whose number nobody knows before the rest is read."""
+        number = -step.index - 1 if self.begin else step.index + 1
+        return Placed(structs.replace(step if whole else trimmed(step), index=number), begin, end - begin)
+
+    def _bounds(self, number: int) -> tuple[int, int]:
+        last = number + 1 >= len(self._starts)
+        return self._starts[number], self._position if last else self._starts[number + 1]
+
+
+def _steps(parser: TurnParser, line: bytes, size: int, at: int | None) -> list[Step]:
+    """The steps of one line that takes so many bytes in the file."""
+    if size > LINE_CAP + 1:
+        return parser.too_long(line[:BEGINNING], size - 1, at)
+    return parser.feed(line, at)

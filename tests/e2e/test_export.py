@@ -1,0 +1,166 @@
+"""A real session written down and played again, by the command itself."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.schema import dump, step_json
+
+AGENTDASH = (sys.executable, "-u", "-m", "agentdash")
+
+
+def agentdash(*words: str, **more: str) -> "subprocess.CompletedProcess[str]":
+    """One command line in a process of its own."""
+    environment = os.environ | more
+    return subprocess.run([*AGENTDASH, *words], env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def session(manager: SessionManager) -> str:
+    """Two turns of the demo agent, with a step of most kinds."""
+    [first] = manager.wait([manager.spawn("hello <b> [[demo:quick]]", agent="demo").id], timeout=30)
+    manager.inject(first.id, "again [[demo:quick]]")
+    manager.wait([first.id], timeout=30)
+    return first.id
+
+
+def test_the_default_is_markdown_on_stdout(session: str) -> None:
+    told = agentdash("export", session)
+    assert (told.returncode, told.stderr) == (0, "")
+    assert told.stdout.startswith("# hello \\<b\\>")
+    assert "## Turn 2" in told.stdout
+    assert "✗ exit 3" in told.stdout
+    one = agentdash("export", session, "--turn", "2", "-o", "-").stdout
+    assert "## Turn 2" in one
+    assert "## Turn 1" not in one
+
+
+def test_stdout_is_utf8_wherever_it_goes(session: str) -> None:
+    told = agentdash("export", session, "--format", "html", PYTHONIOENCODING="ascii", PYTHONUTF8="0", LC_ALL="C")
+    assert '<meta charset="utf-8">' in told.stdout
+    assert "✗ exit 3" in told.stdout
+
+
+def test_the_suffix_decides_and_the_file_is_whole_and_private(session: str, tmp_path: Path) -> None:
+    told = agentdash("export", session, "-o", "it.html")
+    assert (told.returncode, told.stderr) == (0, "")
+    assert told.stdout.startswith("wrote it.html: 28 steps, HTML, ")
+    page = (tmp_path / "it.html").read_text()
+    assert page.startswith("<!DOCTYPE html>")
+    assert page.endswith("</html>\n")
+    assert "hello &lt;b&gt;" in page
+    assert (tmp_path / "it.html").stat().st_mode & 0o777 == 0o600
+    assert agentdash("export", session, "-o", "it.html", "--format", "md", "--force").returncode == 0
+    assert (tmp_path / "it.html").read_text().startswith("# hello")
+
+
+def test_the_json_of_a_session_is_the_documented_one(session: str, tmp_path: Path, manager: SessionManager) -> None:
+    told = agentdash("export", session, "-o", "it.json", "--json")
+    written = tmp_path / "it.json"
+    document = json.loads(written.read_text())
+    assert json.loads(told.stdout) == {
+        "path": str(written),
+        "format": "json",
+        "steps": len(document["steps"]),
+        "bytes": written.stat().st_size,
+    }
+    assert document["session"]["id"] == session
+    assert document["steps"] == [json.loads(dump(step_json(step))) for step in manager.trajectory(session)]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["-o", "there.md"], 2, "there.md is already there; it was not touched"),
+        (["-o", "it.pdf"], 2, "the suffix .pdf says nothing about the format"),
+        (["-o", "no/such/it.md"], 2, "there is no folder"),
+        (["-o", "."], 2, "is a folder"),
+        (["-o", "/proc/it.md"], 1, "/proc/it.md: cannot be written"),
+        (["--json"], 2, "name one with -o"),
+        (["--format", "pdf"], 2, "'pdf' is not one of 'md', 'html', 'json'"),
+        (["--turn", "9"], 2, "has no turn 9"),
+    ],
+)
+def test_what_cannot_be_written_is_said_and_leaves_nothing(
+    session: str, tmp_path: Path, words: list[str], code: int, message: str
+) -> None:
+    (tmp_path / "there.md").write_text("mine")
+    before = sorted(os.listdir(tmp_path))
+    told = agentdash("export", session, *words)
+    assert (told.returncode, told.stdout) == (code, "")
+    assert message in told.stderr
+    assert "Traceback" not in told.stderr
+    assert sorted(os.listdir(tmp_path)) == before
+    assert (tmp_path / "there.md").read_text() == "mine"
+    as_json = agentdash("export", session, *words, "--json")
+    assert as_json.returncode in (code, 2)
+    assert list(json.loads(as_json.stderr)) == ["error"]
+
+
+def test_no_session_to_export_or_replay() -> None:
+    for verb in ("export", "replay"):
+        told = agentdash(verb, "zzzz")
+        assert told.returncode == 1
+        assert "No session has an id that begins with 'zzzz'" in told.stderr
+
+
+def test_a_replay_prints_what_the_trajectory_does(session: str) -> None:
+    told = agentdash("replay", session, "--max-gap", "0")
+    assert (told.returncode, told.stderr) == (0, "")
+    assert told.stdout == agentdash("trajectory", session).stdout
+    one = agentdash("replay", session, "--max-gap", "0", "--turn", "2").stdout
+    assert "turn 2" in one
+    assert "turn 1" not in one
+
+
+def test_a_replay_as_json_is_a_step_a_line(session: str) -> None:
+    told = agentdash("replay", session, "--speed", "1e9", "--json")
+    steps = [json.loads(line) for line in told.stdout.splitlines()]
+    assert steps == json.loads(agentdash("trajectory", session, "--json").stdout)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--speed", "0"], "--speed takes a number above 0, not 0"),
+        (["--speed", "-1"], "--speed takes a number above 0, not -1"),
+        (["--speed", "nan"], "--speed takes a number above 0, not nan"),
+        (["--speed", "inf"], "--speed takes a number above 0, not inf"),
+        (["--speed", "fast"], "'fast' is not a valid float"),
+        (["--max-gap", "-1"], "'-1' is no duration"),
+        (["--max-gap", "nan"], "'nan' is no duration"),
+        (["--turn", "9"], "has no turn 9"),
+    ],
+)
+def test_a_replay_that_makes_no_sense(session: str, words: list[str], message: str) -> None:
+    told = agentdash("replay", session, *words)
+    assert (told.returncode, told.stdout) == (2, "")
+    assert message in told.stderr
+
+
+def test_ctrl_c_ends_a_replay(session: str) -> None:
+    words = [*AGENTDASH, "replay", session, "--speed", "0.000001", "--max-gap", "1h"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert b"turn 1" in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.stderr.read().strip() == b"agentdash: Interrupted; the sessions go on."
+        assert process.wait() == 130
+
+
+@pytest.mark.parametrize("words", [["export"], ["replay", "--speed", "1e9"], ["replay", "--max-gap", "0", "--json"]])
+def test_a_reader_that_goes_away_is_no_error(session: str, words: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with subprocess.Popen([*AGENTDASH, *words, session], stdout=writing, stderr=subprocess.PIPE) as process:
+        os.close(writing)
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+        assert process.wait() == 141

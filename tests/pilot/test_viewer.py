@@ -1,0 +1,396 @@
+"""Reading a trajectory: the cursor, folds, filters, jumps, search, and what a step can be opened as."""
+
+import pytest
+from msgspec import structs
+
+from agentdash.sessions.model import Step, StepKind, StepStatus
+from agentdash.tui import outside
+from agentdash.tui.screens.pick import PickScreen
+from agentdash.tui.screens.save import SaveScreen
+from agentdash.tui.screens.watch import WatchScreen
+from pilot.fakes import STEPS, T0
+
+
+@pytest.fixture
+def reading(dashboard):
+    """The dashboard with the keys in the steps of the first session, at their beginning."""
+
+    class Reading:
+        def __init__(self, *args, **options):
+            self.running = dashboard(*args, **options)
+
+        async def __aenter__(self):
+            d = await self.running.__aenter__()
+            await d.shows("also add a regression test")
+            await d.press("enter", "g")
+            d.steps = d.main.detail.steps
+            await d.until(lambda: d.steps.cursor == 0 and not d.steps.following)
+            return d
+
+        async def __aexit__(self, *exc):
+            return await self.running.__aexit__(*exc)
+
+    return Reading
+
+
+def marked(d):
+    """The lines at whose left edge the cursor stands."""
+    return [line.split("▌")[1] for line in d.text().split("\n") if "▌" in line]
+
+
+def copied(d):
+    return d.app.clipboard
+
+
+async def test_the_cursor_goes_from_step_to_step(reading):
+    async with reading() as d:
+        assert marked(d)[0].startswith("❯ fix the flaky login test in tests/login")  # noqa: RUF001
+        await d.press("j")
+        assert marked(d)[0].startswith("∴ The failure depends")
+        await d.press("j")
+        assert marked(d)[0].startswith("$ pytest -q tests/login")
+        assert len(marked(d)) == 8
+        await d.press("k", "k", "k")
+        assert d.steps.cursor == 0
+        await d.press("G")
+        assert d.steps.cursor == len(STEPS) - 1
+        assert d.steps.following
+
+
+async def test_new_steps_take_the_cursor_along_only_while_it_follows(reading):
+    async with reading() as d:
+        more = Step(turn=2, index=3, kind=StepKind.MESSAGE, text="All green.")
+        d.manager.trajectories["waiting1"].fresh.append(more)
+        d.main.detail.viewer.read_on()
+        await d.until(lambda: len(d.steps.steps) == len(STEPS) + 1)
+        assert d.steps.cursor == 0
+        await d.press("G")
+        assert d.steps.current.text == "All green."
+        d.manager.trajectories["waiting1"].fresh.append(structs.replace(more, index=4, text="Even greener."))
+        d.main.detail.viewer.read_on()
+        await d.shows("Even greener.")
+        assert d.steps.current.text == "Even greener."
+
+
+async def test_a_step_that_is_higher_than_the_screen_is_read_line_by_line(reading):
+    async with reading(size=(100, 24)) as d:
+        await d.press("j", "j", "l")
+        assert d.steps.height(2) > d.steps.page_lines
+        assert d.steps.top == (0, 0)
+        await d.press("j", "j")
+        assert d.steps.top == (1, 0)
+        await d.press("j", "j")
+        assert d.steps.top == (2, 1)
+        assert d.steps.cursor == 2
+        await d.press("k", "k")
+        assert d.steps.cursor == 1
+
+
+async def test_a_step_shows_more_or_less(reading):
+    async with reading() as d:
+        await d.press("j", "j")
+        await d.shows("41 lines more")
+        await d.press("l")
+        await d.shows("line 20 of the output")
+        await d.press("h", "h")
+        await d.until(lambda: "line 0 of the output" not in d.text())
+        assert len(marked(d)) == 1
+        await d.press("right")
+        await d.shows("41 lines more")
+
+
+async def test_all_steps_show_more_or_less(reading):
+    async with reading() as d:
+        await d.press("z")
+        await d.shows("line 20 of the output")
+        await d.shows("whole")
+        await d.press("z")
+        await d.until(lambda: "of the output" not in d.text())
+        await d.shows("one line each")
+        await d.press("z")
+        await d.shows("41 lines more")
+
+
+async def test_kinds_are_counted_and_filtered(reading):
+    async with reading() as d:
+        await d.shows("1 ❯ 2  2 ✦ 1  3 ∴ 1  4 $ 2  5 ⚙ 1  6 ± 1  7 ! 2  8 · 3")  # noqa: RUF001
+        await d.press("4")
+        await d.until(lambda: "∴ The failure" not in d.text())
+        assert "$ pytest -q tests/login" in d.text()
+        assert "── turn 2 ──" in d.text()
+        await d.press("7")
+        await d.shows("stream disconnected: retrying")
+        await d.press("4", "7")
+        await d.shows("∴ The failure")
+        await d.press("1", "0")
+        await d.shows("∴ The failure")
+
+
+async def test_what_is_filtered_out_is_shown_again_by_a_jump_to_it(reading):
+    async with reading() as d:
+        await d.press("1", "e")
+        await d.until(lambda: d.steps.current.exit_code == 1)
+        assert d.steps.groups == frozenset()
+
+
+async def test_jumps_by_failure_turn_and_prompt_and_back(reading):
+    async with reading() as d:
+        await d.press("e")
+        assert d.steps.current.exit_code == 1
+        await d.press("e")
+        assert d.steps.current.text == "stream disconnected: retrying"
+        await d.press("e")
+        await d.shows("no failure after this")
+        await d.press("right_square_bracket")
+        assert (d.steps.current.turn, d.steps.current.index) == (2, 0)
+        await d.press("j", "left_square_bracket")
+        assert (d.steps.current.turn, d.steps.current.index) == (2, 0)
+        await d.press("left_curly_bracket")
+        assert (d.steps.current.turn, d.steps.current.index) == (1, 0)
+        await d.press("backspace", "backspace")
+        assert (d.steps.current.turn, d.steps.current.index) == (2, 1)
+
+
+async def test_search_goes_to_each_place_and_counts(reading):
+    async with reading() as d:
+        await d.press("slash", *"clock", "enter")
+        await d.shows("/clock  1 of 4")
+        at = [d.steps.cursor]
+        for _ in range(4):
+            await d.press("n")
+            at.append(d.steps.cursor)
+        assert at == [1, 3, 5, 6, 1]
+        await d.press("N")
+        await d.shows("4 of 4")
+        await d.press("escape")
+        await d.until(lambda: "of 4" not in d.text())
+        assert d.app.focused is d.steps
+
+
+async def test_a_search_without_a_hit_says_so(reading):
+    async with reading() as d:
+        await d.press("slash", *"zebra", "enter")
+        await d.shows('"zebra" is nowhere in this session.')
+        await d.press("n")
+        await d.shows("Nothing found.")
+
+
+async def test_the_field_of_a_search_is_left_with_escape(reading):
+    async with reading() as d:
+        await d.press("slash", *"q", "escape")
+        await d.until(lambda: d.app.focused is d.steps)
+        assert d.app.is_running
+        await d.press("n")
+        await d.shows("/ asks for a text")
+
+
+async def test_go_to_a_step_by_its_number(reading):
+    async with reading() as d:
+        await d.press("number_sign", *"2.1", "enter")
+        await d.until(lambda: (d.steps.current.turn, d.steps.current.index) == (2, 1))
+        await d.press("number_sign", *"0", "enter")
+        await d.until(lambda: (d.steps.current.turn, d.steps.current.index) == (2, 0))
+        await d.press("number_sign", *"7.1", "enter")
+        await d.shows("There is no turn 7.")
+        await d.press("number_sign", *"x", "enter")
+        await d.shows("'x' is no step")
+
+
+async def test_a_session_is_opened_where_it_was_left(reading):
+    async with reading() as d:
+        await d.press("j", "j", "j", "4", "escape", "down")
+        await d.shows("task of failed01")
+        await d.press("up", "enter")
+        await d.until(lambda: d.steps.groups == frozenset({"4"}))
+        assert d.steps.current.command == "pytest -q tests/login" or d.steps.current.kind is StepKind.COMMAND
+        assert not d.steps.following
+
+
+async def test_enter_shows_the_whole_step_and_escape_goes_back(reading):
+    async with reading() as d:
+        await d.press("j", "j", "enter")
+        await d.shows("output · 47 lines")
+        assert d.app.focused is d.main.detail.viewer.pane
+        await d.press("l")
+        await d.shows("src/clock.py")
+        assert d.steps.cursor == 3
+        await d.press("h", "G")
+        await d.shows("line 46 of the output")
+        await d.press("escape")
+        await d.until(lambda: d.app.focused is d.steps)
+        assert not d.main.detail.viewer.pane.display
+
+
+async def test_the_pane_follows_the_cursor(reading):
+    async with reading() as d:
+        await d.press("enter", "shift+tab")
+        assert d.app.focused is d.steps
+        await d.press("j")
+        await d.shows("∴ reasoning · turn 1 · step 1")
+
+
+async def test_the_raw_line_stderr_and_the_reason_of_the_status(reading):
+    async with reading() as d:
+        await d.press("j", "r")
+        await d.shows("raw line · at byte 100")
+        await d.shows('"text": "[b]"')
+        await d.press("S")
+        await d.shows("warning of turn 1")
+        assert "\x1b" not in d.text()
+        await d.press("equals_sign")
+        await d.shows("because it is so")
+        await d.shows("turns.exit_code")
+        await d.press("escape", "escape")
+        await d.until(lambda: d.app.focused is d.main.table)
+
+
+async def test_y_copies_what_the_step_is_about(reading):
+    async with reading() as d:
+        await d.press("j", "j", "y")
+        await d.shows("Copied command: 21 characters.")
+        assert copied(d) == "pytest -q tests/login"
+        await d.press("j", "y")
+        await d.until(lambda: copied(d) == "+a\n+b\n-c")
+
+
+async def test_capital_y_asks_which_part(reading):
+    async with reading() as d:
+        await d.press("j", "j", "Y")
+        await d.screen(PickScreen)
+        await d.shows("output")
+        await d.press("o")
+        await d.until(lambda: copied(d).startswith("line 0 of the output\n"))
+        assert "\x1b" not in copied(d)
+        await d.press("Y")
+        await d.screen(PickScreen)
+        await d.press("escape")
+        await d.until(lambda: d.app.screen is d.main)
+
+
+@pytest.fixture
+def programs(monkeypatch):
+    """What was run in the terminal: argv, and the text of the file."""
+    ran = []
+
+    def run(self, argv):
+        with open(argv[-1], encoding="utf-8") as file:
+            ran.append((list(argv), file.read()))
+
+    monkeypatch.setattr(outside.Outside, "_run", run)
+    monkeypatch.setenv("PAGER", "less -S")
+    monkeypatch.setenv("VISUAL", "nano --view")
+    return ran
+
+
+async def test_a_step_in_the_pager_and_in_the_editor(reading, programs):
+    async with reading() as d:
+        await d.press("j", "j", "o", "v")
+        await d.until(lambda: len(programs) == 2)
+        (pager, text), (editor, _) = programs
+        assert pager[:2] == ["less", "-S"]
+        assert editor[:2] == ["nano", "--view"]
+        assert "line 20 of the output" in text
+        assert "\x1b" not in text
+
+
+async def test_the_raw_file_in_the_pager_at_the_step(reading, programs):
+    async with reading() as d:
+        await d.press("j", "j", "O")
+        await d.until(lambda: programs)
+        assert programs[0][0][:3] == ["less", "-S", "+200P"]
+        await d.press("S", "O")
+        await d.until(lambda: len(programs) == 2)
+        assert programs[1][0][-1].endswith(".err")
+
+
+async def test_save_as_a_file_and_replace_it(reading, tmp_path):
+    async with reading() as d:
+        await d.press("s")
+        screen = await d.screen(SaveScreen)
+        path = tmp_path / "x.html"
+        path.write_text("mine")
+        screen.query_one("#save-path").value = str(path)
+        await d.press("enter")
+        await d.shows("is there already. Enter replaces it.")
+        assert path.read_text() == "mine"
+        await d.press("enter")
+        await d.until(lambda: d.app.screen is d.main)
+        assert "<html" in path.read_text()
+        assert path.stat().st_mode & 0o777 == 0o600
+
+
+async def test_a_name_that_says_no_format_keeps_the_dialog(reading, tmp_path):
+    async with reading() as d:
+        await d.press("s")
+        screen = await d.screen(SaveScreen)
+        screen.query_one("#save-path").value = str(tmp_path / "x.docx")
+        await d.press("enter")
+        await d.shows(".docx says nothing about the format")
+
+
+async def test_what_runs_shows_its_age_and_nothing_else_is_drawn(reading, monkeypatch):
+    async with reading(size=(100, 24)) as d:
+        running = Step(
+            turn=2, index=2, kind=StepKind.COMMAND, command="rm -rf build/", status=StepStatus.RUNNING, at=T0
+        )
+        d.manager.trajectories["waiting1"].fresh.append(running)
+        d.main.detail.viewer.read_on()
+        await d.press("G")
+        await d.shows("● running  0s")
+        drawn = []
+        monkeypatch.setattr(d.steps, "refresh", lambda *regions, **_: drawn.extend(regions))
+        d.steps.tick(T0 + 400)
+        assert drawn == []
+        d.steps.tick(T0 + 3_000)
+        assert len(drawn) == 1
+        monkeypatch.undo()
+        d.steps.refresh()
+        await d.shows("● running  3s")
+        d.steps.following = False
+        await d.press("g")
+        monkeypatch.setattr(d.steps, "refresh", lambda *regions, **_: drawn.extend(regions))
+        drawn.clear()
+        d.steps.tick(T0 + 9_000)
+        assert drawn == []
+
+
+async def test_marked_sessions_are_shown_side_by_side(dashboard):
+    async with dashboard() as d:
+        await d.press("space", "space")
+        await d.shows("◆ fix the flaky")
+        await d.press("vertical_line")
+        screen = await d.screen(WatchScreen)
+        await d.shows("also add a regression test")
+        await d.shows("task of failed01")
+        assert len(screen.details) == 2
+        await d.press("k", "k")
+        first, second = (detail.steps for detail in screen.details)
+        assert (first.following, second.following) == (False, True)
+        await d.press("tab")
+        assert d.app.focused is second
+        await d.press("i", *"go on")
+        assert screen.current.id == "failed01"
+        await d.press("enter")
+        await d.called("inject", "failed01", "go on")
+        await d.press("escape")
+        await d.until(lambda: d.app.focused is second)
+        await d.press("q")
+        await d.until(lambda: d.app.screen is d.main)
+        assert d.main.table.marked == []
+
+
+async def test_one_session_alone_fills_the_screen(dashboard):
+    async with dashboard() as d:
+        await d.press("vertical_line")
+        await d.screen(WatchScreen)
+        await d.shows("also add a regression test")
+        assert "write the migration" not in d.text()
+        await d.press("escape")
+        await d.until(lambda: d.app.screen is d.main)
+
+
+async def test_five_sessions_are_too_many(dashboard):
+    async with dashboard() as d:
+        await d.press(*["space"] * 5, "vertical_line")
+        await d.shows("5 sessions are marked: 4 have room side by side.")
+        assert d.app.screen is d.main

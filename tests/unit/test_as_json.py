@@ -1,0 +1,36 @@
+"""The JSON of a session: the documented schema, step by step."""
+
+import json
+
+from every_kind import STEPS, session
+from hostile import nasty, steps_saying
+from hypothesis import given
+
+from agentdash.sessions.export.as_json import as_json
+from agentdash.sessions.model import Step, StepKind
+from agentdash.sessions.schema import dump, session_json, step_json
+
+
+def test_the_document_holds_the_documented_session_and_steps() -> None:
+    told = json.loads("".join(as_json(session(), STEPS)))
+    assert list(told) == ["session", "steps"]
+    assert told["session"] == json.loads(dump(session_json(session())))
+    assert told["steps"] == [json.loads(dump(step_json(step))) for step in STEPS]
+
+
+def test_a_session_without_steps() -> None:
+    assert json.loads("".join(as_json(session(), [])))["steps"] == []
+
+
+@given(nasty)
+def test_texts_come_back_as_they_were(text: str) -> None:
+    told = json.loads("".join(as_json(session(title=text), steps_saying(text))))
+    assert told["session"]["title"] == text
+    assert {step["text"] for step in told["steps"]} == {text, "the last command"}
+
+
+def test_each_step_is_written_as_it_comes() -> None:
+    steps = iter([Step(kind=StepKind.MESSAGE, text="one"), Step(index=1, kind=StepKind.MESSAGE, text="two")])
+    pieces = as_json(session(), steps)
+    assert '"one"' in next(pieces) + next(pieces)
+    assert next(steps).text == "two"

@@ -1,0 +1,76 @@
+"""A session's steps, transcript and git together: what is said to be missing, and what is not."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentdash.sessions.agents.table import agent_named
+from agentdash.sessions.changes import from_steps
+from agentdash.sessions.changes.model import GitAnswer, SessionChanges
+from agentdash.sessions.changes.session_changes import session_changes
+from agentdash.sessions.model import Session, Status, Step, Turn
+from agentdash.sessions.turn_file import merged
+
+CAPTURES = Path(__file__).parent.parent / "captures"
+
+
+def steps_of(name: str) -> list[Step]:
+    parser = agent_named(name.partition("-")[0]).parser()
+    told = [step for line in (CAPTURES / f"{name}.jsonl").read_bytes().splitlines() for step in parser.feed(line)]
+    return merged(told + parser.close())
+
+
+def changes(name: str, steps: Sequence[Step] | None = None, home: Path | None = None, **options: Any) -> SessionChanges:
+    """What a captured session did, whose agent has its home there."""
+    agent = name.partition("-")[0]
+    facts: dict[str, Any] = {"id": "s", "title": "t", "task": "t", "turn": 1, "created_at": 0, "updated_at": 0}
+    session = Session(agent=agent, status=Status.DONE, cwd="/home/dev/project", **facts)
+    turns = [Turn(session="s", n=1, status=Status.DONE, run_id="r", created_at=0)]
+    env = {"CODEX_HOME": str(home) if home else "/nonexistent"}
+    return session_changes(session, steps or steps_of(name), turns, env, **({"git": False} | options))
+
+
+def test_claude_gives_its_diffs_itself() -> None:
+    found = changes("claude-work")
+    (file,) = found.files
+    assert (file.path, file.kind, file.touched, file.added, file.removed) == ("notes.txt", "add", 2, 3, 1)
+    assert (found.notes, found.git) == ((), None)
+
+
+def test_of_what_was_declined_no_diff_is_missed() -> None:
+    found = changes("claude-denied")
+    assert [(file.path, file.kind, file.touched) for file in found.files] == [("notes.txt", None, 0)]
+    assert {str(edit.status) for edit in found.files[0].edits} <= {"declined", "failed"}
+    assert found.notes == ()
+
+
+def test_codex_is_asked_for_its_transcript(tmp_path: Path) -> None:
+    thread = next(step.agent_session for step in steps_of("codex-work") if step.agent_session)
+    folder = tmp_path / "sessions" / "2026" / "11" / "20"
+    folder.mkdir(parents=True)
+    text = (CAPTURES / "transcripts" / "codex-work.rollout.jsonl").read_bytes()
+    (folder / f"rollout-2026-11-20T23-49-30-{thread}.jsonl").write_bytes(text)
+    found = changes("codex-work", home=tmp_path)
+    assert [(file.path, file.added, file.removed) for file in found.files] == [("notes.txt", 3, 1)]
+    assert found.notes == ()
+
+
+def test_a_transcript_that_is_missed_is_told() -> None:
+    (note,) = changes("codex-work").notes
+    missed = "and no transcript of its own was found"
+    assert note == f"Codex gave no diff for some edits, {missed}: their lines are not counted."
+
+
+def test_files_beyond_the_limit_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(from_steps, "MOST_FILES", 0)
+    found = changes("claude-work")
+    assert (found.files, found.more) == ((), 2)
+    assert found.notes == ("Only the first 0 files are listed; 2 edits were of others.",)
+
+
+def test_git_is_asked_about_the_folder_of_the_session() -> None:
+    found = changes("claude-work", git=True)
+    assert found.git is not None
+    assert found.git.answer is GitAnswer.NO_FOLDER

@@ -1,0 +1,429 @@
+"""The bounded reader: whatever the size, what it shows is what reading from the beginning gives."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec import structs
+
+from agentdash.sessions.agents.table import agent_named
+from agentdash.sessions.journal import stamp
+from agentdash.sessions.layout import SessionFolder
+from agentdash.sessions.model import Prompt, Status, Step, StepKind, StepStatus, Turn
+from agentdash.sessions.steps import index_file, session_steps, turn_index
+from agentdash.sessions.steps.block_cache import BlockCache
+from agentdash.sessions.steps.search import Search
+from agentdash.sessions.steps.session_steps import SessionSteps
+from agentdash.sessions.steps.turn_index import TurnIndex
+from agentdash.sessions.steps.view import Gap
+from agentdash.sessions.turn_file import merged
+from agentdash.widgets.step_groups import FAILURES, PROMPTS, union
+
+CODEX = agent_named("codex")
+CAPTURES = Path(__file__).parents[1] / "captures"
+
+
+def started(n):
+    return {"type": "item.started", "item": {"id": f"i{n}", "type": "command_execution", "command": f"run {n}"}}
+
+
+def completed(n, output="", exit_code=0):
+    item = {"id": f"i{n}", "type": "command_execution", "command": f"run {n}", "aggregated_output": output}
+    status = "failed" if exit_code else "completed"
+    return {"type": "item.completed", "item": {**item, "exit_code": exit_code, "status": status}}
+
+
+def message(n, text):
+    return {"type": "item.completed", "item": {"id": f"m{n}", "type": "agent_message", "text": text}}
+
+
+def written(path, events, tail=b""):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"".join(json.dumps(event).encode() + b"\n" for event in events) + tail)
+    return path
+
+
+def read_whole(path, agent=CODEX, at=None):
+    """The steps as one pass over all lines gives them."""
+    parser = agent.parser(1)
+    data = path.read_bytes()
+    steps = [step for line in data.split(b"\n") if line for step in parser.feed(line)]
+    return [structs.replace(step, index=step.index + 1) for step in merged(steps + parser.close(at))]
+
+
+def index_of(path, agent=CODEX, *, finish=True, **options):
+    index = TurnIndex(path, path.with_suffix(".times"), agent, 1, BlockCache(), **options)
+    while index.ahead:
+        index.read_on(0.0)
+    if finish:
+        index.finish(None)
+    return index
+
+
+def steps_of(index):
+    return [index.step(place) for place in range(len(index))]
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Blocks of a few lines, so that short files have many of them."""
+    monkeypatch.setattr(turn_index, "BLOCK_BYTES", 300)
+    monkeypatch.setattr(turn_index, "STATE_SHARE", 0)
+
+
+EVENTS = st.lists(
+    st.one_of(
+        st.builds(started, st.integers(0, 5)),
+        st.builds(completed, st.integers(0, 5), st.text(max_size=80), st.integers(0, 1)),
+        st.builds(message, st.integers(0, 5), st.text(max_size=80)),
+        st.just({"type": "error", "message": "boom"}),
+        st.just({"type": "turn.failed", "error": {"message": "boom"}}),
+        st.just({"type": "what.is.this"}),
+    ),
+    max_size=60,
+)
+
+
+@given(EVENTS, st.binary(max_size=30).filter(lambda data: b"\n" not in data))
+@settings(max_examples=150)
+def test_a_step_parsed_again_is_the_same_as_in_one_pass(tmp_path_factory, events, tail):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(turn_index, "BLOCK_BYTES", 300)
+        patch.setattr(turn_index, "STATE_SHARE", 0)
+        path = written(tmp_path_factory.mktemp("turn") / "turn_1.jsonl", events, tail)
+        index = index_of(path)
+        assert steps_of(index) == read_whole(path)
+        assert [index.whole(place) for place in range(len(index))] == read_whole(path)
+
+
+@pytest.mark.parametrize("agent", ["codex", "claude"])
+def test_every_capture_reads_the_same_in_blocks(agent, small_blocks, tmp_path):
+    files = sorted(CAPTURES.glob(f"{agent}-*.jsonl"))
+    assert files
+    for path in files:
+        copy = tmp_path / "turn_1.jsonl"
+        copy.write_bytes(path.read_bytes())
+        index = index_of(copy, agent_named(agent))
+        assert steps_of(index) == read_whole(copy, agent_named(agent)), path
+
+
+def test_an_end_far_from_its_beginning_is_one_step(small_blocks, tmp_path):
+    events = [started(1), *(message(n, "x" * 200) for n in range(50)), completed(1, "late", 1)]
+    index = index_of(written(tmp_path / "turn_1.jsonl", events))
+    assert index.block_count > 10
+    first = index.step(0)
+    assert (first.command, first.output, first.exit_code) == ("run 1", "late", 1)
+    assert len(index) == 51
+
+
+def test_what_grows_is_read_on_and_an_open_step_replaced(tmp_path):
+    path = written(tmp_path / "turn_1.jsonl", [started(1)])
+    index = index_of(path, finish=False)
+    assert index.step(0).status is StepStatus.RUNNING
+    with path.open("ab") as file:
+        file.write(json.dumps(completed(1, "out")).encode())
+    assert index.read_on(1.0) == set()  # its newline is missing
+    with path.open("ab") as file:
+        file.write(b"\n")
+    assert index.read_on(1.0) == {0}
+    assert index.step(0).output == "out"
+
+
+def test_open_steps_of_a_turn_that_ended_were_interrupted(small_blocks, tmp_path):
+    events = [started(1), *(message(n, "x" * 200) for n in range(9))]
+    index = index_of(written(tmp_path / "turn_1.jsonl", events), finish=False)
+    assert index.finish(5_000) == {0}
+    assert (index.step(0).status, index.step(0).ended_at) == (StepStatus.INTERRUPTED, 5_000)
+    assert index.whole(0).status is StepStatus.INTERRUPTED
+
+
+def test_times_are_those_of_the_lines(small_blocks, tmp_path):
+    path = written(tmp_path / "turn_1.jsonl", [message(n, "x" * 100) for n in range(20)])
+    offsets = [i + 1 for i, byte in enumerate(path.read_bytes()) if byte == 10]
+    stamps = b"".join(stamp(end, 1_000 + n) for n, end in enumerate(offsets))
+    path.with_suffix(".times").write_bytes(stamps)
+    index = index_of(path)
+    assert index.block_count > 3
+    assert [index.step(place).at for place in (19, 0, 10)] == [1_019, 1_000, 1_010]
+
+
+def test_a_line_that_is_too_long_shows_its_beginning_and_hides_nothing_else(monkeypatch, tmp_path):
+    monkeypatch.setattr(turn_index, "LINE_CAP", 10_000)
+    long = message(1, "y" * 50_000)
+    path = written(tmp_path / "turn_1.jsonl", [started(1), long, completed(1, "fine")])
+    index = index_of(path)
+    run, giant = steps_of(index)
+    assert (run.output, run.status) == ("fine", StepStatus.OK)
+    assert giant.kind is StepKind.UNKNOWN
+    assert giant.event == f"a line of {len(json.dumps(long)):,} bytes"
+    assert 0 < len(giant.text) <= turn_index.BEGINNING
+
+
+def test_a_long_text_is_cut_in_the_list_and_whole_when_it_is_asked_for(tmp_path):
+    text = "".join(f"line {n}\n" for n in range(100_000))
+    index = index_of(written(tmp_path / "turn_1.jsonl", [completed(1, text)]))
+    assert len(index.step(0).output) < 70_000
+    assert index.step(0).cut == len(text) - 64_000
+    assert index.whole(0).output == text
+
+
+def test_the_index_is_small_beside_the_file(tmp_path):
+    path = written(tmp_path / "turn_1.jsonl", [message(n, "words " * 150) for n in range(5_000)])
+    saved = index_of(path).saved()
+    kept = len(saved.starts) + len(saved.kinds) + len(saved.blocks) + sum(map(len, saved.states))
+    assert kept < path.stat().st_size / 100
+
+
+def test_a_saved_index_is_taken_up_and_read_on(small_blocks, monkeypatch, tmp_path):
+    monkeypatch.setattr(index_file, "WORTH_KEEPING", 1_000)
+    path = written(tmp_path / "turn_1.jsonl", [started(1), *(message(n, "x" * 100) for n in range(30))])
+    kept = tmp_path / "cache" / "index"
+    first = index_of(path, finish=False)
+    index_file.save(kept, path, "codex", first.saved())
+    with path.open("ab") as file:
+        file.write(json.dumps(completed(1, "late")).encode() + b"\n")
+    again = TurnIndex(path, path.with_suffix(".times"), CODEX, 1, BlockCache())
+    again.take_up(index_file.load(kept, path, "codex"))
+    assert again.ahead < 200
+    again.read_on(1.0)
+    again.finish(None)
+    assert steps_of(again) == read_whole(path)
+
+
+@pytest.mark.parametrize("damage", ["other file", "shorter", "garbage", "other agent", "nothing"])
+def test_an_index_that_does_not_fit_is_not_used(damage, tmp_path):
+    path = written(tmp_path / "turn_1.jsonl", [message(n, "x" * 100) for n in range(30)])
+    kept = tmp_path / "index"
+    index_file.save(kept, path, "codex", index_of(path).saved())
+    assert (index_file.load(kept, path, "codex") is None) is False
+    match damage:
+        case "other file":
+            path.write_bytes(path.read_bytes().replace(b"xxx", b"yyy"))
+        case "shorter":
+            os.truncate(path, path.stat().st_size - 10)
+        case "garbage":
+            kept.write_bytes(b"\x93\x01")
+        case "nothing":
+            kept.unlink()
+    agent = "claude" if damage == "other agent" else "codex"
+    assert index_file.load(kept, path, agent) is None
+
+
+class Session:
+    """A session on disk and what the store would say of it."""
+
+    def __init__(self, path):
+        self.folder = SessionFolder(path / "sessions" / "session1")
+        self.turns, self.prompts = [], []
+        self.cache = path / "cache"
+
+    def turn(self, events, status=Status.DONE, **own):
+        n = len(self.turns) + 1
+        written(self.folder.output(n), events)
+        facts = {"session": "session1", "n": n, "status": status, "run_id": "r", "created_at": 0, "steps": 1}
+        self.turns.append(Turn(**(facts | own)))
+        prompt = Prompt(id=n, session="session1", turn=n, text=f"task {n}", state="sent", created_at=0)
+        self.prompts.append(prompt)
+        return self
+
+    def open(self):
+        return SessionSteps(self.folder, CODEX, lambda: (self.turns, self.prompts), self.cache)
+
+
+def words(view):
+    return [view.step(item).text for item in range(len(view))]
+
+
+def read_all(steps):
+    while (growth := steps.refresh(0.0)).ahead:
+        pass
+    return steps.refresh().view if growth.view.complete is False else growth.view
+
+
+@pytest.fixture
+def session(tmp_path):
+    return Session(tmp_path)
+
+
+@pytest.fixture
+def tail_first(monkeypatch, small_blocks):
+    """Even a short session counts as a long one."""
+    monkeypatch.setattr(session_steps, "AT_ONCE", 2_000)
+    monkeypatch.setattr(session_steps, "TAIL_BYTES", 1_000)
+
+
+def test_turns_are_one_sequence_with_their_prompts(session):
+    session.turn([message(1, "one")]).turn([message(1, "two"), message(2, "three")])
+    view = read_all(session.open())
+    assert words(view) == ["task 1", "one", "task 2", "two", "three"]
+    assert view.turn_starts() == [0, 2]
+    assert [view.turn(item) for item in range(5)] == [1, 1, 2, 2, 2]
+
+
+def test_the_end_of_a_long_session_comes_first_and_the_rest_takes_its_place(session, tail_first):
+    for turn in range(1, 4):
+        session.turn([message(n, f"{turn}.{n} " + "x" * 100) for n in range(40)])
+    steps = session.open()
+    first = steps.refresh(0.0).view
+    assert words(first)[-1].startswith("3.39 ")
+    assert not first.complete
+    assert len(first) < 40
+    assert any(isinstance(section, Gap) for section in first.sections)
+    whole = read_all(steps)
+    assert whole.complete
+    assert len(whole) == 3 * 41
+    for item in range(len(first) - 5, len(first)):
+        assert whole.step(whole.moved(first, item)).text == first.step(item).text
+
+
+def test_the_place_of_a_step_survives_while_the_rest_is_read(session, tail_first):
+    session.turn([event for n in range(200) for event in (started(n), completed(n, "y" * 90))])
+    steps = session.open()
+    view = steps.refresh(0.0).view
+    item = len(view) - 2
+    command = view.step(item).command
+    while (growth := steps.refresh(0.0)).ahead or not growth.view.complete:
+        item, view = growth.view.moved(view, item), growth.view
+        assert view.step(item).command == command
+    assert growth.view.step(growth.view.moved(view, item)).command == command
+
+
+def test_a_failure_that_the_agent_did_not_tell_is_the_last_step(session):
+    session.turn([], Status.FAILED, reason="exit 127", argv=("codex", "exec"), steps=0, exit_code=127)
+    session.folder.errors(1).write_text("codex: not found\n")
+    failure = read_all(session.open()).step(1)
+    assert (failure.kind, failure.fatal, failure.text) == (StepKind.ERROR, True, "exit 127")
+    assert (failure.command, failure.exit_code, failure.output) == ("codex exec", 127, "codex: not found")
+
+
+def test_a_failure_that_the_agent_told_is_not_told_twice(session):
+    failed = {"type": "turn.failed", "error": {"message": "no more tokens"}}
+    session.turn([message(1, "hm"), failed], Status.FAILED, reason="no more tokens")
+    assert words(read_all(session.open())) == ["task 1", "hm", "no more tokens"]
+
+
+def test_jumps_and_filters_by_kind(session):
+    session.turn([message(1, "a"), completed(1, "", 1), completed(2)]).turn([completed(1, "", 1), message(1, "b")])
+    view = read_all(session.open())
+    assert list(view.matching(PROMPTS)) == [0, 4]
+    assert list(view.matching(FAILURES)) == [2, 5]
+    assert list(view.matching(union({"2"}))) == [1, 6]
+    assert view.count(FAILURES) == 2
+    assert [view.next_marked(FAILURES, item, 1) for item in (0, 2, 5)] == [2, 5, None]
+    assert [view.next_marked(FAILURES, item, -1) for item in (6, 5, 2)] == [5, 2, None]
+
+
+def test_steps_have_numbers(session):
+    session.turn([message(1, "a"), message(2, "b")]).turn([message(1, "c")])
+    view = read_all(session.open())
+    assert [view.number(1, 2), view.number(2, 1), view.number(2, 99), view.number(3, 1)] == [2, 4, 4, None]
+    assert [view.after_steps(count) for count in range(5)] == [1, 2, 4, 5, 5]
+
+
+def test_the_second_opening_of_a_long_file_reads_next_to_nothing(session, tail_first, monkeypatch):
+    monkeypatch.setattr(index_file, "WORTH_KEEPING", 1_000)
+    session.turn([message(n, f"{n} " + "x" * 100) for n in range(300)])
+    steps = session.open()
+    before = words(read_all(steps))
+    steps.close()
+    again = session.open()
+    growth = again.refresh(0.0)
+    assert growth.view.complete
+    assert growth.ahead == 0
+    assert words(growth.view) == before
+    assert [path.stat().st_mode & 0o777 for path in session.cache.iterdir()] == [0o600]
+
+
+def test_every_step_in_order_with_all_its_words(session, small_blocks):
+    long = "z" * 200_000
+    session.turn([started(1), message(1, "a" * 300), completed(1, long)]).turn([message(1, "b")])
+    steps = list(session.open().every_step())
+    assert [step.kind for step in steps] == [
+        StepKind.PROMPT, StepKind.COMMAND, StepKind.MESSAGE, StepKind.PROMPT, StepKind.MESSAGE,
+    ]  # fmt: skip
+    assert steps[1].output == long
+    assert [step.text for step in session.open().every_step(2)] == ["task 2", "b"]
+
+
+def test_a_folder_that_goes_away_is_told_and_not_a_crash(session):
+    session.turn([message(n, "x" * 100_000) for n in range(60)])
+    steps = session.open()
+    view = read_all(steps)
+    for path in session.folder.turns.iterdir():
+        path.unlink()
+    kinds = {view.step(item).kind for item in range(len(view))}
+    assert StepKind.UNKNOWN in kinds
+    assert "cannot be read" in view.step(1).text
+    assert steps.refresh().view.count(union({"1"})) == 1
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read_is_told(session):
+    session.turn([message(1, "a")])
+    session.folder.output(1).chmod(0)
+    assert "Permission denied" in session.open().refresh().trouble
+
+
+def found(view, needle, item=0):
+    search = Search(view, needle, item)
+    while not search.finished:
+        search.advance(1.0)
+    return list(search.hits)
+
+
+def test_search_finds_what_is_in_any_step(session, small_blocks):
+    session.turn([message(n, f"number {n} " + "x" * 100) for n in range(50)])
+    session.turn([completed(1, "a Needle\nin hay"), message(1, 'say "needle" é\\n'), started(2)])
+    view = read_all(session.open())
+    assert found(view, "needle") == [52, 53]
+    assert found(view, "Needle") == [52]
+    assert found(view, "number 7 ") == [8]
+    assert found(view, 'say "needle"') == [53]
+    assert found(view, "é") == [53]
+    assert found(view, "task 2") == [51]
+    assert found(view, "nowhere") == []
+
+
+def test_search_begins_at_the_cursor_and_goes_round(session, small_blocks):
+    session.turn([message(n, f"hit {n} " + "x" * 200) for n in range(40)])
+    view = read_all(session.open())
+    search = Search(view, "hit", 30)
+    while not search.hits:
+        search.advance(0.0)
+    assert search.hits[0] >= 28
+    assert not search.finished
+    while not search.finished:
+        search.advance(1.0)
+    assert len(search.hits) == 40
+    assert [search.next(40, 1), search.next(1, -1), search.next(5, 1)] == [1, 40, 6]
+
+
+def test_what_comes_after_a_search_is_found_too(session):
+    session.turn([message(1, "a hit")], Status.RUNNING)
+    steps = session.open()
+    view = read_all(steps)
+    search = Search(view, "hit")
+    search.advance(1.0)
+    with session.folder.output(1).open("ab") as file:
+        file.write(json.dumps(message(2, "another hit")).encode() + b"\n")
+    grown = steps.refresh().view
+    search.look_at(grown, range(len(view), len(grown)))
+    assert list(search.hits) == [1, 2]
+
+
+def test_unencodable_arguments_do_not_stop_the_reading(tmp_path):
+    class Odd(type(CODEX)):
+        def parser(self, turn=1):
+            parser = super().parser(turn)
+            parser.checkpoint = lambda: None
+            return parser
+
+    path = written(tmp_path / "turn_1.jsonl", [message(n, "x" * 1_000) for n in range(400)])
+    index = TurnIndex(path, path.with_suffix(".times"), Odd(), 1, BlockCache())
+    while index.ahead:
+        index.read_on(0.0)
+    assert index.block_count == 1
+    assert [step.kind for step in steps_of(index)] == [Step(kind=StepKind.MESSAGE).kind] * 400

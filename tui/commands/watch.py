@@ -1,0 +1,23 @@
+"""The verb that shows the steps of sessions and nothing else: for a pane of its own."""
+
+import click
+
+from . import common
+
+
+@click.command()
+@common.ids_argument
+def watch(refs: tuple[str, ...]) -> int:
+    """The steps of a session as they come, full screen; of two to four, side by side.
+
+    It is quiet: nothing moves unless something happens.  q leaves; the session goes on.
+    """
+    from ..app import check_terminal, run_dashboard
+    from ..screens.watch import MOST
+
+    if len(refs) > MOST:
+        raise click.UsageError(f"{len(refs)} sessions are too many: {MOST} have room side by side.")
+    check_terminal()
+    with common.settled_manager() as manager:
+        chosen = {session.id: session for session in map(manager.get, refs)}
+        return run_dashboard(manager, watched=list(chosen.values()))

@@ -1,0 +1,60 @@
+"""What of a step can be copied, and under which name: pure."""
+
+from collections.abc import Iterator
+
+import msgspec
+from msgspec import Struct
+
+from ..sessions.model import Step
+from ..sessions.schema import step_json
+
+
+class Piece(Struct, frozen=True):
+    """A text of a step."""
+
+    key: str
+    name: str
+    text: str
+
+
+def pieces(step: Step) -> list[Piece]:
+    """What a step has to offer, what people want first; keys are the first free letter of the name."""
+    found: list[Piece] = []
+    taken: set[str] = set()
+    for name, text in _texts(step):
+        key = next((letter for letter in name if letter.isalpha() and letter not in taken), "")
+        if key:
+            taken.add(key)
+            found.append(Piece(key, name, text))
+    return found
+
+
+def main_piece(step: Step) -> Piece | None:
+    """What ``y`` copies: the command, the words, the diff; None where a step has no text."""
+    return next(iter(pieces(step)), None)
+
+
+def _texts(step: Step) -> Iterator[tuple[str, str]]:
+    if step.command:
+        yield "command", step.command
+    diffs = "\n".join(change.diff for change in step.changes if change.diff)
+    if diffs:
+        yield "diff", diffs
+    if step.changes:
+        yield "paths", "\n".join(change.path for change in step.changes)
+    if step.items:
+        yield "plan", "\n".join(f"{_BOX.get(item.status, '- [ ]')} {item.text}" for item in step.items)
+    if step.arguments is not None:
+        yield "arguments", step.arguments if isinstance(step.arguments, str) else _json(step.arguments)
+    if step.text and step.text != step.command:
+        yield step.kind.value.replace("_", " "), step.text
+    if step.output:
+        yield "output", step.output
+    yield "json", _json(step_json(step))
+
+
+_BOX = {"completed": "- [x]", "in_progress": "- [~]"}
+
+
+def _json(value: object) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()

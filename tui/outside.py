@@ -1,0 +1,114 @@
+"""Programs of the user around what is read: pager, editor, clipboard."""
+
+import asyncio
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from textual.app import App, SuspendNotSupported
+
+from ..sessions.clipboard import copy_natively
+from ..sessions.text import clean
+from .requests import Requests
+
+OSC52_MOST = 74_000
+"""Bytes of Base64 that terminals take at most (xterm's limit is the smallest that matters)."""
+
+
+class Outside:
+    """Hands texts and files to other programs; the dashboard waits while a program has the terminal."""
+
+    def __init__(self, app: App[Any], requests: Requests) -> None:
+        self._app = app
+        self._requests = requests
+
+    async def copy(self, text: str, what: str) -> None:
+        """Put a text onto the clipboard: of the terminal (OSC 52), and of this machine where a helper can."""
+        text = clean(text)
+        self._app.copy_to_clipboard(text)
+        helper = await asyncio.to_thread(copy_natively, text, os.environ)
+        lines = text.count("\n") + 1
+        how = f"{len(text):,} characters, {lines:,} lines" if lines > 1 else f"{len(text):,} characters"
+        if len(text) * 4 / 3 > OSC52_MOST and helper is None:
+            self._requests.complain(f"{what.capitalize()}: {how}; many terminals take less than 74 kB. o opens it.")
+        else:
+            self._requests.tell(f"Copied {what}: {how}{f' ({helper})' if helper else ''}.")
+
+    def page(self, path: Path, offset: int = 0) -> None:
+        """Show a file in ``$PAGER``; less goes to a byte offset."""
+        argv = pager(os.environ)
+        place = [f"+{offset}P"] if offset and Path(argv[0]).name == "less" else []
+        self._run([*argv, *place, str(path)])
+
+    def edit(self, path: Path) -> None:
+        """Open a file in ``$VISUAL`` or ``$EDITOR``."""
+        argv = editor(os.environ)
+        if argv is None:
+            self._requests.complain("No editor: set VISUAL or EDITOR.")
+        else:
+            self._run([*argv, str(path)])
+
+    def page_text(self, text: str, name: str) -> None:
+        """Show a text in ``$PAGER``, cleaned of control sequences."""
+        self._with_file(text, name, self.page)
+
+    def edit_text(self, text: str, name: str) -> None:
+        """Open a copy of a text in the editor."""
+        self._with_file(text, name, self.edit)
+
+    def _with_file(self, text: str, name: str, show: Any) -> None:
+        try:
+            with tempfile.TemporaryDirectory(prefix="agentdash-") as folder:
+                path = Path(folder) / name
+                descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+                with open(descriptor, "w", encoding="utf-8") as file:
+                    file.write(clean(text))
+                show(path)
+        except OSError as error:
+            self._requests.complain(f"{name} could not be written: {error.strerror or error}.")
+
+    def _run(self, argv: Sequence[str]) -> None:
+        """Run a program that takes the terminal."""
+        if shutil.which(argv[0]) is None:
+            self._requests.complain(f"{argv[0]} is not installed.")
+            return
+        try:
+            with self._app.suspend():
+                done = subprocess.run(argv, check=False)
+        except SuspendNotSupported:
+            self._requests.complain(f"This terminal cannot be handed to {argv[0]}.")
+            return
+        except OSError as error:
+            self._requests.complain(f"{argv[0]}: {error.strerror or error}.")
+            return
+        with suppress(AttributeError):
+            self._app.screen.refresh(layout=True)
+        if done.returncode not in (0, -2, 130):
+            self._requests.complain(f"{argv[0]} ended with exit code {done.returncode}.")
+
+
+def pager(env: Mapping[str, str]) -> list[str]:
+    """The user's pager as an argv; less where nobody says."""
+    return _argv(env.get("PAGER", "")) or ["less"]
+
+
+def editor(env: Mapping[str, str]) -> list[str] | None:
+    """The user's editor as an argv; one that is installed where nobody says."""
+    chosen = _argv(env.get("VISUAL", "")) or _argv(env.get("EDITOR", ""))
+    if chosen:
+        return chosen
+    return next(([name] for name in ("sensible-editor", "vim", "vi", "nano") if shutil.which(name)), None)
+
+
+def _argv(text: str) -> list[str]:
+    """The words of a variable; it is never given to a shell."""
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return []

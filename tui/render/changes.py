@@ -1,0 +1,124 @@
+"""What a session did to files: a line for each, what git says, and the diffs."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+from ...sessions.changes.git import GitDiff
+from ...sessions.changes.model import Edit, FileChanges, GitAnswer, GitReport, SessionChanges
+from ...sessions.text import cell_width, clean, cut_left, one_line, pad
+from ...widgets.words import count, place
+from .look import Look
+from .steps import diff_line
+
+_LEAST_PATH = 20
+"""Cells that a path always has."""
+
+_GONE = {"delete": "failure", "add": "good"}
+
+Row = tuple[str, ...]
+"""Path, kind, lines, edits, git, note."""
+
+
+def changes_text(changes: SessionChanges, look: Look) -> Iterator[str]:
+    """The files in the order in which they were first touched, below their sum."""
+    yield _summary(changes)
+    yield from _table(changes.files, look)
+    if changes.git is not None:
+        yield look.paint(f"git: {_git_text(changes.git)}", "dim")
+    yield from (look.paint(note, "dim") for note in changes.notes)
+
+
+def file_diffs(file: FileChanges, look: Look, find: Callable[[str], GitDiff] | None) -> Iterator[str]:
+    """The diff of each edit of a file; where none has one, what git has, if it may be asked."""
+    yield ""
+    yield look.paint(f"{look.signs.rule * 2} {one_line(file.path)}", "strong")
+    for edit in file.edits:
+        yield from _edit_diff(edit, look)
+    if file.more_edits:
+        yield look.paint(f"  {count(file.more_edits, 'more edit')} not kept", "dim")
+    if find is not None and file.touched and not any(edit.diff for edit in file.edits):
+        yield from _git_diff(find(file.absolute), look)
+
+
+def _summary(changes: SessionChanges) -> str:
+    where = "this session" if changes.turn is None else f"turn {changes.turn}"
+    changed = [file for file in changes.files if file.touched]
+    if not changed:
+        return f"No changes: no edit of {where} changed a file."
+    added = sum(file.added or 0 for file in changed)
+    removed = sum(file.removed or 0 for file in changed)
+    known = any(file.added is not None for file in changed)
+    partial = any(file.partial or file.added is None for file in changed)
+    lines = f"  {_lines(added, removed, partial=partial)}" if known else ""
+    return f"{count(len(changed), 'file')} changed{lines}"
+
+
+def _table(files: Sequence[FileChanges], look: Look) -> Iterator[str]:
+    rows = [_row(file) for file in files]
+    widths = [max(map(cell_width, column)) for column in zip(*rows, strict=True)]
+    if widths:
+        widths[0] = min(widths[0], max(_LEAST_PATH, look.width - sum(widths[1:]) - 2 * len(widths)))
+    for file, row in zip(files, rows, strict=True):
+        path, *cells = (pad(cut_left(cell, width), width) for cell, width in zip(row, widths, strict=True))
+        role = "dim" if file.kind is None else _GONE.get(file.kind, "")
+        yield "  ".join([f"  {path}", look.paint(cells[0], role), *cells[1:]]).rstrip()
+
+
+def _row(file: FileChanges) -> Row:
+    lines = "" if file.added is None else _lines(file.added, file.removed or 0, partial=file.partial)
+    git = "" if file.git is None else f"{file.git.code} {' '.join(file.git.words)}"
+    touched = count(file.touched, "edit") if file.touched else ""
+    tried = Counter(str(edit.status) for edit in file.edits if not edit.counts)
+    edits = ", ".join(filter(None, (touched, *(f"{number} {how}" for how, number in tried.items()))))
+    return one_line(file.path), file.kind or "", lines, edits, git, _moves(file)
+
+
+def _moves(file: FileChanges) -> str:
+    """Where the file came from or went, at the last of its moves."""
+    moved = [edit for edit in file.edits if edit.counts and (edit.moved_to or edit.moved_from)]
+    if not moved:
+        return ""
+    last = moved[-1]
+    return f"moved to {one_line(last.moved_to)}" if last.moved_to else f"moved from {one_line(last.moved_from or '')}"
+
+
+def _lines(added: int, removed: int, *, partial: bool) -> str:
+    return f"{'at least ' if partial else ''}+{added} -{removed}"
+
+
+def _git_text(report: GitReport) -> str:
+    where = place(one_line(report.top)) if report.top else ""
+    answer = "" if report.answer is GitAnswer.OK else str(report.answer)
+    told = ", ".join(filter(None, (where, answer, one_line(report.detail or ""))))
+    totals = report.totals
+    if totals is None:
+        return told
+    numbers = f"{totals.staged} staged, {totals.unstaged} unstaged, {totals.untracked} untracked"
+    others = f", {totals.others} of them in no step of this session" if totals.others else ""
+    return f"{told}: {'at least ' if totals.cut else ''}{numbers}{others}"
+
+
+def _edit_diff(edit: Edit, look: Look) -> Iterator[str]:
+    lines = "" if edit.added is None else f" +{edit.added} -{edit.removed}"
+    moved = f", moved to {one_line(edit.moved_to)}" if edit.moved_to else ""
+    status = "" if edit.counts else f", {edit.status}"
+    yield look.paint(f"  turn {edit.turn}, step {edit.index}: {edit.kind}{lines}{moved}{status}", "dim")
+    if edit.diff:
+        yield from _diff_lines(edit.diff, look)
+    if edit.cut:
+        yield look.paint("  (the rest of this diff is not kept)", "dim")
+
+
+def _git_diff(found: GitDiff, look: Look) -> Iterator[str]:
+    if not found.text:
+        why = "" if found.answer is GitAnswer.OK else f": {found.answer}"
+        yield look.paint(f"  the agent gave no diff, and git has none{why}", "dim")
+        return
+    yield look.paint("  git diff HEAD, whoever changed it:", "dim")
+    yield from _diff_lines(found.text, look)
+    if found.cut:
+        yield look.paint("  (the rest of this diff is not shown)", "dim")
+
+
+def _diff_lines(diff: str, look: Look) -> Iterator[str]:
+    return (f"  {diff_line(line, look)}" for line in clean(diff).removesuffix("\n").split("\n"))

@@ -1,0 +1,139 @@
+"""The files that a session changed, their diffs, and what git says of them now."""
+
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.content import Content
+from textual.message import Message
+from textual.screen import Screen
+
+from ...sessions.changes.model import FileChanges, SessionChanges
+from ...sessions.manager import SessionManager
+from ...sessions.model import Session
+from ...widgets.document.model import Document
+from ...widgets.document_pane import DocumentPane
+from ...widgets.file_list import FileList
+from ...widgets.line import Line
+from ...widgets.signs import Signs
+from .. import change_papers, sayings
+from ..outside import Outside
+from ..requests import Requests
+
+KEYS = (
+    ("Enter", "diffs"), ("v", "editor"), ("y", "copy path"), ("w", "its step"), ("r", "look again"), ("Esc", "back"),
+)  # fmt: skip
+
+
+class ChangesScreen(Screen[tuple[int, int] | None]):
+    """Answers with the turn and the index of a step that somebody wants to see."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "back", "back", show=False),
+        Binding("v", "edit", "the file in $EDITOR", show=False),
+        Binding("y", "copy", "copy its path", show=False),
+        Binding("w", "step", "the step that touched it last", show=False),
+        Binding("r", "look_again", "look again", show=False),
+    ]
+    AUTO_FOCUS = "FileList"
+
+    def __init__(
+        self, manager: SessionManager, requests: Requests, outside: Outside, session: Session, signs: Signs
+    ) -> None:
+        super().__init__()
+        self._manager = manager
+        self._requests = requests
+        self._outside = outside
+        self._session = session
+        self._signs = signs
+        self._changes: SessionChanges | None = None
+        self._title = Line(signs=signs, id="changes-title")
+        self.files = FileList(signs=signs, id="files")
+        self.pane = DocumentPane(signs=signs, id="diffs")
+        self._keys = Line(signs=signs, id="keys")
+
+    def compose(self) -> ComposeResult:
+        """What it sums up to, the files, the diffs of one, and the keys."""
+        yield self._title
+        with Container(id="changes"):
+            yield self.files
+            yield self.pane
+        yield self._keys
+
+    def on_mount(self) -> None:
+        """Look."""
+        self.files.note = "reading…"
+        pairs = [Content.assemble((key, "bold $foreground"), f" {label}") for key, label in KEYS]
+        self._keys.say(Content("   ").join(pairs))
+        self.action_look_again()
+
+    @property
+    def _file(self) -> FileChanges | None:
+        files = self._changes.files if self._changes is not None else ()
+        return files[self.files.cursor] if self.files.cursor < len(files) else None
+
+    @work(exclusive=True, group="changes")
+    async def action_look_again(self) -> None:
+        """Read the session and ask git."""
+        found = await self._requests.ask(self._manager.changes_of, self._session.id)
+        if found is None:
+            self.dismiss(None)
+            return
+        self._changes = found
+        self._title.say(f"{sayings.title(self._session)}   {change_papers.summary(found)}")
+        self.files.show([change_papers.file_row(file) for file in found.files])
+        if not found.files:
+            self.files.note = "no changes"
+            self.pane.show(change_papers.nothing(found, self._signs))
+
+    @on(FileList.Highlighted)
+    def _highlighted(self, event: Message) -> None:
+        event.stop()
+        self._show_file()
+
+    @on(FileList.Opened)
+    def _opened(self, event: Message) -> None:
+        event.stop()
+        self.add_class("-reading")
+        self.pane.focus()
+
+    @on(DocumentPane.Another)
+    def _another(self, event: DocumentPane.Another) -> None:
+        event.stop()
+        self.files.action_move(event.direction)
+
+    @work(exclusive=True, group="diff")
+    async def _show_file(self) -> None:
+        if (file := self._file) is not None and self._changes is not None:
+            made = await self._requests.ask(self._document, file, self._changes.cwd)
+            if made is not None and file is self._file:
+                self.pane.show(made)
+
+    def _document(self, file: FileChanges, cwd: str) -> Document:
+        return change_papers.file_document(file, self._manager.git_diffs(cwd), self._signs)
+
+    def action_back(self) -> None:
+        """From the diffs to the files, from the files to where one came from."""
+        if self.pane.has_focus:
+            self.remove_class("-reading")
+            self.files.focus()
+        else:
+            self.dismiss(None)
+
+    def action_edit(self) -> None:
+        """The file as it is now in the editor."""
+        if (file := self._file) is not None:
+            self._outside.edit(Path(file.absolute))
+
+    async def action_copy(self) -> None:
+        """The path of the file."""
+        if (file := self._file) is not None:
+            await self._outside.copy(file.absolute, "path")
+
+    def action_step(self) -> None:
+        """Go to the step that touched the file last."""
+        if (file := self._file) is not None and file.edits:
+            self.dismiss((file.edits[-1].turn, file.edits[-1].index))

@@ -1,0 +1,42 @@
+"""A short list from which one thing is picked by its key."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.events import Key
+from textual.screen import ModalScreen
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
+
+
+class PickScreen(ModalScreen[int | None]):
+    """Answers with the number of what was picked."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss(None)", "close", show=False)]
+
+    def __init__(self, title: str, offers: Sequence[tuple[str, str]]) -> None:
+        """``offers`` are pairs of a key and what it picks."""
+        super().__init__()
+        self._title = title
+        self._offers = list(offers)
+
+    def compose(self) -> ComposeResult:
+        """One line for each."""
+        with Vertical(classes="dialog") as dialog:
+            dialog.border_title = Content(self._title)
+            yield OptionList(*(Option(Content.assemble((f"{key}  ", "bold"), what)) for key, what in self._offers))
+
+    def on_key(self, event: Key) -> None:
+        """The key of an offer picks it."""
+        for number, (key, _) in enumerate(self._offers):
+            if event.character == key:
+                event.stop()
+                self.dismiss(number)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Enter picks the line under the cursor."""
+        self.dismiss(event.option_index)

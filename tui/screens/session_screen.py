@@ -1,0 +1,208 @@
+"""What a screen can do with the session that somebody looks at: prompt, stop, retry, and the words about it."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from textual import on, work
+from textual.content import Content
+from textual.screen import Screen
+from textual.widget import Widget
+
+from ...sessions.manager import SessionManager
+from ...sessions.model import Session
+from ...widgets.document_pane import DocumentPane
+from ...widgets.line import Line
+from ...widgets.prompt_box import PromptInput
+from ...widgets.signs import UNICODE, Signs
+from .. import sayings
+from ..actions import ONE_STEP, WRITING, footer, possible
+from ..detail import Detail
+from ..operations import Operations
+from ..outside import Outside
+from ..requests import Requests
+from ..viewer import Viewer
+from .changes import ChangesScreen
+from .help import HelpScreen
+from .processes import ProcessesScreen
+from .save import SaveScreen
+
+
+class SessionScreen(Screen[None]):
+    """A screen with the steps of at least one session, of which one is the current."""
+
+    has_table = False
+    """Whether other sessions can be chosen."""
+
+    def __init__(
+        self,
+        manager: SessionManager,
+        requests: Requests,
+        operations: Operations,
+        *,
+        clock: Callable[[], int],
+        signs: Signs = UNICODE,
+        tour: sayings.Tour = (),
+    ) -> None:
+        super().__init__()
+        self._manager = manager
+        self._requests = requests
+        self._operations = operations
+        self._outside = Outside(operations.app, requests)
+        self._clock = clock
+        self._signs = signs
+        self._tour = tour
+        self._sending = asyncio.Lock()
+        self._came_from: Widget | None = None
+        self.keys = Line(signs=signs, id="keys")
+
+    @property
+    def current(self) -> Session | None:
+        """The session that keys are about."""
+        raise NotImplementedError
+
+    @property
+    def detail(self) -> Detail:
+        """The pane that shows it."""
+        raise NotImplementedError
+
+    @property
+    def details(self) -> list[Detail]:
+        """All panes that show a session."""
+        return [self.detail]
+
+    def uncover(self) -> None:
+        """Bring the pane to the front, where there is room for only one."""
+
+    def home_focus(self) -> Widget:
+        """Where the keys go when nothing else has them."""
+        return self.detail.steps
+
+    def show_words(self) -> None:
+        """What is said about the current session, and the keys that can be pressed now."""
+        pairs = [Content.assemble((key, "bold $foreground"), f" {label}") for key, label in self._valid_keys()]
+        self.keys.say(Content("   ").join(pairs))
+
+    def _valid_keys(self) -> Sequence[tuple[str, str]]:
+        if isinstance(self.focused, PromptInput):
+            return WRITING
+        if isinstance(self.focused, DocumentPane):
+            return ONE_STEP
+        reading = self.detail.viewer.has_focus_within
+        return footer(self.current, self.size.width, reading=reading, table=self.has_table)
+
+    def target(self, session: Session | None) -> str:
+        """What sending a prompt will do."""
+        asked = self._operations
+        return sayings.target(session, asked.default_agent, str(Path.cwd()), installed=asked.default_installed)
+
+    def turn_files_grew(self, turn_files: frozenset[str], *, sweep: bool) -> None:
+        """Read on where a file belongs to a session that is shown."""
+        for detail in self.details:
+            detail.viewer.turn_files_grew(turn_files, sweep=sweep)
+
+    def on_descendant_focus(self) -> None:
+        """Other keys are valid elsewhere, and who reads needs room."""
+        self.set_class(any(detail.has_focus_within for detail in self.details), "-reading")
+        self.show_words()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        """A key that makes no sense for the current session does nothing."""
+        return possible(action, self.current)
+
+    @on(Detail.Resized)
+    @on(Viewer.Changed)
+    def _other_words(self) -> None:
+        self.show_words()
+
+    @on(Viewer.SaveAsked)
+    def _save_asked(self, event: Viewer.SaveAsked) -> None:
+        session = self.current
+        if session is not None and session.id == event.session_id:
+            save = partial(self._operations.save, session.id)
+            self.app.push_screen(SaveScreen(sayings.title(session), sayings.file_name(session), save))
+
+    @on(Viewer.ChangesAsked)
+    def _changes_asked(self, event: Viewer.ChangesAsked) -> None:
+        viewer, session = self.detail.viewer, self.current
+        if session is None or session.id != event.session_id:
+            return
+        screen = ChangesScreen(self._manager, self._requests, self._outside, session, self._signs)
+        self.app.push_screen(screen, lambda step: viewer.show_step(*step) if step is not None else None)
+
+    @on(PromptInput.Left)
+    def _prompt_left(self) -> None:
+        back = self._came_from if self._came_from is not None and self._came_from.can_focus else self.home_focus()
+        self.left_for(back)
+        back.focus()
+
+    def left_for(self, widget: Widget) -> None:
+        """The keys go to a widget after somebody wrote a prompt."""
+
+    @on(PromptInput.Sent)
+    def _prompt_sent(self, event: PromptInput.Sent) -> None:
+        if event.text.strip():
+            self._send(event.text, self.current, self.detail)
+
+    @work(group="send")
+    async def _send(self, text: str, session: Session | None, detail: Detail) -> None:
+        async with self._sending:  # one after the other: the second may have to wait for the session of the first
+            sent = await self._operations.send(session, text, str(Path.cwd()))
+        if sent:
+            detail.prompt.accepted(text)
+            detail.steps.following = True
+        else:
+            detail.prompt.give_back(text)
+
+    def action_help(self) -> None:
+        """Show all keys."""
+        self.app.push_screen(HelpScreen(self._tour, reading=self.detail.viewer.has_focus_within))
+
+    def action_write_prompt(self) -> None:
+        """Go to the prompt."""
+        self._came_from = self.focused
+        self.uncover()
+        self.detail.prompt.input.focus()
+        self._learn_history()
+
+    @work(exclusive=True, group="history")
+    async def _learn_history(self) -> None:
+        self.detail.prompt.input.recall.learn(await self._operations.earlier_prompts())
+
+    def action_follow(self) -> None:
+        """Follow the newest step, or stop following."""
+        self.detail.steps.following = not self.detail.steps.following
+
+    async def action_mouse(self) -> None:
+        """Mouse on or off."""
+        await self.app.run_action("app.mouse")
+
+    async def action_theme(self) -> None:
+        """The next theme."""
+        await self.app.run_action("app.theme")
+
+    @work
+    async def action_stop(self) -> None:
+        """Stop the current session after a question."""
+        if (session := self.current) is not None:
+            await self._operations.stop(session)
+
+    @work
+    async def action_kill(self) -> None:
+        """Stop the current session at once."""
+        if (session := self.current) is not None:
+            await self._operations.stop(session, now=True)
+
+    @work
+    async def action_processes(self) -> None:
+        """Show what the current session runs, and what that costs."""
+        if (session := self.current) is not None:
+            self.app.push_screen(ProcessesScreen(sayings.title(session), self._operations.processes_of(session)))
+
+    @work
+    async def action_retry(self) -> None:
+        """Send the last prompt of the current session again."""
+        detail = self.detail
+        if (session := self.current) is not None and await self._operations.retry(session):
+            detail.steps.following = True

@@ -1,0 +1,130 @@
+"""One to four sessions on a screen of their own: ``agentdash watch``, and ``|`` in the dashboard."""
+
+from collections.abc import Callable, Sequence
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.widget import Widget
+from textual.widgets import Static
+
+from ...sessions.manager import SessionManager
+from ...sessions.model import Session
+from ...widgets.signs import UNICODE, Signs
+from ..actions import watch_bindings
+from ..detail import Detail
+from ..messages import SessionsChanged
+from ..operations import Operations
+from ..requests import Requests
+from .session_screen import SessionScreen
+
+MOST = 4
+"""Sessions that have room side by side."""
+
+
+class WatchScreen(SessionScreen):
+    """The steps of some sessions, each with its own place, filter and search; nothing else moves."""
+
+    BINDINGS = watch_bindings()
+    AUTO_FOCUS = "Trajectory"
+
+    def __init__(
+        self,
+        manager: SessionManager,
+        requests: Requests,
+        operations: Operations,
+        sessions: Sequence[Session],
+        *,
+        clock: Callable[[], int],
+        signs: Signs = UNICODE,
+    ) -> None:
+        super().__init__(manager, requests, operations, clock=clock, signs=signs)
+        self._sessions = list(sessions)
+        self._panes = [
+            Detail(manager, requests, self._outside, signs, clock=clock, id=f"pane-{number}")
+            for number in range(len(sessions))
+        ]
+        self.set_class(len(self._panes) > 1, "-several")
+        self.set_class(len(self._panes) > 2, "-many")
+        self.too_small = Static("", id="too-small", markup=False)
+
+    def compose(self) -> ComposeResult:
+        """The panes, and the keys that can be pressed now."""
+        with Container(id="panes"):
+            yield from self._panes
+        yield self.keys
+        yield self.too_small
+
+    def on_mount(self) -> None:
+        """Open each session in its pane."""
+        for pane, session in zip(self._panes, self._sessions, strict=True):
+            pane.open(session)
+        self.show_words()
+
+    def on_resize(self) -> None:
+        """Lines that are made for a width are made again."""
+        self.too_small.update(f"{self.size.width}x{self.size.height} is too small: 30x8 at least.")
+        self.call_after_refresh(self.show_words)
+
+    @property
+    def details(self) -> list[Detail]:
+        """All panes."""
+        return self._panes
+
+    @property
+    def detail(self) -> Detail:
+        """The pane that has the keys."""
+        return next((pane for pane in self._panes if pane.has_focus_within), self._panes[0])
+
+    @property
+    def current(self) -> Session | None:
+        """The session of that pane."""
+        return self._sessions[self._panes.index(self.detail)]
+
+    def uncover(self) -> None:
+        """Make room for a prompt."""
+        self.detail.add_class("-writing")
+
+    def left_for(self, widget: Widget) -> None:  # noqa: ARG002 - wherever the keys go
+        """The prompt is not needed any more; what was begun stays in it."""
+        for pane in self._panes:
+            pane.remove_class("-writing")
+
+    def show_words(self) -> None:
+        """Headlines, labels and valid keys, as they are now."""
+        for pane, session in zip(self._panes, self._sessions, strict=True):
+            pane.say(session, self.target(session))
+        super().show_words()
+
+    @on(SessionsChanged)
+    def _sessions_changed(self) -> None:
+        self._look_again()
+
+    @work(exclusive=True, group="sessions")
+    async def _look_again(self) -> None:
+        """Take what the store says now about the sessions that are shown."""
+        for number, session in enumerate(self._sessions):
+            found = await self._requests.outcome_of(self._manager.get, session.id)
+            if found is not None and found != session:
+                self._sessions[number] = found
+                self._panes[number].viewer.read_on()
+        self.show_words()
+
+    async def action_back(self) -> None:
+        """Out of a pane, a search, and at last to where one came from."""
+        if self.detail.viewer.step_back():
+            return
+        if len(self.app.screen_stack) > 1:
+            self.dismiss()
+
+    def action_quit(self) -> None:
+        """Leave; the sessions go on."""
+        if len(self.app.screen_stack) > 1:
+            self.dismiss()
+        else:
+            self.app.exit()
+
+    def action_next_pane(self, direction: int) -> None:
+        """Give the keys to the pane beside."""
+        number = (self._panes.index(self.detail) + direction) % len(self._panes)
+        self._panes[number].steps.focus()
