@@ -1,6 +1,5 @@
 """What a pane shows beside steps: a raw line, stderr, why a status, what is new."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
@@ -12,6 +11,7 @@ from ..sessions.steps.view import View
 from ..sessions.text import clean, one_line
 from ..widgets.document.model import Document
 from ..widgets.document.plain import PlainText, Spans, facts
+from ..widgets.document.pretty import pretty_json
 from ..widgets.document.step_document import step_document
 from ..widgets.document.syntax import Code, CodeBlock
 from ..widgets.rows import Row
@@ -20,10 +20,6 @@ from ..widgets.words import count, size
 from .following import Source as FollowingSource
 from .render.look import Look
 from .render.steps import step_text as rendered
-
-PRETTY_MOST = 1 << 20
-"""Bytes of JSON that are set out in lines; a longer line is shown as it is."""
-
 
 RAW_MOST = 4 << 20
 """Bytes of a raw line that are shown; a longer one is opened in the pager."""
@@ -55,7 +51,7 @@ class Papers:
         """Whether texts are shown as they were written, and not set out as Markdown."""
 
     def make(self, kind: str, session_id: str, view: View, item: int) -> Document:
-        """The paper of this kind about a step or its session.
+        """The paper of this kind about a step or its session, its lines counted.
 
         Raises:
             AgentdashError: the session, or one of its files, is not there any more.
@@ -95,7 +91,7 @@ def raw_line(data: bytes, offset: int, signs: Signs) -> Document:
     """One line of a turn file: as it is, and set out where it is JSON."""
     text = data.decode("utf-8", "replace").rstrip("\n")
     title: Row = (("raw line", "heading"), (f"at byte {offset:,}", "dim"), (size(len(data)), "dim"))
-    pretty = _pretty(text)
+    pretty = pretty_json(text)
     block = PlainText(text) if pretty is None else CodeBlock(Code(pretty, "json"))
     return Document(title, [block], signs)
 
@@ -128,13 +124,3 @@ def notes(title: str, lines: Sequence[str], signs: Signs) -> Document:
 def step_text(step: Step) -> str:
     """A whole step as text, for programs outside."""
     return "\n".join(rendered(step, Look(full=True, width=100))) + "\n"
-
-
-def _pretty(text: str) -> str | None:
-    """JSON in lines; None where it is none, or too long for that."""
-    if len(text) > PRETTY_MOST:
-        return None
-    try:
-        return json.dumps(json.loads(text), ensure_ascii=False, indent=2)
-    except (ValueError, RecursionError):
-        return None

@@ -186,6 +186,12 @@ def test_errors_start_and_unknown_events():
     assert '   "type": "odd"' in text(Step(kind=StepKind.UNKNOWN, text='{"type":"odd"}'))
 
 
+def test_a_step_that_is_not_whole_says_so():
+    assert (
+        text(Step(kind=StepKind.MESSAGE, text="begin … end", cut=9_000))[-1] == "9000 characters of its texts left out"
+    )
+
+
 def test_a_document_knows_where_its_blocks_begin_and_where_it_ends():
     document = step_document(Step(kind=StepKind.COMMAND, command="ls", output="a\nb"), cwd="/code")
     assert document.starts == (1, 3, 5)

@@ -7,12 +7,9 @@ from operator import eq
 
 from ..rows import Row, Span
 from .diff_scan import Scan
-from .flow import filled, flow
+from .flow import NUMBERED, filled, flow
 from .lines import Lines
 from .model import Block
-
-NUMBERED = 60
-"""Cells from which on the numbers of lines stand beside them."""
 
 COMPARED = 500
 """Characters of a line that is compared word by word."""
@@ -57,7 +54,7 @@ class Diff(Block):
     @cached_property
     def _digits(self) -> int:
         """Of the highest number; 0 where none is known."""
-        highest = max(*self._scan.old, *self._scan.new)
+        highest = max(map(max, (self._scan.old, self._scan.new)))
         return len(str(highest)) if highest else 0
 
     def _gutter(self, item: int, width: int) -> Row:

@@ -6,6 +6,9 @@ from ...sessions.text import cell_width
 from ..rows import Row, Span
 from ..wrap import cuts
 
+NUMBERED = 60
+"""Cells of a pane from which on the numbers of lines stand beside them."""
+
 LEAST_ROOM = 8
 """Cells that the text keeps however deep it is indented."""
 

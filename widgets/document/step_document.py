@@ -38,13 +38,15 @@ def step_document(step: Step, *, cwd: str | None = None, signs: Signs = UNICODE,
     """The document of a step; what costs time is done when its rows are asked for.
 
     Args:
-        step: the whole step, nothing of it left out.
+        step: the whole step; where something of it was left out, its document says so.
         cwd: the folder of its session: paths below it are shown from there on.
         signs: the characters of the screen.
         source: show texts as they were written, and not as Markdown.
     """
-    make = _BLOCKS.get(step.kind, _said)
-    return Document(title(step, signs), tuple(make(step, Look(signs, cwd, source))), signs)
+    blocks = list(_BLOCKS.get(step.kind, _said)(step, Look(signs, cwd, source)))
+    if step.cut:
+        blocks.append(nothing(f"{words.count(step.cut, 'character')} of its texts left out"))
+    return Document(title(step, signs), blocks, signs)
 
 
 def _said(step: Step, look: Look) -> Iterator[Block]:

@@ -14,7 +14,7 @@ from pygments.lexers import get_all_lexers, get_lexer_by_name
 from pygments.token import Comment, Generic, Keyword, Literal, Name, Number, Operator, String, Token
 
 from ..rows import Row, Span
-from .flow import filled, flow, row_width
+from .flow import NUMBERED, filled, flow, row_width
 from .lines import Lines
 from .model import Block
 
@@ -125,10 +125,6 @@ class CodeBlock(Block):
         number = "" if self._code.lines.joins(item) else str(self._code.lines.number(item))
         margin = ((number.rjust(self._digits) + " ", "dim"),)
         return self._code.rows(item, width, margin, ((" " * (self._digits + 1), ""),))
-
-
-NUMBERED = 60
-"""Cells from which on the numbers of lines stand beside them."""
 
 
 def _coloured(lines: Lines, language: str | None) -> Iterator[list[Span]]:
