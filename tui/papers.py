@@ -51,11 +51,16 @@ class Papers:
         """Whether texts are shown as they were written, and not set out as Markdown."""
 
     def make(self, kind: str, session_id: str, view: View, item: int) -> Document:
-        """The paper of this kind about a step or its session, its lines counted.
+        """The paper of this kind about a step or its session.
 
         Raises:
             AgentdashError: the session, or one of its files, is not there any more.
         """
+        made = self._made(kind, session_id, view, item)
+        len(made)  # its lines are found and its Markdown parsed here, and not while it is drawn
+        return made
+
+    def _made(self, kind: str, session_id: str, view: View, item: int) -> Document:
         turn = view.turn(item)
         match kind:
             case "raw":
