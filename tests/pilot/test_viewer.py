@@ -363,6 +363,7 @@ async def test_marked_sessions_are_shown_side_by_side(dashboard):
         await d.shows("also add a regression test")
         await d.shows("task of failed01")
         assert len(screen.details) == 2
+        await d.called("mark_seen", "failed01")
         await d.press("k", "k")
         first, second = (detail.steps for detail in screen.details)
         assert (first.following, second.following) == (False, True)

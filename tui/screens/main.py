@@ -105,7 +105,7 @@ class MainScreen(SessionScreen):
         if changed is not None:
             self.detail.viewer.read_on()
             if self._is_read(changed):
-                self._mark_seen(changed)
+                self.mark_seen(changed)
 
     @on(SessionTable.Highlighted)
     def _highlighted(self, event: SessionTable.Highlighted) -> None:
@@ -117,7 +117,7 @@ class MainScreen(SessionScreen):
         self.uncover()
         self.detail.steps.focus()
         if self.current is not None:
-            self._mark_seen(self.current)
+            self.mark_seen(self.current)
 
     def left_for(self, widget: Widget) -> None:
         """On a narrow screen, show what has the keys."""
@@ -187,16 +187,11 @@ class MainScreen(SessionScreen):
 
     def _is_read(self, session: Session) -> bool:
         """Whether somebody reads the steps of this session now."""
-        return self.current is not None and session.id == self.current.id and self.detail.steps.has_focus
+        return self.current is not None and session.id == self.current.id and self.detail.viewer.has_focus_within
 
     def _as_read(self, session: Session) -> Session:
         """The session as the table shows it: what comes while somebody reads it is not new for a moment first."""
         return structs.replace(session, seen_steps=session.steps) if self._is_read(session) else session
-
-    def _mark_seen(self, session: Session) -> None:
-        """Somebody looks at it: it needs no attention any more, and its steps are read."""
-        if not session.all_seen:
-            self.run_worker(self._operations.seen(session))
 
     def show_words(self) -> None:
         """Counts, headline, the prompt's label and the valid keys, as they are now."""

@@ -97,6 +97,11 @@ class SessionScreen(Screen[None]):
         asked = self._operations
         return sayings.target(session, asked.default_agent, str(Path.cwd()), installed=asked.default_installed)
 
+    def mark_seen(self, session: Session) -> None:
+        """Somebody looks at it: it needs no attention any more, and its steps are read."""
+        if not session.all_seen:
+            self.run_worker(self._operations.seen(session))
+
     def turn_files_grew(self, turn_files: frozenset[str], *, sweep: bool) -> None:
         """Read on where a file belongs to a session that is shown."""
         for detail in self.details:

@@ -59,6 +59,7 @@ class WatchScreen(SessionScreen):
         """Open each session in its pane."""
         for pane, session in zip(self._panes, self._sessions, strict=True):
             pane.open(session)
+            self.mark_seen(session)
         self.show_words()
 
     def on_resize(self) -> None:
@@ -108,6 +109,7 @@ class WatchScreen(SessionScreen):
             if found is not None and found != session:
                 self._sessions[number] = found
                 self._panes[number].viewer.read_on()
+                self.mark_seen(found)
         self.show_words()
 
     async def action_back(self) -> None:
