@@ -266,7 +266,7 @@ class Viewer(StepActions):
         self._paper = kind
         self.add_class("-paned")
         self._read_paper(kind)
-        self.pane.focus()
+        self.screen.set_focus(self.pane)
 
     def close_paper(self) -> bool:
         """Close the pane; whether it was open."""
@@ -274,7 +274,7 @@ class Viewer(StepActions):
             return False
         self._paper, self._papered = "", None
         self.remove_class("-paned")
-        self.steps.focus()
+        self.screen.set_focus(self.steps)
         return True
 
     @work(exclusive=True, group="paper")
@@ -328,11 +328,12 @@ class Viewer(StepActions):
         ask = self.query_one("#ask", RecallInput)
         ask.value, ask.placeholder = "", f"{kind} {hint}"
         self.add_class("-asking")
-        ask.focus()
+        # At once, and not when the screen finds the time: what is typed next belongs to the field.
+        self.screen.set_focus(ask)
 
     def _answered(self) -> None:
         self.remove_class("-asking")
-        self.steps.focus()
+        self.screen.set_focus(self.steps)
 
     @on(Input.Submitted, "#ask")
     def _submitted(self, event: Input.Submitted) -> None:

@@ -31,6 +31,7 @@ class SessionTable(ScrollView, can_focus=True):
 
     Args:
         clock: gives the time in UTC ms, from which ages are counted.
+        on_open: opens the selected session.  No message: a key typed right behind must find the steps focused.
         signs: the characters to draw with.
     """
 
@@ -54,15 +55,16 @@ class SessionTable(ScrollView, can_focus=True):
             super().__init__()
             self.session_id = session_id
 
-    class Opened(Message):
-        """The selected session is to be opened."""
-
-        def __init__(self, session_id: str) -> None:
-            super().__init__()
-            self.session_id = session_id
-
-    def __init__(self, clock: Callable[[], int], *, signs: Signs = UNICODE, id: str | None = None) -> None:  # noqa: A002
+    def __init__(
+        self,
+        clock: Callable[[], int],
+        *,
+        on_open: Callable[[], None] = lambda: None,
+        signs: Signs = UNICODE,
+        id: str | None = None,  # noqa: A002
+    ) -> None:
         super().__init__(id=id)
+        self._on_open = on_open
         self._clock = clock
         self._now = clock()
         self._signs = signs
@@ -154,7 +156,7 @@ class SessionTable(ScrollView, can_focus=True):
     def action_open(self) -> None:
         """Ask for the selected session to be opened."""
         if self._cursor is not None:
-            self.post_message(self.Opened(self._cursor))
+            self._on_open()
 
     def render_line(self, y: int) -> Strip:
         """One line of the screen: the headings, a row, its second line, or nothing."""

@@ -26,6 +26,9 @@ from .trimming import trimmed
 BLOCK_BYTES = 256 * 1024
 """What is parsed again to show one step of it: some milliseconds."""
 
+BLOCK_LINES = 1_000
+"""The same where lines are short: each makes a step that takes memory."""
+
 STATE_SHARE = 64
 """A block is at least so many times longer than the state kept for it: the index stays a small part of the file."""
 
@@ -82,6 +85,8 @@ class TurnIndex:
         self._states = [self._parser.checkpoint() or b""]
         self._giants: set[int] = set()
         self._newest: Block = {}
+        self._lines = 0
+        """Lines of the block that is being read."""
         self._own: dict[int, Step] = {}
         """Steps that no line gave: the prompt, what was interrupted, why the turn failed."""
         self.lead = 0
@@ -264,6 +269,7 @@ class TurnIndex:
     def _line(self, line: bytes, end: int, touched: set[int]) -> None:
         """Account for the line that ends at ``end``."""
         begin, self._position = self._position, end
+        self._lines += 1
         giant = end - begin > LINE_CAP + 1
         if giant:
             self._end_block(begin)
@@ -276,8 +282,13 @@ class TurnIndex:
         if giant and self._starts[-1] == begin:
             self._giants.add(len(self._starts) - 1)
             self._end_block(end)
-        elif end - self._starts[-1] >= max(BLOCK_BYTES, STATE_SHARE * len(self._states[-1])):
+        elif self._is_full(end - self._starts[-1]):
             self._end_block(end)
+
+    def _is_full(self, size: int) -> bool:
+        """Whether a block of so many bytes is worth a state of its own."""
+        enough = size >= BLOCK_BYTES or self._lines >= BLOCK_LINES
+        return enough and size >= STATE_SHARE * len(self._states[-1])
 
     def _make_room(self, place: int) -> None:
         missing = place + 1 - len(self.kinds)
@@ -291,7 +302,7 @@ class TurnIndex:
         if state is None:
             return
         self._cache.keep(self, len(self._starts) - 1, self._newest)
-        self._newest = {}
+        self._newest, self._lines = {}, 0
         self._starts.append(end)
         self._states.append(state)
 

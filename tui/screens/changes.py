@@ -98,7 +98,7 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
     def _opened(self, event: Message) -> None:
         event.stop()
         self.add_class("-reading")
-        self.pane.focus()
+        self.set_focus(self.pane)
 
     @on(DocumentPane.Another)
     def _another(self, event: DocumentPane.Another) -> None:
@@ -119,7 +119,7 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
         """From the diffs to the files, from the files to where one came from."""
         if self.pane.has_focus:
             self.remove_class("-reading")
-            self.files.focus()
+            self.set_focus(self.files)
         else:
             self.dismiss(None)
 

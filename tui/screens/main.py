@@ -50,7 +50,7 @@ class MainScreen(SessionScreen):
         self._feed = feed
         self._tally = Tally()
         self.status = StatusLine(signs=signs, id="status")
-        self.table = SessionTable(clock, signs=signs, id="table")
+        self.table = SessionTable(clock, on_open=self._open, signs=signs, id="table")
         self._detail = Detail(manager, requests, self._outside, signs, clock=clock, hint=sayings.tour_line(tour))
         self.too_small = Static("", id="too-small", markup=False)
 
@@ -112,10 +112,11 @@ class MainScreen(SessionScreen):
         self.detail.open(self.table.session(event.session_id) if event.session_id else None)
         self.show_words()
 
-    @on(SessionTable.Opened)
-    def _opened(self) -> None:
+    def _open(self) -> None:
+        """Read the selected session."""
         self.uncover()
-        self.detail.steps.focus()
+        # At once, and not when the screen finds the time: the next key is meant for the steps.
+        self.set_focus(self.detail.steps)
         if self.current is not None:
             self.mark_seen(self.current)
 
@@ -133,7 +134,7 @@ class MainScreen(SessionScreen):
         if self.detail.viewer.step_back():
             return
         self.remove_class("-detail")
-        self.table.focus()
+        self.set_focus(self.table)
 
     @work
     async def action_new_session(self) -> None:

@@ -140,7 +140,7 @@ class SessionScreen(Screen[None]):
     def _prompt_left(self) -> None:
         back = self._came_from if self._came_from is not None and self._came_from.can_focus else self.home_focus()
         self.left_for(back)
-        back.focus()
+        self.set_focus(back)
 
     def left_for(self, widget: Widget) -> None:
         """The keys go to a widget after somebody wrote a prompt."""
@@ -168,7 +168,7 @@ class SessionScreen(Screen[None]):
         """Go to the prompt."""
         self._came_from = self.focused
         self.uncover()
-        self.detail.prompt.input.focus()
+        self.set_focus(self.detail.prompt.input)
         self._learn_history()
 
     @work(exclusive=True, group="history")

@@ -129,4 +129,4 @@ class WatchScreen(SessionScreen):
     def action_next_pane(self, direction: int) -> None:
         """Give the keys to the pane beside."""
         number = (self._panes.index(self.detail) + direction) % len(self._panes)
-        self._panes[number].steps.focus()
+        self.set_focus(self._panes[number].steps)
