@@ -56,6 +56,37 @@ async def viewer(_: Dashboard, pilot: Pilot[Any]) -> None:
     await pilot.press("enter", "g")
 
 
+async def step(app: Dashboard, pilot: Pilot[Any]) -> None:
+    """One step in a pane of its own."""
+    select(app, "Fix the flaky")
+    await pilot.press("enter", "g")
+    await pilot.press("6", "j", "0", "enter")
+    await shown(app, pilot, "other step")
+
+
+async def changed_files(app: Dashboard, pilot: Pilot[Any]) -> None:
+    """The files that a session changed."""
+    select(app, "Fix the flaky")
+    await pilot.press("enter", "c")
+    await shown(app, pilot, "git now")
+
+
+async def beside(app: Dashboard, pilot: Pilot[Any]) -> None:
+    """Two sessions side by side."""
+    select(app, "Split the monolith")
+    await pilot.press("space")
+    select(app, "Fix the flaky")
+    await pilot.press("space", "vertical_line")
+    await pilot.pause(1.0)
+
+
+async def searching(app: Dashboard, pilot: Pilot[Any]) -> None:
+    """A search, with what was found marked."""
+    select(app, "Fix the flaky")
+    await pilot.press("enter", "g", "slash", *"clock", "enter")
+    await shown(app, pilot, "/clock")
+
+
 async def new_session(app: Dashboard, pilot: Pilot[Any]) -> None:
     """The dialog that starts a session."""
     await pilot.press("n", *"Add an index to the orders table and measure it", "tab")
@@ -107,6 +138,12 @@ SCENES: dict[str, tuple[tuple[int, int], str, Scene]] = {
     "dashboard-50-light": ((50, 24), "light", pane),
     "dashboard-safe": ((120, 40), "safe-dark", table),
     "viewer": ((120, 40), "dark", viewer),
+    "viewer-light": ((120, 40), "light", viewer),
+    "viewer-80": ((80, 24), "dark", viewer),
+    "step": ((120, 36), "dark", step),
+    "changes": ((120, 36), "dark", changed_files),
+    "side-by-side": ((160, 45), "dark", beside),
+    "search": ((100, 36), "light", searching),
     "new-session": ((100, 30), "dark", new_session),
     "help": ((100, 40), "dark", help_page),
     "stop": ((100, 30), "dark", confirm),
@@ -140,6 +177,7 @@ def start(manager: SessionManager, home: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         speed = 1.5 if script in RUNNING else 12.0
         manager.spawn(prompt, agent="demo", cwd=str(folder), options={"script": script, "speed": speed})
+    begin_repository(home / "code" / "api")
     sessions = {session.task: session for session in manager.sessions()}
     manager.wait([sessions[prompt].id for _, prompt, script in SESSIONS if script not in RUNNING], timeout=60)
     manager.inject(sessions[SESSIONS[0][1]].id, "And the same for the cache [[demo:quick]]")
@@ -149,6 +187,13 @@ def start(manager: SessionManager, home: Path) -> None:
     while len(manager.trajectory(busy.id)) < 40:
         asyncio.run(asyncio.sleep(0.2))
     assert all(s.status is Status.RUNNING for s in manager.sessions() if "monolith" in s.task)
+
+
+def begin_repository(folder: Path) -> None:
+    """A repository with one commit, so that there is something that git can say."""
+    author = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    subprocess.run(["git", "-C", str(folder), *author, "commit", "-q", "--allow-empty", "-m", "Begin"], check=True)
 
 
 async def take(manager: SessionManager, name: str, scene: tuple[tuple[int, int], str, Scene]) -> None:
