@@ -35,7 +35,7 @@ SESSIONS = (
     ("infra", "Upgrade the build and run everything in parallel", "tree"),
     ("api", "Split the monolith into services, step by step", "long"),
     ("web", "Add dark mode to the settings page", "fail"),
-    ("api", "Fix the flaky login test and add a regression test", "done"),
+    ("auth", "Fix the flaky login test and add a regression test", "done"),
 )
 RUNNING = {"tree", "long"}
 
@@ -177,7 +177,7 @@ def start(manager: SessionManager, home: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         speed = 1.5 if script in RUNNING else 12.0
         manager.spawn(prompt, agent="demo", cwd=str(folder), options={"script": script, "speed": speed})
-    begin_repository(home / "code" / "api")
+    begin_repository(home / "code" / "auth")
     sessions = {session.task: session for session in manager.sessions()}
     manager.wait([sessions[prompt].id for _, prompt, script in SESSIONS if script not in RUNNING], timeout=60)
     manager.inject(sessions[SESSIONS[0][1]].id, "And the same for the cache [[demo:quick]]")
