@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from ..sessions.model import Change, Step, StepKind, StepStatus
 from ..sessions.text import cell_width, clean, cut, one_line, shorten
@@ -70,7 +70,7 @@ def step_rows(step: Step, width: int, manner: Manner = Manner()) -> list[Row]:  
         return _prose(step, indent, width, manner)
     lines = step_lines(step, manner)
     if manner.level == BRIEF:
-        return [_brief(lines, indent, width)]
+        return [_brief(_in_short(step, lines), indent, width)]
     rows: list[Row] = []
     for line in lines:
         rows.extend(_rows(line, indent, width))
@@ -116,9 +116,18 @@ def rule(label: str, width: int, signs: Signs = UNICODE, *, note: str = "", role
     return ((left + signs.rule * max(0, width - cell_width(left) - cell_width(right)) + right, role),)
 
 
-def _brief(lines: list[Line], indent: str, width: int) -> Row:
-    """The first line, cut; how many there are in all says nothing here."""
-    line = lines[0]
+def _in_short(step: Step, lines: list[Line]) -> Line:
+    """The line that stands for a step: the first one, or what a list of things comes to."""
+    if step.kind is StepKind.PLAN and step.items:
+        done = sum(item.status == "completed" for item in step.items)
+        return structs.replace(lines[0], text=f"{done} of {words.count(len(step.items), 'task')} done")
+    if len(step.changes) > 1:
+        return structs.replace(lines[0], text=f"{lines[0].text}  and {words.count(len(step.changes) - 1, 'file')} more")
+    return lines[0]
+
+
+def _brief(line: Line, indent: str, width: int) -> Row:
+    """A line, cut; how it ended stays as long as there is room for some words."""
     head = f"{indent}{line.mark} "
     tail = f"  {line.tail}" if line.tail else ""
     room = width - cell_width(head) - cell_width(tail)

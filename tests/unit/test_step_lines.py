@@ -99,6 +99,13 @@ def test_briefly_every_step_is_one_line():
     assert len(line) == 40
 
 
+def test_a_plan_and_several_files_are_summed_up_in_brief():
+    items = tuple(PlanItem(text=name, status="completed" if name == "one" else "pending") for name in ("one", "two"))
+    assert text(Step(kind=StepKind.PLAN, items=items), level=BRIEF)[0].endswith(" 1 of 2 tasks done")
+    changes = (Change(path="a.py", kind="update"), Change(path="b.py", kind="add"), Change(path="c.py", kind="add"))
+    assert text(Step(kind=StepKind.FILE_CHANGE, changes=changes), level=BRIEF) == ["± a.py and 2 files more"]
+
+
 def test_whole_steps_show_every_line():
     output = "\n".join(f"line {n}" for n in range(300))
     assert len(text(Step(kind=StepKind.COMMAND, command="ls", output=output), level=WHOLE)) == 301
