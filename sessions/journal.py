@@ -22,11 +22,18 @@ class LineReader:
     """Follows one growing file from an offset.
 
     The file need not exist yet.  It is opened once and kept open: a deleted or moved file can be read to its end.
+
+    Args:
+        path: the file.
+        offset: where to begin, in bytes.
+        cap: bytes of a line; a longer one is cut.
+        kept: bytes that are kept of a line that is cut; ``cap`` where nobody says.
     """
 
-    def __init__(self, path: Path, offset: int = 0, *, cap: int = LINE_CAP) -> None:
+    def __init__(self, path: Path, offset: int = 0, *, cap: int = LINE_CAP, kept: int | None = None) -> None:
         self.path = path
         self._cap = cap
+        self._kept = cap if kept is None else kept
         self.offset = offset
         """Where the next read begins, in bytes."""
         self._descriptor: int | None = None
@@ -125,6 +132,8 @@ class LineReader:
             part, self._dropping = part[:room], True
         self._pending.append(part)
         self._pending_size += len(part)
+        if self._dropping and self._kept < self._cap:
+            self._pending = [_beginning(self._pending, self._kept)]
 
     def _take(self) -> bytes:
         line = b"".join(self._pending)
@@ -132,6 +141,16 @@ class LineReader:
         self._pending_size = 0
         self._dropping = False
         return line
+
+
+def _beginning(parts: list[bytes], size: int) -> bytes:
+    """The first bytes of the parts of a line, without putting all of it together."""
+    beginning = b""
+    for part in parts:
+        beginning += part[: size - len(beginning)]
+        if len(beginning) >= size:
+            break
+    return beginning
 
 
 _STAMP = struct.Struct("<QQ")

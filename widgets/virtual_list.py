@@ -226,5 +226,9 @@ class VirtualList(ScrollView, can_focus=True):
         """Draw the lines again that are others than before."""
         before, self._page = self._page, page
         for y in range(max(len(before), len(page), 1)):
-            if y >= len(before) or y >= len(page) or (before[y] is not page[y] and before[y] != page[y]):
+            if y >= len(before) or y >= len(page):
                 self.refresh(Region(0, y, self.size.width, 1))
+            elif before[y] is not page[y] and before[y] != page[y]:
+                # A cursor that comes or goes changes the first cell alone, and each cell costs bytes.
+                width = 1 if before[y].crop(1) == page[y].crop(1) else self.size.width
+                self.refresh(Region(0, y, width, 1))

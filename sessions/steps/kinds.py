@@ -55,6 +55,7 @@ def pattern(marked: bytes) -> re.Pattern[bytes]:
     return re.compile(b"[" + values + b"]" if values else b"(?!)", re.DOTALL)
 
 
-def count(values: bytes | bytearray, marked: bytes) -> int:
-    """How many of the bytes a table marks."""
-    return sum(values.count(value) for value in range(256) if marked[value])
+def tally(values: bytes | bytearray) -> dict[int, int]:
+    """How many there are of each byte."""
+    # One pass for each byte that occurs, and few do: faster than one pass that counts them all.
+    return {value: values.count(value) for value in set(values)}

@@ -93,7 +93,7 @@ class TurnIndex:
         """Steps before what the agent did: its prompt."""
         self.added = 0
         """Steps behind what the agent did."""
-        self._reader = LineReader(output, begin, cap=LINE_CAP)
+        self._reader = LineReader(output, begin, cap=LINE_CAP, kept=BEGINNING)
         self._times = ArrivalTimes(times, begin)
         self._position = begin
         if prompt is not None:
@@ -258,7 +258,7 @@ class TurnIndex:
             self._parser.resume(self._states[-1])
             self._position = saved.covered
             self._reader.close()
-            self._reader = LineReader(self._output, saved.covered, cap=LINE_CAP)
+            self._reader = LineReader(self._output, saved.covered, cap=LINE_CAP, kept=BEGINNING)
             self._times = ArrivalTimes(self._times_path, saved.covered)
 
     def _add_own(self, step: Step) -> None:
@@ -361,5 +361,5 @@ class TurnIndex:
 def _steps(parser: TurnParser, line: bytes, size: int, at: int | None) -> list[Step]:
     """The steps of one line that takes so many bytes in the file."""
     if size > LINE_CAP + 1:
-        return parser.too_long(line[:BEGINNING], size - 1, at)
+        return parser.too_long(line, size - 1, at)
     return parser.feed(line, at)

@@ -4,11 +4,12 @@ import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import compress
 from typing import Protocol
 
 from ..model import Step, StepKind
-from .kinds import count, encoded, pattern
+from .kinds import encoded, pattern, tally
 from .turn_index import TurnIndex
 
 
@@ -182,7 +183,12 @@ class View:
 
     def count(self, marked: bytes) -> int:
         """How many steps a table of ``kinds`` marks."""
-        return sum(count(kinds, marked) for kinds in self._kinds())
+        return sum(number for tallied in self._tallies for value, number in tallied.items() if marked[value])
+
+    @cached_property
+    def _tallies(self) -> list[dict[int, int]]:
+        """How many there are of each kind, by section: asked for at every key, and the same until the next view."""
+        return [tally(kinds) for kinds in self._kinds()]
 
     def matching(self, marked: bytes) -> "array[int]":
         """The items that a table of ``kinds`` marks."""

@@ -57,6 +57,15 @@ async def test_the_cursor_goes_from_step_to_step(reading):
         assert d.steps.following
 
 
+async def test_a_cursor_that_moves_within_the_screen_draws_nothing_but_its_mark(reading, monkeypatch):
+    async with reading() as d:
+        drawn = []
+        monkeypatch.setattr(d.steps, "refresh", lambda *regions, **_: drawn.extend(regions))
+        await d.press("j")
+        assert d.steps.cursor == 1
+        assert {(region.x, region.width) for region in drawn} == {(0, 1)}
+
+
 async def test_new_steps_take_the_cursor_along_only_while_it_follows(reading):
     async with reading() as d:
         more = Step(turn=2, index=3, kind=StepKind.MESSAGE, text="All green.")

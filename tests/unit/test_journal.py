@@ -61,6 +61,17 @@ def test_a_line_over_the_cap_is_cut_and_the_next_one_is_whole(tmp_path):
         assert lines(reader) == [b"z" * 10, b"next"]
 
 
+@pytest.mark.parametrize("piece", [1, 3, 7, 100])
+def test_of_a_line_over_the_cap_only_its_beginning_stays_in_memory_if_so_told(tmp_path, piece):
+    path = tmp_path / "turn.jsonl"
+    path.write_bytes(b"abcdefghij\n" + b"abcdefghijk" * 3 + b"\nnext\n" + b"abcdefghijk")
+    with LineReader(path, cap=10, kept=4) as reader:
+        seen = []
+        while chunk := reader.read(piece):
+            seen += [line for _, line in reader.split(chunk)]
+        assert [*seen, reader.rest()] == [b"abcdefghij", b"abcd", b"next", b"abcd"]
+
+
 def test_what_is_written_while_it_is_read_is_left_to_the_next_call(tmp_path):
     """A writer that is faster than its reader must not hold it for ever."""
     path = tmp_path / "turn.jsonl"

@@ -316,6 +316,16 @@ def test_jumps_and_filters_by_kind(session):
     assert [view.next_marked(FAILURES, item, -1) for item in (6, 5, 2)] == [5, 2, None]
 
 
+def test_a_view_counts_what_it_shows_and_not_what_came_since(session):
+    session.turn([message(1, "a"), completed(1, "", 1)], Status.RUNNING)
+    steps = session.open()
+    before = read_all(steps)
+    written(session.folder.output(1), [message(1, "a"), completed(1, "", 1), completed(2, "", 1)])
+    after = steps.refresh().view
+    assert [before.count(FAILURES), after.count(FAILURES)] == [1, 2]
+    assert [before.count(union({"2"})), after.count(union({"2"}))] == [1, 1]
+
+
 def test_steps_have_numbers(session):
     session.turn([message(1, "a"), message(2, "b")]).turn([message(1, "c")])
     view = read_all(session.open())
