@@ -1,6 +1,7 @@
 """Where a session is to be saved, and as what: the suffix says it."""
 
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import ClassVar
 
 from textual import on, work
@@ -48,5 +49,5 @@ class SaveScreen(ModalScreen[None]):
             return
         self._refused = path if there else ""
         self.query_one("#save-error", Static).update(
-            f"{path} is there already. Enter replaces it." if there else reason
+            f"{Path(path).name} is there already. Enter replaces it." if there else reason
         )
