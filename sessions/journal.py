@@ -87,9 +87,13 @@ class LineReader:
 
     @property
     def size(self) -> int:
-        """Bytes that are written by now; 0 where there is no file yet."""
-        descriptor = self._opened()
-        return 0 if descriptor is None else os.fstat(descriptor).st_size
+        """Bytes that are written by now; 0 where there is no file yet.  A file that is only asked for is not opened."""
+        if self._descriptor is not None:
+            return os.fstat(self._descriptor).st_size
+        try:
+            return self.path.stat().st_size
+        except FileNotFoundError:
+            return 0
 
     @property
     def ahead(self) -> int:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import tempfile
 from pathlib import Path
 
 from .errors import StoreError
@@ -103,8 +104,8 @@ def _unusable(home: Path, why: str) -> str:
 
 def write_atomic(path: Path, data: bytes) -> None:
     """Replace a small file as a whole: readers see the old or the new text, never a part."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    temporary = Path(name)
     try:
         with open(descriptor, "wb") as file:
             file.write(data)

@@ -36,8 +36,7 @@ def read_file(path: Path, agent: str | None = None) -> Iterator[Step]:
     index = TurnIndex(path, Path(os.devnull), agent_named(name), 1, BlockCache())
     index.read_on(float("inf"))
     index.finish(None)
-    for place in range(len(index)):
-        step = index.whole(place)
+    for step in index.every():
         yield structs.replace(step, index=step.index - 1)
 
 

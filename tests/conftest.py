@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -16,6 +17,10 @@ HERE = Path(__file__).parent
 TOOLS = HERE / "tools" / "node_modules" / ".bin"
 SCRATCH = HERE.parent / ".scratch"
 """Not below the temp folder: codex refuses to put its helper links there and warns."""
+
+
+# Who runs the tests in the background of a script ignores SIGINT, and so would every program that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

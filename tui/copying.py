@@ -17,21 +17,19 @@ class Piece(Struct, frozen=True):
     text: str
 
 
-def pieces(step: Step) -> list[Piece]:
+def pieces(step: Step) -> Iterator[Piece]:
     """What a step has to offer, what people want first; keys are the first free letter of the name."""
-    found: list[Piece] = []
     taken: set[str] = set()
     for name, text in _texts(step):
         key = next((letter for letter in name if letter.isalpha() and letter not in taken), "")
         if key:
             taken.add(key)
-            found.append(Piece(key, name, text))
-    return found
+            yield Piece(key, name, text)
 
 
 def main_piece(step: Step) -> Piece | None:
     """What ``y`` copies: the command, the words, the diff; None where a step has no text."""
-    return next(iter(pieces(step)), None)
+    return next(pieces(step), None)
 
 
 def _texts(step: Step) -> Iterator[tuple[str, str]]:

@@ -46,7 +46,7 @@ class Finder:
         while not search.finished:
             if not await self._requests.done(search.advance, PIECE_SECONDS) or search is not self._search:
                 return
-            first = search.next(item - 1, 1)
+            first = search.first()
             if not went and first is not None:
                 went = True
                 self._go(first)
@@ -54,10 +54,12 @@ class Finder:
         if not search.hits:
             self._requests.tell(f'"{needle}" is nowhere in this session.')
 
-    def grown(self, view: View, changed: Collection[int]) -> None:
+    async def grown(self, view: View, changed: Collection[int]) -> None:
         """Look at the steps that came since."""
-        if self._search is not None and view.extends(self._search.view):
-            self._search.look_at(view, [*changed, *range(len(self._search.view), len(view))])
+        search = self._search
+        if search is not None and view.extends(search.view):
+            new = [*changed, *range(len(search.view), len(view))]
+            await self._requests.ask(search.look_at, view, new)
 
     def next(self, item: int, direction: int) -> None:
         """Go to the next hit, or the one before."""

@@ -30,15 +30,19 @@ class Outside:
 
     async def copy(self, text: str, what: str) -> None:
         """Put a text onto the clipboard: of the terminal (OSC 52), and of this machine where a helper can."""
-        text = clean(text)
-        self._app.copy_to_clipboard(text)
+        text = await asyncio.to_thread(clean, text)
+        fits = len(text.encode("utf-8", "replace")) <= OSC52_MOST * 3 // 4
+        if fits:
+            self._app.copy_to_clipboard(text)
         helper = await asyncio.to_thread(copy_natively, text, os.environ)
         lines = text.count("\n") + 1
         how = f"{len(text):,} characters, {lines:,} lines" if lines > 1 else f"{len(text):,} characters"
-        if len(text) * 4 / 3 > OSC52_MOST and helper is None:
-            self._requests.complain(f"{what.capitalize()}: {how}; many terminals take less than 74 kB. o opens it.")
-        else:
+        if fits or helper is not None:
             self._requests.tell(f"Copied {what}: {how}{f' ({helper})' if helper else ''}.")
+        else:
+            self._requests.complain(
+                f"Not copied: {what}, {how}. Terminals take 55 kB at most. o opens it in the pager."
+            )
 
     def page(self, path: Path, offset: int = 0) -> None:
         """Show a file in ``$PAGER``; less goes to a byte offset."""
@@ -84,8 +88,8 @@ class Outside:
         except SuspendNotSupported:
             self._requests.complain(f"This terminal cannot be handed to {argv[0]}.")
             return
-        except OSError as error:
-            self._requests.complain(f"{argv[0]}: {error.strerror or error}.")
+        except (OSError, ValueError) as error:  # a path of an agent's can hold what no path may
+            self._requests.complain(f"{argv[0]}: {error}.")
             return
         with suppress(AttributeError):
             self._app.screen.refresh(layout=True)

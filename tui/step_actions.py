@@ -52,6 +52,7 @@ class StepActions(Vertical):
         """Whether stderr is what somebody looks at."""
         raise NotImplementedError
 
+    @work
     async def action_copy(self) -> None:
         """Copy what the step is about."""
         step = await self._whole()
@@ -63,7 +64,7 @@ class StepActions(Vertical):
     async def action_copy_part(self) -> None:
         """Ask what of the step is to be copied."""
         step = await self._whole()
-        found = pieces(step) if step is not None else []
+        found = list(pieces(step)) if step is not None else []
         if found:
             offers = [(piece.key, f"{piece.name}   {one_line(piece.text, 50)}") for piece in found]
             number = await self.app.push_screen_wait(PickScreen("Copy", offers))

@@ -1,5 +1,6 @@
 """The steps of one session with what belongs to reading them: counts, search, jumps, the step in a pane of its own."""
 
+import re
 from collections.abc import Callable
 from typing import ClassVar
 
@@ -37,6 +38,10 @@ from .step_actions import Chosen, StepActions
 
 SLOW_SECONDS = 0.2
 """After this the steps of the session before are cleared, even if those of the new one are still being read."""
+
+
+_NUMBER = re.compile(r"(?:\d{1,9}\.)?\d{1,9}", re.ASCII)
+"""A step of this turn, or a turn and its step."""
 
 
 class Viewer(StepActions):
@@ -95,7 +100,7 @@ class Viewer(StepActions):
     @property
     def chosen(self) -> Chosen | None:
         """The step under the cursor; None where there is none."""
-        if self._following is None or not len(self._view):
+        if self._following is None or self._following is not self._shown or not len(self._view):
             return None
         return Chosen(self._following.session_id, self._view, self.steps.cursor)
 
@@ -163,6 +168,8 @@ class Viewer(StepActions):
     def _show(self, following: Following, growth: Growth) -> None:
         if following is not self._shown:
             self._shown = following
+            if self._paper:
+                self._read_paper(self._paper)
             self.steps.clear()
             self._recalling = True
         if growth.trouble is not None and (self.growth is None or self.growth.trouble != growth.trouble):
@@ -172,7 +179,7 @@ class Viewer(StepActions):
         self.steps.show(growth.view, growth.changed, turn_notes=notes)
         self._recall(following.session_id)
         self._mark_unread()
-        self._finder.grown(growth.view, growth.changed)
+        self.run_worker(self._finder.grown(growth.view, growth.changed), group="grown")
         if self._finder.waiting and growth.view.complete:
             self._look_for(self._finder.waiting)
         self._say_counts()
@@ -214,6 +221,7 @@ class Viewer(StepActions):
 
     def _clear_if_slow(self) -> None:
         if self._following is not None and self._following is not self._shown:
+            self._view = View()
             self.steps.clear("reading…")
 
     def _tick(self) -> None:
@@ -347,7 +355,7 @@ class Viewer(StepActions):
         """Go to a step by its number, or by turn and number."""
         turn, _, index = text.strip().rpartition(".")
         current = self.steps.current
-        if not index.isdecimal() or (turn and not turn.isdecimal()) or current is None:
+        if not _NUMBER.fullmatch(text.strip()) or current is None:
             self.requests.tell(f"{text.strip()!r} is no step: 12, or 3.12 for step 12 of turn 3.")
             return
         item = self._view.number(int(turn or current.turn), int(index))

@@ -56,7 +56,7 @@ class FileList(VirtualList):
         path, kind, lines, git = self._files[item]
         tail = [
             (f"  {text}", role)
-            for text, role in ((kind, _ROLES.get(kind, "dim")), (lines, "text"), (git, "dim"))
+            for text, role in ((kind, _ROLES.get(kind.partition(" ")[0], "dim")), (lines, "text"), (git, "dim"))
             if text
         ]
         while tail and sum(cell_width(text) for text, _ in tail) > width - _LEAST_PATH:

@@ -24,10 +24,11 @@ class ShownSteps:
             return len(self._chosen)
         return 0 if self.steps is None else len(self.steps)
 
-    @property
-    def all(self) -> bool:
-        """Whether nothing is filtered out."""
-        return self._chosen is None
+    def continues(self, earlier: "ShownSteps") -> bool:
+        """Whether it begins with all that was shown of an earlier sequence that this one extends."""
+        if self._chosen is None or earlier._chosen is None:
+            return self._chosen is earlier._chosen
+        return self._chosen[: len(earlier._chosen)] == earlier._chosen
 
     def item(self, position: int) -> int:
         """The number of the step at a position, or at the nearest one."""

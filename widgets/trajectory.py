@@ -94,7 +94,7 @@ class Trajectory(VirtualList):
     @property
     def current(self) -> Step | None:
         """The step under the cursor."""
-        return self.steps.step(self._cursor) if self.steps is not None and len(self.steps) else None
+        return self.steps.step(self._cursor) if self.steps is not None and len(self._list) else None
 
     def clear(self, note: str = "") -> None:
         """Show another session, or none; ``note`` stands there until its steps come."""
@@ -115,25 +115,23 @@ class Trajectory(VirtualList):
             changed: items that were there before and look otherwise now.
             turn_notes: what stands at the end of the heading of each turn.
         """
-        earlier, at_end = self.steps, self.following
+        earlier, at_end, before = self.steps, self.following, self._cursor
         top = self._list.item(self._top[0]), self._top[1]
-        grows = earlier is not None and steps.extends(earlier) and self._list.all
-        self._list = ShownSteps(steps, self.groups)
-        if grows:
+        former, self._list = self._list, ShownSteps(steps, self.groups)
+        if earlier is not None and steps.extends(earlier) and self._list.continues(former):
             self.grow()
-            self.forget(changed)
+            self.forget(self._list.position(item) for item in changed if self._list.shows(item))
         else:
             top = steps.moved(earlier, top[0]) if earlier else 0, top[1]
             self._cursor = steps.moved(earlier, self._cursor) if earlier else 0
             self._behind = [steps.moved(earlier, item) for item in self._behind] if earlier else []
             self.forget_all()
         self._say_turns(turn_notes or {})
-        if at_end:
-            self._cursor = self._list.item(self.count() - 1)
-            self.place(self.end())
-        else:
-            self.place((self._list.position(top[0]), top[1]))
-        self.post_message(self.Moved())
+        if len(self._list):
+            self._cursor = self._list.item(len(self._list) - 1 if at_end else self._list.position(self._cursor))
+        self.place(self.end() if at_end else (self._list.position(top[0]), top[1]))
+        if earlier is None or self._cursor != before or self._cursor in changed:
+            self.post_message(self.Moved())
 
     def tick(self, now: int) -> None:
         """The time has gone on: what runs and is on the screen is older."""
@@ -171,7 +169,7 @@ class Trajectory(VirtualList):
         if self.steps is None or not len(self.steps):
             return
         if remember:
-            self._behind = [*self._behind[-BACK:], self._cursor]
+            self._behind = [*self._behind, self._cursor][-BACK:]
         item = max(0, min(item, len(self.steps) - 1))
         if not self._list.shows(item):
             self.show_groups(frozenset())
@@ -182,10 +180,13 @@ class Trajectory(VirtualList):
         line = self._list.position(self._cursor) - self._top[0]
         self._list = ShownSteps(self.steps, groups)
         self.forget_all()
-        position = self._list.position(self._cursor)
-        self._cursor = self._list.item(position)
-        self.place(self.end() if self.following else (max(0, position - line), 0))
-        self.reveal(position)
+        if len(self._list):
+            position = len(self._list) - 1 if self.following else self._list.position(self._cursor)
+            self._cursor = self._list.item(position)
+            self.place(self.end() if self.following else (max(0, position - line), 0))
+            self.reveal(position)
+        else:
+            self.place((0, 0))
         self.post_message(self.Filtered())
         self.post_message(self.Moved())
 
@@ -233,6 +234,12 @@ class Trajectory(VirtualList):
     def on_blur(self) -> None:
         """The cursor shows where the keys go."""
         self.redraw()
+
+    def on_resize(self) -> None:
+        """What stood at the top stays there, and the cursor on the screen."""
+        super().on_resize()
+        if not self.following:
+            self.reveal(self._list.position(self._cursor))
 
     def roll(self, lines: int) -> None:
         """The cursor stays on the screen."""
@@ -304,9 +311,11 @@ class Trajectory(VirtualList):
     def action_turn(self, direction: int) -> None:
         """The beginning of another turn."""
         starts = self.steps.turn_starts() if self.steps is not None else []
-        before = [start for start in starts if start < self._cursor]
-        after = [start for start in starts if start > self._cursor]
-        found = (after[0] if after else None) if direction > 0 else (before[-1] if before else None)
+        # Of a turn whose beginning is filtered out, the first step that is shown.
+        shown = {self._list.item(self._list.position(start)) for start in starts}
+        before = [item for item in shown if item < self._cursor]
+        after = [item for item in shown if item > self._cursor]
+        found = min(after, default=None) if direction > 0 else max(before, default=None)
         self._jump(found, "turn", direction)
 
     def action_failure(self, direction: int) -> None:

@@ -125,13 +125,17 @@ class VirtualList(ScrollView, can_focus=True):
 
     def reveal(self, item: int) -> None:
         """Scroll as little as shows the item; its beginning, where it is higher than the screen."""
+        if not 0 <= item < self.count():
+            return
         first = (item, 0)
         last = self._moved(first, self.height(item) - self.page_lines)
         if self._top > first or self._top < last:
             self.place(first if self._top > first or last > first else last)
 
     def height(self, item: int) -> int:
-        """The lines of an item."""
+        """The lines of an item; none of one that is not there."""
+        if not 0 <= item < self.count():
+            return 0
         if not self._heights.measured(item):
             self.strips(item)
         return self._heights[item]

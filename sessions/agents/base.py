@@ -13,6 +13,7 @@ from msgspec import Meta, Struct, field, structs
 
 from ..limits import Limits
 from ..model import Step, StepKind, StepStatus, Usage
+from ..trimming import trimmed
 
 if TYPE_CHECKING:
     from ..changes.recorded import RecordedEdit
@@ -148,9 +149,10 @@ class TurnParser(ABC):
         self.state = self.state_type()
 
     def checkpoint(self) -> bytes | None:
-        """The state as bytes; None where it holds what cannot be written down."""
+        """The state as bytes, without the middle of very long texts; None where it cannot be written down."""
+        opened = {key: trimmed(step) for key, step in self.state.open.items()}
         try:
-            return msgspec.msgpack.encode(self.state)
+            return msgspec.msgpack.encode(structs.replace(self.state, open=opened))
         except (UnicodeEncodeError, OverflowError, RecursionError):
             return None
 

@@ -1,6 +1,7 @@
 """Parsed blocks that are kept for a while, of all turns of a session together."""
 
 from collections import OrderedDict
+from threading import Lock
 
 from msgspec import Struct
 
@@ -23,21 +24,24 @@ Block = dict[int, Placed]
 
 
 class BlockCache:
-    """The blocks that were used last."""
+    """The blocks that were used last; several turns and threads share it."""
 
     def __init__(self, room: int = KEPT_BLOCKS) -> None:
         self._room = room
+        self._lock = Lock()
         self._blocks: OrderedDict[tuple[object, int], Block] = OrderedDict()
 
     def get(self, owner: object, number: int) -> Block | None:
         """A block, if it is still there."""
-        found = self._blocks.get((owner, number))
-        if found is not None:
-            self._blocks.move_to_end((owner, number))
-        return found
+        with self._lock:
+            found = self._blocks.get((owner, number))
+            if found is not None:
+                self._blocks.move_to_end((owner, number))
+            return found
 
     def keep(self, owner: object, number: int, block: Block) -> None:
         """Keep a block; the one that was not used for longest goes."""
-        self._blocks[owner, number] = block
-        if len(self._blocks) > self._room:
-            self._blocks.popitem(last=False)
+        with self._lock:
+            self._blocks[owner, number] = block
+            if len(self._blocks) > self._room:
+                self._blocks.popitem(last=False)

@@ -67,16 +67,18 @@ def path_of(folder: Path, session_id: str, turn: int) -> Path:
 
 
 def forget(folder: Path, session_id: str) -> None:
-    """Remove the indexes of a session."""
+    """Remove the indexes of a session; what cannot be removed does no harm."""
     for path in folder.glob(f"{session_id}.*.index"):
-        path.unlink(missing_ok=True)
+        with suppress(OSError):
+            path.unlink()
 
 
 def forget_others(folder: Path, sessions: Container[str]) -> None:
     """Remove the indexes of all sessions but these."""
     for path in folder.glob("*.index"):
         if path.name.partition(".")[0] not in sessions:
-            path.unlink(missing_ok=True)
+            with suppress(OSError):
+                path.unlink()
 
 
 def _sample(output: Path, covered: int) -> int:
@@ -98,6 +100,7 @@ def _sample(output: Path, covered: int) -> int:
 def _maker(agent: str) -> str:
     """Who made it: an index fits only the code that would make the same one."""
     code = zlib.crc32(sys.byteorder.encode())
-    for module in sorted([*Path(__file__).parent.glob("*.py"), *Path(__file__).parents[1].glob("agents/*.py")]):
+    sessions = Path(__file__).parents[1]
+    for module in sorted([*sessions.glob("steps/*.py"), *sessions.glob("agents/*.py"), sessions / "model.py"]):
         code = zlib.crc32(module.read_bytes(), code)
     return f"{agent} {code:08x}"

@@ -5,8 +5,7 @@ from collections.abc import Iterable
 
 from ..model import Step, StepKind, StepStatus
 
-_KINDS = tuple(StepKind)
-_NUMBERS = {kind: number for number, kind in enumerate(_KINDS)}
+_NUMBERS = {kind: number for number, kind in enumerate(StepKind)}
 _KIND_BITS = 0x0F
 
 FAILED = 0x10
@@ -34,11 +33,6 @@ def encoded(step: Step) -> int:
     if step.kind is StepKind.ERROR and step.fatal:
         value |= FATAL
     return value
-
-
-def kind_of(value: int) -> StepKind:
-    """The kind that a byte stands for."""
-    return _KINDS[value & _KIND_BITS]
 
 
 def table(kinds: Iterable[StepKind] = StepKind, *, having: int = 0, lacking: int = 0) -> bytes:

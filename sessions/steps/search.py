@@ -1,18 +1,15 @@
 """Finding a text in all steps of a session, a piece at a time, nearest first."""
 
-import re
 from array import array
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator
+from threading import Lock
 
 import msgspec
 
 from ..clock import monotonic
 from ..model import Step
 from .view import Section, View
-
-_PLAIN = re.compile(r"[\w .,:;=()@#%*!?|~^$\[\]{}+-]+", re.ASCII)
-"""Characters that every JSON encoder writes as they are: bytes without them cannot hold the text."""
 
 
 def texts(step: Step) -> Iterator[str]:
@@ -45,14 +42,12 @@ class Search:
     def __init__(self, view: View, needle: str, item: int = 0) -> None:
         self.view = view
         self.needle = needle
+        self.begin = item
         self.hits = array("I")
         """The items found so far, rising."""
         self.done = 0
         """Pieces that were searched."""
-        folded = needle.lower() if needle.islower() else needle
-        self._bytes = None
-        if _PLAIN.fullmatch(folded):
-            self._bytes = re.compile(re.escape(folded.encode()), re.IGNORECASE if needle.islower() else 0)
+        self._lock = Lock()
         pieces = list(_pieces(view))
         begin = next((n for n, piece in enumerate(pieces) if _holds_item(view, piece, item)), 0)
         self._pieces = pieces[begin:] + pieces[:begin]
@@ -76,20 +71,35 @@ class Search:
         deadline = monotonic() + seconds
         while not self.finished:
             index, number = self._pieces[self.done]
-            if self._bytes is None or index.may_hold(number, self._bytes):
-                for place, step in index.block(number).items():
-                    item = self.view.item(index, place)
-                    if item is not None and holds(step, self.needle):
-                        insort(self.hits, item)
+            for place, step in index.block(number).items():
+                if holds(step, self.needle):
+                    self._found(self.view.item(index, place))
             self.done += 1
             if monotonic() >= deadline:
                 break
 
     def look_at(self, view: View, items: Iterable[int]) -> None:
-        """Take a newer view that extends the one that was searched, and look at what is new in it."""
+        """Take a newer view that extends the one that was searched, and look at what is new in it.
+
+        Raises:
+            OSError: a file cannot be read any more.
+        """
         self.view = view
         for item in items:
-            if self.number_of(item) is None and holds(view.step(item), self.needle):
+            if holds(view.whole(item), self.needle):
+                self._found(item)
+
+    def first(self) -> int | None:
+        """The hit to begin with: the first one from the beginning on, from the top only when all was searched."""
+        place = bisect_left(self.hits, self.begin)
+        if place < len(self.hits):
+            return self.hits[place]
+        return self.hits[0] if self.finished and self.hits else None
+
+    def _found(self, item: int | None) -> None:
+        """Put a hit into its place; it may have been found by who reads and by who searches."""
+        with self._lock:
+            if item is not None and self.number_of(item) is None:
                 insort(self.hits, item)
 
     def number_of(self, item: int) -> int | None:

@@ -111,7 +111,7 @@ class SessionSteps:
             if turn is None or facts.n == turn:
                 index.read_on(float("inf"))
                 self._finish(index, facts)
-                yield from map(index.whole, range(len(index)))
+                yield from index.every()
 
     def close(self) -> None:
         """Close the files; what was found out about long ones is kept."""
@@ -170,6 +170,8 @@ class SessionSteps:
             self._read_one(index, turn, deadline - monotonic(), touched)
             if index.ahead:
                 return
+        if self._tail is not None:
+            self._tail.close()
         self._read_from, self._tail = 0, None
 
     def _read_one(self, index: TurnIndex, turn: Turn, seconds: float, touched: Touched) -> None:

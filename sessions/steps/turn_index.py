@@ -5,12 +5,12 @@ step, one byte for its kind and the number of the block that holds its last line
 parsed again from what the parser remembered: the same as reading from the beginning gives.
 """
 
-import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from threading import RLock
+from time import sleep
 
 from msgspec import structs
 
@@ -18,10 +18,10 @@ from ..agents.base import Agent, TurnParser
 from ..clock import monotonic
 from ..journal import ArrivalTimes, LineReader
 from ..model import Step, StepKind
+from ..trimming import trimmed
 from .block_cache import Block, BlockCache, Placed
 from .index_file import SavedIndex
 from .kinds import FATAL, encoded, table
-from .trimming import trimmed
 
 BLOCK_BYTES = 256 * 1024
 """What is parsed again to show one step of it: some milliseconds."""
@@ -36,6 +36,9 @@ LINE_CAP = 16 << 20
 """Bytes; a longer line is a step of its own that shows only its beginning."""
 
 BEGINNING = 4_096
+
+_GIVE_WAY = 0.001
+"""Seconds between two blocks, for who draws meanwhile."""
 
 _NOTHING = encoded(Step(kind=StepKind.UNKNOWN))
 _GONE = "This part of the turn file cannot be read any more."
@@ -105,8 +108,11 @@ class TurnIndex:
 
     @property
     def ahead(self) -> int:
-        """Bytes that are written and were not read."""
-        return 0 if self.finished else self._reader.ahead
+        """Bytes that are written and were not read; 0 where nobody can say, which reading tells."""
+        try:
+            return 0 if self.finished else self._reader.ahead
+        except OSError:
+            return 0
 
     @property
     def position(self) -> int:
@@ -134,6 +140,7 @@ class TurnIndex:
                     self._line(line, end, touched)
             if not chunk or monotonic() >= deadline:
                 break
+            sleep(_GIVE_WAY)  # a lock that is taken again at once is never given to who waits for it
         return touched
 
     def finish(self, at: int | None, *more: Step) -> set[int]:
@@ -151,13 +158,13 @@ class TurnIndex:
             self._end_block(self._position)
             for step in self._parser.close(at):
                 place = step.index + self.lead
-                self._own[place] = structs.replace(trimmed(step), index=step.index + 1)
+                self._own[place] = structs.replace(trimmed(step), index=self._number(step.index))
                 self.kinds[place] = encoded(step)
                 touched.add(place)
             for step in more:
                 touched.add(len(self))
                 self.added += 1
-                self._add_own(structs.replace(step, index=self._parser.state.next + 1))
+                self._add_own(structs.replace(step, index=self._number(self._parser.state.next)))
             self.finished = True
             self._reader.close()
         return touched
@@ -168,7 +175,8 @@ class TurnIndex:
 
     def step(self, place: int) -> Step:
         """A step, without the middle of what is very long."""
-        own = self._own.get(place)
+        with self._lock:
+            own = self._own.get(place)
         found = None if own else self._placed(place)
         return own or (found.step if found else Step(turn=self.turn, index=place, kind=StepKind.UNKNOWN, text=_GONE))
 
@@ -187,15 +195,13 @@ class TurnIndex:
         if not step.cut:
             return step
         found = self._parse(self._blocks[place], whole=True).get(place)
-        if found is None:
-            return step
-        return structs.replace(found.step, index=step.index, status=step.status, ended_at=step.ended_at)
+        return _latest(found.step, step) if found is not None else step
 
-    def place_at(self, offset: int) -> int | None:
-        """The first step that the line at an offset gave; None where it gave none."""
+    def places_at(self, offset: int) -> list[int]:
+        """The steps that the line at an offset gave, or gave their last form."""
         with self._lock:
             block = self._block(bisect_right(self._starts, offset) - 1)
-        return min((place for place, placed in block.items() if placed.offset == offset), default=None)
+        return sorted(place for place, placed in block.items() if placed.offset == offset)
 
     @property
     def block_count(self) -> int:
@@ -209,28 +215,29 @@ class TurnIndex:
             OSError: the file cannot be read any more.
         """
         found = {place: placed.step for place, placed in self._parse(number, whole=True).items()}
-        steps = found | {place: self.whole(place) for place in self._own}
-        return {place: steps[place] for place in sorted(steps) if self._blocks[place] == number}
+        with self._lock:
+            steps = found | {place: _latest(found.get(place), own) for place, own in self._own.items()}
+            return {place: steps[place] for place in sorted(steps) if self._blocks[place] == number}
 
-    def block_of(self, place: int) -> int:
-        """The block that has the last line of a step."""
-        return self._blocks[place]
-
-    def may_hold(self, number: int, wanted: re.Pattern[bytes]) -> bool:
-        """Whether a block can have a step with a text, by its bytes; steps that no line gave are always looked at.
+    def every(self) -> Iterator[Step]:
+        """All steps in their order, with all their words; no block is parsed anew for each long step of it.
 
         Raises:
             OSError: the file cannot be read any more.
         """
-        own = any(self._blocks[place] == number for place in self._own)
-        return own or wanted.search(self._raw(number)) is not None
+        number, block = -1, dict[int, Step]()
+        for place in range(len(self)):
+            step = self.step(place)
+            if step.cut:
+                if self._blocks[place] != number:
+                    number = self._blocks[place]
+                    block = self.block(number)
+                step = block.get(place, step)
+            yield step
 
-    def _raw(self, number: int) -> bytes:
-        """The bytes of a block; of a line that is too long, what is shown of it."""
-        start, stop = self._bounds(number)
-        with self._output.open("rb") as file:
-            file.seek(start)
-            return file.read(BEGINNING if number in self._giants else stop - start)
+    def block_of(self, place: int) -> int:
+        """The block that has the last line of a step."""
+        return self._blocks[place]
 
     def saved(self) -> SavedIndex | None:
         """What spares the next reader the first reading; None where that is impossible."""
@@ -243,8 +250,8 @@ class TurnIndex:
                 starts=self._starts.tobytes(),
                 states=self._states,
                 giants=sorted(self._giants),
-                kinds=bytes(self.kinds[self.lead :]),
-                blocks=self._blocks[self.lead :].tobytes(),
+                kinds=bytes(self.kinds[self.lead : len(self) - self.added]),
+                blocks=self._blocks[self.lead : len(self) - self.added].tobytes(),
             )
 
     def take_up(self, saved: SavedIndex) -> None:
@@ -324,22 +331,27 @@ class TurnIndex:
         return found
 
     def _parse(self, number: int, *, whole: bool = False) -> Block:
-        start, stop = self._bounds(number)
+        with self._lock:
+            last = number + 1 >= len(self._starts)
+            start, stop = self._starts[number], self._position if last else self._starts[number + 1]
+            state, giant = self._states[number], number in self._giants
         parser = self._agent.parser(self.turn)
-        parser.resume(self._states[number])
+        parser.resume(state)
         times = ArrivalTimes(self._times_path, start)
         block: Block = {}
         begin = start
-        for end, line in self._stretch(number, start, stop):
+        for end, line in self._stretch(start, stop, giant=giant):
             for step in _steps(parser, line, end - begin, times.at(end)):
                 block[step.index + self.lead] = self._at(step, begin, end, whole=whole)
             begin = end
         return block
 
-    def _stretch(self, number: int, start: int, stop: int) -> Iterable[tuple[int, bytes]]:
+    def _stretch(self, start: int, stop: int, *, giant: bool) -> Iterable[tuple[int, bytes]]:
         """The lines of a block, each with the offset after it."""
-        if number in self._giants:
-            yield stop, self._raw(number)
+        if giant:
+            with self._output.open("rb") as file:
+                file.seek(start)
+                yield stop, file.read(BEGINNING)
             return
         with LineReader(self._output, start, cap=LINE_CAP) as reader:
             while reader.offset < stop and (chunk := reader.read(min(BLOCK_BYTES, stop - reader.offset))):
@@ -349,13 +361,12 @@ class TurnIndex:
                 yield stop, rest
 
     def _at(self, step: Step, begin: int, end: int, *, whole: bool = False) -> Placed:
-        """Step 0 of a turn is its prompt; below zero are those whose number nobody knows before the rest is read."""
-        number = -step.index - 1 if self.begin else step.index + 1
-        return Placed(structs.replace(step if whole else trimmed(step), index=number), begin, end - begin)
+        step = structs.replace(step if whole else trimmed(step), index=self._number(step.index))
+        return Placed(step, begin, end - begin)
 
-    def _bounds(self, number: int) -> tuple[int, int]:
-        last = number + 1 >= len(self._starts)
-        return self._starts[number], self._position if last else self._starts[number + 1]
+    def _number(self, index: int) -> int:
+        """Step 0 of a turn is its prompt; below zero are those whose number nobody knows before the rest is read."""
+        return -index - 1 if self.begin else index + 1
 
 
 def _steps(parser: TurnParser, line: bytes, size: int, at: int | None) -> list[Step]:
@@ -363,3 +374,10 @@ def _steps(parser: TurnParser, line: bytes, size: int, at: int | None) -> list[S
     if size > LINE_CAP + 1:
         return parser.too_long(line, size - 1, at)
     return parser.feed(line, at)
+
+
+def _latest(step: Step | None, own: Step) -> Step:
+    """A step with all its words as it ended: what no line tells is in ``own``."""
+    if step is None:
+        return own
+    return structs.replace(step, index=own.index, status=own.status, ended_at=own.ended_at)

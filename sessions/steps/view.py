@@ -29,9 +29,6 @@ class Section(Protocol):
     def block(self, number: int) -> dict[int, Step]:
         """The steps of a block, with all their words."""
 
-    def may_hold(self, number: int, wanted: re.Pattern[bytes]) -> bool:
-        """Whether one of them may have a text, as its bytes say."""
-
     def step(self, place: int) -> Step:
         """One of its steps."""
 
@@ -64,10 +61,6 @@ class Gap:
     def block(self, number: int) -> dict[int, Step]:  # noqa: ARG002 - it has none
         """Nothing to search."""
         return {}
-
-    def may_hold(self, number: int, wanted: re.Pattern[bytes]) -> bool:  # noqa: ARG002 - it has none
-        """Nothing to search."""
-        return False
 
     def where(self, place: int) -> tuple[int, int]:  # noqa: ARG002 - there is only one
         """Nowhere."""
@@ -119,10 +112,6 @@ class View:
         """The turn of a step."""
         return self.find(item)[0].turn
 
-    def begins_turn(self, item: int) -> bool:
-        """Whether a heading stands above it: the step before it is of another turn, or there is none."""
-        return item == 0 or (item in self._starts and self.turn(item - 1) != self.turn(item))
-
     def find(self, item: int) -> tuple[Section, int]:
         """The section of a step, and its place there."""
         number = bisect_right(self._starts, item) - 1
@@ -162,24 +151,33 @@ class View:
         return max(0, item + len(self) - len(earlier)) if found is None else found
 
     def number(self, turn: int, index: int) -> int | None:
-        """The item that is this step of this turn; the nearest one where the turn has fewer."""
-        for start, length, section in zip(self._starts, self._lengths, self.sections, strict=True):
-            if section.turn == turn and length and not isinstance(section, Gap):
-                return start + min(max(0, index), length - 1)
-        return None
+        """The item that is this step of this turn, the last one where the turn has fewer; None while it is not read."""
+        there = [
+            (start, length)
+            for start, length, section in zip(self._starts, self._lengths, self.sections, strict=True)
+            if section.turn == turn and length
+        ]
+        if not there or (len(there) > 1 and index >= there[0][1]):
+            return None
+        start, length = there[0]
+        return start + min(max(0, index), length - 1)
 
     def after_steps(self, count: int) -> int:
         """The item after so many steps of agents: prompts, and what was added at the end of a turn, are not theirs."""
         for start, length, section in zip(self._starts, self._lengths, self.sections, strict=True):
-            lead = section.lead if isinstance(section, TurnIndex) else 0
-            if count < length - lead:
+            lead, added = (section.lead, section.added) if isinstance(section, TurnIndex) else (0, 0)
+            if count < length - lead - added:
                 return start + lead + count
-            count -= length - lead - (section.added if isinstance(section, TurnIndex) else 0)
+            count -= length - lead - added
         return len(self)
 
     def turn_starts(self) -> list[int]:
         """The first step of each turn."""
-        return [start for start, length in zip(self._starts, self._lengths, strict=True) if length]
+        turns: dict[int, int] = {}
+        for start, length, section in zip(self._starts, self._lengths, self.sections, strict=True):
+            if length:
+                turns.setdefault(section.turn, start)
+        return list(turns.values())
 
     def count(self, marked: bytes) -> int:
         """How many steps a table of ``kinds`` marks."""
@@ -215,8 +213,12 @@ class View:
         offset, size = section.where(place) if isinstance(section, TurnIndex) else (0, 0)
         others = (s for s in self.sections if isinstance(s, TurnIndex) and s.turn == section.turn and not s.begin)
         other = next(others, None)
-        there = other.place_at(offset) if other is not None and size else None
-        return None if other is None or there is None else self.item(other, there)
+        if other is None or not isinstance(section, TurnIndex) or not size:
+            return None
+        # A line can give several steps: the same one of them.
+        here, there = section.places_at(offset), other.places_at(offset)
+        rank = here.index(place) if place in here else 0
+        return self.item(other, there[min(rank, len(there) - 1)]) if there else None
 
     def _kinds(self) -> Iterator[bytes]:
         for section, length in zip(self.sections, self._lengths, strict=True):

@@ -106,9 +106,6 @@ class FakeTurn:
     def block(self, number):
         return dict(enumerate(self.steps))
 
-    def may_hold(self, number, wanted):
-        return True
-
     def where(self, place):
         return 100 * place, 100
 

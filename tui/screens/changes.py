@@ -1,5 +1,7 @@
 """The files that a session changed, their diffs, and what git says of them now."""
 
+import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,6 +13,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.screen import Screen
 
+from ...sessions.changes.git import GitDiff
 from ...sessions.changes.model import FileChanges, SessionChanges
 from ...sessions.manager import SessionManager
 from ...sessions.model import Session
@@ -50,6 +53,8 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
         self._session = session
         self._signs = signs
         self._changes: SessionChanges | None = None
+        self._find: Callable[[str], GitDiff] | None = None
+        self._one_at_a_time = asyncio.Lock()
         self._title = Line(signs=signs, id="changes-title")
         self.files = FileList(signs=signs, id="files")
         self.pane = DocumentPane(signs=signs, id="diffs")
@@ -82,7 +87,7 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
         if found is None:
             self.dismiss(None)
             return
-        self._changes = found
+        self._changes, self._find = found, None
         self._title.say(f"{sayings.title(self._session)}   {change_papers.summary(found)}")
         self.files.show([change_papers.file_row(file) for file in found.files])
         if not found.files:
@@ -108,12 +113,15 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
     @work(exclusive=True, group="diff")
     async def _show_file(self) -> None:
         if (file := self._file) is not None and self._changes is not None:
-            made = await self._requests.ask(self._document, file, self._changes.cwd)
+            async with self._one_at_a_time:  # who passes over many files must not start many gits
+                made = await self._requests.ask(self._document, file, self._changes.cwd)
             if made is not None and file is self._file:
                 self.pane.show(made)
 
     def _document(self, file: FileChanges, cwd: str) -> Document:
-        return change_papers.file_document(file, self._manager.git_diffs(cwd), self._signs)
+        if self._find is None:
+            self._find = self._manager.git_diffs(cwd)
+        return change_papers.file_document(file, self._find, self._signs)
 
     def action_back(self) -> None:
         """From the diffs to the files, from the files to where one came from."""
@@ -134,6 +142,7 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
             await self._outside.copy(file.absolute, "path")
 
     def action_step(self) -> None:
-        """Go to the step that touched the file last."""
+        """Go to the step that changed the file last, of those that are kept; else to the last that tried."""
         if (file := self._file) is not None and file.edits:
-            self.dismiss((file.edits[-1].turn, file.edits[-1].index))
+            edit = next((edit for edit in reversed(file.edits) if edit.counts), file.edits[-1])
+            self.dismiss((edit.turn, edit.index))

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
-from ..model import Change, Step
+from .model import Change, Step
 
 KEPT = 64_000
 """Characters of one text that stay; of a longer one both ends do."""
