@@ -360,7 +360,8 @@ class Viewer(StepActions):
             return
         item = self._view.number(int(turn or current.turn), int(index))
         if item is None:
-            self.requests.tell(f"There is no turn {turn or current.turn}.")
+            missing = f"There is no turn {turn or current.turn}." if self._view.complete else "It is still being read."
+            self.requests.tell(missing)
         else:
             self.steps.following = False
             self.steps.go(item)

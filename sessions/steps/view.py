@@ -153,14 +153,16 @@ class View:
     def number(self, turn: int, index: int) -> int | None:
         """The item that is this step of this turn, the last one where the turn has fewer; None while it is not read."""
         there = [
-            (start, length)
+            (start, length, section)
             for start, length, section in zip(self._starts, self._lengths, self.sections, strict=True)
             if section.turn == turn and length
         ]
-        if not there or (len(there) > 1 and index >= there[0][1]):
+        if not there:
             return None
-        start, length = there[0]
-        return start + min(max(0, index), length - 1)
+        start, length, section = there[0]
+        # Steps of the agent are counted from 1, whether there is a prompt before them or not.
+        place = max(0, index - 1 + section.lead) if isinstance(section, TurnIndex) else max(0, index)
+        return None if len(there) > 1 and place >= length else start + min(place, length - 1)
 
     def after_steps(self, count: int) -> int:
         """The item after so many steps of agents: prompts, and what was added at the end of a turn, are not theirs."""

@@ -1,5 +1,7 @@
 """Reading a trajectory: the cursor, folds, filters, jumps, search, and what a step can be opened as."""
 
+import threading
+
 import pytest
 from msgspec import structs
 
@@ -428,3 +430,82 @@ async def test_where_nothing_is_new_nothing_is_told(dashboard, manager):
         assert "new since" not in d.text()
         await d.press("full_stop")
         await d.shows("no new step after this")
+
+
+async def test_a_number_key_without_steps_does_nothing(dashboard, manager):
+    manager.steps["waiting1"] = []
+    async with dashboard() as d:
+        await d.press("enter", "7", "z", "e", "y", "g", "G", "slash", "escape")
+        await d.until(lambda: d.main.detail.steps.groups == frozenset({"7"}))
+        assert d.app.is_running
+
+
+async def test_a_filter_that_shows_nothing_keeps_the_place(dashboard, manager):
+    manager.steps["waiting1"] = [Step(turn=1, index=n, kind=StepKind.MESSAGE, text=f"m{n}") for n in range(300)]
+    async with dashboard() as d:
+        await d.press("enter")
+        await d.until(lambda: d.main.detail.steps.cursor == 299)
+        d.main.detail.viewer.go_to("200")
+        await d.press("7")
+        assert d.main.detail.steps.current is None
+        await d.press("7")
+        assert d.main.detail.steps.current.text == "m200"
+
+
+async def test_while_another_session_is_read_keys_do_not_act_on_the_former_one(dashboard, manager):
+    gate = threading.Event()
+    usual = manager.open_trajectory
+
+    def slow(ref):
+        opened = usual(ref)
+        if ref != "waiting1":
+            refresh = opened.refresh
+            opened.refresh = lambda: gate.wait(10) and refresh()
+        return opened
+
+    manager.open_trajectory = slow
+    async with dashboard() as d:
+        try:
+            await d.shows("also add a regression test")
+            await d.press("j")
+            await d.shows("reading…")
+            assert d.main.detail.viewer.chosen is None
+        finally:
+            gate.set()
+        await d.shows("task of failed01")
+
+
+async def test_stderr_in_the_pane_is_that_of_the_selected_session(dashboard, manager):
+    manager.stderr_tail = lambda ref, turn=None: (f"stderr of {ref}", 0)
+    async with dashboard() as d:
+        await d.press("enter", "S")
+        await d.shows("stderr of waiting1")
+        d.main.table.select("failed01")
+        await d.shows("stderr of failed01")
+
+
+async def test_after_a_resize_the_cursor_is_still_on_the_screen(reading):
+    async with reading() as d:
+        d.steps.go(9)
+        await d.pilot.resize_terminal(70, 14)
+        await d.until(lambda: d.app.size.width == 70)
+        await d.until(lambda: d.steps.cursor in d.steps.shown())
+
+
+async def test_turns_are_reached_under_a_filter_that_hides_their_prompts(reading):
+    async with reading() as d:
+        await d.press("4", "right_square_bracket")
+        assert d.steps.current.command == "rm -rf build/"
+        assert d.steps.groups == frozenset({"4"})
+
+
+async def test_what_is_too_much_for_the_terminals_clipboard_is_said_to_be(reading, monkeypatch):
+    async with reading() as d:
+        long = Step(turn=2, index=3, kind=StepKind.MESSAGE, text="word " * 20_000)
+        d.manager.trajectories["waiting1"].fresh.append(long)
+        d.main.detail.viewer.read_on()
+        await d.press("G")
+        await d.until(lambda: d.steps.current.text == long.text)
+        await d.press("y")
+        await d.shows("Not copied: message")
+        assert copied(d) == ""

@@ -326,6 +326,49 @@ def test_a_view_counts_what_it_shows_and_not_what_came_since(session):
     assert [before.count(union({"2"})), after.count(union({"2"}))] == [1, 1]
 
 
+def test_the_reason_of_a_failure_is_nobodys_step(session):
+    session.turn([message(1, "a")], Status.FAILED, reason="killed", steps=1).turn([message(1, "b")])
+    view = read_all(session.open())
+    assert words(view) == ["task 1", "a", "killed", "task 2", "b"]
+    assert words(view)[view.after_steps(1)] == "b"
+
+
+def test_the_reason_of_a_failure_is_there_at_the_second_opening_too(session, monkeypatch):
+    monkeypatch.setattr(index_file, "WORTH_KEEPING", 1_000)
+    session.turn([message(n, "x" * 100) for n in range(30)], Status.FAILED, reason="killed by signal 9", steps=30)
+    first = session.open()
+    before = words(read_all(first))
+    first.close()
+    assert before[-1] == "killed by signal 9"
+    assert words(read_all(session.open())) == before
+
+
+def test_files_are_not_held_open(session, tail_first):
+    session.turn([message(n, "x" * 100) for n in range(100)], Status.RUNNING)
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(5):
+        steps = session.open()
+        steps.refresh(0.0)
+        read_all(steps)
+        steps.close()
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_steps_keep_their_numbers_without_a_prompt(session):
+    session.turn([message(1, "a"), message(2, "b"), message(3, "c")])
+    session.prompts.clear()
+    view = read_all(session.open())
+    assert view.step(view.number(1, 2)).index == 2
+
+
+def test_while_a_turn_is_read_its_middle_has_no_numbers_and_it_begins_once(session, tail_first):
+    session.turn([message(n, f"{n} " + "x" * 100) for n in range(100)])
+    view = session.open().refresh(0.0).view
+    assert not view.complete
+    assert view.number(1, 80) is None
+    assert view.turn_starts() == [0]
+
+
 def test_steps_have_numbers(session):
     session.turn([message(1, "a"), message(2, "b")]).turn([message(1, "c")])
     view = read_all(session.open())
@@ -395,6 +438,37 @@ def test_search_finds_what_is_in_any_step(session, small_blocks):
     assert found(view, "é") == [53]
     assert found(view, "task 2") == [51]
     assert found(view, "nowhere") == []
+
+
+def claude_call(n, command):
+    block = {"type": "tool_use", "id": f"t{n}", "name": "Bash", "input": {"command": command}}
+    return {"type": "assistant", "message": {"id": f"m{n}", "role": "assistant", "model": "x", "content": [block]}}
+
+
+def claude_answer(n, output):
+    block = {"type": "tool_result", "tool_use_id": f"t{n}", "content": output}
+    return {"type": "user", "message": {"role": "user", "content": [block]}}
+
+
+def test_search_finds_a_command_whose_end_is_far_away(session, small_blocks):
+    session.turn(
+        [claude_call(1, "pytest needle"), *(claude_call(n, "x" * 200) for n in range(2, 9)), claude_answer(1, "")]
+    )
+    claude = SessionSteps(
+        session.folder, agent_named("claude"), lambda: (session.turns, session.prompts), session.cache
+    )
+    assert found(read_all(claude), "needle") == [1]
+
+
+def test_search_goes_to_no_hit_before_the_cursor_while_one_may_lie_behind(session, small_blocks):
+    session.turn([message(n, ("hit " if n in (1, 30) else "") + "x" * 200) for n in range(40)])
+    search = Search(read_all(session.open()), "hit", 5)
+    firsts = set()
+    while not search.finished:
+        search.advance(0.0)
+        firsts.add(search.first())
+    assert firsts <= {None, 31}
+    assert search.first() == 31
 
 
 def test_search_begins_at_the_cursor_and_goes_round(session, small_blocks):

@@ -1,6 +1,5 @@
 """The files that a session changed, their diffs, and what git says of them now."""
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar
@@ -54,7 +53,7 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
         self._signs = signs
         self._changes: SessionChanges | None = None
         self._find: Callable[[str], GitDiff] | None = None
-        self._one_at_a_time = asyncio.Lock()
+        self._showing = False
         self._title = Line(signs=signs, id="changes-title")
         self.files = FileList(signs=signs, id="files")
         self.pane = DocumentPane(signs=signs, id="diffs")
@@ -110,13 +109,21 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
         event.stop()
         self.files.action_move(event.direction)
 
-    @work(exclusive=True, group="diff")
+    @work
     async def _show_file(self) -> None:
-        if (file := self._file) is not None and self._changes is not None:
-            async with self._one_at_a_time:  # who passes over many files must not start many gits
+        """Show the file under the cursor; who passes over many files must not start many gits."""
+        if self._showing:
+            return
+        self._showing = True
+        try:
+            shown: FileChanges | None = None
+            while (file := self._file) is not None and file is not shown and self._changes is not None:
                 made = await self._requests.ask(self._document, file, self._changes.cwd)
-            if made is not None and file is self._file:
-                self.pane.show(made)
+                shown = file
+                if made is not None and file is self._file:
+                    self.pane.show(made)
+        finally:
+            self._showing = False
 
     def _document(self, file: FileChanges, cwd: str) -> Document:
         if self._find is None:
