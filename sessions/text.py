@@ -18,7 +18,8 @@ _REMOVED = re.compile(
     r"|\x1b[ -/]*[0-~]"  # the short sequences
     r"|\r(?=\n)"
     r"|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e"
-    r"\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
+    r"\u2060-\u206f\ufeff\ufff9-\ufffb\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    r"\U000e0000-\U000e0fff]"
 )  # fmt: skip
 _BREAKS = re.compile("[\r\u2028\u2029]")
 _SURROGATES = re.compile("[\ud800-\udfff]")

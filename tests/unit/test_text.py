@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdash.sessions.text import cell_width, clean, cut, cut_left, one_line, pad, shorten
+from hostile.checks import JOINERS, VISIBLE
 
 ANY = st.text(st.characters(exclude_categories=()))
 
@@ -16,6 +17,13 @@ def test_clean_leaves_no_control_character(text: str) -> None:
     left = clean(text)
     assert not [c for c in left if unicodedata.category(c) in ("Cc", "Cs") and c not in "\n\t"]
     assert not [c for c in left if unicodedata.bidirectional(c) in ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI")]
+
+
+def test_every_character_without_a_shape_is_removed_but_the_joiners() -> None:
+    hidden = [chr(n) for n in range(0x110000) if unicodedata.category(chr(n)) in ("Cc", "Cf", "Cs")]
+    kept = {char for char in hidden if clean(f"a{char}b") == f"a{char}b"}
+    assert kept - VISIBLE == {"\n", "\t", *JOINERS}
+    assert kept >= VISIBLE
 
 
 @given(ANY)
