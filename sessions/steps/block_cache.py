@@ -1,6 +1,7 @@
 """Parsed blocks that are kept for a while, of all turns of a session together."""
 
 from collections import OrderedDict
+from collections.abc import Callable
 
 from msgspec import Struct
 
@@ -28,6 +29,7 @@ class BlockCache:
     def __init__(self, room: int = KEPT_BLOCKS) -> None:
         self._room = room
         self._blocks: OrderedDict[tuple[object, int], Block] = OrderedDict()
+        self._whole: tuple[tuple[object, int, int], Block] | None = None
 
     def get(self, owner: object, number: int) -> Block | None:
         """A block, if it is still there."""
@@ -41,3 +43,10 @@ class BlockCache:
         self._blocks[owner, number] = block
         if len(self._blocks) > self._room:
             self._blocks.popitem(last=False)
+
+    def whole(self, key: tuple[object, int, int], parse: Callable[[], Block]) -> Block:
+        """A block with all its words; one is kept, because who wants one of its steps often wants the next one too."""
+        found = self._whole  # another thread may put another one there
+        if found is None or found[0] != key:
+            found = self._whole = key, parse()
+        return found[1]

@@ -9,6 +9,7 @@ import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from threading import RLock
 
@@ -186,7 +187,7 @@ class TurnIndex:
         step = self.step(place)
         if not step.cut:
             return step
-        found = self._parse(self._blocks[place], whole=True).get(place)
+        found = self._whole_block(self._blocks[place]).get(place)
         if found is None:
             return step
         return structs.replace(found.step, index=step.index, status=step.status, ended_at=step.ended_at)
@@ -208,9 +209,10 @@ class TurnIndex:
         Raises:
             OSError: the file cannot be read any more.
         """
-        found = {place: placed.step for place, placed in self._parse(number, whole=True).items()}
-        steps = found | {place: self.whole(place) for place in self._own}
-        return {place: steps[place] for place in sorted(steps) if self._blocks[place] == number}
+        found = {place: placed.step for place, placed in self._whole_block(number).items()}
+        own = {place: self.whole(place) for place in self._own if self._blocks[place] == number}
+        steps = {place: step for place, step in found.items() if self._blocks[place] == number} | own
+        return dict(sorted(steps.items()))
 
     def block_of(self, place: int) -> int:
         """The block that has the last line of a step."""
@@ -322,6 +324,9 @@ class TurnIndex:
                 return {}
             self._cache.keep(self, number, found)
         return found
+
+    def _whole_block(self, number: int) -> Block:
+        return self._cache.whole((self, number, self._bounds(number)[1]), partial(self._parse, number, whole=True))
 
     def _parse(self, number: int, *, whole: bool = False) -> Block:
         start, stop = self._bounds(number)

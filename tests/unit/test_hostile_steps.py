@@ -4,6 +4,7 @@ import tracemalloc
 
 import pytest
 
+from agentdash.sessions.agents.base import TurnParser
 from agentdash.sessions.agents.table import agent_named
 from agentdash.sessions.model import StepKind
 from agentdash.sessions.steps.block_cache import BlockCache
@@ -73,6 +74,22 @@ def test_a_hundred_megabytes_without_a_line_end_are_one_step(agent, tmp_path):
     assert len(index) == 1
     assert index.step(0).event.startswith("a line of 104,857,")
     assert len(index.whole(0).text) < 10_000
+
+
+def test_steps_are_read_whole_in_about_one_more_pass_however_many_are_open(tmp_path, monkeypatch):
+    long = [big.item("command_execution", id=f"o{n}", aggregated_output="y" * 100_000) for n in range(200)]
+    open_ones = [big.item("command_execution", "started", id=f"i{n}", command="run " * 50) for n in range(2_000)]
+    path = big.write(tmp_path / "turn_1.jsonl", iter([*open_ones, *long]))
+    index = TurnIndex(path, path.with_suffix(".times"), agent_named("codex"), 1, BlockCache())
+    index.read_on(float("inf"))
+    index.finish(None)
+    fed = []
+    monkeypatch.setattr(TurnParser, "feed", lambda self, line, at=None: fed.append(line) or self.parse(line, at))
+    assert all(len(index.whole(place).output) == 100_000 for place in range(2_000, 2_200))
+    assert len(fed) <= 2 * 2_200
+    fed.clear()
+    assert sum(len(index.block(number)) for number in range(index.block_count)) == 2_200
+    assert len(fed) <= 2 * 2_200
 
 
 def test_a_hundred_megabytes_without_a_line_end_are_never_in_memory_at_once(tmp_path):
