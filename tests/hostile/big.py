@@ -28,7 +28,7 @@ def sparse(path: Path, size: int = 100 * MB) -> Path:
 
 def item(kind: str, /, event: str = "completed", **own: Any) -> bytes:
     """One line of codex about an item."""
-    return _line({"type": f"item.{event}", "item": {"id": "i", "type": kind, **own}})
+    return line({"type": f"item.{event}", "item": {"id": "i", "type": kind, **own}})
 
 
 def said(text: str) -> bytes:
@@ -39,10 +39,11 @@ def said(text: str) -> bytes:
 def tool(name: str, given: Any, call: str = "c") -> bytes:
     """A call of a tool, as claude prints it."""
     block = {"type": "tool_use", "id": call, "name": name, "input": given}
-    return _line({"type": "assistant", "message": {"id": "m", "content": [block]}})
+    return line({"type": "assistant", "message": {"id": "m", "content": [block]}})
 
 
-def _line(event: Any) -> bytes:
+def line(event: Any) -> bytes:
+    """An event as it is printed."""
     return json.dumps(event, ensure_ascii=False).encode() + b"\n"
 
 
@@ -103,7 +104,7 @@ def _many_started() -> Lines:
 def _many_speakers() -> Lines:
     for n in range(20_000):
         message = {"id": f"m{n}", "usage": {"input_tokens": 1}, "content": []}
-        yield _line({"type": "assistant", "parent_tool_use_id": f"p{n}", "message": message})
+        yield line({"type": "assistant", "parent_tool_use_id": f"p{n}", "message": message})
 
 
 def _long_names() -> Lines:
@@ -111,12 +112,12 @@ def _long_names() -> Lines:
     yield item("command_execution", "started", id=name, command="run")
     yield item("command_execution", id=name, command="run", exit_code=0)
     yield item(name)
-    yield _line({"type": name})
+    yield line({"type": name})
     yield item("mcp_tool_call", server=name, tool=name)
-    yield _line({"type": "thread.started", "thread_id": name})
+    yield line({"type": "thread.started", "thread_id": name})
     yield tool(name, {"x": 1}, name)
-    yield _line({"type": "system", "subtype": "init", "model": name, "session_id": name})
-    yield _line({"type": "assistant", "parent_tool_use_id": name, "message": {"content": "hi"}})
+    yield line({"type": "system", "subtype": "init", "model": name, "session_id": name})
+    yield line({"type": "assistant", "parent_tool_use_id": name, "message": {"content": "hi"}})
 
 
 FILES: dict[str, Callable[[], Lines]] = {

@@ -92,6 +92,19 @@ def test_steps_are_read_whole_in_about_one_more_pass_however_many_are_open(tmp_p
     assert len(fed) <= 2 * 2_200
 
 
+def test_speakers_with_long_names_are_not_all_remembered():
+    parser = agent_named("claude").parser()
+    tracemalloc.start()
+    try:
+        for n in range(12_000):
+            message = {"id": f"{n}" + "m" * 5_000, "usage": {"input_tokens": 1}, "content": "hi"}
+            parser.feed(big.line({"type": "assistant", "parent_tool_use_id": f"{n}" + "p" * 5_000, "message": message}))
+        assert tracemalloc.get_traced_memory()[1] < 10 * big.MB
+    finally:
+        tracemalloc.stop()
+    assert parser.facts.usage.input_tokens == 12_000
+
+
 def test_a_hundred_megabytes_without_a_line_end_are_never_in_memory_at_once(tmp_path):
     path = big.sparse(tmp_path / "turn_1.jsonl")
     tracemalloc.start()
