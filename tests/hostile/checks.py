@@ -17,6 +17,7 @@ from agentdash.sessions.steps import turn_index
 from agentdash.sessions.steps.block_cache import BlockCache
 from agentdash.sessions.steps.turn_index import TurnIndex
 from agentdash.sessions.turn_file import merged
+from agentdash.widgets.paint import painted
 
 AGENT_NAMES = tuple(AGENTS)
 
@@ -40,7 +41,7 @@ def check_rows(rows: Iterable[Sequence[tuple[str, str]]], width: int) -> int:
         text = "".join(part for part, _ in row)
         bad = forbidden(text)
         assert not bad, f"{sorted(map(ascii, bad))} in {text[:200]!a}"
-        assert sum(cell_len(part) for part, _ in row) <= width, f"more than {width} cells: {text[:200]!a}"
+        assert sum(cell_len(painted(part)) for part, _ in row) <= width, f"more than {width} cells: {text[:200]!a}"
     return number
 
 

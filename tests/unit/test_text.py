@@ -5,8 +5,10 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len, get_character_cell_size
 
 from agentdash.sessions.text import cell_width, clean, cut, cut_left, one_line, pad, shorten
+from agentdash.widgets.paint import painted
 from hostile.checks import JOINERS, VISIBLE
 
 ANY = st.text(st.characters(exclude_categories=()))
@@ -31,6 +33,17 @@ def test_clean_is_idempotent_and_encodable(text: str) -> None:
     once = clean(text)
     assert clean(once) == once
     once.encode("utf-8")
+
+
+def test_no_character_takes_more_cells_on_the_screen_than_were_counted() -> None:
+    kept = (char for n in range(0x30000) if (char := painted(clean(chr(n)))))
+    assert [char for char in kept if get_character_cell_size(char) > cell_width(char)] == []
+
+
+@given(ANY)
+def test_no_text_takes_more_cells_on_the_screen_than_were_counted(text: str) -> None:
+    shown = painted(one_line(text))
+    assert cell_len(shown) <= cell_width(shown) == cell_width(one_line(text))
 
 
 @given(ANY, st.integers(0, 40))
