@@ -6,6 +6,7 @@ reorder or hide text.  None of it reaches a terminal.  Everything visible stays:
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _STRING = r"[^\x07\x1b\x90\x98\x9c-\x9f\n]*(?:\x07|\x1b\\|\x9c)"
 """The rest of a control string; it ends where another begins, else many that never end would be gone through again
@@ -18,11 +19,17 @@ _REMOVED = re.compile(
     r"|\x1b[ -/]*[0-~]"  # the short sequences
     r"|\r(?=\n)"
     r"|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e"
-    r"\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
+    r"\u2060-\u206f\ufeff\ufff9-\ufffb\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    r"\U000e0000-\U000e0fff]"
 )  # fmt: skip
 _BREAKS = re.compile("[\r\u2028\u2029]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _INVISIBLE = frozenset({"Mn", "Me", "Cf", "Cc"})
+_SHAPED = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd")
+"""Signs that stand among the invisible format characters although they have a shape."""
+
+_WIDE = re.compile("[\u2630-\u2637\u268a-\u268f\u4dc0-\u4dff\U0001d300-\U0001d356\U0001d360-\U0001d376]")
+"""Wide since Unicode 16, which this Python may not know."""
 
 
 def clean(text: str) -> str:
@@ -75,10 +82,15 @@ def shorten(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
+@lru_cache(4_096)
 def _cells(char: str) -> int:
-    if unicodedata.category(char) in _INVISIBLE:
+    """Never fewer than a terminal or Rich takes for it: what has too much room still fits."""
+    category = unicodedata.category(char)
+    if category in _INVISIBLE and char not in _SHAPED:
         return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+    # A character that this Python does not know may be a new emoji.
+    wide = unicodedata.east_asian_width(char) in "WF" or category == "Cn" or _WIDE.match(char)
+    return 2 if wide else 1
 
 
 def _head(text: str, width: int) -> str:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from .agents.guess import LOOKED_AT, guess_agent
 from .agents.table import agent_named
 from .model import Step
 from .steps.block_cache import BlockCache
-from .steps.turn_index import TurnIndex
+from .steps.turn_index import LINE_CAP, TurnIndex
 
 
 def merged(steps: list[Step]) -> list[Step]:
@@ -32,7 +33,7 @@ def read_file(path: Path, agent: str | None = None) -> Iterator[Step]:
         OSError: the file cannot be read.
     """
     with path.open("rb") as file:
-        name = agent or guess_agent(islice(file, LOOKED_AT))
+        name = agent or guess_agent(islice(iter(partial(file.readline, LINE_CAP), b""), LOOKED_AT))
     index = TurnIndex(path, Path(os.devnull), agent_named(name), 1, BlockCache())
     index.read_on(float("inf"))
     index.finish(None)

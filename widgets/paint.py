@@ -4,6 +4,7 @@ Line-API widgets name what a text means (``failure``, ``dim``); the theme says h
 component classes, so that a theme or a style sheet can change each of them.
 """
 
+import re
 from collections.abc import Iterable
 
 from rich.segment import Segment
@@ -97,8 +98,20 @@ class Painter:
         top = self.style(over) if over else None
         segments = []
         for text, style in _joined(spans):
-            segments.append(Segment(self._plain(text), top if top is not None else self.style(style)))
+            segments.append(Segment(painted(self._plain(text)), top if top is not None else self.style(style)))
         return Strip(segments).adjust_cell_length(width, top if top is not None else self.style(""))
+
+
+_SHAPERS = re.compile("[\u200c\u200d\ufe0e\ufe0f]")
+
+
+def painted(text: str) -> str:
+    """The text without joiners and variation selectors.
+
+    Terminals, and Rich, do not agree how many cells the characters beside them take: what stands to the right of them
+    would be moved, or cut off.
+    """
+    return text if text.isascii() else _SHAPERS.sub("", text)
 
 
 def _joined(spans: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct, structs
 
 from ..sessions.model import Change, Step, StepKind, StepStatus
-from ..sessions.text import cell_width, clean, cut, one_line, shorten
+from ..sessions.text import cell_width, clean, cut, cut_left, one_line, shorten
 from . import words
 from .document.markdown import Markdown
 from .rows import Row
@@ -24,7 +24,7 @@ BRIEF, USUAL, WHOLE = range(3)
 OUTPUT_HEAD, OUTPUT_TAIL = 3, 3
 """Lines of output that are shown from its beginning and its end."""
 
-FOLD = {StepKind.MESSAGE: 400, StepKind.PROMPT: 12, StepKind.REASONING: 12}
+FOLD = {StepKind.MESSAGE: 400, StepKind.PROMPT: 12, StepKind.REASONING: 12, StepKind.PLAN: 50}
 """Lines that a text may have; other kinds get ``DEFAULT_FOLD``."""
 
 DEFAULT_FOLD = 8
@@ -36,6 +36,9 @@ LINE_LIMIT = 2_000
 
 EDGE = 4_000
 """Characters of an output that are looked at from each end, so that a huge one costs no more."""
+
+NAME = 400
+"""Cells of a path, a conversation or a task; longer ones only want to fill the screen."""
 
 SET_OUT = 8_000
 """Characters of a message that is set out as Markdown; a longer one is shown as it was written."""
@@ -92,7 +95,8 @@ def _prose(step: Step, indent: str, width: int, manner: Manner) -> list[Row]:
     for item in range(len(block)):
         rows += [_in_role(row, role) for row in block.rows(item, width - cell_width(mark))]
         if len(rows) > room + 1:
-            rows = [*rows[:room], ((f"… more of {words.count(len(step.text), 'character')}", "dim"),)]
+            more = cut(f"… more of {words.count(len(step.text), 'character')}", width - cell_width(mark))
+            rows = [*rows[:room], ((more, "dim"),)]
             break
     return [((mark if number == 0 else margin, role), *row) for number, row in enumerate(rows or [()])]
 
@@ -194,7 +198,7 @@ def _start_failure(step: Step, manner: Manner) -> list[Line]:
 
 def _start(step: Step, _: Manner) -> list[Line]:
     told = " ".join(filter(None, (step.model, step.agent_session))) or step.text
-    return [Line(one_line(told, 400), "dim")]
+    return [Line(one_line(told, NAME), "dim")]
 
 
 def _command(step: Step, manner: Manner) -> list[Line]:
@@ -205,7 +209,7 @@ def _command(step: Step, manner: Manner) -> list[Line]:
 
 
 def _tool(step: Step, manner: Manner) -> list[Line]:
-    name = one_line(".".join(filter(None, (step.server, step.tool))), 80)
+    name = one_line(".".join(name[:EDGE] for name in (step.server, step.tool) if name), 80)
     arguments = "" if step.arguments is None else shorten(one_line(_as_text(step.arguments)), 200)
     call = f"{name}({arguments})" if name else arguments or shorten(one_line(step.text), 200)
     tail, role = _ending(step, "", manner)
@@ -219,7 +223,8 @@ def _changes(step: Step, manner: Manner) -> list[Line]:
     room = MOST_LINES if manner.level == WHOLE else DEFAULT_FOLD
     lines: list[Line] = []
     for change in step.changes[:room]:
-        lines.append(Line(f"{words.below(one_line(change.path), manner.cwd)}{_extent(change)}"))
+        path = cut_left(words.below(one_line(change.path), manner.cwd), NAME)
+        lines.append(Line(f"{path}{_extent(change)}"))
         lines += _diff(change.diff, room if len(step.changes) == 1 or manner.level == WHOLE else 0)
     first, *rest = lines
     more = len(step.changes) - room
@@ -244,7 +249,7 @@ DIFF_ROLES = {"+": "added", "-": "removed", "@": "hunk"}
 
 
 def _extent(change: Change) -> str:
-    kind = "" if change.kind == "update" else f"  {one_line(change.kind)}"
+    kind = "" if change.kind == "update" else f"  {one_line(change.kind, 20)}"
     return kind + line_counts(change.diff)
 
 
@@ -261,13 +266,14 @@ def line_counts(diff: str | None) -> str:
 def _plan(step: Step, manner: Manner) -> list[Line]:
     if not step.items:
         return _text(step, manner)
-    plan = manner.signs.plan
+    plan, room = manner.signs.plan, _room(StepKind.PLAN, manner)
     lines = []
-    for item in step.items:
+    for item in step.items[:room]:
         mark = plan.get(item.status, plan["pending"])
         role = "dim" if item.status == "completed" else "text"
-        lines.append(Line(one_line(item.text, 400), role, mark=mark, mark_role=role))
-    return lines
+        lines.append(Line(one_line(item.text, NAME), role, mark=mark, mark_role=role))
+    more = len(step.items) - room
+    return [*lines, Line(f"… {words.count(more, 'task')} more", "dim")] if more > 0 else lines
 
 
 def _usage(step: Step, _: Manner) -> list[Line]:
@@ -282,7 +288,7 @@ def _usage(step: Step, _: Manner) -> list[Line]:
 
 
 def _unknown(step: Step, _: Manner) -> list[Line]:
-    event = f"{one_line(step.event)}  " if step.event else ""
+    event = f"{one_line(step.event[:EDGE], 80)}  " if step.event else ""
     return [Line(event + shorten(one_line(step.text[:EDGE]), 400), "attention")]
 
 

@@ -12,7 +12,7 @@ from msgspec import structs
 
 from ..model import Step, StepKind, StepStatus, Usage
 from . import claude_events as events
-from .base import Agent, AgentSettings, Ladder, Launch, LaunchRequest, ParserState, TurnParser
+from .base import MOST_OPEN, Agent, AgentSettings, Ladder, Launch, LaunchRequest, ParserState, TurnParser
 from .claude_tools import TaskList, answered, begun
 from .lines import NULL, UNREADABLE, joined, kind_of, text_of, value_of
 
@@ -58,8 +58,8 @@ class ClaudeParser(TurnParser):
 
     def __init__(self, turn: int = 1) -> None:
         super().__init__(turn)
-        self._counted: dict[str | None, str] = {}
-        """The newest message of each speaker: its blocks repeat its usage."""
+        self._counted: dict[int, int] = {}
+        """The newest message of each speaker, because its blocks repeat its usage; hashes, because ids can be long."""
         self._earlier = Usage()
         self._live = Usage()
 
@@ -163,7 +163,7 @@ class ClaudeParser(TurnParser):
         if earlier is None:
             # A call of an earlier process, such as one that was still at work when that was stopped.
             earlier = self._new(StepKind.TOOL_CALL, block.tool_use_id, at=at, parent=event.parent_tool_use_id)
-        self._counted.pop(block.tool_use_id, None)
+        self._counted.pop(hash(block.tool_use_id), None)
         own = answered(earlier.kind, text, is_error=bool(block.is_error), details=event.tool_use_result)
         if earlier.kind is StepKind.PLAN and own["status"] is StepStatus.OK:
             self.state.tasks.answered(earlier.tool, earlier.arguments, event.tool_use_result)
@@ -218,9 +218,11 @@ class ClaudeParser(TurnParser):
 
     def _count(self, message: events.Message, speaker: str | None) -> None:
         """An estimate until the result comes: each model call once, although every block repeats its usage."""
-        if message.id is None or message.usage is None or self._counted.get(speaker) == message.id:
+        if message.id is None or message.usage is None or self._counted.get(hash(speaker)) == hash(message.id):
             return
-        self._counted[speaker] = message.id
+        if len(self._counted) >= MOST_OPEN:
+            self._counted.clear()
+        self._counted[hash(speaker)] = hash(message.id)
         self._live = self._live.plus(_usage(message.usage))
         self.facts.usage = self._earlier.plus(self._live)
 

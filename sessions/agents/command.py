@@ -9,7 +9,7 @@ import msgspec
 from ..errors import UsageError
 from ..model import Step, StepKind
 from .base import Agent, Facts, Launch, LaunchRequest, TurnParser
-from .lines import UNREADABLE
+from .lines import KIND_LENGTH, UNREADABLE
 
 
 class CommandParser(TurnParser):
@@ -35,7 +35,7 @@ def _event_type(line: bytes) -> str | None:
     if not isinstance(event, dict):
         return None
     kind = event.get("type")
-    return kind if isinstance(kind, str) else "json"
+    return kind[:KIND_LENGTH] if isinstance(kind, str) else "json"
 
 
 class Command(Agent):

@@ -44,11 +44,7 @@ class DemoParser(TurnParser):
             self.facts.notice = None
         match event:
             case events.CommandStarted():
-                step = self._new(
-                    StepKind.COMMAND, event.command, at=at, command=event.command, status=StepStatus.RUNNING
-                )
-                self._remember(event.id, step)
-                return [step]
+                return [self._command_started(event, line, at)]
             case events.CommandEnded():
                 return self._command_ended(event, line, at)
             case events.Ended():
@@ -68,6 +64,13 @@ class DemoParser(TurnParser):
             case events.Trouble():
                 self.facts.error = event.message
         return self._new(at=at, **_STEPS[type(event)](event))
+
+    def _command_started(self, event: events.CommandStarted, line: bytes, at: int | None) -> Step:
+        if event.id in self.state.open:
+            return self._unknown(line, at, "command.started")
+        step = self._new(StepKind.COMMAND, event.command, at=at, command=event.command, status=StepStatus.RUNNING)
+        self._remember(event.id, step)
+        return step
 
     def _command_ended(self, event: events.CommandEnded, line: bytes, at: int | None) -> list[Step]:
         started = self.state.open.pop(event.id, None)

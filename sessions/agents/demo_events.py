@@ -1,8 +1,10 @@
 """The events of the demo agent: one JSON object a line, the same structs for who writes and who reads them."""
 
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct
+from msgspec import Meta, Struct
+
+from .lines import Count
 
 
 class Event(Struct, tag_field="type", kw_only=True, omit_defaults=True):
@@ -45,7 +47,7 @@ class CommandEnded(Event, tag="command.ended"):
     """It is over."""
 
     id: str
-    exit_code: int
+    exit_code: Annotated[int, Meta(ge=-(2**31), le=2**32)]
     output: str
 
 
@@ -97,10 +99,10 @@ class Ended(Event, tag="ended"):
     """The proper end of a turn."""
 
     ok: bool
-    input_tokens: int
-    cached_input_tokens: int
-    output_tokens: int
-    reasoning_output_tokens: int
+    input_tokens: Count
+    cached_input_tokens: Count
+    output_tokens: Count
+    reasoning_output_tokens: Count
     cost_usd: float | None = None
     error: str | None = None
 

@@ -18,7 +18,8 @@ Count = Annotated[int, Meta(ge=0, le=2**40)]
 NULL = Raw(b"null")
 
 _DEEPEST = 64
-_KIND_LENGTH = 80
+KIND_LENGTH = 80
+"""Characters of the name that an unknown event gives itself."""
 
 
 class Part(Struct):
@@ -59,7 +60,7 @@ def kind_of(line: bytes) -> str:
         return f"JSON {type(data).__name__}"
     item = data.get("item")
     names = (data.get("type"), data.get("subtype"), item.get("type") if isinstance(item, dict) else None)
-    return " ".join(name for name in names if isinstance(name, str))[:_KIND_LENGTH] or "JSON without a type"
+    return " ".join(name for name in names if isinstance(name, str))[:KIND_LENGTH] or "JSON without a type"
 
 
 def _is_plain(value: Any) -> bool:

@@ -216,8 +216,9 @@ class TurnIndex:
         """
         found = {place: placed.step for place, placed in self._parse(number, whole=True).items()}
         with self._lock:
-            steps = found | {place: _latest(found.get(place), own) for place, own in self._own.items()}
-            return {place: steps[place] for place in sorted(steps) if self._blocks[place] == number}
+            own = {place: step for place, step in self._own.items() if self._blocks[place] == number}
+            steps = {place: step for place, step in found.items() if self._blocks[place] == number}
+        return dict(sorted((steps | {place: _latest(steps.get(place), step) for place, step in own.items()}).items()))
 
     def every(self) -> Iterator[Step]:
         """All steps in their order, with all their words; no block is parsed anew for each long step of it.

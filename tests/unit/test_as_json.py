@@ -3,7 +3,7 @@
 import json
 
 from every_kind import STEPS, session
-from hostile import nasty, steps_saying
+from hostile_text import nasty, steps_saying
 from hypothesis import given
 
 from agentdash.sessions.export.as_json import as_json

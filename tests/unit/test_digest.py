@@ -3,7 +3,7 @@
 from itertools import count
 
 import pytest
-from hostile import REMOVED, nasty, steps_saying
+from hostile_text import REMOVED, nasty, steps_saying
 from hypothesis import given
 from msgspec import structs
 

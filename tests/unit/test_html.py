@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 from every_kind import STEPS, session
-from hostile import REMOVED, nasty, steps_saying
+from hostile_text import REMOVED, nasty, steps_saying
 from hypothesis import given
 
 from agentdash.sessions.export.html import html

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from every_kind import ANSWER, DIFF, STEPS, session
-from hostile import REMOVED, nasty, steps_saying
+from hostile_text import REMOVED, nasty, steps_saying
 from hypothesis import given
 from markdown_it import MarkdownIt
 

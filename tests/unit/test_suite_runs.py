@@ -1,7 +1,7 @@
 """How test runs went, by exit code and by what stands at the end of the output."""
 
 import pytest
-from hostile import REMOVED, nasty
+from hostile_text import REMOVED, nasty
 from hypothesis import given
 
 from agentdash.sessions.model import Step, StepKind, StepStatus

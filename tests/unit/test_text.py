@@ -5,8 +5,11 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len, get_character_cell_size
 
 from agentdash.sessions.text import cell_width, clean, cut, cut_left, one_line, pad, shorten
+from agentdash.widgets.paint import painted
+from hostile.checks import JOINERS, VISIBLE
 
 ANY = st.text(st.characters(exclude_categories=()))
 
@@ -18,11 +21,29 @@ def test_clean_leaves_no_control_character(text: str) -> None:
     assert not [c for c in left if unicodedata.bidirectional(c) in ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI")]
 
 
+def test_every_character_without_a_shape_is_removed_but_the_joiners() -> None:
+    hidden = [chr(n) for n in range(0x110000) if unicodedata.category(chr(n)) in ("Cc", "Cf", "Cs")]
+    kept = {char for char in hidden if clean(f"a{char}b") == f"a{char}b"}
+    assert kept - VISIBLE == {"\n", "\t", *JOINERS}
+    assert kept >= VISIBLE
+
+
 @given(ANY)
 def test_clean_is_idempotent_and_encodable(text: str) -> None:
     once = clean(text)
     assert clean(once) == once
     once.encode("utf-8")
+
+
+def test_no_character_takes_more_cells_on_the_screen_than_were_counted() -> None:
+    kept = (char for n in range(0x30000) if (char := painted(clean(chr(n)))))
+    assert [char for char in kept if get_character_cell_size(char) > cell_width(char)] == []
+
+
+@given(ANY)
+def test_no_text_takes_more_cells_on_the_screen_than_were_counted(text: str) -> None:
+    shown = painted(one_line(text))
+    assert cell_len(shown) <= cell_width(shown) == cell_width(one_line(text))
 
 
 @given(ANY, st.integers(0, 40))

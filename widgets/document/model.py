@@ -10,6 +10,9 @@ from ..rows import Row
 from ..signs import UNICODE, Signs
 from .flow import dotted, flow, row_width
 
+NAME = 4_000
+"""Cells of a name, a path or a task: of one that is longer than any path can be, the raw line shows the rest."""
+
 
 class Block(ABC):
     """A part of a step that is shown in one manner: its message, its output, the diff of one file."""

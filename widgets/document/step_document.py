@@ -15,7 +15,7 @@ from .answers import answer, arguments, nothing
 from .diff import Diff
 from .diff_scan import added_text
 from .markdown import Markdown
-from .model import Block, Document
+from .model import NAME, Block, Document
 from .plain import PlainText, Spans, facts
 from .pretty import pretty_json
 from .syntax import Code, CodeBlock, language_of
@@ -108,8 +108,8 @@ def _change(change: Change, cwd: str | None) -> Block:
     """A file that is new is shown as what it is, with its own colours; others by what changed in them."""
     kind = _KINDS.get(change.kind, change.kind)
     counts = [(count, _COUNTED[count[0]]) for count in line_counts(change.diff).split() if count[1:] != "0"]
-    told: list[Span] = [(one_line(kind), "dim")] if kind else []
-    caption: list[Span] = [(words.below(one_line(change.path), cwd), "strong")]
+    told: list[Span] = [(one_line(kind, NAME), "dim")] if kind else []
+    caption: list[Span] = [(words.below(one_line(change.path, NAME), cwd), "strong")]
     for fact in (*told, *counts):
         caption += [("  ", ""), fact]
     if not change.diff:
@@ -132,7 +132,7 @@ def _plan(step: Step, look: Look) -> Iterator[Block]:
     lines: list[tuple[Row, Row]] = []
     for item in step.items:
         mark, role = look.signs.plan.get(item.status, look.signs.plan["pending"]), _PLAN_ROLES.get(item.status, "text")
-        lines.append((((mark + " ", role),), ((one_line(item.text), role),)))
+        lines.append((((mark + " ", role),), ((one_line(item.text, NAME), role),)))
     done = sum(item.status == "completed" for item in step.items)
     yield Spans(lines, ((f"{done} of {len(step.items)} done", "strong"),))
     if step.status in (StepStatus.FAILED, StepStatus.DECLINED):
@@ -172,7 +172,7 @@ def _usage(step: Step, _: Look) -> Iterator[Block]:
 def _start(step: Step, look: Look) -> Iterator[Block]:
     folder = look.cwd and words.place(look.cwd)
     known = (("model", step.model), ("conversation", step.agent_session), ("folder", folder))
-    pairs = [(name, one_line(value)) for name, value in known if value]
+    pairs = [(name, one_line(value, NAME)) for name, value in known if value]
     if pairs:
         yield _facts(*pairs)
     if step.text.strip() or not pairs:

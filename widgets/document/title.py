@@ -8,6 +8,7 @@ from .. import words
 from ..rows import Row, Span
 from ..signs import Signs
 from ..step_lines import ENDING_ROLES
+from .model import NAME
 
 KINDS = {
     StepKind.TOOL_CALL: "tool call",
@@ -28,7 +29,7 @@ def title(step: Step, signs: Signs) -> Row:
 def _name(step: Step) -> list[Span]:
     """Which tool, or what an event calls itself."""
     names = (step.server, step.tool) if step.kind in _TOOLS else (step.event,)
-    name = one_line(".".join(filter(None, names)))
+    name = one_line(".".join(filter(None, names)), NAME)
     return [(name, "name")] if name else []
 
 

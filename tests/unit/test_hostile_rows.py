@@ -1,0 +1,93 @@
+"""Whatever a step holds, its rows fit, and nothing in them moves the cursor, reorders the text or hides it."""
+
+import pytest
+
+from agentdash.sessions.agents.table import agent_named
+from agentdash.tui.render.look import Look
+from agentdash.tui.render.steps import steps_text
+from agentdash.widgets.document.step_document import step_document
+from agentdash.widgets.signs import ASCII
+from agentdash.widgets.step_lines import BRIEF, USUAL, WHOLE, Manner, step_rows
+from hostile import big, make, streams
+from hostile.checks import AGENT_NAMES, check_rows, forbidden, index_of, parsed
+from hostile.texts import TEXTS, WORD
+
+EVERY = [(path, agent) for path in make.files() for agent in AGENT_NAMES if make.agent_of(path) in (agent, None)]
+WIDTHS = (10, 11, 13, 20, 37, 80, 200)
+LEVELS = (BRIEF, USUAL, WHOLE)
+MOST_ROWS = 20_000
+"""Of one step in a list: more cannot be looked through, and cost seconds and megabytes."""
+
+
+def name(value):
+    return value if isinstance(value, str) else getattr(value, "stem", None)
+
+
+@pytest.mark.parametrize(("path", "agent"), EVERY, ids=name)
+def test_rows_of_a_list_fit_and_hide_nothing(path, agent):
+    for step in parsed(path, agent_named(agent)):
+        for width in WIDTHS:
+            for level in LEVELS:
+                assert check_rows(step_rows(step, width, Manner(level=level)), width)
+
+
+@pytest.mark.parametrize(("path", "agent"), EVERY, ids=name)
+def test_rows_of_a_document_fit_and_hide_nothing(path, agent):
+    for number, step in enumerate(parsed(path, agent_named(agent))):
+        for source in (False, True):
+            document = step_document(step, cwd="/home/ann/code/api", source=source)
+            for width in (WIDTHS[number % len(WIDTHS)], WIDTHS[-1 - number % 3]):
+                for item in range(len(document)):
+                    assert check_rows(document.rows(item, width), width)
+
+
+@pytest.mark.parametrize(("path", "agent"), EVERY, ids=name)
+@pytest.mark.parametrize("full", [False, True], ids=["brief", "full"])
+def test_lines_of_the_command_line_hide_nothing(path, agent, full):
+    lines = steps_text(parsed(path, agent_named(agent)), Look(full=full, width=100))
+    assert forbidden("".join(lines), allowed="\t") == set()
+
+
+@pytest.mark.parametrize("agent", streams.EVENTS)
+def test_rows_fit_whatever_the_types_of_the_fields(agent, tmp_path):
+    path = tmp_path / "turn_1.jsonl"
+    path.write_bytes(streams.misshapen(agent))
+    for step in parsed(path, agent_named(agent)):
+        check_rows(step_rows(step, 30), 30)
+        document = step_document(step)
+        for item in range(len(document)):
+            check_rows(document.rows(item, 30), 30)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("agent", streams.EVENTS)
+def test_the_words_between_can_be_read(agent, text):
+    """What is nasty takes none of its surroundings along."""
+    path = make.FILES / f"{agent}-{text}.jsonl"
+    words = TEXTS[text].count(WORD)
+    steps = [step for step in parsed(path, agent_named(agent)) if step.kind in ("message", "reasoning") and step.text]
+    assert steps
+    for step in steps[:3]:
+        rows = step_rows(step, 200, Manner(level=WHOLE))
+        assert sum("".join(part for part, _ in row).count(WORD) for row in rows) in range(words - 6, words + 1)
+
+
+@pytest.mark.parametrize("agent", AGENT_NAMES)
+@pytest.mark.parametrize("big_file", big.FILES)
+def test_a_big_step_has_rows_that_fit_and_not_too_many(big_file, agent, tmp_path):
+    path = big.write(tmp_path / "turn_1.jsonl", big.FILES[big_file]())
+    index = index_of(path, agent_named(agent), block_bytes=1 << 20)
+    for place in [*range(min(12, len(index))), *range(max(12, len(index) - 1), len(index))]:
+        for level in LEVELS:
+            for width in (20, 120):
+                assert check_rows(step_rows(index.step(place), width, Manner(level=level)), width) < MOST_ROWS
+        document = step_document(index.whole(place))
+        for item in [*range(min(100, len(document))), len(document) - 1]:
+            assert check_rows(document.rows(item, 60), 60) < MOST_ROWS
+
+
+def test_a_terminal_that_knows_only_ascii_is_given_nothing_else():
+    for path, agent in EVERY:
+        for step in parsed(path, agent_named(agent))[:5]:
+            rows = step_rows(step, 80, Manner(signs=ASCII))
+            assert all(ASCII.plain(part).isascii() for row in rows for part, _ in row)
