@@ -5,10 +5,9 @@ step, one byte for its kind and the number of the block that holds its last line
 parsed again from what the parser remembered: the same as reading from the beginning gives.
 """
 
-import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from threading import RLock
 
@@ -211,14 +210,14 @@ class TurnIndex:
         """The block that has the last line of a step."""
         return self._blocks[place]
 
-    def may_hold(self, number: int, wanted: re.Pattern[bytes]) -> bool:
+    def may_hold(self, number: int, wanted: Callable[[bytes], bool]) -> bool:
         """Whether a block can have a step with a text, by its bytes; steps that no line gave are always looked at.
 
         Raises:
             OSError: the file cannot be read any more.
         """
         own = any(self._blocks[place] == number for place in self._own)
-        return own or wanted.search(self._raw(number)) is not None
+        return own or wanted(self._raw(number))
 
     def _raw(self, number: int) -> bytes:
         """The bytes of a block; of a line that is too long, what is shown of it."""

@@ -3,7 +3,7 @@
 import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import compress
 from typing import Protocol
@@ -29,7 +29,7 @@ class Section(Protocol):
     def block(self, number: int) -> dict[int, Step]:
         """The steps of a block, with all their words."""
 
-    def may_hold(self, number: int, wanted: re.Pattern[bytes]) -> bool:
+    def may_hold(self, number: int, wanted: Callable[[bytes], bool]) -> bool:
         """Whether one of them may have a text, as its bytes say."""
 
     def step(self, place: int) -> Step:
@@ -65,7 +65,7 @@ class Gap:
         """Nothing to search."""
         return {}
 
-    def may_hold(self, number: int, wanted: re.Pattern[bytes]) -> bool:  # noqa: ARG002 - it has none
+    def may_hold(self, number: int, wanted: Callable[[bytes], bool]) -> bool:  # noqa: ARG002 - it has none
         """Nothing to search."""
         return False
 
