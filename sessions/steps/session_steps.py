@@ -192,8 +192,10 @@ class SessionSteps:
         return touched
 
     def _grown(self, turns: list[Turn], touched: Touched, trouble: str | None) -> Growth:
-        earlier = self._view
-        view = self._view = View(self._sections())
+        earlier, view = self._view, View(self._sections())
+        if not any(touched.values()) and view.sections == earlier.sections:
+            view = earlier  # what was found out about it holds
+        self._view = view
         changed: set[int] = set()
         for index, places in touched.items():
             before = earlier.shown(index)
