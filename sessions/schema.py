@@ -1,6 +1,7 @@
 """What ``--json`` prints: one schema for every verb.  Unknown is null, never 0."""
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -76,10 +77,19 @@ def digest_json(digest: "Digest") -> dict[str, Any]:
     return data
 
 
+_CONTROLS = re.compile(rb"\x7f|\xc2[\x80-\x9f]")
+"""What no encoder escapes although terminals obey it: DEL and the C1 controls, in UTF-8."""
+
+
 def dump(value: Any) -> bytes:
-    """A value as one line of UTF-8 JSON."""
+    """A value as one line of UTF-8 JSON that holds no control characters: it may be printed on a terminal."""
     try:
-        return msgspec.json.encode(value) + b"\n"
+        data = msgspec.json.encode(value)
     except (UnicodeEncodeError, OverflowError):
         # A path that is no UTF-8, or an agent's number beyond 64 bits: plain ASCII can carry both.
-        return json.dumps(value).encode() + b"\n"
+        data = json.dumps(value).encode()
+    return _CONTROLS.sub(_escaped, data) + b"\n"
+
+
+def _escaped(control: re.Match[bytes]) -> bytes:
+    return b"\\u%04x" % ord(control[0].decode())

@@ -9,6 +9,9 @@ from ..model import Step
 
 KEPT_BLOCKS = 12
 
+KEPT_BYTES = 16 << 20
+"""Of the lines that gave the steps of these blocks: a line can hold a million files or tasks."""
+
 
 class Placed(Struct, frozen=True):
     """A step, and where the line lies that gave it its last form."""
@@ -40,8 +43,11 @@ class BlockCache:
             return found
 
     def keep(self, owner: object, number: int, block: Block) -> None:
-        """Keep a block; the one that was not used for longest goes."""
+        """Keep a block; those that were not used for longest go."""
         with self._lock:
             self._blocks[owner, number] = block
-            if len(self._blocks) > self._room:
+            while len(self._blocks) > self._room or (len(self._blocks) > 1 and self._bytes() > KEPT_BYTES):
                 self._blocks.popitem(last=False)
+
+    def _bytes(self) -> int:
+        return sum(placed.size for block in self._blocks.values() for placed in block.values())

@@ -71,7 +71,7 @@ def _deep() -> Lines:
 
 def _wide_and_deep() -> Lines:
     """Short as it is, each of its values is far to the right once it is set out in lines."""
-    value = b"[" * 60 + b"1," * 200_000 + b"1" + b"]" * 60
+    value = b"[" * 60 + b"1," * 50_000 + b"1" + b"]" * 60
     yield b'{"type":"item.completed","item":{"id":"i","type":"mcp_tool_call","arguments":%s}}\n' % value
     yield b'{"type":"odd","x":%s}\n' % value
     yield b"[" * 500 + b"1," * 200_000 + b"1" + b"]" * 500 + b"\n"
@@ -125,9 +125,9 @@ FILES: dict[str, Callable[[], Lines]] = {
     "brackets": _long_text("[" * MB),
     "no blanks": _long_text("é" * (MB // 2)),
     "combining": _long_text("a" + "\u0301" * (MB // 2)),
-    "joiners": _long_text("a\u200d" * (MB // 4)),
-    "introducers": _long_text("\x9d\x90\x9b" * (MB // 6)),
-    "escapes": _long_text("\x1b]\x1b[\x1bP" * (MB // 6)),
+    "joiners": _long_text("a\u200d" * (MB // 8)),
+    "introducers": _long_text("\x9d\x90\x9b" * (MB // 24)),
+    "escapes": _long_text("\x1b]\x1b[\x1bP" * (MB // 24)),
     "returns": _long_text("\r" * (MB // 4)),
     "newlines": _long_text("\n" * (MB // 4) + "x"),
     "tabs": _long_text("\t" * (MB // 4) + "x"),

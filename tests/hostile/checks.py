@@ -30,7 +30,7 @@ JOINERS = "\u200c\u200d"
 def forbidden(text: str, *, allowed: str = "") -> set[str]:
     """The characters of a text that no terminal may be given: controls, what reorders or hides, halves of others."""
     kept = VISIBLE.union(JOINERS, allowed)
-    return {char for char in text if char not in kept and unicodedata.category(char) in ("Cc", "Cf", "Cs")}
+    return {char for char in set(text) - kept if unicodedata.category(char) in ("Cc", "Cf", "Cs")}
 
 
 def check_rows(rows: Iterable[Sequence[tuple[str, str]]], width: int) -> int:

@@ -6,8 +6,8 @@ import pytest
 
 from agentdash.sessions.agents.base import TurnParser
 from agentdash.sessions.agents.table import agent_named
-from agentdash.sessions.model import StepKind
-from agentdash.sessions.steps.block_cache import BlockCache
+from agentdash.sessions.model import Step, StepKind
+from agentdash.sessions.steps.block_cache import KEPT_BYTES, BlockCache, Placed
 from agentdash.sessions.steps.turn_index import TurnIndex
 from agentdash.sessions.turn_file import read_file
 from hostile import big, make, streams
@@ -90,6 +90,15 @@ def test_steps_are_read_whole_in_about_one_more_pass_however_many_are_open(tmp_p
     fed.clear()
     assert sum(len(index.block(number)) for number in range(index.block_count)) == 2_200
     assert len(fed) <= 2 * 2_200
+
+
+def test_few_blocks_are_kept_where_each_is_a_huge_line():
+    cache, step = BlockCache(), Step(kind=StepKind.PLAN)
+    for number in range(5):
+        cache.keep("turn", number, {0: Placed(step, 0, KEPT_BYTES // 2)})
+    assert [number for number in range(5) if cache.get("turn", number)] == [3, 4]
+    cache.keep("turn", 5, {0: Placed(step, 0, 3 * KEPT_BYTES)})
+    assert [number for number in range(6) if cache.get("turn", number)] == [5]
 
 
 def test_speakers_with_long_names_are_not_all_remembered():
