@@ -16,6 +16,7 @@ from .crash import record
 T = TypeVar("T")
 
 ERROR_SECONDS = 8.0
+TOLD_SECONDS = 3.0
 
 
 class Requests:
@@ -74,5 +75,6 @@ class Requests:
         self._app.notify(clean(message), severity="error", timeout=ERROR_SECONDS, markup=False)
 
     def tell(self, message: str) -> None:
-        """Show what is going on."""
-        self._app.notify(clean(message), markup=False)
+        """Show what is going on, in the place of what was told before."""
+        self._app.clear_notifications()
+        self._app.notify(clean(message), markup=False, timeout=TOLD_SECONDS)

@@ -47,6 +47,7 @@ def headline(session: Session, width: int, *, following: bool) -> Content:
     facts = " ".join(filter(None, (session.agent, session.model)))
     parts = [
         one_line(session.title or session.task, max(16, width // 2)),
+        str(session.status),
         one_line(facts),
         place(one_line(session.cwd)),
     ]

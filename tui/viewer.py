@@ -384,6 +384,7 @@ class Viewer(StepActions):
     def _show_hit(self, item: int) -> None:
         self.steps.following = False
         self.steps.go(item)
+        self.steps.reveal_match()
 
     def _say_counts(self) -> None:
         note = "" if self.growth is None or self._view.complete else "reading…"

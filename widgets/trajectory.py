@@ -154,6 +154,26 @@ class Trajectory(VirtualList):
             self._needle = needle
             self._again()
 
+    def reveal_match(self) -> None:
+        """Show the text that was searched for in the step under the cursor, whole if it is folded away."""
+        position = self._list.position(self._cursor)
+        step = self.current
+        if step is None or not self._needle:
+            return
+        if not self._matches(position):
+            self._levels[step.turn, step.index] = WHOLE
+            self.forget([position])
+        lines = self._matches(position)
+        self.reveal(position)
+        if lines and self._lines_between(self._top, (position, lines[0])) not in range(self.page_lines):
+            self.place((position, max(0, lines[0] - self.page_lines // 2)))
+        self.redraw()
+
+    def _matches(self, position: int) -> list[int]:
+        """The lines of a step that hold what was searched for."""
+        rows = self.rows(position, self.columns)
+        return [number for number, row in enumerate(rows) if any(role == "match" for _, role in row)]
+
     def mark_unread(self, unread: Unread | None) -> None:
         """Put words above the first step that nobody has seen."""
         if unread != self._unread:
@@ -162,7 +182,10 @@ class Trajectory(VirtualList):
 
     def action_unread(self) -> None:
         """Go to the first step that nobody has seen."""
-        self._jump(None if self._unread is None else self._unread.item, "new step", 1)
+        if self._unread is None:
+            self.post_message(self.Lost("nothing is marked as new since you looked"))
+        else:
+            self._jump(self._unread.item, "new step", 1)
 
     def go(self, item: int, *, remember: bool = True) -> None:
         """Put the cursor on a step and show it; a step that is filtered out shows all steps again."""
@@ -186,6 +209,7 @@ class Trajectory(VirtualList):
             self.place(self.end() if self.following else (max(0, position - line), 0))
             self.reveal(position)
         else:
+            self.note = "nothing of this kind: 0 shows all steps"
             self.place((0, 0))
         self.post_message(self.Filtered())
         self.post_message(self.Moved())

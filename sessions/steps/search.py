@@ -9,6 +9,7 @@ import msgspec
 
 from ..clock import monotonic
 from ..model import Step
+from ..text import clean
 from .view import Section, View
 
 
@@ -24,10 +25,11 @@ def texts(step: Step) -> Iterator[str]:
 
 
 def holds(step: Step, needle: str) -> bool:
-    """Whether a step has the text; one without capitals is found in any case."""
+    """Whether a step has the text as it is shown; one without capitals is found in any case."""
+    found = (clean(text) if "\x1b" in text else text for text in texts(step))
     if needle.islower():
-        return any(needle in text.lower() for text in texts(step))
-    return any(needle in text for text in texts(step))
+        return any(needle in text.lower() for text in found)
+    return any(needle in text for text in found)
 
 
 class Search:

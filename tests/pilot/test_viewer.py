@@ -429,7 +429,7 @@ async def test_where_nothing_is_new_nothing_is_told(dashboard, manager):
         await d.shows("also add a regression test")
         assert "new since" not in d.text()
         await d.press("full_stop")
-        await d.shows("no new step after this")
+        await d.shows("nothing is marked as new")
 
 
 async def test_a_number_key_without_steps_does_nothing(dashboard, manager):
@@ -509,3 +509,17 @@ async def test_what_is_too_much_for_the_terminals_clipboard_is_said_to_be(readin
         await d.press("y")
         await d.shows("Not copied: message")
         assert copied(d) == ""
+
+
+async def test_a_search_shows_what_it_found_though_it_is_folded_away(reading):
+    async with reading() as d:
+        await d.press("slash", *"line 23 of", "enter")
+        await d.shows("line 23 of the output")
+        assert d.steps.current.exit_code == 1
+
+
+async def test_a_filter_that_shows_nothing_says_so(dashboard, manager):
+    manager.steps["waiting1"] = [Step(turn=1, index=0, kind=StepKind.MESSAGE, text="hi")]
+    async with dashboard() as d:
+        await d.press("enter", "4")
+        await d.shows("nothing of this kind: 0 shows all steps")
