@@ -26,6 +26,12 @@ def all_at_once(folder: str) -> Path:
     return path
 
 
+def memory(pid: int) -> tuple[float, float]:
+    """Resident and proportional memory of a process in MB."""
+    fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:])
+    return tuple(int(fields[name].split()[0]) / 1024 for name in ("Rss", "Pss"))  # type: ignore[return-value]
+
+
 def table(title: str, head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Print a table with a heading; numbers stand to the right."""
     cells = [list(head)] + [[f"{c:.2f}" if isinstance(c, float) else str(c) for c in row] for row in rows]

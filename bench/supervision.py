@@ -6,7 +6,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from measure import all_at_once, once, table
+from measure import all_at_once, memory, once, table
 
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Session
@@ -23,12 +23,6 @@ def spawned_after(manager: SessionManager) -> float:
     """Milliseconds from the recorded intent until the agent's own process exists, by its own clock."""
     session = manager.wait([manager.run(["sh", "-c", "date +%s%3N"]).id], timeout=30)[0]
     return float(manager.output(session.id)) - session.created_at
-
-
-def memory(pid: int) -> tuple[float, float]:
-    """Resident and proportional memory of a process in MB."""
-    fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:])
-    return tuple(int(fields[name].split()[0]) / 1024 for name in ("Rss", "Pss"))  # type: ignore[return-value]
 
 
 def main() -> None:

@@ -18,9 +18,9 @@ class Terminal:
     """160 by 45 cells; everything that the program writes is kept."""
 
     def __init__(self, argv: Sequence[str], env: dict[str, str] | None = None) -> None:
-        self.written = b""
+        self.written = bytearray()
         self._master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 45, 160, 0, 0))
+        self._set_size(160)
         settings = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LC_ALL": "C.UTF-8", **(env or {})}
         inherited = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
         self.process = subprocess.Popen(
@@ -32,23 +32,53 @@ class Terminal:
         """Take what comes within this time; how many bytes that were."""
         before, deadline = len(self.written), time.perf_counter() + seconds
         while (left := deadline - time.perf_counter()) > 0:
-            if select.select([self._master], [], [], left)[0]:
+            if self._has_more(left):
                 self._take()
         return len(self.written) - before
 
-    def until(self, text: str, timeout: float = 30.0) -> float:
-        """Read until this was written after now; the moment (``perf_counter``) at which it was."""
-        start, deadline = len(self.written), time.perf_counter() + timeout
+    def until(self, text: str, timeout: float = 30.0, *, since: int | None = None) -> float:
+        """Read until this was written after now, or after so many bytes; the moment (``perf_counter``) at which it was.
+
+        Raises:
+            TimeoutError: it was not.
+        """
+        start, deadline = len(self.written) if since is None else since, time.perf_counter() + timeout
         while text.encode() not in self.written[max(0, start - len(text)) :]:
             if time.perf_counter() > deadline:
                 raise TimeoutError(f"{text!r} never came")
-            if select.select([self._master], [], [], 0.1)[0]:
+            if self._has_more(0.1):
                 self._take()
         return time.perf_counter()
+
+    def until_quiet(self, seconds: float = 0.05, timeout: float = 30.0) -> tuple[float, float, int]:
+        """Read until nothing came for so long; the moments of the first and the last byte, and how many came.
+
+        Raises:
+            TimeoutError: not even a first byte came.
+        """
+        start, first, last = len(self.written), None, time.perf_counter()
+        while self.process.poll() is None and self._has_more(timeout if first is None else seconds):
+            last = time.perf_counter()
+            first = first or last
+            self._take()
+        if first is None:
+            raise TimeoutError(f"nothing came within {timeout} s")
+        return first, last, len(self.written) - start
+
+    def _has_more(self, seconds: float) -> bool:
+        return bool(select.select([self._master], [], [], seconds)[0])
 
     def press(self, keys: str) -> None:
         """Send keys."""
         os.write(self._master, keys.encode())
+
+    def resize(self, columns: int) -> None:
+        """Make it so many cells wide, and tell the program."""
+        self._set_size(columns)
+        self.process.send_signal(signal.SIGWINCH)
+
+    def _set_size(self, columns: int) -> None:
+        fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", 45, columns, 0, 0))
 
     def cpu_ms(self) -> float:
         """What the program itself has used so far."""
@@ -61,7 +91,7 @@ class Terminal:
         self.process.send_signal(signal.SIGTERM)
         deadline = time.perf_counter() + 10
         while self.process.poll() is None and time.perf_counter() < deadline:
-            if select.select([self._master], [], [], 0.05)[0]:
+            if self._has_more(0.05):
                 self._take()
         self.process.kill()
         self.process.wait()

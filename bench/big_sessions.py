@@ -1,0 +1,156 @@
+"""State folders for the viewer's benchmarks: a small session on top, and below it one of any size, made on the spot.
+
+The big one is a session whose agent said one word; its turn file is then replaced.
+"""
+
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from msgspec import Struct
+from sample import DONE, THREAD, is_message, message, steps
+
+from agentdash.sessions.manager import SessionManager
+
+NEEDLE = "a needle in the hay"
+SMALL_END = "The last step of the small one."
+SMALL_STEPS = 30
+SPARSE_BYTES = 10_000_000_000
+STRETCHES, STRETCH_STEPS, END_STEPS = 100, 50, 1_000
+"""Places of the sparse file that hold real lines, and how many steps each; the first and the last hold more."""
+
+
+class Written(Struct, frozen=True):
+    """What a turn file was filled with."""
+
+    name: str
+    path: Path
+    megabytes: float
+    steps: int
+    messages: int
+    end: str
+    """Text of the last message."""
+    needles: list[int]
+    """Numbers of the steps that have the needle: all in the last tenth."""
+
+    @property
+    def counted(self) -> str:
+        """What stands in the line of counts once everything is read."""
+        return f"2 messages {self.messages:,}\x1b"
+
+    @property
+    def first_hit(self) -> str:
+        """What stands before the first needle."""
+        return f"Step {self.needles[0]}: "
+
+    @property
+    def all_searched(self) -> str:
+        """What stands at the end of the line of counts once everything was searched from the beginning."""
+        return f"1 of {len(self.needles)}\x1b"
+
+
+class Home(Struct, frozen=True):
+    """A state folder."""
+
+    path: Path
+    config: Path
+    session: str
+    big: Written
+
+    @property
+    def env(self) -> dict[str, str]:
+        """What an agentdash needs to know of it."""
+        return {"AGENTDASH_HOME": str(self.path), "AGENTDASH_CONFIG": str(self.config)}
+
+    @property
+    def file(self) -> Path:
+        """The turn file of the big one."""
+        return self.path / "sessions" / self.session / "turns" / "turn_1.jsonl"
+
+    def forget_indexes(self) -> None:
+        """The next opening is a first one."""
+        shutil.rmtree(self.path / "cache", ignore_errors=True)
+
+
+def dense(path: Path, count: int, *, done: bool = True) -> Written:
+    """A file of so many steps."""
+    needles = list(range(count * 95 // 100 + 4, count, max(10, count // 100)))
+    name = f"{count // 1000}k"
+    end = f"The last step of {name}."
+    with path.open("wb") as out:
+        out.write(THREAD)
+        out.writelines(steps(range(count), dict.fromkeys(needles, NEEDLE)))
+        out.writelines([message(count, end), DONE] if done else [message(count, end)])
+    return _written(name, path, count, end, needles)
+
+
+def sparse(path: Path) -> Written:
+    """A file of 10 GB: between its stretches of real lines lie holes, each one long line of NULs."""
+    counts = [END_STEPS, *[STRETCH_STEPS] * (STRETCHES - 2), END_STEPS]
+    total = sum(counts)
+    needles, end, first = list(range(total - 496, total, 100)), "The last step of 10 GB.", 0
+    with path.open("wb") as out:
+        out.write(THREAD)
+        for number, count in enumerate(counts):
+            if number:
+                out.seek(number * SPARSE_BYTES // (STRETCHES - 1))
+                out.write(b"\n")
+            out.writelines(steps(range(first, first + count), dict.fromkeys(needles, NEEDLE)))
+            first += count
+        out.writelines([message(total, end), DONE])
+    return _written("10 GB", path, total, end, needles)
+
+
+def _written(name: str, path: Path, count: int, end: str, needles: list[int]) -> Written:
+    said = sum(map(is_message, range(count))) + 1
+    return Written(name, path, path.stat().st_size / 1e6, count, said, end, needles)
+
+
+def replaced(scratch: Path, big: Written) -> Home:
+    """A state folder whose second session has this file for its turn."""
+    path = scratch / f"home-{big.name.replace(' ', '')}"
+    small = scratch / "small.jsonl"
+    small.write_bytes(THREAD + b"".join(steps(range(SMALL_STEPS))) + message(SMALL_STEPS, SMALL_END) + DONE)
+    config = _settings(scratch / f"{path.name}.toml", f"cat <<'end'\n{DONE.decode()}end\n")
+    with SessionManager(path, config) as manager:
+        ids = [manager.spawn("Fix the parser.", agent="codex", title=t).id for t in (f"big {big.name}", "small")]
+        manager.wait(ids, timeout=60)
+    home = Home(path, config, ids[0], big)
+    small.replace(_turn_file(path, ids[1]))
+    big.path.replace(_turn_file(path, ids[0]))
+    return home
+
+
+def _turn_file(home: Path, session: str) -> Path:
+    """Where the turn of a session lies; the times of what it said before mean nothing any more."""
+    turns = home / "sessions" / session / "turns"
+    (turns / "turn_1.times").unlink()
+    return turns / "turn_1.jsonl"
+
+
+@contextmanager
+def live(scratch: Path, big: Written) -> Iterator[tuple[Home, Path]]:
+    """A state folder with a session at work that has these steps already; what comes through the pipe, it says."""
+    path, pipe = scratch / f"live-{big.name}", scratch / f"pipe-{big.name}"
+    os.mkfifo(pipe)
+    config = _settings(scratch / f"{path.name}.toml", f"cat {big.path}\nexec cat <> {pipe}\n")
+    with SessionManager(path, config) as manager:
+        session = manager.spawn("Fix the parser.", agent="codex", title=f"live {big.name}")
+        try:
+            while manager.get(session.id).steps < big.steps:
+                time.sleep(0.1)
+            yield Home(path, config, session.id, big), pipe
+        finally:
+            manager.stop(session.id, now=True)
+
+
+def _settings(path: Path, script: str) -> Path:
+    """Settings in which codex is a shell script."""
+    program = path.with_suffix(".sh")
+    program.write_text(f"#!/bin/sh\n{script}")
+    program.chmod(0o700)
+    path.write_text(f'[agents.codex]\nbin = "{program}"\n')
+    return path

@@ -1,0 +1,52 @@
+"""A session at work in ``agentdash watch``: from the agent's write to the screen, and what that costs in bytes."""
+
+import statistics
+import time
+from pathlib import Path
+
+from big_sessions import Written, live
+from keys import Watch
+from msgspec import Struct
+from sample import message
+
+APPENDS, IDLE_SECONDS = 15, 10
+SETTLED_SECONDS = 1.5
+"""After so long the counts and the headline have caught up with the line, too."""
+
+
+class Growth(Struct, frozen=True):
+    """What following costs."""
+
+    latencies: list[float]
+    """Milliseconds from the agent's write until the line is on the screen."""
+    bytes_a_line: float
+    cpu_a_line: float
+    """Milliseconds."""
+    idle_bytes: int
+    """Of ten seconds in which the session says nothing."""
+
+
+def growth(scratch: Path, big: Written) -> Growth:
+    """Follow a session that has these steps already."""
+    with live(scratch, big) as (home, pipe):
+        watch = Watch(home)
+        try:
+            idle = idle_bytes(watch)
+            cpu, latencies, sizes = watch.cpu_ms(), [], []
+            with pipe.open("wb", buffering=0) as agent:
+                for number in range(APPENDS):
+                    before, began, token = len(watch.written), time.perf_counter(), f"token-{number:04}-x"
+                    agent.write(message(big.steps + 1 + number, token))
+                    latencies.append((watch.until(token) - began) * 1000)
+                    watch.read(SETTLED_SECONDS)
+                    sizes.append(len(watch.written) - before)
+            cpu = watch.cpu_ms() - cpu
+        finally:
+            watch.close()
+    return Growth(latencies, statistics.median(sizes), cpu / APPENDS, idle)
+
+
+def idle_bytes(watch: Watch) -> int:
+    """What ten seconds write in which nothing happens."""
+    watch.read(3)
+    return watch.read(IDLE_SECONDS)

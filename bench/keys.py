@@ -1,0 +1,115 @@
+"""What a key costs in ``agentdash watch``, in sessions of several sizes at once, so that noise meets all alike."""
+
+import statistics
+import sys
+import time
+from collections.abc import Sequence
+
+from big_sessions import NEEDLE, Home
+from msgspec import Struct
+from terminal import Terminal
+
+PRESSES = 15
+KEYS = (
+    ("cursor up", "k", "G", ""),
+    ("page up", "\x1b[5~", "G", ""),
+    ("page down", "\x1b[6~", "g", ""),
+    ("home", "g", "", "G"),
+    ("end", "G", "g", "g"),
+    ("failure before", "E", "G", ""),
+    ("unfold", "l", "Gkkkk", "h"),
+    ("only commands", "4", "Gkkkk", "0"),
+    ("all kinds", "0", "Gkkkk4", "4"),
+)
+"""What it does; the key; the keys before all presses, and before each."""
+
+
+class Cost(Struct, frozen=True):
+    """Milliseconds from a key to the first and to the last byte; how many bytes; CPU milliseconds."""
+
+    first: float
+    last: float
+    size: float
+    cpu: float
+
+
+class Watch(Terminal):
+    """``agentdash watch`` on the big session, after everything is read."""
+
+    def __init__(self, home: Home) -> None:
+        super().__init__([sys.executable, "-m", "agentdash", "watch", home.session], home.env)
+        self.home = home
+        self.until(home.big.counted, timeout=300)
+        self.until_quiet(0.5)
+
+    def type(self, keys: str) -> None:
+        """Press one key after the other, each after the screen came to rest."""
+        for key in keys:
+            self.press(key)
+            self.read(0.15)
+
+    def cost(self, key: str) -> Cost:
+        """One press."""
+        cpu, began = self.cpu_ms(), time.perf_counter()
+        self.press(key)
+        first, last, size = self.until_quiet()
+        return Cost((first - began) * 1000, (last - began) * 1000, size, self.cpu_ms() - cpu)
+
+    def resized(self, columns: int) -> Cost:
+        """One change of the width."""
+        cpu, began = self.cpu_ms(), time.perf_counter()
+        self.resize(columns)
+        first, last, size = self.until_quiet(0.2)
+        return Cost((first - began) * 1000, (last - began) * 1000, size, self.cpu_ms() - cpu)
+
+
+def costs(watches: Sequence[Watch]) -> list[tuple[str, list[Cost]]]:
+    """What each key costs, at each size: medians, but the mean of the CPU, whose clock is coarse."""
+    found = []
+    for name, key, before_all, before_each in KEYS:
+        measured: list[list[Cost]] = [[] for _ in watches]
+        for watch in watches:
+            watch.type(before_all)
+        for _ in range(PRESSES):
+            for watch, row in zip(watches, measured, strict=True):
+                watch.type(before_each)
+                row.append(watch.cost(key))
+        for watch in watches:
+            watch.type("0")
+        found.append((name, [typical(row) for row in measured]))
+    return found
+
+
+def resizes(watches: Sequence[Watch]) -> list[tuple[str, list[Cost]]]:
+    """What it costs to make the terminal narrower, and wider again, where the end is shown and in the middle."""
+    found = []
+    for where, keys in (("at the end", "G"), ("further up", "G" + "b" * 10)):
+        for watch in watches:
+            watch.type(keys)
+        measured: dict[int, list[list[Cost]]] = {120: [[] for _ in watches], 160: [[] for _ in watches]}
+        for _ in range(PRESSES):
+            for columns, rows in measured.items():
+                for watch, row in zip(watches, rows, strict=True):
+                    row.append(watch.resized(columns))
+        found += [(f"to {columns} columns, {where}", list(map(typical, rows))) for columns, rows in measured.items()]
+    return found
+
+
+def typical(found: Sequence[Cost]) -> Cost:
+    """Medians, and the mean of the CPU."""
+    first, last, size = (statistics.median(getattr(cost, name) for cost in found) for name in ("first", "last", "size"))
+    return Cost(first, last, size, statistics.fmean(cost.cpu for cost in found))
+
+
+def searched(watch: Watch) -> tuple[float, float]:
+    """Milliseconds from Enter until the first place is shown, and until all is searched, from the beginning on."""
+    watch.type("\x1bg/")
+    watch.press(NEEDLE)
+    watch.read(0.3)
+    began = time.perf_counter()
+    watch.press("\r")
+    since = len(watch.written)
+    first = watch.until(watch.home.big.first_hit)
+    done = watch.until(watch.home.big.all_searched, timeout=300, since=since)
+    watch.read(0.5)
+    return (first - began) * 1000, (done - began) * 1000

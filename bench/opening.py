@@ -1,0 +1,105 @@
+"""Opening a session of any size in the dashboard: until its end is shown, until all of it is read, and the memory."""
+
+import statistics
+import sys
+import time
+
+from big_sessions import NEEDLE, SMALL_END, Home
+from measure import memory
+from terminal import Terminal
+
+DASHBOARD = [sys.executable, "-m", "agentdash"]
+OPENINGS, PAGES, JUMPS = 9, 200, 10
+DOWN, UP, ENTER, PAGE_UP = "j", "k", "\r", "\x1b[5~"
+FIRST_READING_SECONDS = 300.0
+
+
+class Dashboard(Terminal):
+    """The dashboard of a state folder, its cursor on the small session."""
+
+    def __init__(self, home: Home) -> None:
+        super().__init__(DASHBOARD, home.env)
+        self.home = home
+        self.until(SMALL_END)
+        self.until_quiet(0.3)
+
+    def open_big(self) -> float:
+        """Milliseconds from the key until the big one's last step is on the screen."""
+        began = time.perf_counter()
+        self.press(DOWN)
+        return (self.until(self.home.big.end) - began) * 1000
+
+    def read_big(self) -> float:
+        """Milliseconds from the key until all of the big one is read."""
+        since, began = len(self.written), time.perf_counter()
+        self.press(DOWN)
+        return (self.until(self.home.big.counted, FIRST_READING_SECONDS, since=since) - began) * 1000
+
+    def leave_big(self) -> None:
+        """Back to the small one; what was found out about the big one is kept by then."""
+        self.press(UP)
+        self.until(SMALL_END)
+        self.until_quiet(0.3)
+
+
+def first_paint(home: Home) -> list[object]:
+    """The row of a size: without a kept index, and with one."""
+    dashboard = Dashboard(home)
+    try:
+        cold = []
+        for _ in range(OPENINGS):
+            home.forget_indexes()
+            cold.append(dashboard.open_big())
+            dashboard.leave_big()
+        dashboard.read_big()
+        dashboard.leave_big()
+        warm = []
+        for _ in range(OPENINGS):
+            warm.append(dashboard.open_big())
+            dashboard.leave_big()
+    finally:
+        dashboard.close()
+    return [home.big.name, home.big.megabytes, statistics.median(cold), max(cold), statistics.median(warm), max(warm)]
+
+
+def reading(home: Home) -> list[object]:
+    """The row of a size: until all is read, without and with a kept index, and what stays in memory, in MB."""
+    home.forget_indexes()
+    dashboard = Dashboard(home)
+    try:
+        taken = dashboard.read_big()
+        dashboard.leave_big()
+        again = dashboard.read_big()
+    finally:
+        dashboard.close()
+    return [home.big.name, taken / 1000, home.big.megabytes / taken * 1000, again / 1000]
+
+
+def kept_memory(home: Home) -> list[list[object]]:
+    """MB above those of the same dashboard with a small session: after all was read, and after it was read in."""
+    home.forget_indexes()
+    dashboard = Dashboard(home)
+    pid = dashboard.process.pid
+    try:
+        small = memory(pid)
+        dashboard.read_big()
+        dashboard.until_quiet(0.5)
+        read = memory(pid)
+        _read_about(dashboard)
+        moved = memory(pid)
+    finally:
+        dashboard.close()
+    rows = []
+    for name, n in (("resident", 0), ("proportional", 1)):
+        rows.append([f"{home.big.name}, {name}", small[n], read[n] - small[n], moved[n] - small[n]])
+    return rows
+
+
+def _read_about(dashboard: Dashboard) -> None:
+    """Page up, to both ends and back, and search everything."""
+    for keys, times in ((ENTER, 1), (PAGE_UP, PAGES), ("gG", JUMPS), ("g", 1), ("/", 1)):
+        for _ in range(times):
+            dashboard.press(keys)
+            dashboard.read(0.06)
+    dashboard.press(f"{NEEDLE}\r")
+    dashboard.until(dashboard.home.big.all_searched, FIRST_READING_SECONDS)
