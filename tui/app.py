@@ -84,6 +84,8 @@ class Dashboard(App[None]):
 
     def on_mount(self) -> None:
         """Begin to watch."""
+        # Back from a suspension the terminal is empty, and nothing that we remember of it is there.
+        self.app_resume_signal.subscribe(self, lambda _: self.screen.refresh(layout=True))
         self._report_mouse()
         self._leave_on_signals()
         self._watch_disk()
