@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from rich.text import Text
 from textual import work
-from textual.app import App, SystemCommand
+from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
@@ -34,12 +34,13 @@ from .screens.main import MainScreen
 from .screens.session_screen import SessionScreen
 from .screens.watch import WatchScreen
 from .themes import THEMES, after
+from .type_ahead import KeysInOrder
 
 TWICE_SECONDS = 2.0
 """Two presses of Ctrl+C within this time quit."""
 
 
-class Dashboard(App[None]):
+class Dashboard(KeysInOrder[None]):
     """Watches the state folder and hands what changed to the main screen."""
 
     CSS_PATH = "agentdash.tcss"

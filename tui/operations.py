@@ -8,8 +8,6 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from textual.app import App
-
 from ..sessions.agents.base import Ladder, Launch
 from ..sessions.manager import SessionManager
 from ..sessions.model import Receipt, Session
@@ -22,12 +20,13 @@ from .requests import Requests
 from .screens.confirm import ConfirmScreen
 from .screens.new_session import NewSessionScreen, Offer, SpawnRequest
 from .screens.stopping import StoppingScreen
+from .type_ahead import KeysInOrder
 
 
 class Operations:
     """Starts, prompts, stops and deletes sessions for the main screen."""
 
-    def __init__(self, app: App[Any], manager: SessionManager, requests: Requests, signs: Signs) -> None:
+    def __init__(self, app: KeysInOrder[Any], manager: SessionManager, requests: Requests, signs: Signs) -> None:
         self.app = app
         self._manager = manager
         self._requests = requests
@@ -51,6 +50,10 @@ class Operations:
 
     async def ask_what_to_start(self, cwd: str, like: Session | None = None) -> None:
         """Open the dialog; filled in as the session was, where one is given."""
+        with self.app.keys_held():
+            await self._ask_what_to_start(cwd, like)
+
+    async def _ask_what_to_start(self, cwd: str, like: Session | None) -> None:
         agents = await self._requests.ask(self._manager.agents)
         if agents is None:
             return
@@ -187,12 +190,14 @@ class Operations:
         return receipt
 
     async def _confirmed(self, verb: str, session: Session, consequence: str) -> bool:
-        processes = await self._requests.ask(self._manager.processes, session.id)
-        if processes is None:
-            return False
-        question = f'{verb} "{sayings.title(session)}"?'
-        screen = ConfirmScreen(question, sayings.process_lines(session, processes), consequence, verb.lower())
-        return await self.app.push_screen_wait(screen)
+        with self.app.keys_held():
+            processes = await self._requests.ask(self._manager.processes, session.id)
+            if processes is None:
+                return False
+            question = f'{verb} "{sayings.title(session)}"?'
+            screen = ConfirmScreen(question, sayings.process_lines(session, processes), consequence, verb.lower())
+            answer = self.app.push_screen(screen, wait_for_dismiss=True)
+        return await answer
 
 
 def _fields(request: SpawnRequest) -> dict[str, Any]:

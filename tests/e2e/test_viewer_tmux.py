@@ -2,8 +2,11 @@
 
 import json
 import subprocess
+import sys
 
 import pytest
+
+AGENTDASH = (sys.executable, "-m", "agentdash")
 
 
 @pytest.fixture
@@ -76,7 +79,7 @@ def test_watching_two_side_by_side(read, manager, terminal):
 
 
 def test_watch_needs_a_session_that_exists(manager):
-    done = subprocess.run(["agentdash", "watch", "nothing"], capture_output=True, text=True, check=False)
+    done = subprocess.run([*AGENTDASH, "watch", "nothing"], capture_output=True, text=True, check=False)
     assert done.returncode in (1, 2)
     assert "Traceback" not in done.stderr
 
@@ -125,6 +128,6 @@ def test_a_session_that_grows_is_followed_and_left_alone_by_who_reads(manager, t
 def test_json_of_steps_is_one_array_however_many(manager):
     session = manager.run(["seq", "1", "1500"])
     manager.wait([session.id], timeout=60)
-    done = subprocess.run(["agentdash", "trajectory", session.id, "--json"], capture_output=True, text=True, check=True)
+    done = subprocess.run([*AGENTDASH, "trajectory", session.id, "--json"], capture_output=True, text=True, check=True)
     steps = json.loads(done.stdout)
     assert [step["text"] for step in steps if step["kind"] == "message"] == [str(n) for n in range(1, 1501)]

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from textual.events import Key
 
 from agentdash.tui.app import Dashboard
 from agentdash.tui.screens.main import MainScreen
@@ -39,6 +40,12 @@ class Driver:
 
     async def press(self, *keys):
         await self.pilot.press(*keys)
+
+    def burst(self, text):
+        """Keys that all arrive before the first of them is handled, as over a slow line."""
+        names = {"\n": "enter", "\x1b": "escape"}
+        for character in text:
+            self.app.post_message(Key(names.get(character, character), character))
 
     async def screen(self, kind):
         await self.until(lambda: isinstance(self.app.screen, kind) and self.app.screen.is_mounted)

@@ -2,6 +2,7 @@
 
 import pytest
 from msgspec import structs
+from textual.events import Paste
 
 from agentdash.sessions.errors import SessionBusyError, UsageError
 from agentdash.sessions.model import Receipt, Status, Step, StepKind, StepStatus, Stopping
@@ -184,6 +185,32 @@ async def test_what_is_typed_on_after_enter_is_text_and_never_a_command(dashboar
         await d.called("inject", "done0001", "alpha")
         await d.until(lambda: d.main.detail.prompt.input.text == "Xq")
         assert not [call for call in d.manager.calls if call[0] == "stop"]
+
+
+async def test_text_in_one_burst_with_the_key_that_opens_the_prompt_is_text(dashboard):
+    async with dashboard() as d:
+        await d.select("done0001")
+        d.burst("kjiXqx\x1b")
+        await d.until(lambda: d.main.detail.prompt.input.text == "Xqx")
+        await d.until(lambda: d.app.focused is d.main.table)
+        assert not d.manager.calls
+
+
+async def test_text_in_one_burst_with_the_key_that_opens_a_dialog_is_text(dashboard):
+    async with dashboard() as d:
+        d.burst("nqXx")
+        dialog = await d.screen(NewSessionScreen)
+        await d.until(lambda: dialog.query_one(PromptInput).text == "qXx")
+        assert not [call for call in d.manager.calls if call[0] in ("stop", "stop_now")]
+
+
+async def test_keys_after_a_pasted_text_come_after_it(dashboard):
+    async with dashboard() as d:
+        await d.select("done0001")
+        d.burst("i")
+        d.app.post_message(Paste("Xx\nq"))
+        d.burst("j")
+        await d.until(lambda: d.main.detail.prompt.input.text == "Xx\nqj")
 
 
 async def test_a_second_prompt_that_is_too_early_is_given_back(dashboard, manager, monkeypatch):
