@@ -154,6 +154,11 @@ class Session(Struct, frozen=True, kw_only=True):
         return self.seen_at is None or self.seen_at < self.updated_at
 
     @property
+    def last_sign_at(self) -> int:
+        """When it ended or, while it runs, when its agent last printed something; UTC ms."""
+        return self.ended_at or self.last_event_at or self.started_at or self.created_at
+
+    @property
     def unread(self) -> int:
         """Steps since somebody looked: all of them where nobody did, 0 where it is not known how many there were."""
         if self.seen_steps is None and self.seen_at is not None:
