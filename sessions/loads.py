@@ -2,20 +2,9 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
-from msgspec import Struct
-
 from .clock import monotonic
+from .model import Load
 from .process_list import ProcessInfo
-
-
-class Load(Struct, frozen=True, kw_only=True):
-    """The cost of one session's processes."""
-
-    processes: int
-    rss_bytes: int
-    """Resident memory; what processes share is counted for each."""
-    cpu: float | None = None
-    """Processors kept busy since the look before, so 1.0 is one of them; None at the first look."""
 
 
 class Loads:

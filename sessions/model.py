@@ -330,6 +330,16 @@ class Receipt(Struct, frozen=True, kw_only=True):
         return f"{len(self.ended)} {word} ended{f' ({detail})' if detail else ''}, {len(self.left)} left"
 
 
+class Load(Struct, frozen=True, kw_only=True):
+    """The cost of one session's processes."""
+
+    processes: int
+    rss_bytes: int
+    """Resident memory; what processes share is counted for each."""
+    cpu: float | None = None
+    """Processors kept busy since the look before, so 1.0 is one of them; None at the first look."""
+
+
 class Prompt(Struct, frozen=True, kw_only=True):
     """One thing a person said to a session, and how far it got."""
 

@@ -41,12 +41,33 @@ ACTIONS = (
         id="beside", keys="vertical_line", label="beside", help="the marked sessions side by side, or this one alone"
     ),
     Action(id="follow", keys="f,F", label="follow", help="follow the newest step, or stop following"),
+    Action(id="split(-5)", keys="less_than_sign", label="smaller", help="less room for the table", weight=0),
+    Action(id="split(5)", keys="greater_than_sign", label="larger", help="more room for the table", weight=0),
+    Action(id="zoom", keys="plus", label="zoom", help="the whole screen for this pane, or for both", weight=0),
+    Action(id="meter", keys="f3", label="meter", help="what the dashboard itself costs", weight=0),
     Action(id="theme", keys="t", label="theme", help="the next theme: dark, light, colour-blind-safe", weight=0),
     Action(id="mouse", keys="f2", label="mouse", help="mouse on or off; off: the terminal selects", weight=0),
     Action(id="back", keys="escape", label="back", help="back by one level; never stops or quits", weight=0),
     Action(id="help", keys="question_mark", label="help", help="this page", weight=6),
     Action(id="quit", keys="q", label="quit", help="leave the dashboard; the sessions go on", weight=7),
 )
+
+TABLE_ACTIONS = (
+    Action(id="filter", keys="slash", label="filter", help="show only some: words, state:failed, cost:>1", weight=5),
+    Action(id="quick('0')", keys="0", label="all", help="sessions of every state", weight=0),
+    Action(id="quick('1')", keys="1", label="needs you", help="only what needs you", weight=0),
+    Action(id="quick('2')", keys="2", label="at work", help="only what is at work", weight=0),
+    Action(id="quick('3')", keys="3", label="failed", help="only what failed or was lost", weight=0),
+    Action(id="quick('4')", keys="4", label="done", help="only what is done", weight=0),
+    Action(id="quick('5')", keys="5", label="queued", help="only what waits in the queue", weight=0),
+    Action(id="here", keys="full_stop", label="here", help="only this folder, or all again", weight=0),
+    Action(id="sort", keys="s", label="sort", help="choose the order", weight=1),
+    Action(id="reverse", keys="S", label="reverse", help="the other way round", weight=0),
+    Action(id="group", keys="T", label="group", help="one list, a tree, in folders, in agents", weight=0),
+    Action(id="columns", keys="C", label="columns", help="choose, order and size the columns", weight=0),
+    Action(id="views", keys="V", label="views", help="go to a saved view, or save this one", weight=0),
+)
+"""What can be done by key in the table; they go before the keys of the whole screen."""
 
 VIEWER_ACTIONS = (
     Action(id="search", keys="slash", label="search", help="search all steps", weight=6),
@@ -84,7 +105,8 @@ _TEXTUALS_OWN = (
 )
 _NAMES = {
     "vertical_line": "|", "space": "Space",
-    "full_stop": ".", "question_mark": "?", "equals_sign": "=",
+    "full_stop": ".", "asterisk": "*", "plus": "+", "less_than_sign": "<", "greater_than_sign": ">",
+    "question_mark": "?", "equals_sign": "=",
     "slash": "/", "number_sign": "#", "escape": "Esc", "pagedown": "PgDn",
     "left_square_bracket": "[", "right_square_bracket": "]", "left_curly_bracket": "{", "right_curly_bracket": "}",
     "pageup": "PgUp", "ctrl+j": "Ctrl+J",
@@ -97,7 +119,7 @@ def bindings() -> list[BindingType]:
 
 
 _WATCHING = frozenset(
-    {"write_prompt", "stop", "kill", "retry", "processes", "follow", "theme", "mouse", "back", "help", "quit"}
+    {"write_prompt", "stop", "kill", "retry", "processes", "follow", "meter", "theme", "mouse", "back", "help", "quit"}
 )
 """What can be done where there is no table."""
 
@@ -109,12 +131,32 @@ def watch_bindings() -> list[BindingType]:
     return [*own, *(binding for action, binding in zip(ACTIONS, bindings(), strict=True) if action.id in _WATCHING)]
 
 
+def table_bindings() -> list[BindingType]:
+    """The keys of somebody who looks at the table."""
+    return [Binding(action.keys, action.id, action.help, show=False) for action in TABLE_ACTIONS]
+
+
 def viewer_bindings() -> list[BindingType]:
     """The keys of somebody who reads."""
     return [Binding(action.keys, action.id, action.help, show=False) for action in VIEWER_ACTIONS]
 
 
-_ALWAYS = frozenset({"new_session", "write_prompt", "help", "quit", "back", "theme", "mouse", "undo", "next_pane"})
+_ALWAYS = frozenset(
+    {
+        "new_session",
+        "write_prompt",
+        "help",
+        "quit",
+        "back",
+        "theme",
+        "mouse",
+        "undo",
+        "next_pane",
+        "split",
+        "zoom",
+        "meter",
+    }
+)
 
 
 def _can_stop(session: Session) -> bool:
@@ -141,11 +183,15 @@ def possible(action_id: str, session: Session | None) -> bool:
 
 def footer(session: Session | None, width: int, *, reading: bool = False, table: bool = True) -> list[tuple[str, str]]:
     """Keys and labels of what can be done now, as many as fit; what reading needs stands before the rest."""
-    shown = [action for action in (VIEWER_ACTIONS if reading else ()) if action.weight]
-    taken = {action.keys for action in VIEWER_ACTIONS} if reading else set()
+    own = VIEWER_ACTIONS if reading else TABLE_ACTIONS if table else ()
+    shown = [action for action in own if action.weight] if reading else []
+    taken = {action.keys for action in own}
     here = [action for action in ACTIONS if table or action.id in _WATCHING]
     usual = (action for action in here if action.weight and action.keys not in taken)
     shown += [action for action in usual if possible(action.id, session)]
+    if not reading:
+        last = [action for action in shown if action.id in ("help", "quit")]
+        shown = [*(a for a in shown if a not in last), *(a for a in own if a.weight), *last]
     while shown and sum(len(key_name(a.keys)) + len(a.label) + 4 for a in shown) - 3 > width:
         shown.remove(min(shown, key=lambda action: action.weight))
     return [(key_name(action.keys), action.label) for action in shown]
@@ -154,7 +200,7 @@ def footer(session: Session | None, width: int, *, reading: bool = False, table:
 def help_sections(*, reading: bool = False) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Everything by key, in groups: a heading, and pairs of keys and what they do; first what is valid here."""
     steps = ("steps", [*_told(Trajectory.BINDINGS), *_told(VirtualList.BINDINGS), *_actions(VIEWER_ACTIONS)])
-    sessions = ("sessions", _told(SessionTable.BINDINGS))
+    sessions = ("sessions", [*_told(SessionTable.BINDINGS), *_actions(TABLE_ACTIONS)])
     yield steps if reading else sessions
     yield "everywhere but in a text", [*_actions(ACTIONS), *_TEXTUALS_OWN]
     yield sessions if reading else steps

@@ -28,6 +28,7 @@ from .crash import record
 from .feed import Feed
 from .messages import SessionsChanged
 from .operations import Operations
+from .remembered import Memory
 from .requests import Requests
 from .sayings import Tour
 from .screens.main import MainScreen
@@ -57,6 +58,7 @@ class Dashboard(KeysInOrder[None]):
         plain_ascii: bool = False,
         tour: Tour = (),
         watched: Sequence[Session] = (),
+        alone: bool = False,
     ) -> None:
         look = look or DashboardSettings()
         super().__init__()
@@ -80,7 +82,15 @@ class Dashboard(KeysInOrder[None]):
             self.home = WatchScreen(manager, self.requests, operations, watched, clock=now_ms, signs=characters)
         else:
             self.home = MainScreen(
-                manager, self.feed, self.requests, operations, clock=now_ms, signs=characters, tour=tour
+                manager,
+                self.feed,
+                self.requests,
+                operations,
+                Memory(manager.home),
+                clock=now_ms,
+                signs=characters,
+                tour=tour,
+                alone=alone,
             )
 
     def on_mount(self) -> None:
@@ -169,15 +179,19 @@ class Dashboard(KeysInOrder[None]):
         self._close_messages_no_wait()
 
 
-def run_dashboard(manager: SessionManager, *, tour: Tour = (), watched: Sequence[Session] = ()) -> int:
-    """Open the dashboard until somebody quits, or nothing but the steps of some sessions; the exit code.
+def run_dashboard(
+    manager: SessionManager, *, tour: Tour = (), watched: Sequence[Session] = (), alone: bool = False
+) -> int:
+    """Open the dashboard until somebody quits, or nothing but the steps of some sessions, or the table alone; the exit code.
 
     Raises:
         ConfigError: the settings cannot be used.
         UsageError: there is no terminal to draw on.
     """
     check_terminal()
-    app = Dashboard(manager, look=manager.config().dashboard, plain_ascii=_plain_ascii(), tour=tour, watched=watched)
+    app = Dashboard(
+        manager, look=manager.config().dashboard, plain_ascii=_plain_ascii(), tour=tour, watched=watched, alone=alone
+    )
     try:
         app.run(mouse=False)
     finally:

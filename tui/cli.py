@@ -51,8 +51,8 @@ def cli(context: click.Context) -> int | None:
 for _command in (
     start.spawn, start.run, read.ls, read.show, digest.digest, read.trajectory, read.messages, read.output,
     start.inject, finish.stop, start.retry, finish.rm, finish.ps, keep.archive, keep.restore, keep.clean, read.explain,
-    finish.wait, read.view, watch.watch, changes.changes, export.export, replay.replay, setup.config, setup.demo,
-    setup.completion, doctor.doctor,
+    finish.wait, read.view, watch.watch, watch.table, changes.changes, export.export, replay.replay, setup.config,
+    setup.demo, setup.completion, doctor.doctor,
 ):  # fmt: skip
     cli.add_command(_command)
 

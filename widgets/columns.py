@@ -9,8 +9,7 @@ from functools import lru_cache
 
 from msgspec import Struct, field, structs
 
-from ..sessions.loads import Load
-from ..sessions.model import Session, Status, Stopping
+from ..sessions.model import Load, Session, Status, Stopping
 from ..sessions.text import cell_width, cut, cut_left, one_line, pad
 from . import words
 from .signs import UNICODE, Signs

@@ -15,8 +15,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from ..sessions.loads import Load
-from ..sessions.model import Session
+from ..sessions.model import Load, Session
 from .arrangement import Arrangement
 from .columns import Cell, Choice, Moment, columns, headings
 from .marks import Marks
@@ -100,6 +99,11 @@ class SessionTable(ScrollView, can_focus=True):
         """The sessions that somebody marked, in the order in which that was done."""
         return [session for session in map(self._rows.get, self._marks) if session is not None]
 
+    @property
+    def ranging(self) -> bool:
+        """Whether marks follow the cursor."""
+        return self._marks.ranging
+
     def unmark(self) -> bool:
         """Take all marks away; whether there were any."""
         there = len(self._marks) > 0
@@ -132,7 +136,7 @@ class SessionTable(ScrollView, can_focus=True):
         return len(self._rows.shown), self._rows.total
 
     @property
-    def arrangement(self) -> Arrangement:
+    def order(self) -> Arrangement:
         """The order of the rows."""
         return self._rows.arrangement
 

@@ -1,8 +1,21 @@
-"""The verb that shows the steps of sessions and nothing else: for a pane of its own."""
+"""The verbs that show the table, or the steps of sessions, and nothing else: for panes of their own."""
 
 import click
 
 from . import common
+
+
+@click.command()
+def table() -> int:
+    """The table of sessions alone: for a pane of its own, beside others with `watch`.
+
+    Enter opens a session in the table's place, Esc comes back.  q leaves; the sessions go on.
+    """
+    from ..app import check_terminal, run_dashboard
+
+    check_terminal()
+    with common.open_manager() as manager:
+        return run_dashboard(manager, alone=True)
 
 
 @click.command()

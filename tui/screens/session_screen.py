@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from textual import on, work
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.screen import Screen
 from textual.widget import Widget
@@ -19,6 +20,7 @@ from ...widgets.signs import UNICODE, Signs
 from .. import sayings
 from ..actions import ONE_STEP, WRITING, footer, possible
 from ..detail import Detail
+from ..meter import Meter
 from ..operations import Operations
 from ..outside import Outside
 from ..requests import Requests
@@ -56,6 +58,7 @@ class SessionScreen(Screen[None]):
         self._sending = asyncio.Lock()
         self._came_from: Widget | None = None
         self.keys = Line(signs=signs, id="keys")
+        self.meter = Meter(signs=signs)
 
     @property
     def current(self) -> Session | None:
@@ -68,9 +71,18 @@ class SessionScreen(Screen[None]):
         raise NotImplementedError
 
     @property
+    def chosen(self) -> list[Session]:
+        """The sessions that keys for several are about."""
+        return [self.current] if self.current is not None else []
+
+    @property
     def details(self) -> list[Detail]:
         """All panes that show a session."""
         return [self.detail]
+
+    def foot(self) -> Horizontal:
+        """The last line: the valid keys and, on demand, what the dashboard costs."""
+        return Horizontal(self.keys, self.meter, id="foot")
 
     def uncover(self) -> None:
         """Bring the pane to the front, where there is room for only one."""
@@ -90,7 +102,7 @@ class SessionScreen(Screen[None]):
         if isinstance(self.focused, DocumentPane):
             return ONE_STEP
         reading = self.detail.viewer.has_focus_within
-        return footer(self.current, self.size.width, reading=reading, table=self.has_table)
+        return footer(self.current, self.keys.size.width or self.size.width, reading=reading, table=self.has_table)
 
     def target(self, session: Session | None) -> str:
         """What sending a prompt will do."""
@@ -152,8 +164,12 @@ class SessionScreen(Screen[None]):
 
     @work(group="send")
     async def _send(self, text: str, session: Session | None, detail: Detail) -> None:
+        several = self.chosen
         async with self._sending:  # one after the other: the second may have to wait for the session of the first
-            sent = await self._operations.send(session, text, str(Path.cwd()))
+            if len(several) > 1:
+                sent = await self._operations.bulk.send(several, text)
+            else:
+                sent = await self._operations.send(session, text, str(Path.cwd()))
         if sent:
             detail.prompt.accepted(text)
             detail.steps.following = True
@@ -179,6 +195,11 @@ class SessionScreen(Screen[None]):
         """Follow the newest step, or stop following."""
         self.detail.steps.following = not self.detail.steps.following
 
+    def action_meter(self) -> None:
+        """Show what the dashboard costs, or hide that."""
+        self.meter.toggle()
+        self.call_after_refresh(self.show_words)
+
     async def action_mouse(self) -> None:
         """Mouse on or off."""
         await self.app.run_action("app.mouse")
@@ -189,15 +210,13 @@ class SessionScreen(Screen[None]):
 
     @work
     async def action_stop(self) -> None:
-        """Stop the current session after a question."""
-        if (session := self.current) is not None:
-            await self._operations.stop(session)
+        """Stop the chosen sessions after a question."""
+        await self._operations.stop_chosen(self.chosen)
 
     @work
     async def action_kill(self) -> None:
-        """Stop the current session at once."""
-        if (session := self.current) is not None:
-            await self._operations.stop(session, now=True)
+        """Stop the chosen sessions at once."""
+        await self._operations.stop_chosen(self.chosen, now=True)
 
     @work
     async def action_processes(self) -> None:
