@@ -19,7 +19,7 @@ from .model import Session, Status
 Test = Callable[[Session, int], bool]
 """Whether a session is meant, at a time in UTC ms."""
 
-_WORD = re.compile(r'(!?)(?:([a-z_]+):)?(?:"([^"]*)"?|(\S+))|(!?)([a-z_]+):(?=\s|$)', re.IGNORECASE)
+_WORD = re.compile(r'(?=\S)(!?)(?:([A-Za-z_]+):)?(?:"([^"]*)"?|(\S*))')
 _AMOUNT = re.compile(r"(>=|<=|>|<|=)?\s*\$?(.+)")
 _COUNT = re.compile(r"(\d+(?:\.\d+)?)([km]?)", re.IGNORECASE)
 _COMPARE: Mapping[str, Callable[[float, float], bool]] = {
@@ -48,14 +48,18 @@ def parse(text: str) -> Filter:
     Raises:
         UsageError: an unknown field, or a value that its field cannot take; it says which ones it can.
     """
-    return Filter(" ".join(text.split()), tuple(_test(match) for match in _WORD.finditer(text)))
+    tests = [test for match in _WORD.finditer(text) if (test := _test(match)) is not None]
+    return Filter(" ".join(text.split()), tuple(tests))
 
 
-def _test(match: re.Match[str]) -> Test:
-    inverted, field, quoted, plain, *unfinished = match.groups()
-    if unfinished[1]:
-        raise UsageError(f"{unfinished[1]}: needs a value, such as {_example(unfinished[1].lower())}.")
+def _test(match: re.Match[str]) -> Test | None:
+    """What one word asks; None for one that is only begun."""
+    inverted, field, quoted, plain = match.groups()
     value = quoted if quoted is not None else plain
+    if not value and not field:
+        return None
+    if not value:
+        raise UsageError(f"{field}: needs a value, such as {_example(field.lower())}.")
     test = _field(field.lower(), value, f"{field}:{value}") if field else _anywhere(value)
     return (lambda session, now: not test(session, now)) if inverted else test
 

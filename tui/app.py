@@ -182,7 +182,9 @@ class Dashboard(KeysInOrder[None]):
 def run_dashboard(
     manager: SessionManager, *, tour: Tour = (), watched: Sequence[Session] = (), alone: bool = False
 ) -> int:
-    """Open the dashboard until somebody quits, or nothing but the steps of some sessions, or the table alone; the exit code.
+    """Open the dashboard until somebody quits; the exit code.
+
+    ``watched`` shows nothing but the steps of these sessions, ``alone`` nothing but the table.
 
     Raises:
         ConfigError: the settings cannot be used.

@@ -188,11 +188,18 @@ class TablePane(Vertical):
     def say(self) -> None:
         """Put the line above the table right."""
         view, width = self.view, self.size.width
-        chosen = [f"/{view.filter}"] if view.filter else []
+        chosen = [f"/{view.filter}"] if view.filter and not self.has_class("-asking") else []
         chosen += [QUICK[view.quick][0]] if view.quick in QUICK else []
         chosen += [f"only {place(view.folder)}"] if view.folder else []
         marked = len(self.table.marked)
-        said = table_bar(chosen, self.table.counts, view.arrangement, marked, ranging=self.table.ranging, width=width)
+        said = table_bar(
+            chosen,
+            self.table.counts if view.chooses else None,
+            view.arrangement,
+            marked,
+            ranging=self.table.ranging,
+            width=width,
+        )
         if self._problem:
             said = sayings.problem(self._problem, width)
         self.bar.say(said)
@@ -227,15 +234,14 @@ class TablePane(Vertical):
         self.screen.set_focus(self.table)
 
     def _try(self, text: str) -> None:
-        """Show what a filter means while it is being written; what cannot be understood is told in its place."""
+        """Show what a filter means while it is being written; what cannot be understood is told, and hides nothing."""
         view = structs.replace(self.view, filter=" ".join(text.split()))
         self._problem = ""
         try:
             view.chooser()
         except UsageError as error:
             self._problem = clean(str(error))
-            self.say()
-            return
+            view = structs.replace(view, filter=self._before)
         self.view = view
         self._apply()
 

@@ -137,20 +137,20 @@ OTHERS = (
 """What stands between the state and the text where nobody chose other columns."""
 
 _MORE = (
-    Column("created", 7, _created, rank=11, right=True, help="since it was started for the first time"),
-    Column("steps", 6, lambda s, _: f"{s.steps}", rank=11, right=True, help="steps of all turns"),
-    Column("source", 9, _source, rank=11, help="who started it: you, or an orchestrator"),
-    Column("folder", 20, lambda s, _: one_line(words.place(s.cwd)), rank=11, cut_left=True, help="its whole folder"),
+    Column("created", 7, _created, rank=2, right=True, help="since it was started for the first time"),
+    Column("steps", 6, lambda s, _: f"{s.steps}", rank=2, right=True, help="steps of all turns"),
+    Column("source", 9, _source, rank=2, help="who started it: you, or an orchestrator"),
+    Column("folder", 20, lambda s, _: one_line(words.place(s.cwd)), rank=2, cut_left=True, help="its whole folder"),
     Column(
         "cpu",
         5,
         _load(lambda load: words.percent(load.cpu)),
-        rank=11,
+        rank=2,
         right=True,
         help="what its processes use of a processor",
     ),
-    Column("mem", 7, _load(lambda load: words.size(load.rss_bytes)), rank=11, right=True, help="their memory"),
-    Column("procs", 5, _load(lambda load: str(load.processes)), rank=11, right=True, help="how many of them it has"),
+    Column("mem", 7, _load(lambda load: words.size(load.rss_bytes)), rank=2, right=True, help="their memory"),
+    Column("procs", 5, _load(lambda load: str(load.processes)), rank=2, right=True, help="how many of them it has"),
 )
 COLUMNS = {column.heading: column for column in (*OTHERS, *_MORE)}
 """What can be chosen, by name."""
@@ -289,9 +289,13 @@ def fitted(column: Column, session: Session, moment: Moment) -> str:
     return pad(text, column.width, right=column.right)
 
 
+_TOLD = frozenset({"age", "agent", "where", "folder"})
+"""Columns that are as bright as the text of what is at work."""
+
+
 def _cell_role(column: Column, colour: str) -> str:
     if column in (STATE, _MARK):
         return colour
     if column.heading == _NEW.heading:
         return "good" if colour == "good" else "dim"
-    return "dim" if colour == "dim" or column.rank >= 4 else "text"
+    return "text" if colour != "dim" and column.heading in _TOLD else "dim"

@@ -8,13 +8,19 @@ from .paint import MUTED
 
 
 def table_bar(
-    chosen: list[str], counts: tuple[int, int], arrangement: Arrangement, marked: int, *, ranging: bool, width: int
+    chosen: list[str],
+    counts: tuple[int, int] | None,
+    arrangement: Arrangement,
+    marked: int,
+    *,
+    ranging: bool,
+    width: int,
 ) -> Content:
     """The line; empty where the table shows everything in its usual order.
 
     Args:
         chosen: what was asked for, in words.
-        counts: how many sessions are shown, and how many there are.
+        counts: how many sessions are shown, and how many there are, where that differs.
         arrangement: their order.
         marked: how many are marked.
         ranging: whether a range of marks is open.
@@ -23,6 +29,7 @@ def table_bar(
     parts: list[tuple[str, str]] = []
     if chosen:
         parts.append((one_line("  ".join(chosen)), "bold $text-warning"))
+    if counts is not None:
         parts.append((f"{counts[0]:,} of {counts[1]:,}", "$foreground"))
     order = _order(arrangement)
     if order:
@@ -31,7 +38,7 @@ def table_bar(
         parts.append((f"{marked:,} marked" + (": v ends the range" if ranging else ""), "bold $text-primary"))
     if not parts:
         return Content("")
-    if chosen or marked:
+    if counts is not None or marked:
         parts.append(("Esc clears", MUTED))
     return _fitting(parts, width)
 

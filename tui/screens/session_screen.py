@@ -126,6 +126,9 @@ class SessionScreen(Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
         """A key that makes no sense for the current session does nothing."""
+        several = self.chosen
+        if len(several) > 1:
+            return any(possible(action, session) for session in several)
         return possible(action, self.current)
 
     @on(Detail.Resized)
