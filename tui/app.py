@@ -17,7 +17,6 @@ from textual.screen import Screen
 from ..sessions import watch
 from ..sessions.clock import monotonic, now_ms
 from ..sessions.config import DashboardSettings
-from ..sessions.errors import UsageError
 from ..sessions.manager import SessionManager
 from ..sessions.model import Session
 from ..widgets import signs
@@ -59,6 +58,7 @@ class Dashboard(KeysInOrder[None]):
         tour: Tour = (),
         watched: Sequence[Session] = (),
         alone: bool = False,
+        first: tuple[Sequence[Session], int] | None = None,
     ) -> None:
         look = look or DashboardSettings()
         super().__init__()
@@ -73,7 +73,7 @@ class Dashboard(KeysInOrder[None]):
         self._manager = manager
         self.requests = Requests(self, manager.home)
         self.feed = Feed(manager, self._announce, lambda wait: self.set_timer(wait, self.feed.tell))
-        self.feed.prime()
+        self.feed.prime(first[0] if first else None)
         characters = signs.ASCII if plain_ascii else signs.UNICODE
         operations = Operations(self, manager, self.requests, characters)
         self.home: MainScreen | WatchScreen
@@ -91,6 +91,7 @@ class Dashboard(KeysInOrder[None]):
                 signs=characters,
                 tour=tour,
                 alone=alone,
+                missing=first[1] - len(first[0]) if first else 0,
             )
 
     def on_mount(self) -> None:
@@ -100,6 +101,8 @@ class Dashboard(KeysInOrder[None]):
         self._report_mouse()
         self._leave_on_signals()
         self._watch_disk()
+        # The rest of a first page; nothing, where that was everything.
+        self.call_after_refresh(self._catch_up)
 
     def get_default_screen(self) -> Screen[Any]:
         """Our own screen, without an empty one below it."""
@@ -153,6 +156,10 @@ class Dashboard(KeysInOrder[None]):
             if change.sweep:
                 self._settle()
 
+    @work
+    async def _catch_up(self) -> None:
+        await self.requests.expect(self.feed.pull())
+
     @work(exclusive=True, group="settle")
     async def _settle(self) -> None:
         await self.requests.ask(self._manager.settle)
@@ -180,19 +187,33 @@ class Dashboard(KeysInOrder[None]):
 
 
 def run_dashboard(
-    manager: SessionManager, *, tour: Tour = (), watched: Sequence[Session] = (), alone: bool = False
+    manager: SessionManager,
+    *,
+    tour: Tour = (),
+    watched: Sequence[Session] = (),
+    alone: bool = False,
+    first: tuple[Sequence[Session], int] | None = None,
 ) -> int:
-    """Open the dashboard until somebody quits; the exit code.
+    """Run the app until somebody quits; the exit code.
 
-    ``watched`` shows nothing but the steps of these sessions, ``alone`` nothing but the table.
+    Args:
+        manager: the sessions.
+        tour: what to try, for somebody who sees this for the first time.
+        watched: show nothing but the steps of these sessions.
+        alone: show nothing but the table.
+        first: what fills the first screen, and how many sessions there are.
 
     Raises:
         ConfigError: the settings cannot be used.
-        UsageError: there is no terminal to draw on.
     """
-    check_terminal()
     app = Dashboard(
-        manager, look=manager.config().dashboard, plain_ascii=_plain_ascii(), tour=tour, watched=watched, alone=alone
+        manager,
+        look=manager.config().dashboard,
+        plain_ascii=_plain_ascii(),
+        tour=tour,
+        watched=watched,
+        alone=alone,
+        first=first,
     )
     try:
         app.run(mouse=False)
@@ -201,20 +222,6 @@ def run_dashboard(
             sys.stderr.write(mouse.OFF)  # Textual switches off only what it switched on
             sys.stderr.flush()
     return app.return_code or 0
-
-
-def check_terminal() -> None:
-    """Make sure that there can be a dashboard here.
-
-    Raises:
-        UsageError: there is no terminal, or none that can be drawn on.
-    """
-    # Textual reads from stdin and draws on stderr.
-    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
-        raise UsageError("The dashboard needs a terminal for input, output and errors. For a list: agentdash ls.")
-    if os.environ.get("TERM", "") in ("", "dumb"):
-        term = os.environ.get("TERM", "")
-        raise UsageError(f"The dashboard cannot draw on TERM={term!r}. For a list: agentdash ls.")
 
 
 def _plain_ascii() -> bool:

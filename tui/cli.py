@@ -41,11 +41,11 @@ def cli(context: click.Context) -> int | None:
     """
     if context.invoked_subcommand is not None:
         return None
-    from .app import check_terminal, run_dashboard
+    from .opening import check_terminal, open_dashboard
 
     check_terminal()
     with common.open_manager() as manager:
-        return run_dashboard(manager)
+        return open_dashboard(manager)
 
 
 for _command in (

@@ -6,6 +6,7 @@ from msgspec import structs
 from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.content import Content
 from textual.message import Message
 from textual.suggester import Suggester
 from textual.widgets import Input
@@ -17,6 +18,7 @@ from ..sessions.text import clean, cut, one_line
 from ..widgets.arrangement import Grouping
 from ..widgets.columns import Choice
 from ..widgets.line import Line
+from ..widgets.paint import MUTED
 from ..widgets.recall_input import RecallInput
 from ..widgets.session_table import SessionTable
 from ..widgets.signs import Signs
@@ -71,6 +73,8 @@ class TablePane(Vertical):
         self._signs = signs
         # A filter of yesterday would hide what began since.
         self.view = structs.replace(memory.now.view, filter="", quick="", folder="")
+        self.missing = 0
+        """Sessions that are still being read."""
         self._before = ""
         self._problem = ""
         self.bar = Line(signs=signs, id="bar")
@@ -200,6 +204,8 @@ class TablePane(Vertical):
             ranging=self.table.ranging,
             width=width,
         )
+        if self.missing:
+            said = Content.styled(f"reading {self.missing:,} more", MUTED)
         if self._problem:
             said = sayings.problem(self._problem, width)
         self.bar.say(said)

@@ -119,7 +119,18 @@ def rows_of(
         return _tree(ordered, folded)
     if arrangement.grouping is Grouping.AGENT:
         return _groups(ordered, lambda session: session.agent, folded)
-    return _groups(ordered, lambda session: home(session.cwd), folded)
+    return _groups(ordered, _shortened(home), folded)
+
+
+def _shortened(home: Callable[[str], str]) -> Callable[[Session], str]:
+    """Folders as people write them, each looked up once."""
+    known: dict[str, str] = {}
+
+    def name(session: Session) -> str:
+        found = known.get(session.cwd)
+        return found if found is not None else known.setdefault(session.cwd, home(session.cwd))
+
+    return name
 
 
 def _groups(ordered: Iterable[Session], name: Callable[[Session], str], folded: Collection[str]) -> Iterator[Row]:

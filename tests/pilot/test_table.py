@@ -1,15 +1,19 @@
 """The table by its keys: what is shown, in which order, which columns, and several sessions at once."""
 
+import threading
+
 from msgspec import structs
 
 from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.model import Session, Status
+from agentdash.tui.app import Dashboard
 from agentdash.tui.remembered import Memory
 from agentdash.tui.screens.columns import ColumnsScreen
 from agentdash.tui.screens.confirm import ConfirmScreen
 from agentdash.tui.screens.pick import PickScreen
 from agentdash.tui.screens.views import ViewsScreen
 from agentdash.widgets.recall_input import RecallInput
+from pilot.conftest import Driver
 from pilot.fakes import SESSIONS, T0, session
 
 
@@ -350,3 +354,17 @@ async def test_a_heading_has_no_session(dashboard):
         await d.press("x", "D", "R", "A")
         assert not d.manager.calls
         assert isinstance(d.main.table.sessions[0], Session)
+
+
+async def test_the_first_screen_says_that_more_is_coming(manager, monkeypatch):
+    may_come = threading.Event()
+    given = manager.changes
+    monkeypatch.setattr(manager, "changes", lambda since: may_come.wait(10) and given(since))
+    app = Dashboard(manager, first=(SESSIONS[:2], 5))
+    async with app.run_test(size=(160, 45)) as pilot:
+        d = Driver(app, pilot, manager)
+        await d.shows("reading 3 more")
+        assert table(d) == ["fix", "add"]
+        may_come.set()
+        await d.until(lambda: len(table(d)) == 5)
+        assert "reading" not in d.text()

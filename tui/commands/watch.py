@@ -11,11 +11,11 @@ def table() -> int:
 
     Enter opens a session in the table's place, Esc comes back.  q leaves; the sessions go on.
     """
-    from ..app import check_terminal, run_dashboard
+    from ..opening import check_terminal, open_dashboard
 
     check_terminal()
     with common.open_manager() as manager:
-        return run_dashboard(manager, alone=True)
+        return open_dashboard(manager, alone=True)
 
 
 @click.command()
@@ -25,7 +25,7 @@ def watch(refs: tuple[str, ...]) -> int:
 
     It is quiet: nothing moves unless something happens.  q leaves; the session goes on.
     """
-    from ..app import check_terminal, run_dashboard
+    from ..opening import check_terminal, open_dashboard
     from ..screens.watch import MOST
 
     if len(refs) > MOST:
@@ -33,4 +33,4 @@ def watch(refs: tuple[str, ...]) -> int:
     check_terminal()
     with common.settled_manager() as manager:
         chosen = {session.id: session for session in map(manager.get, refs)}
-        return run_dashboard(manager, watched=list(chosen.values()))
+        return open_dashboard(manager, watched=list(chosen.values()))

@@ -55,6 +55,7 @@ class MainScreen(SessionScreen):
         signs: Signs = UNICODE,
         tour: sayings.Tour = (),
         alone: bool = False,
+        missing: int = 0,
     ) -> None:
         super().__init__(manager, requests, operations, clock=clock, signs=signs, tour=tour)
         self._where = place(str(manager.home))
@@ -63,6 +64,7 @@ class MainScreen(SessionScreen):
         self.status = StatusLine(signs=signs, id="status")
         self.table = SessionTable(clock, on_open=self._open, signs=signs, id="table")
         self.pane = TablePane(self.table, memory, requests, signs)
+        self.pane.missing = missing
         self._memory = memory
         self._load_watch = LoadWatch(self, self.table, manager, requests)
         self.set_class(alone, "-alone")
@@ -147,12 +149,14 @@ class MainScreen(SessionScreen):
 
     @on(SessionsChanged)
     def _sessions_changed(self) -> None:
-        changes = self._feed.take()
+        changes, first = self._feed.take(), self.table.counts[1]
         with self.app.batch_update():
             self._tally.update(changes.updated, changes.removed)
             self.table.update_rows(map(self._as_read, changes.updated), changes.removed)
             self.show_words()
         awaited = self._operations.awaited
+        if self.pane.missing and self.table.counts[1] > first:
+            self.pane.missing = 0
         self.pane.say()
         if awaited is not None and self.table.session(awaited) is not None:
             self._operations.awaited = None
