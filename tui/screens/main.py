@@ -155,7 +155,7 @@ class MainScreen(SessionScreen):
             self.table.update_rows(map(self._as_read, changes.updated), changes.removed)
             self.show_words()
         awaited = self._operations.awaited
-        if self.pane.missing and self.table.counts[1] > first:
+        if self.pane.missing and 0 < first < self.table.counts[1]:
             self.pane.missing = 0
         self.pane.say()
         if awaited is not None and self.table.session(awaited) is not None:
