@@ -252,9 +252,7 @@ class TablePane(Vertical):
         self._apply()
 
     def _apply(self) -> None:
-        if self.table.order != self.view.arrangement:
-            self.table.order_by(self.view.arrangement)
-        self.table.choose(self.view.chooser())
+        self.table.choose(self.view.chooser(), self.view.arrangement)
         self.table.show_when_empty(sayings.NOTHING_MATCHES if self.table.counts[1] else sayings.EMPTY)
         self.say()
         self.post_message(self.Changed())

@@ -133,23 +133,18 @@ class SessionTable(ScrollView, can_focus=True):
     @property
     def counts(self) -> tuple[int, int]:
         """How many sessions are chosen, and how many there are."""
-        return len(self._rows.shown), self._rows.total
+        return self._rows.chosen, self._rows.total
 
     @property
     def order(self) -> Arrangement:
         """The order of the rows."""
         return self._rows.arrangement
 
-    def order_by(self, arrangement: Arrangement) -> None:
-        """Put the rows into another order; the cursor stays with its session."""
-        self._rows.arrange(arrangement)
-        self._rearranged()
-
-    def choose(self, chooser: Chooser | None) -> None:
-        """Show only some sessions; None shows all."""
+    def choose(self, chooser: Chooser | None, arrangement: Arrangement) -> None:
+        """Show only some sessions, None shows all, in some order; the cursor stays with its session."""
         self._now = self._clock()
         before = self._rows.position(self._cursor)
-        self._rows.choose(chooser, self._now)
+        self._rows.choose(chooser, self._now, arrangement)
         self._rearranged(before)
 
     def show_columns(self, choice: Choice) -> None:

@@ -43,6 +43,11 @@ class TableRows:
         return len(self._sessions)
 
     @property
+    def chosen(self) -> int:
+        """How many sessions are chosen, folded away or not."""
+        return len(self._keys)
+
+    @property
     def shown(self) -> list[str]:
         """The ids of the sessions that are chosen, folded away or not, in their order."""
         return sorted(self._keys, key=self._keys.__getitem__)
@@ -71,17 +76,12 @@ class TableRows:
             self._arrange(hold)
         return moved
 
-    def choose(self, chooser: Chooser | None, now: int) -> None:
-        """Show only some of the sessions; None shows all."""
+    def choose(self, chooser: Chooser | None, now: int, arrangement: Arrangement | None = None) -> None:
+        """Show only some of the sessions, None shows all; and in another order, where one is given."""
         self._chooser = chooser
+        self.arrangement = arrangement or self.arrangement
         for session in self._sessions.values():
             self._choose(session, now)
-        self._arrange()
-
-    def arrange(self, arrangement: Arrangement) -> None:
-        """Another order."""
-        self.arrangement = arrangement
-        self._keys = {key: sort_key(self._sessions[key], arrangement) for key in self._keys}
         self._arrange()
 
     def fold(self, key: str, closed: bool) -> bool:

@@ -19,7 +19,7 @@ def session(name, status=Status.DONE, created=0, **own):
 
 def table(*sessions, **order):
     rows = TableRows()
-    rows.arrange(Arrangement(**order))
+    rows.choose(None, NOW, Arrangement(**order))
     rows.update(sessions, (), NOW)
     return rows
 
@@ -51,7 +51,7 @@ def test_every_order_can_be_reversed_and_the_unknown_stays_last(sort):
     unknown = session("c", created=3, cost_usd=None, model=None)
     rows = table(*known, unknown, sort=sort)
     forward = names(rows)
-    rows.arrange(Arrangement(sort=sort, reverse=True))
+    rows.choose(None, NOW, Arrangement(sort=sort, reverse=True))
     if sort in ("cost", "tok", "model", "time"):
         assert forward[-1] == names(rows)[-1] == "c"
     if sort in ("cost", "tok", "model", "time", "turn", "what"):
@@ -141,7 +141,7 @@ def test_the_order_does_not_depend_on_the_way_there(order, sort, reverse):
     sessions = [session(str(n), states[n], created=n % 3, cost_usd=n % 2 or None) for n in range(8)]
     at_once, one_by_one = TableRows(), TableRows()
     for rows in (at_once, one_by_one):
-        rows.arrange(Arrangement(sort=sort, reverse=reverse))
+        rows.choose(None, NOW, Arrangement(sort=sort, reverse=reverse))
     at_once.update(sessions, (), NOW)
     for number in order:
         one_by_one.update([sessions[number]], (), NOW)
