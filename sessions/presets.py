@@ -68,6 +68,13 @@ class Preset(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             return self.prompt.replace(PLACE, text)
         return f"{self.frame()[0]}{text}"
 
+    def text_in(self, told: str) -> str:
+        """The text of one start, out of a prompt that was made with it; all of it where it was rewritten."""
+        before, after = (part.strip() for part in self.frame())
+        if len(told) < len(before) + len(after) or not (told.startswith(before) and told.endswith(after)):
+            return told
+        return told[len(before) : len(told) - len(after)].strip()
+
     def all_options(self) -> dict[str, Any]:
         """Its options with its limits among them, as a start takes them."""
         own = {key: value for key, value in structs.asdict(self.limits).items() if value is not None}

@@ -145,6 +145,8 @@ class FakeManager:
         self.steps = {"waiting1": STEPS}
         """The steps of a session; one that is not named has only its task."""
         self.error = None
+        self.named_starts = {}
+        """The presets of the settings."""
         self.may_end = threading.Event()
         """Cleared: a stop goes on until it is set."""
         self.may_end.set()
@@ -208,6 +210,9 @@ class FakeManager:
 
     def options(self, ref):
         return {"sandbox": "read-only", "args": ["--skip-git-repo-check"]}
+
+    def presets(self):
+        return self.named_starts
 
     def recent_folders(self, limit=30):
         return ["/home/ann/code/web", "/home/ann/code/api"]
