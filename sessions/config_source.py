@@ -27,7 +27,8 @@ class Source:
         try:
             self.data: Mapping[str, Any] = tomllib.loads(self.text)
         except (ValueError, RecursionError) as error:  # tomllib's own error, a number of 5,000 digits, 5,000 brackets
-            raise ConfigError(f"{path}:{error_line(str(error), self.text)}: {error}") from None
+            line = error_line(str(error), self.text)
+            raise ConfigError(f"{path}:{line}: {error}", line) from None
 
     def convert(self, data: Any, kind: type[T], section: tuple[str, ...]) -> T:
         """A part of the file as a value of its type.
@@ -47,7 +48,8 @@ class Source:
         Raises:
             ConfigError: always.
         """
-        raise ConfigError(f"{self.path}:{line_of(self.text, key)}: {'.'.join(key)}: {why}")
+        line = line_of(self.text, key)
+        raise ConfigError(f"{self.path}:{line}: {'.'.join(key)}: {why}", line)
 
 
 def explained(error: msgspec.ValidationError, kind: type) -> tuple[str, str]:
@@ -94,4 +96,4 @@ def _read(path: Path) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise ConfigError(f"{path}:{line}: the file is not UTF-8 text.") from None
+        raise ConfigError(f"{path}:{line}: the file is not UTF-8 text.", line) from None

@@ -43,6 +43,7 @@ ACTIONS = (
     Action(id="follow", keys="f,F", label="follow", help="follow the newest step, or stop following"),
     Action(id="theme", keys="t", label="theme", help="the next theme: dark, light, colour-blind-safe", weight=0),
     Action(id="mouse", keys="f2", label="mouse", help="mouse on or off; off: the terminal selects", weight=0),
+    Action(id="settings", keys="comma", label="settings", help="all settings, and where they come from", weight=0),
     Action(id="back", keys="escape", label="back", help="back by one level; never stops or quits", weight=0),
     Action(id="help", keys="question_mark", label="help", help="this page", weight=6),
     Action(id="quit", keys="q", label="quit", help="leave the dashboard; the sessions go on", weight=7),
@@ -83,7 +84,7 @@ _TEXTUALS_OWN = (
     ("Ctrl+C", "twice: quit"),
 )
 _NAMES = {
-    "vertical_line": "|", "space": "Space",
+    "vertical_line": "|", "space": "Space", "comma": ",",
     "full_stop": ".", "question_mark": "?", "equals_sign": "=",
     "slash": "/", "number_sign": "#", "escape": "Esc", "pagedown": "PgDn",
     "left_square_bracket": "[", "right_square_bracket": "]", "left_curly_bracket": "{", "right_curly_bracket": "}",
@@ -97,7 +98,10 @@ def bindings() -> list[BindingType]:
 
 
 _WATCHING = frozenset(
-    {"write_prompt", "stop", "kill", "retry", "processes", "follow", "theme", "mouse", "back", "help", "quit"}
+    {
+        *("write_prompt", "stop", "kill", "retry", "processes", "follow"),
+        *("theme", "mouse", "settings", "back", "help", "quit"),
+    }
 )
 """What can be done where there is no table."""
 
@@ -114,7 +118,9 @@ def viewer_bindings() -> list[BindingType]:
     return [Binding(action.keys, action.id, action.help, show=False) for action in VIEWER_ACTIONS]
 
 
-_ALWAYS = frozenset({"new_session", "write_prompt", "help", "quit", "back", "theme", "mouse", "undo", "next_pane"})
+_ALWAYS = frozenset(
+    {"new_session", "write_prompt", "help", "quit", "back", "theme", "mouse", "settings", "undo", "next_pane"}
+)
 
 
 def _can_stop(session: Session) -> bool:

@@ -7,6 +7,7 @@ from msgspec import structs
 
 from agentdash.sessions.agent_list import AgentInfo
 from agentdash.sessions.agents.base import Ladder, Launch
+from agentdash.sessions.config import read_settings
 from agentdash.sessions.explain import Explanation, Fact
 from agentdash.sessions.model import (
     Change,
@@ -210,6 +211,9 @@ class FakeManager:
 
     def options(self, ref):
         return {"sandbox": "read-only", "args": ["--skip-git-repo-check"]}
+
+    def settings(self):
+        return read_settings()
 
     def presets(self):
         return self.named_starts

@@ -1,13 +1,17 @@
 """Settings as lines: what holds, where it comes from, what it does."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from ...sessions.agents.toml_values import toml_value
 from ...sessions.presets import Preset
 from ...sessions.settings_docs import default_text
+from ...sessions.settings_list import ENVIRONMENT
 from ...sessions.settings_values import Held
-from ...sessions.text import cut, one_line, pad
+from ...sessions.text import cell_width, clean, cut, one_line, pad
+from ...widgets.rows import Row
+from ...widgets.words import place
 from .look import Look
 
 
@@ -62,6 +66,53 @@ def held_json(one: Held) -> dict[str, Any]:
         "description": one.setting.description,
     }
 
+
+def matches(one: Held, text: str) -> bool:
+    """Whether all words of a filter are in the key, the value or the description."""
+    told = f"{one.setting.section} {one.setting.key} {value_text(one)} {one.origin} {one.setting.description}".lower()
+    return all(word in told for word in text.lower().split())
+
+
+def drawer(shown: Sequence[Held]) -> list[Callable[[int], list[Row]]]:
+    """What draws each of them: a line, and the name of the table above its first one."""
+    names = max((len(one.setting.path[-1]) for one in shown), default=0)
+    firsts = [at == 0 or shown[at - 1].setting.section != one.setting.section for at, one in enumerate(shown)]
+    return [partial(_rows, one, first, names) for one, first in zip(shown, firsts, strict=True)]
+
+
+def _rows(one: Held, first: bool, names: int, width: int) -> list[Row]:
+    origin = str(one.origin) if width >= _ORIGIN_FROM else ""
+    name = pad(cut(one.setting.path[-1], width // 2), min(names, width // 2))
+    room = max(0, width - cell_width(name) - cell_width(origin) - 6)
+    value = pad(cut(value_text(one), room), room)
+    line: Row = (
+        (f"  {name}  ", "text"),
+        (value, "dim" if one.origin.kind == "default" else "strong"),
+        (f"  {origin}" if origin else "", "dim"),
+    )
+    return [((cut(_heading(one), width), "title"),), line] if first else [line]
+
+
+def _heading(one: Held) -> str:
+    section = one.setting.section
+    return section if section == ENVIRONMENT else f"[{section}]" if section else "top of the file"
+
+
+def about(one: Held) -> str:
+    """What it does, what it takes, and where its value comes from."""
+    origin = one.origin
+    where = f"{place(origin.path)}, line {origin.line}" if origin.path is not None else str(origin.kind)
+    profile = f", profile {origin.profile}" if origin.profile else ""
+    lines = [
+        f"{one.setting.key}: {one.setting.description}",
+        f"now {value_text(one)} from {where}{profile}",
+        f"takes {one.setting.kind}; default: {default_text(one.setting)}",
+    ]
+    return clean("\n".join(lines))
+
+
+_ORIGIN_FROM = 60
+"""Cells from which there is room for where a value comes from."""
 
 _VALUE_CELLS = 32
 

@@ -27,6 +27,7 @@ from .changes import ChangesScreen
 from .help import HelpScreen
 from .processes import ProcessesScreen
 from .save import SaveScreen
+from .settings import SettingsScreen
 
 
 class SessionScreen(Screen[None]):
@@ -178,6 +179,10 @@ class SessionScreen(Screen[None]):
     def action_follow(self) -> None:
         """Follow the newest step, or stop following."""
         self.detail.steps.following = not self.detail.steps.following
+
+    def action_settings(self) -> None:
+        """All settings, and the file they come from."""
+        self.app.push_screen(SettingsScreen(self._manager, self._requests, self._outside, self._signs))
 
     async def action_mouse(self) -> None:
         """Mouse on or off."""
