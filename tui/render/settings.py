@@ -84,6 +84,7 @@ def _rows(one: Held, first: bool, names: int, width: int) -> list[Row]:
     origin = str(one.origin) if width >= _ORIGIN_FROM else ""
     name = pad(cut(one.setting.path[-1], width // 2), min(names, width // 2))
     room = max(0, width - cell_width(name) - cell_width(origin) - 6)
+    room = min(room, _SCREEN_VALUE_CELLS)
     value = pad(cut(value_text(one), room), room)
     line: Row = (
         (f"  {name}  ", "text"),
@@ -114,7 +115,7 @@ def about(one: Held) -> str:
 _ORIGIN_FROM = 60
 """Cells from which there is room for where a value comes from."""
 
-_VALUE_CELLS = 32
+_VALUE_CELLS, _SCREEN_VALUE_CELLS = 32, 48
 
 
 def _short(one: Held) -> str:

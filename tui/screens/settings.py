@@ -20,7 +20,6 @@ from ...sessions.settings_values import Held, held
 from ...sessions.text import clean
 from ...sessions.toml_lines import place_of
 from ...widgets.line import Line
-from ...widgets.recall_input import RecallInput
 from ...widgets.row_list import RowList
 from ...widgets.signs import Signs
 from ...widgets.words import place
@@ -54,7 +53,8 @@ class SettingsScreen(Screen[None]):
         self._path = config_path()
         self._wrong: ConfigError | None = None
         self._title = Line(signs=signs, id="settings-title")
-        self._filter = RecallInput(placeholder="type to filter", id="settings-filter")
+        self._filter = Input(placeholder="type to filter", compact=True, id="settings-filter")
+        self._filter.cursor_blink = False
         self._list = RowList(signs=signs, id="settings")
         self._about = Static("", id="settings-about", markup=False)
         self._error = Static("", id="settings-error", markup=False)
