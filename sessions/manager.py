@@ -21,7 +21,16 @@ from .identity_file import write_identity
 from .launching import poke
 from .layout import SessionFolder
 from .model import ENDED, Receipt, Session, Status
-from .planning import build_launch, checked_folder, checked_prompt, checked_text, recorded_environment, retold, title_of
+from .planning import (
+    build_launch,
+    checked_folder,
+    checked_prompt,
+    checked_text,
+    recorded_environment,
+    recorded_profile,
+    retold,
+    title_of,
+)
 from .queue import pump
 from .reader import SessionReader
 from .settling import settle, survivors
@@ -200,10 +209,9 @@ class SessionManager(SessionReader):
         text = prompt
         if session.agent_session is None and agent.resumable:
             text = retold(session, self.messages(session.id), prompt)
-        config = self.config()
-        self._store.max_running(config.queue.max_running)
+        self._store.max_running(self.config().queue.max_running)
         launch = build_launch(
-            config,
+            self._config_of(session, recipe.env),
             session.agent,
             prompt=text,
             cwd=checked_folder(session.cwd),
@@ -221,6 +229,15 @@ class SessionManager(SessionReader):
         poke(self._layout.session(session.id).poke)
         pump(self._layout, self._store)
         return self._fresh(session.id)
+
+    def _config_of(self, session: Session, env: Mapping[str, str | None]) -> Config:
+        """The settings with the profile under which a session began, whatever the profile of whoever asks."""
+        profile = recorded_profile(env)
+        try:
+            return self.config(profile)
+        except ConfigError as error:
+            began = f" Session {session.id[:8]} began under the profile {profile!r}." if profile else ""
+            raise ConfigError(f"{error}{began}") from None
 
     def _check_free(self, session: Session) -> None:
         short = session.id[:8]

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from .agents.base import Launch, LaunchRequest
 from .agents.table import agent_named
-from .config import Config
+from .config import PROFILE, Config
 from .errors import UsageError
 from .model import Session, Step, StepKind
 
@@ -108,8 +108,17 @@ def build_launch(
 
 
 def recorded_environment(agent_name: str) -> dict[str, str | None]:
-    """The variables that later turns of this agent need, as they are now, None where one is not set; never secrets."""
-    return {name: os.environ.get(name) for name in agent_named(agent_name).env_keys}
+    """The variables that later turns of this agent need, as they are now, None where one is not set; never secrets.
+
+    The profile of the settings is one of them: whoever asks for a later turn, and whatever the agent itself starts,
+    has the settings with which the session began.
+    """
+    return {name: os.environ.get(name) for name in (*agent_named(agent_name).env_keys, PROFILE)}
+
+
+def recorded_profile(env: Mapping[str, str | None]) -> str | None:
+    """The profile with which a session began, "" for none, None where that was not recorded."""
+    return (env[PROFILE] or "") if PROFILE in env else None
 
 
 def retold(session: Session, steps: list[Step], prompt: str) -> str:

@@ -47,6 +47,7 @@ ACTIONS = (
     Action(id="meter", keys="f3", label="meter", help="what the dashboard itself costs", weight=0),
     Action(id="theme", keys="t", label="theme", help="the next theme: dark, light, colour-blind-safe", weight=0),
     Action(id="mouse", keys="f2", label="mouse", help="mouse on or off; off: the terminal selects", weight=0),
+    Action(id="settings", keys="comma", label="settings", help="all settings, and where they come from", weight=0),
     Action(id="back", keys="escape", label="back", help="back by one level; never stops or quits", weight=0),
     Action(id="help", keys="question_mark", label="help", help="this page", weight=6),
     Action(id="quit", keys="q", label="quit", help="leave the dashboard; the sessions go on", weight=7),
@@ -104,7 +105,7 @@ _TEXTUALS_OWN = (
     ("Ctrl+C", "twice: quit"),
 )
 _NAMES = {
-    "vertical_line": "|", "space": "Space",
+    "vertical_line": "|", "space": "Space", "comma": ",",
     "full_stop": ".", "asterisk": "*", "plus": "+", "less_than_sign": "<", "greater_than_sign": ">",
     "question_mark": "?", "equals_sign": "=",
     "slash": "/", "number_sign": "#", "escape": "Esc", "pagedown": "PgDn",
@@ -119,7 +120,10 @@ def bindings() -> list[BindingType]:
 
 
 _WATCHING = frozenset(
-    {"write_prompt", "stop", "kill", "retry", "processes", "follow", "meter", "theme", "mouse", "back", "help", "quit"}
+    {
+        *("write_prompt", "stop", "kill", "retry", "processes", "follow"),
+        *("meter", "theme", "mouse", "settings", "back", "help", "quit"),
+    }
 )
 """What can be done where there is no table."""
 
@@ -143,18 +147,8 @@ def viewer_bindings() -> list[BindingType]:
 
 _ALWAYS = frozenset(
     {
-        "new_session",
-        "write_prompt",
-        "help",
-        "quit",
-        "back",
-        "theme",
-        "mouse",
-        "undo",
-        "next_pane",
-        "split",
-        "zoom",
-        "meter",
+        *("new_session", "write_prompt", "help", "quit", "back", "theme", "mouse", "settings", "undo", "next_pane"),
+        *("split", "zoom", "meter"),
     }
 )
 

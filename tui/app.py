@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from rich.text import Text
-from textual import work
+from textual import on, work
 from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
@@ -25,7 +25,7 @@ from . import mouse
 from .actions import ACTIONS, key_name
 from .crash import record
 from .feed import Feed
-from .messages import SessionsChanged
+from .messages import SessionsChanged, SettingsRead
 from .operations import Operations
 from .remembered import Memory
 from .requests import Requests
@@ -66,6 +66,8 @@ class Dashboard(KeysInOrder[None]):
             self.register_theme(theme)
         self.theme = THEMES[look.theme].name
         self.animation_level = "none"
+        self._look = look
+        """What the settings said when they were read last; what was switched by key since then stays."""
         self.mouse = look.mouse
         """Whether clicks and the wheel come to the dashboard."""
         self.set_class(plain_ascii, "-ascii")
@@ -139,6 +141,16 @@ class Dashboard(KeysInOrder[None]):
         self.theme = after(self.theme)
         self.clear_notifications()
         self.requests.tell(f"Theme: {self.theme.removeprefix('agentdash-')}")
+
+    @on(SettingsRead)
+    def _settings_read(self, event: SettingsRead) -> None:
+        """Take over at once what the file says otherwise than before."""
+        before, self._look = self._look, event.config.dashboard
+        if self._look.theme != before.theme:
+            self.theme = THEMES[self._look.theme].name
+        if self._look.mouse != before.mouse:
+            self.mouse = self._look.mouse
+            self._report_mouse()
 
     def _report_mouse(self) -> None:
         if self._driver is not None:

@@ -3,14 +3,15 @@
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import click
 
 from .. import __version__
 from ..sessions.errors import AgentdashError
-from .commands import changes, common, digest, doctor, export, finish, keep, read, replay, setup, start, watch
+from .commands import changes, common, config, digest, doctor, export, finish, keep, read, replay, setup, start, watch
 
 INTERRUPTED, BROKEN_PIPE = 130, 141
 """What a shell reports for SIGINT and SIGPIPE."""
@@ -32,13 +33,18 @@ class _Group(click.Group):
 
 @click.group(cls=_Group, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "--version", "-V", message="agentdash %(version)s")
+@click.option(
+    "--profile", metavar="NAME", shell_complete=config.complete_profiles, help="Settings of [profiles.NAME] on top."
+)
 @click.pass_context
-def cli(context: click.Context) -> int | None:
+def cli(context: click.Context, profile: str | None) -> int | None:
     """Start, follow, prompt and stop coding agents.  Without a verb: the dashboard.
 
     ID is a session's id, a unique beginning of it, or @last.  Exit codes: 0 done, 1 failed, 2 not a valid
     request, 124 timed out, 130 interrupted.
     """
+    if profile is not None:
+        context.with_resource(_under(profile))
     if context.invoked_subcommand is not None:
         return None
     from .opening import check_terminal, open_dashboard
@@ -51,10 +57,26 @@ def cli(context: click.Context) -> int | None:
 for _command in (
     start.spawn, start.run, read.ls, read.show, digest.digest, read.trajectory, read.messages, read.output,
     start.inject, finish.stop, start.retry, finish.rm, finish.ps, keep.archive, keep.restore, keep.clean, read.explain,
-    finish.wait, read.view, watch.watch, watch.table, changes.changes, export.export, replay.replay, setup.config,
+    finish.wait, read.view, watch.watch, watch.table, changes.changes, export.export, replay.replay, config.config,
+    config.presets,
     setup.demo, setup.completion, doctor.doctor,
 ):  # fmt: skip
     cli.add_command(_command)
+
+
+@contextmanager
+def _under(profile: str) -> Iterator[None]:
+    """Settings of a profile, for one command and for all that it starts."""
+    from ..sessions.config import PROFILE
+
+    before = os.environ.get(PROFILE)
+    os.environ[PROFILE] = profile
+    try:
+        yield
+    finally:
+        del os.environ[PROFILE]
+        if before is not None:
+            os.environ[PROFILE] = before
 
 
 def run(argv: Sequence[str] | None = None) -> int:

@@ -67,7 +67,9 @@ class Operations:
                 prompt=like.task, agent=like.agent, cwd=place(like.cwd), model=like.model, options=options or {}
             )
         folders = await self._requests.ask(self._manager.recent_folders) or []
-        offer = Offer(agents=agents, first=first, folders=folders, prompts=await self.earlier_prompts())
+        presets = await self._requests.ask(self._manager.presets) or {}
+        prompts = await self.earlier_prompts()
+        offer = Offer(agents=agents, first=first, folders=folders, prompts=prompts, presets=presets)
         self.app.push_screen(NewSessionScreen(offer, self.plan, self.spawn_copies))
 
     async def plan(self, request: SpawnRequest) -> tuple[Launch | None, str | None]:

@@ -34,12 +34,29 @@ class Ladder(Struct, frozen=True, kw_only=True):
 class StopSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[stop]`` or ``[agents.<name>.stop]``: how a session is ended, and what becomes of what it leaves."""
 
-    interrupt_seconds: Seconds | None = None
-    """How long SIGINT is given before SIGTERM."""
-    terminate_seconds: Seconds | None = None
-    """How long SIGTERM is given before SIGKILL."""
-    after_turn: Literal["keep", "sweep"] | None = None
-    """What happens to processes that outlive a turn that ended by itself; they are kept where nobody says."""
+    interrupt_seconds: Annotated[
+        Seconds | None,
+        Meta(
+            description="How long SIGINT is given before SIGTERM, in seconds.",
+            examples=[3.0],
+            extra={"default": "the agent's own: 3, claude 4"},
+        ),
+    ] = None
+    terminate_seconds: Annotated[
+        Seconds | None,
+        Meta(
+            description="How long SIGTERM is given before SIGKILL, in seconds.",
+            examples=[3.0],
+            extra={"default": "the agent's own: 3, claude 1.5"},
+        ),
+    ] = None
+    after_turn: Annotated[
+        Literal["keep", "sweep"] | None,
+        Meta(
+            description="What happens to processes that outlive a turn that ended by itself: kept, or swept away.",
+            extra={"default": "keep"},
+        ),
+    ] = None
 
     def over(self, ladder: Ladder) -> Ladder:
         """The agent's own ladder, with the user's times where there are any."""
@@ -50,11 +67,17 @@ class StopSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What ``[agents.<name>]`` in the configuration may hold; each adapter adds its own keys."""
 
-    bin: str | None = None
-    """The command to run instead of the agent's usual name: a name in PATH or an absolute path."""
-    model: str | None = None
-    args: tuple[str, ...] = ()
-    """Extra arguments, passed on as they are."""
+    bin: Annotated[
+        str | None,
+        Meta(
+            description="The command to run instead of the agent's usual name: a name in PATH or an absolute path.",
+            extra={"default": "the agent's own"},
+        ),
+    ] = None
+    model: Annotated[
+        str | None, Meta(description="The model that is asked for.", extra={"default": "the agent's own"})
+    ] = None
+    args: Annotated[tuple[str, ...], Meta(description="Extra arguments, passed on as they are.")] = ()
     stop: StopSettings = StopSettings()
     limits: Limits = Limits()
 

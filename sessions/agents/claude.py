@@ -5,10 +5,10 @@ without ``is_error`` and with a ``stop_reason`` (protocols 3).
 """
 
 import uuid
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
-from msgspec import structs
+from msgspec import Meta, structs
 
 from ..model import Step, StepKind, StepStatus, Usage
 from . import claude_events as events
@@ -38,9 +38,14 @@ _NOTICES = frozenset(
 class ClaudeSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[agents.claude]``."""
 
-    permission_mode: Literal["acceptEdits", "auto", "bypassPermissions", "default", "dontAsk", "plan"] = "acceptEdits"
-    full_danger: bool = False
-    """No permission checks at all; claude refuses this as root unless ``IS_SANDBOX=1`` is set by the user."""
+    permission_mode: Annotated[
+        Literal["acceptEdits", "auto", "bypassPermissions", "default", "dontAsk", "plan"],
+        Meta(description="What claude may do without asking."),
+    ] = "acceptEdits"
+    full_danger: Annotated[
+        bool,
+        Meta(description="No permission checks at all; claude refuses this as root unless you set IS_SANDBOX=1."),
+    ] = False
 
 
 class ClaudeState(ParserState, kw_only=True):

@@ -8,10 +8,10 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
-from msgspec import structs
+from msgspec import Meta, structs
 
 from ..errors import UsageError
 from ..model import Change, PlanItem, Step, StepKind, StepStatus, Usage
@@ -48,11 +48,18 @@ class _Server(msgspec.Struct):
 class CodexSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[agents.codex]``."""
 
-    sandbox: Literal["read-only", "workspace-write", "danger-full-access"] = "workspace-write"
-    full_danger: bool = False
-    """No sandbox and no approvals at all."""
-    config: dict[str, Any] = msgspec.field(default_factory=dict)
-    """Overrides of codex's own configuration, passed as ``-c key=value``."""
+    sandbox: Annotated[
+        Literal["read-only", "workspace-write", "danger-full-access"],
+        Meta(description="What codex may touch without asking."),
+    ] = "workspace-write"
+    full_danger: Annotated[bool, Meta(description="No sandbox and no approvals at all.")] = False
+    config: Annotated[
+        dict[str, Any],
+        Meta(
+            description="Overrides of codex's own configuration, passed as -c key=value.",
+            examples=[{"model_reasoning_effort": "high"}],
+        ),
+    ] = msgspec.field(default_factory=dict)
 
 
 class CodexState(ParserState, kw_only=True):

@@ -29,6 +29,7 @@ from .changes import ChangesScreen
 from .help import HelpScreen
 from .processes import ProcessesScreen
 from .save import SaveScreen
+from .settings import SettingsScreen
 
 
 class SessionScreen(Screen[None]):
@@ -202,6 +203,10 @@ class SessionScreen(Screen[None]):
         """Show what the dashboard costs, or hide that."""
         self.meter.toggle()
         self.call_after_refresh(self.show_words)
+
+    def action_settings(self) -> None:
+        """All settings, and the file they come from."""
+        self.app.push_screen(SettingsScreen(self._manager, self._requests, self._outside, self._signs))
 
     async def action_mouse(self) -> None:
         """Mouse on or off."""
