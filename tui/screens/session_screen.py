@@ -29,7 +29,6 @@ from .changes import ChangesScreen
 from .help import HelpScreen
 from .processes import ProcessesScreen
 from .save import SaveScreen
-from .settings import SettingsScreen
 
 
 class SessionScreen(Screen[None]):
@@ -206,6 +205,8 @@ class SessionScreen(Screen[None]):
 
     def action_settings(self) -> None:
         """All settings, and the file they come from."""
+        from .settings import SettingsScreen  # walks all types of settings, which only this screen needs
+
         self.app.push_screen(SettingsScreen(self._manager, self._requests, self._outside, self._signs))
 
     async def action_mouse(self) -> None:
