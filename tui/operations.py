@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..sessions.agent_list import AgentInfo
 from ..sessions.agents.base import Ladder, Launch
 from ..sessions.manager import SessionManager
 from ..sessions.model import Receipt, Session
@@ -37,6 +38,8 @@ class Operations:
         self.default_agent = ""
         """The agent that is started when none is named; empty until it is known."""
         self.default_installed = True
+        self.agents: list[AgentInfo] = []
+        """What can be started here, or could be; empty until it is known."""
         self._undoable: list[str] = []
         self.awaited: str | None = None
         """A session that was just started and is to be selected as soon as it is in the table."""
@@ -44,8 +47,8 @@ class Operations:
     async def learn_default(self) -> None:
         """Ask the settings which agent is the usual one."""
         self.default_agent = await self._requests.ask(self._manager.default_agent) or ""
-        agents = await self._requests.ask(self._manager.agents) or []
-        self.default_installed = any(agent.installed for agent in agents if agent.name == self.default_agent)
+        self.agents = await self._requests.ask(self._manager.agents) or []
+        self.default_installed = any(agent.installed for agent in self.agents if agent.name == self.default_agent)
 
     async def earlier_prompts(self) -> list[str]:
         """What people wrote lately, the last one first."""

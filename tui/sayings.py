@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
+from ..sessions.agent_list import AgentInfo
 from ..sessions.agents.base import Ladder
 from ..sessions.model import Session, Turn
 from ..sessions.process_list import ProcessInfo
@@ -19,6 +20,28 @@ Tour = Sequence[tuple[str, str]]
 EMPTY = ("No sessions yet.", "", "n              starts one", "agentdash demo shows what it looks like")
 NOTHING_MATCHES = ("Nothing matches.", "", "Esc shows all sessions again")
 TRASH = "What runs is stopped first; the folder goes to the trash of the state folder."
+
+
+def no_sessions(agents: Sequence[AgentInfo]) -> Sequence[str]:
+    """What stands in an empty table: how to begin and, where no agent is installed, what to install."""
+    real = [agent for agent in agents if agent.hint]
+    if not real or any(agent.installed for agent in real):
+        return EMPTY
+    wide = max(len(agent.name) for agent in real)
+    hints = [f"{agent.name:<{wide}}  {_command_of(agent.hint)}" for agent in real]
+    return (
+        "No sessions yet, and no agent is installed here.",
+        "",
+        *hints,
+        "",
+        "n               starts the demo agent, which needs nothing",
+        "agentdash demo  shows five of them at work",
+    )
+
+
+def _command_of(hint: str) -> str:
+    """The command that an advice names in backticks; all of it where it names none."""
+    return hint.split("`")[1] if hint.count("`") == 2 else hint
 
 
 def title(session: Session, width: int = 40) -> str:

@@ -1,6 +1,7 @@
 """The table with the line above it and the field for a filter: what is shown of all sessions, and how."""
 
 import asyncio
+from collections.abc import Sequence
 
 from msgspec import structs
 from textual import on, work
@@ -75,6 +76,7 @@ class TablePane(Vertical):
         self.view = structs.replace(memory.now.view, filter="", quick="", folder="")
         self.missing = 0
         """Sessions that are still being read."""
+        self._lesson: Sequence[str] = sayings.EMPTY
         self._before = ""
         self._problem = ""
         self.bar = Line(signs=signs, id="bar")
@@ -176,6 +178,14 @@ class TablePane(Vertical):
         kept = {other: saved for other, saved in self._memory.now.views.items() if other != name}
         self._keep(views=kept if view is None else kept | {name: view})
 
+    def teach(self, lines: Sequence[str]) -> None:
+        """What stands in the table while there is no session at all."""
+        self._lesson = lines
+        self._say_why_empty()
+
+    def _say_why_empty(self) -> None:
+        self.table.show_when_empty(sayings.NOTHING_MATCHES if self.table.counts[1] else self._lesson)
+
     def step_back(self) -> bool:
         """Take back the range and the marks, or the choice of rows, one at a time; whether there was any."""
         if self.has_class("-asking"):
@@ -253,7 +263,7 @@ class TablePane(Vertical):
 
     def _apply(self) -> None:
         self.table.choose(self.view.chooser(), self.view.arrangement)
-        self.table.show_when_empty(sayings.NOTHING_MATCHES if self.table.counts[1] else sayings.EMPTY)
+        self._say_why_empty()
         self.say()
         self.post_message(self.Changed())
 

@@ -254,6 +254,17 @@ def test_looking_at_a_terminal_marks_as_seen_and_has_colours(cli: Cli, monkeypat
     assert cli("ls", "--json").json[0]["attention"] is False
 
 
+def test_ls_takes_the_filter_of_the_dashboard(cli: Cli) -> None:
+    cli("run", "--wait", "--title", "one that fails", "--", "false")
+    cli("run", "--wait", "--title", "one that ends well", "--", "true")
+    titles = [one["title"] for one in cli("ls", "--json", "--filter", "ends state:done !fails").json]
+    assert titles == ["one that ends well"]
+    assert "one that fails" in cli("ls", "-f", "state:failed").out
+    assert "No session matches." in cli("ls", "-f", "nowhere").out
+    wrong = cli("ls", "-f", "stat:failed")
+    assert (wrong.code, "did you mean state:" in wrong.err) == (2, True)
+
+
 def test_ls_keeps_to_the_newest_and_what_matters(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     stopped, failed = cli.started("sleep", "600"), cli.ended("false")
     cli("stop", stopped)

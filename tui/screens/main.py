@@ -247,6 +247,7 @@ class MainScreen(SessionScreen):
     @work
     async def _learn_default(self) -> None:
         await self._operations.learn_default()
+        self.pane.teach(sayings.no_sessions(self._operations.agents))
         self.show_words()
 
     def uncover(self) -> None:
