@@ -145,6 +145,14 @@ class Session(Struct, frozen=True, kw_only=True):
     """How many of its steps somebody has seen; None where nobody looked yet or that was not recorded."""
     archived_at: int | None = None
     """When somebody put it away: kept, and not in the way any more."""
+    stuck: str | None = None
+    """One line: why the running turn seems to get nowhere; None where it does, or nobody can tell."""
+    stuck_at: int | None = None
+    """When that began."""
+    denied: int = 0
+    """How often the newest turn was refused a permission, or stopped by its sandbox."""
+    pinned_at: int | None = None
+    """When somebody asked to have it above the others."""
 
     @property
     def attention(self) -> bool:

@@ -103,6 +103,7 @@ def build_launch(
         launch,
         ladder=config.ladder_for(agent.ladder, settings),
         limits=settings.limits.over(config.limits),
+        attention=config.attention,
         after_turn=settings.stop.after_turn or config.stop.after_turn or "keep",
     )
 

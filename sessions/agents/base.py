@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, g
 import msgspec
 from msgspec import Meta, Struct, field, structs
 
+from ..attention import AttentionSettings
 from ..limits import Limits
 from ..model import Step, StepKind, StepStatus, Usage
 from ..trimming import trimmed
@@ -110,6 +111,8 @@ class Launch(Struct, frozen=True, kw_only=True):
     ladder: Ladder | None = None
     """The user's own times for a stop; None leaves them to the agent's."""
     limits: Limits = Limits()
+    attention: AttentionSettings = AttentionSettings()
+    """From when on its runner calls it stuck."""
     after_turn: Literal["keep", "sweep"] = "keep"
     """Whether processes that outlive the turn are ended."""
     model: str | None = None

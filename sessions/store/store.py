@@ -233,8 +233,8 @@ class Store:
             _insert_turn(db, session_id, n, prompt, launch, run_id, now, asked_by)
             db.execute(
                 "UPDATE sessions SET status = 'queued', reason = NULL, turn = ?, exit_code = NULL, signal = NULL,"
-                " archived_at = NULL, started_at = NULL, ended_at = NULL, model = COALESCE(?, model), updated_at = ?"
-                " WHERE id = ?",
+                " archived_at = NULL, started_at = NULL, ended_at = NULL, model = COALESCE(?, model), updated_at = ?,"
+                " stuck = NULL, stuck_at = NULL, denied = 0 WHERE id = ?",
                 (n, launch.model, now, session_id),
             )
         return n
