@@ -4,6 +4,7 @@ A session has at most one such reason, the most urgent.  Nothing is guessed here
 by its runner from steps and processor time (:mod:`.loops`, :mod:`.supervision.idleness`).
 """
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated
 
@@ -112,10 +113,15 @@ def _denied(session: Session) -> str:
     return denials(session.denied, ())
 
 
-def denials(count: int, names: tuple[str, ...]) -> str:
+def denials(count: int, names: Sequence[str]) -> str:
     """``2 permissions denied: Bash, Write``."""
     what = "permission" if count == 1 else "permissions"
-    return f"{count} {what} denied" + (f": {', '.join(names)}" if names else "")
+    more = f" +{len(names) - _NAMED}" if len(names) > _NAMED else ""
+    return f"{count} {what} denied" + (f": {', '.join(names[:_NAMED])}{more}" if names else "")
+
+
+_NAMED = 3
+"""Tools that are named; more are only counted."""
 
 
 def episode(session: Session) -> str | None:

@@ -162,6 +162,9 @@ class Recorder:
             self._follower.finish()
             steps = self._follower.steps
             self._look_back(self._follower, stopped=stopped_by is not None)
+        stderr = _tail(self._folder.errors(self._turn))
+        for what in self._agent.refusals(stderr) if self._agent is not None else ():
+            facts.deny(what)
         # A signal is an exit code other than 0 to the adapter; None means that nobody could wait.
         code = child.exit_code if child.signal is None else -1
         verdict = at_the_end(
@@ -171,7 +174,7 @@ class Recorder:
                 exit_code=child.exit_code,
                 signal=child.signal,
                 stopped_by=stopped_by,
-                stderr_reason=self._stderr_reason(),
+                stderr_reason=self._agent.stderr_reason(stderr) if self._agent is not None else None,
                 runner_killed=child.adopted,
                 lingered=lingered,
                 crossed=tuple(self._ever_over),
@@ -240,11 +243,6 @@ class Recorder:
         kept_by = stuck.key if stuck is not None else None
         urgent = (facts.agent_session, facts.end, facts.waiting, facts.error, facts.notice, self._over, kept_by)
         return (urgent, follower.steps, follower.last_event_at)
-
-    def _stderr_reason(self) -> str | None:
-        if self._agent is None:
-            return None
-        return self._agent.stderr_reason(_tail(self._folder.errors(self._turn)))
 
 
 def _tail(path: Path) -> str:

@@ -23,6 +23,8 @@ for n, line in enumerate(open(sys.argv[1])):
     event = json.loads(line)
     if "wait" in event:
         open(event["wait"]).close()
+    elif "complaint" in event:
+        print(event["complaint"], file=sys.stderr, flush=True)
     elif "busy" in event:
         while not os.path.exists(event["busy"]):
             pass
@@ -168,3 +170,21 @@ def test_an_agent_that_computes_in_silence_is_not_stuck(manager, play, tmp_path,
     go_on(tmp_path, "done")
     go_on(tmp_path, "one")
     assert manager.wait([works.id], timeout=30)[0].status is Status.DONE
+
+
+def test_T12_what_the_sandbox_stopped_is_told_while_it_runs_and_at_the_end(manager, play, tmp_path, wait_until):
+    blocked = ran("touch a", 1) | {"aggregated_output": "touch: cannot touch 'a': Read-only file system"}
+    complaint = "ERROR codex_core::tools::router: error=patch rejected: writing is blocked by read-only sandbox"
+    session = play(blocked, {"wait": str(tmp_path / "one")}, {"complaint": complaint})
+    denied = wait_until(of(manager, session, AttentionKind.DENIED), what="the refusal to be told")
+    assert (denied.status, denied.denied, denied.reason) == (Status.RUNNING, 1, "1 permission denied: touch")
+    go_on(tmp_path, "one")
+    [done] = manager.wait([session.id], timeout=30)
+    assert (done.status, done.denied, done.reason) == (Status.DONE, 2, "2 permissions denied: touch, apply_patch")
+    told = attention(done, now_ms())
+    assert (told.kind, told.reason) == (AttentionKind.DENIED, done.reason)
+    manager.mark_seen(session.id)
+    assert attention(manager.get(session.id), now_ms()) is None
+    manager.inject(session.id, "once more")
+    wait_until(lambda: manager.get(session.id).denied == 1, what="the next turn to be counted by itself")
+    go_on(tmp_path, "one")
