@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from msgspec import Struct, field, structs
 
+from ..sessions.attention import SILENT_MS as _SILENT_MS
 from ..sessions.model import Load, Session, Status, Stopping
 from ..sessions.text import cell_width, cut, cut_left, one_line, pad
 from . import words
@@ -29,7 +30,7 @@ UNREAD_COUNTED = 99
 UNREAD_ROOM = 24
 """Cells that the text keeps beside the unread steps: at 80 columns it needs them more."""
 
-SILENT_MS = 120_000
+SILENT_MS = _SILENT_MS
 """A running agent that printed nothing for so long is worth a second line."""
 
 Cell = tuple[str, str]
@@ -245,9 +246,11 @@ def _what(session: Session, room: int, colour: str, lead: str = "") -> list[Cell
 
 
 def note(session: Session, now: int) -> str:
-    """Why somebody should look: a stop under way, the reason of the state, what was left, silence; mostly nothing."""
+    """Why somebody should look: a stop, a loop, the reason of the state, what was left, silence; mostly nothing."""
     if session.stopping is not None:
         return stop_stage(session.stopping, now)
+    if session.stuck and session.status is Status.RUNNING:
+        return one_line(session.stuck)
     if session.reason and not _asked_for(session):
         return one_line(session.reason)
     if session.left:
@@ -278,7 +281,7 @@ def second_line(session: Session, now: int, width: int, signs: Signs = UNICODE) 
     if not text:
         return None
     indent = "  " if width < 60 else " " * 12
-    colour = "attention" if session.stopping or not session.reason else role(session)
+    colour = "attention" if session.stopping or session.stuck or not session.reason else role(session)
     return pad(cut(f"{indent}{signs.below} {text}", width), width), colour
 
 

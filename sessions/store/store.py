@@ -364,6 +364,22 @@ class Store:
             ).rowcount
         return bool(changed)
 
+    def rename(self, session_id: str, title: str) -> bool:
+        """Give a session another title; False where it is gone.  What changes is its name: nobody has to look."""
+        with self.database.transaction() as db:
+            changed = db.execute("UPDATE sessions SET title = ? WHERE id = ?", (title, session_id)).rowcount
+        return bool(changed)
+
+    def pin(self, session_id: str, at: int | None) -> bool:
+        """Pin a session (since when, UTC ms; an earlier time stays), or not any more (None); False where it is gone."""
+        with self.database.transaction() as db:
+            changed = db.execute(
+                "UPDATE sessions SET pinned_at = CASE WHEN ? IS NULL THEN NULL ELSE COALESCE(pinned_at, ?) END"
+                " WHERE id = ?",
+                (at, at, session_id),
+            ).rowcount
+        return bool(changed)
+
     def count_left(self, session_id: str, left: int, note: str | None) -> None:
         """Put right how many processes an ended session has left, where its runner is not there to do it."""
         with self.database.transaction() as db:

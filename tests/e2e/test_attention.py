@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -32,6 +33,10 @@ for n, line in enumerate(open(sys.argv[1])):
         tell(type="item.completed", item={"id": f"item_{n}", "type": "command_execution", **event})
 tell(type="turn.completed", usage={})
 """
+
+
+def verb(*arguments):
+    return subprocess.run([sys.executable, "-m", "agentdash", *arguments], capture_output=True, text=True, check=True)
 
 
 @pytest.fixture
@@ -97,6 +102,22 @@ def test_a_command_that_fails_four_times_is_told_while_it_does_and_no_longer(man
     assert episode(freed) != key
     go_on(tmp_path, "third")
     assert manager.wait([session.id], timeout=30)[0].status is Status.DONE
+
+
+def test_ls_and_explain_say_what_is_wrong(manager, play, tmp_path, wait_until):
+    session = play(*[ran("make", 2)] * 4, {"wait": str(tmp_path / "end")})
+    stuck = wait_until(of(manager, session, AttentionKind.STUCK), what="the loop to be told")
+    [told] = json.loads(verb("ls", "--json").stdout)
+    assert told["attention"] == {"kind": "stuck", "reason": stuck.stuck, "since": stuck.stuck_at}
+    assert "`make` failed 4 times in a row" in verb("ls").stdout
+    facts = {fact["name"]: fact["value"] for fact in json.loads(verb("explain", session.id, "--json").stdout)["facts"]}
+    assert facts["needs attention"].startswith("stuck: `make` failed 4 times in a row (since ")
+    assert facts["stuck from"] == "repeats=4, idle_seconds=300"
+    go_on(tmp_path, "end")
+    [done] = manager.wait([session.id], timeout=30)
+    manager.mark_seen(session.id)
+    facts = {fact.name: fact.value for fact in manager.explain(session.id).facts}
+    assert (done.status, facts["needs attention"]) == (Status.DONE, "no")
 
 
 def test_the_end_of_a_turn_ends_what_it_was_stuck_in(manager, play, tmp_path, wait_until):
