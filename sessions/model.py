@@ -156,7 +156,10 @@ class Session(Struct, frozen=True, kw_only=True):
 
     @property
     def attention(self) -> bool:
-        """Waiting, failed, lost or done, and nobody has looked since."""
+        """Waiting, failed, lost or done, and nobody has looked since: what a look settles.
+
+        Why somebody should look, also at what still runs, says :func:`.attention.attention`.
+        """
         if self.status not in (Status.WAITING, Status.FAILED, Status.DONE, Status.LOST):
             return False
         return self.seen_at is None or self.seen_at < self.updated_at
