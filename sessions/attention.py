@@ -12,6 +12,7 @@ from msgspec import Meta, Struct
 
 from . import durations
 from .model import Session, Status
+from .text import one_line
 
 SILENT_MS = 120_000
 """A running agent that printed nothing for so long deserves a look."""
@@ -64,7 +65,7 @@ class Attention(Struct, frozen=True):
 
     kind: AttentionKind
     reason: str
-    """One line, as an agent or a runner gave it: foreign text."""
+    """One clean line."""
     since: int
     """UTC ms."""
 
@@ -80,30 +81,33 @@ def attention(session: Session, now: int) -> Attention | None:
     if session.status is Status.RUNNING:
         return _running(session, now)
     if session.status is Status.WAITING:
-        since = session.last_sign_at
-        return Attention(AttentionKind.WAITING, session.reason or "waits for an answer", since)
+        return _needed(AttentionKind.WAITING, session.reason or "waits for an answer", session.last_sign_at)
     return _ended(session) if session.attention else None
+
+
+def _needed(kind: AttentionKind, reason: str, since: int) -> Attention:
+    return Attention(kind, one_line(reason), since)  # what an agent wrote may be part of it
 
 
 def _running(session: Session, now: int) -> Attention | None:
     if session.stuck is not None:
-        return Attention(AttentionKind.STUCK, session.stuck, session.stuck_at or session.updated_at)
+        return _needed(AttentionKind.STUCK, session.stuck, session.stuck_at or session.updated_at)
     if session.denied:
-        return Attention(AttentionKind.DENIED, _denied(session), session.last_sign_at)
+        return _needed(AttentionKind.DENIED, _denied(session), session.last_sign_at)
     silence = now - session.last_sign_at
     if silence >= SILENT_MS:
         reason = f"printed nothing for {durations.text(silence // 60_000 * 60)}"
-        return Attention(AttentionKind.SILENT, reason, session.last_sign_at)
+        return _needed(AttentionKind.SILENT, reason, session.last_sign_at)
     return None
 
 
 def _ended(session: Session) -> Attention:
     since = session.ended_at or session.updated_at
     if session.status is not Status.DONE:
-        return Attention(AttentionKind.FAILED, session.reason or str(session.status), since)
+        return _needed(AttentionKind.FAILED, session.reason or str(session.status), since)
     if session.denied:
-        return Attention(AttentionKind.DENIED, _denied(session), since)
-    return Attention(AttentionKind.DONE, session.reason or "done, and nobody has looked yet", since)
+        return _needed(AttentionKind.DENIED, _denied(session), since)
+    return _needed(AttentionKind.DONE, session.reason or "done, and nobody has looked yet", since)
 
 
 def _denied(session: Session) -> str:

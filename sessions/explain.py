@@ -153,7 +153,8 @@ def _attention_fact(session: Session) -> Fact:
 def _thresholds_fact(launch: Launch | None) -> Fact:
     """From when on its runner calls it stuck."""
     stated = structs.asdict(launch.attention) if launch else {}
-    return Fact("stuck from", ", ".join(f"{name}={value:g}" for name, value in stated.items()), "turns.launch")
+    told = ", ".join(f"{name}={value:g}" for name, value in stated.items())
+    return Fact("stuck from", told or "not known", "turns.launch")
 
 
 def _log_fact(path: Path) -> Fact:

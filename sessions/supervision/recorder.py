@@ -16,7 +16,7 @@ from ..attention import Stuck
 from ..errors import AgentdashError, StoreError
 from ..identity_file import write_identity
 from ..layout import Layout
-from ..model import Left, Receipt, Session, Status
+from ..model import Left, Receipt, Session, Status, Step
 from ..status import EndFacts, at_the_end, while_running
 from ..store.progress import Outcome, TurnLog
 from ..store.store import Store
@@ -75,9 +75,9 @@ class Recorder:
         files = (self._folder.output(self._turn), self._folder.errors(self._turn))
         self._watchdog = Watchdog(launch.limits, files, adopted_after_s or 0.0)
         folder, turn = self._folder, self._turn
-        self._stuck_watch = StuckWatch(launch.attention, used)
-        parser = agent.parser(turn)
-        self._follower = Follower(folder.output(turn), folder.times(turn), parser, self._stuck_watch.feed)
+        # A command may be a server, which has every right to wait in silence.
+        self._stuck_watch = StuckWatch(launch.attention, used) if agent.prompted else None
+        self._follower = Follower(folder.output(turn), folder.times(turn), agent.parser(turn), self._step)
         if adopted_after_s is not None:
             self._follower.take_over()
         self.guarded(lambda: write_identity(self._store, self._folder))
@@ -111,6 +111,10 @@ class Recorder:
         due = self._stuck_watch.look(self.facts, time.monotonic(), self._printed_at(self._follower))
         self._commit(self._follower)
         return due
+
+    def _step(self, step: Step) -> None:
+        if self._stuck_watch is not None:
+            self._stuck_watch.feed(step)
 
     def _printed_at(self, follower: Follower) -> float:
         """When the agent last printed anything, also to stderr, on the monotonic clock."""

@@ -181,6 +181,15 @@ def test_a_hang_that_goes_on_writes_nothing(manager, play, tmp_path, wait_until)
     go_on(tmp_path, "one")
 
 
+def test_a_command_may_wait_in_silence(manager, play, tmp_path, wait_until):
+    (tmp_path / "config.toml").write_text("[attention]\nidle_seconds = 1\n")
+    server = manager.started(manager.run(["sleep", "600"]).id)
+    hangs = play({"wait": str(tmp_path / "one")})
+    wait_until(of(manager, hangs, AttentionKind.STUCK), what="an agent that began later to be stuck")
+    assert manager.get(server.id).stuck is None
+    go_on(tmp_path, "one")
+
+
 def test_an_agent_that_computes_in_silence_is_not_stuck(manager, play, tmp_path, wait_until):
     (tmp_path / "config.toml").write_text("[attention]\nidle_seconds = 1\n")
     works = play({"busy": str(tmp_path / "done")})

@@ -96,6 +96,11 @@ def test_silence_begins_when_it_is_long_enough():
     assert attention(never, NOW).since == BEGAN
 
 
+def test_a_reason_is_one_clean_line():
+    assert attention(session(Status.FAILED, reason="\x1b[31mno\nroom\u202e"), NOW).reason == "no room"
+    assert attention(session(Status.RUNNING, stuck="a\x07\nb", stuck_at=NOW), NOW).reason == "a b"
+
+
 def test_denials_are_counted_and_named():
     assert denials(1, ("Bash",)) == "1 permission denied: Bash"
     assert denials(3, ()) == "3 permissions denied"
