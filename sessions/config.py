@@ -14,6 +14,7 @@ from msgspec import Meta, Struct, field, structs, to_builtins
 
 from .agents.base import AgentSettings, Ladder, StopSettings
 from .agents.table import AGENTS, agent_named
+from .attention import AttentionSettings
 from .config_source import Source, explained
 from .errors import ConfigError, UsageError
 from .limits import Limits
@@ -66,6 +67,7 @@ class _File(Struct, kw_only=True, forbid_unknown_fields=True):
     agents: dict[str, Any] = field(default_factory=dict)
     stop: StopSettings = field(default_factory=StopSettings)
     limits: Limits = field(default_factory=Limits)
+    attention: AttentionSettings = field(default_factory=AttentionSettings)
     queue: QueueSettings = field(default_factory=QueueSettings)
     dashboard: DashboardSettings = field(default_factory=DashboardSettings)
     presets: dict[str, Any] = field(default_factory=dict)
@@ -79,6 +81,7 @@ class Config(Struct, frozen=True, kw_only=True):
     agents: dict[str, AgentSettings] = field(default_factory=dict)
     stop: StopSettings = field(default_factory=StopSettings)
     limits: Limits = field(default_factory=Limits)
+    attention: AttentionSettings = field(default_factory=AttentionSettings)
     queue: QueueSettings = field(default_factory=QueueSettings)
     dashboard: DashboardSettings = field(default_factory=DashboardSettings)
     presets: dict[str, Preset] = field(default_factory=dict)

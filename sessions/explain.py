@@ -6,6 +6,7 @@ from pathlib import Path
 from msgspec import Struct, structs
 
 from .agents.base import Launch
+from .attention import attention
 from .clock import now_ms
 from .layout import Layout
 from .model import ENDED, Prompt, Session, Status, Turn
@@ -56,11 +57,13 @@ def explain(
         Fact("runner's lock", "held" if held else "free", str(folder.lock)),
         Fact("host", session.host + ("" if session.host == procs.host_name() else " (not this one)"), "sessions.host"),
     ]
+    facts.append(_attention_fact(session))
     if not folder.path.is_dir():
         facts.append(Fact("folder", "is gone", str(folder.path)))
     if turn is not None:
         facts += _turn_facts(turn)
         facts.append(_limits_fact(launch))
+        facts.append(_thresholds_fact(launch))
         facts += [Fact("prompt", prompt.state, "prompts.state") for prompt in prompts if prompt.turn == turn.n]
         facts += _process_facts(layout, turn, held)
         facts.append(_file_fact(layout, session, turn))
@@ -136,6 +139,22 @@ def _limits_fact(launch: Launch | None) -> Fact:
     stated = structs.asdict(launch.limits) if launch else {}
     told = ", ".join(f"{name}={value}" for name, value in stated.items() if value is not None)
     return Fact("limits", told or "none", "turns.launch")
+
+
+def _attention_fact(session: Session) -> Fact:
+    now = now_ms()
+    found = attention(session, now)
+    if found is None:
+        return Fact("needs attention", "no", "sessions")
+    since = f"since {max(0, now - found.since) // 1000} s"
+    return Fact("needs attention", f"{found.kind}: {found.reason} ({since})", "sessions, seen")
+
+
+def _thresholds_fact(launch: Launch | None) -> Fact:
+    """From when on its runner calls it stuck."""
+    stated = structs.asdict(launch.attention) if launch else {}
+    told = ", ".join(f"{name}={value:g}" for name, value in stated.items())
+    return Fact("stuck from", told or "not known", "turns.launch")
 
 
 def _log_fact(path: Path) -> Fact:

@@ -26,6 +26,7 @@ from .planning import (
     checked_folder,
     checked_prompt,
     checked_text,
+    new_title,
     recorded_environment,
     recorded_profile,
     retold,
@@ -337,6 +338,32 @@ class SessionManager(SessionReader):
             raise SessionBusyError(f"Session {session.id[:8]} is {session.status}: only what has ended is archived.")
         if not self._store.archive(session.id, now_ms()):
             raise SessionBusyError(f"Session {session.id[:8]} was started again meanwhile; it was not archived.")
+        self._record(self._layout.session(session.id))
+        return self._fresh(session.id)
+
+    def rename(self, ref: str, title: str) -> Session:
+        """Give a session another title; nothing gives the automatic one back, which is the beginning of its task.
+
+        Raises:
+            UsageError: the title is longer than 200 characters, or no text.
+            UnknownSessionError: the session was deleted meanwhile.
+        """
+        session = self.get(ref)
+        return self._noted(session, self._store.rename(session.id, new_title(title, session.task)))
+
+    def pin(self, ref: str, pinned: bool = True) -> Session:
+        """Keep a session above the others, or not any more; pinning twice changes nothing.
+
+        Raises:
+            UnknownSessionError: the session was deleted meanwhile.
+        """
+        session = self.get(ref)
+        return self._noted(session, self._store.pin(session.id, now_ms() if pinned else None))
+
+    def _noted(self, session: Session, found: bool) -> Session:
+        """The session after a change of what people call it, which its folder records too."""
+        if not found:
+            raise UnknownSessionError(f"Session {session.id[:8]} was deleted meanwhile.")
         self._record(self._layout.session(session.id))
         return self._fresh(session.id)
 

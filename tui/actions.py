@@ -35,6 +35,8 @@ ACTIONS = (
     Action(id="retry", keys="R", label="retry", help="send its last prompt again", weight=2),
     Action(id="delete", keys="D", label="delete", help="move the session to the trash (asks first)"),
     Action(id="archive", keys="A", label="archive", help="put it out of the way, for good", weight=0),
+    Action(id="rename", keys="r", label="rename", help="give the session another title", weight=0),
+    Action(id="pin", keys="P", label="pin", help="keep it above the others, or not any more", weight=0),
     Action(id="undo", keys="u", label="undo", help="bring back what was deleted or archived last", weight=0),
     Action(id="processes", keys="p", label="processes", help="its processes, and what they cost", weight=0),
     Action(

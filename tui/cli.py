@@ -56,9 +56,9 @@ def cli(context: click.Context, profile: str | None) -> int | None:
 
 for _command in (
     start.spawn, start.run, read.ls, read.show, digest.digest, read.trajectory, read.messages, read.output,
-    start.inject, finish.stop, start.retry, finish.rm, finish.ps, keep.archive, keep.restore, keep.clean, read.explain,
-    finish.wait, read.view, watch.watch, watch.table, changes.changes, export.export, replay.replay, config.config,
-    config.presets, setup.demo, setup.completion, doctor.doctor,
+    start.inject, finish.stop, start.retry, finish.rm, finish.ps, keep.rename, keep.pin, keep.archive, keep.restore,
+    keep.clean, read.explain, finish.wait, read.view, watch.watch, watch.table, changes.changes, export.export,
+    replay.replay, config.config, config.presets, setup.demo, setup.completion, doctor.doctor,
 ):  # fmt: skip
     cli.add_command(_command)
 

@@ -21,6 +21,7 @@ from .bulk import Bulk
 from .requests import Requests
 from .screens.confirm import ConfirmScreen
 from .screens.new_session import NewSessionScreen, Offer, SpawnRequest
+from .screens.rename import RenameScreen
 from .screens.stopping import StoppingScreen
 from .type_ahead import KeysInOrder
 
@@ -157,6 +158,24 @@ class Operations:
         if await self._requests.done(self._manager.archive, session.id):
             self._undoable.append(session.id)
             self._requests.tell(f'Archived "{sayings.title(session)}". u brings it back.')
+
+    def ask_for_title(self, session: Session) -> None:
+        """Open the dialog with the session's title."""
+
+        async def rename(title: str) -> str | None:
+            return (await self._requests.outcome(asyncio.to_thread(self._manager.rename, session.id, title)))[1]
+
+        self.app.push_screen(RenameScreen(session.title or session.task, rename))
+
+    async def pin_chosen(self, sessions: Sequence[Session]) -> None:
+        """Keep them above the others; where all of them are, not any more."""
+        pinned = not all(session.pinned_at for session in sessions)
+        for session in sessions:
+            if not await self._requests.done(self._manager.pin, session.id, pinned):
+                return
+        if sessions:
+            what = f'"{sayings.title(sessions[0])}"' if len(sessions) == 1 else f"{len(sessions)} sessions"
+            self._requests.tell(f"{'Pinned' if pinned else 'Unpinned'} {what}.")
 
     async def undo(self) -> None:
         """Bring back what was deleted or archived last from here."""

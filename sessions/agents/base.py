@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, g
 import msgspec
 from msgspec import Meta, Struct, field, structs
 
+from ..attention import AttentionSettings
 from ..limits import Limits
 from ..model import Step, StepKind, StepStatus, Usage
 from ..trimming import trimmed
@@ -110,6 +111,8 @@ class Launch(Struct, frozen=True, kw_only=True):
     ladder: Ladder | None = None
     """The user's own times for a stop; None leaves them to the agent's."""
     limits: Limits = Limits()
+    attention: AttentionSettings = AttentionSettings()
+    """From when on its runner calls it stuck."""
     after_turn: Literal["keep", "sweep"] = "keep"
     """Whether processes that outlive the turn are ended."""
     model: str | None = None
@@ -133,11 +136,25 @@ class Facts(Struct, kw_only=True):
     """The thread's tokens where the agent counts cumulatively (codex)."""
     cost_usd: float | None = None
     denied: int = 0
+    """How often it was refused a permission, or stopped by its sandbox."""
+    denied_names: list[str] = field(default_factory=list)
+    """What it tried then, each once: tools and programs; the first ones."""
     waiting: str | None = None
     """The question the agent waits for; None while it works."""
     lines: int = 0
     unknown: int = 0
     unknown_kinds: dict[str, int] = field(default_factory=dict)
+
+    def deny(self, what: str) -> None:
+        """Count something that it was not allowed to do."""
+        self.denied += 1
+        name = what[:_NAME_CHARACTERS]
+        if name not in self.denied_names and len(self.denied_names) < _MOST_NAMES:
+            self.denied_names.append(name)
+
+
+_NAME_CHARACTERS = 60
+_MOST_NAMES = 10
 
 
 MOST_OPEN = 10_000
@@ -289,6 +306,10 @@ class Agent(ABC):
         conversation began (UTC ms).  None where there is no transcript.
         """
         return None
+
+    def refusals(self, stderr: str) -> "Iterable[str]":  # noqa: ARG002
+        """What the agent was not allowed to do and only stderr tells: tools and programs."""
+        return ()
 
     def stderr_reason(self, text: str) -> str | None:
         """The line of stderr that tells why a turn failed; None where there is none."""

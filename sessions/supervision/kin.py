@@ -86,6 +86,11 @@ class Kin:
         if self._remembered != self._written:
             self.write()
 
+    def used(self) -> dict[tuple[int, int], float]:
+        """The processor time of each living process that the last :meth:`remember` or :meth:`find` saw, in seconds."""
+        told = ((key, procs.cpu_seconds(key[0])) for key in self._remembered)
+        return {key: seconds for key, seconds in told if seconds is not None}
+
     def write(self) -> None:
         """Put the record on disk."""
         data = {"boot_id": self._boot, "processes": sorted(self._remembered)}

@@ -138,7 +138,7 @@ class Runner:
         self._sweeps_after_turn = claim.launch.after_turn == "sweep"
         self._growth = notify.watch_growth(self._folder.output(self._turn))
         age_s = (now_ms() - (claim.started_at or now_ms())) / 1000 if self._child.adopted else None
-        self._recorder.begin(agent, claim.launch.limits, adopted_after_s=age_s)
+        self._recorder.begin(agent, claim.launch, self._kin.used, adopted_after_s=age_s)
         self._loop()
 
     def _loop(self) -> None:
@@ -204,6 +204,8 @@ class Runner:
             self._wait_for_exit(now)
         else:
             self._mind_limits(now)
+            due = self._recorder.mind_idleness()
+            self._next_look = min(self._next_look, now + due) if due is not None else self._next_look
 
     def _who_stops(self, kinds: list[str]) -> str | None:
         """In whose name to stop; None where all may go on."""

@@ -250,6 +250,18 @@ class FakeManager:
         self.asked("archive", ref)
         self.drop(ref)
 
+    def rename(self, ref, title):
+        self.asked("rename", ref, title)
+        one = structs.replace(self.get(ref), title=title or "the automatic title")
+        self.put(one)
+        return one
+
+    def pin(self, ref, pinned=True):
+        self.asked("pin", ref, pinned)
+        one = structs.replace(self.get(ref), pinned_at=T0 if pinned else None)
+        self.put(one)
+        return one
+
     def restore(self, ref):
         self.asked("restore", ref)
         one = next(one for _, sid, one in reversed(self.log) if sid == ref and one is not None)

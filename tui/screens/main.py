@@ -227,6 +227,16 @@ class MainScreen(SessionScreen):
         """Put the chosen sessions out of the way."""
         await self._operations.archive_chosen(self.chosen)
 
+    def action_rename(self) -> None:
+        """Ask for another title of the selected session."""
+        if (session := self.current) is not None:
+            self._operations.ask_for_title(session)
+
+    @work
+    async def action_pin(self) -> None:
+        """Keep the chosen sessions above the others, or not any more."""
+        await self._operations.pin_chosen(self.chosen)
+
     @work
     async def action_undo(self) -> None:
         """Bring back what was deleted or archived last."""
