@@ -91,7 +91,8 @@ class Store:
     def first(self, limit: int) -> tuple[list[Session], int]:
         """The sessions in use that somebody should see first, and how many there are: cheap with any number."""
         rows = self.database.rows(
-            f"{SELECT_SESSION} WHERE archived_at IS NULL ORDER BY pinned_at IS NULL, {_URGENCY}, created_at DESC LIMIT ?",
+            f"{SELECT_SESSION} WHERE archived_at IS NULL"
+            f" ORDER BY pinned_at IS NULL, {_URGENCY}, created_at DESC LIMIT ?",
             (limit,),
         )
         total = self.database.rows("SELECT COUNT(*) AS n FROM sessions WHERE archived_at IS NULL")[0]["n"]
