@@ -4,12 +4,11 @@ Over SSH only ``TERM`` comes along, and ``LC_…`` where the server accepts it. 
 """
 
 from collections.abc import Callable, Mapping
-from typing import Literal
 
 from msgspec import Struct
 
 from .sequences import BELL, notification
-from .settings import Kind
+from .settings import Chosen, Kind
 
 Env = Mapping[str, str]
 
@@ -29,7 +28,7 @@ class Way(Struct, frozen=True, kw_only=True):
         return notification(self.kind, title, body, tmux=self.tmux) + (BELL if self.bell else "")
 
 
-def way(chosen: Literal["auto", "off"] | Kind, env: Env) -> Way | None:
+def way(chosen: Chosen, env: Env) -> Way | None:
     """The way that was chosen, or the best one that is known; None where nobody wants to be told."""
     if chosen == "off":
         return None
@@ -40,6 +39,11 @@ def way(chosen: Literal["auto", "off"] | Kind, env: Env) -> Way | None:
     # tmux drops what is wrapped unless `allow-passthrough` is on, and marks the window by a bell in any case.
     sure = kind == "bell" or not (tmux or why == _VTE)
     return Way(kind=kind, why=why, tmux=tmux, bell=not sure)
+
+
+def has_title(env: Env) -> bool:
+    """Whether there is a title to set; a console would print some of the sequence."""
+    return not env.get("TERM", "").startswith(("linux", "vt", "cons"))
 
 
 _VTE = "VTE_VERSION"

@@ -8,6 +8,9 @@ from msgspec import Meta, Struct
 Kind = Literal["osc9", "osc99", "osc777", "bell"]
 """How a terminal is asked to tell somebody something."""
 
+Chosen = Literal["auto", "osc9", "osc99", "osc777", "bell", "off"]
+"""The same as people choose it."""
+
 Event = Literal["waiting", "failed", "stuck", "done"]
 """What may be told: a question, a bad end (failed or lost), no progress, a good end."""
 
@@ -26,7 +29,7 @@ class NotifySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """``[notify]``: notifications, the terminal's title, and a command on a change of state."""
 
     terminal: Annotated[
-        Literal["auto", "osc9", "osc99", "osc777", "bell", "off"],
+        Chosen,
         Meta(
             description="How the terminal is asked to notify: auto takes what it is known to understand, else its bell."
         ),

@@ -69,6 +69,11 @@ class Watcher:
                 notices.append(_notice(event, session))
         return notices
 
+    def stands(self, notice: Notice) -> bool:
+        """Whether its session still needs somebody: nobody has seen it or answered since."""
+        session = self._known.get(notice.session)
+        return session is not None and session.attention
+
 
 def _notice(event: Event, session: Session) -> Notice:
     title = one_line(session.title or session.task) or session.agent
