@@ -104,6 +104,7 @@ def build_launch(
         ladder=config.ladder_for(agent.ladder, settings),
         limits=settings.limits.over(config.limits),
         after_turn=settings.stop.after_turn or config.stop.after_turn or "keep",
+        hook=config.notify.command,
     )
 
 

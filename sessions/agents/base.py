@@ -13,6 +13,7 @@ from msgspec import Meta, Struct, field, structs
 
 from ..limits import Limits
 from ..model import Step, StepKind, StepStatus, Usage
+from ..notices.settings import Hook
 from ..trimming import trimmed
 
 if TYPE_CHECKING:
@@ -112,6 +113,8 @@ class Launch(Struct, frozen=True, kw_only=True):
     limits: Limits = Limits()
     after_turn: Literal["keep", "sweep"] = "keep"
     """Whether processes that outlive the turn are ended."""
+    hook: Hook = Hook()
+    """The command that is run when its state changes."""
     model: str | None = None
 
 
