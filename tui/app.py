@@ -161,6 +161,7 @@ class Dashboard(KeysInOrder[None]):
     @on(SettingsRead)
     def _settings_read(self, event: SettingsRead) -> None:
         """Take over at once what the file says otherwise than before."""
+        self.notifier.use(event.config.notify)
         before, self._look = self._look, event.config.dashboard
         if self._look.theme != before.theme:
             self.theme = THEMES[self._look.theme].name

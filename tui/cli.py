@@ -12,8 +12,21 @@ import click
 from .. import __version__
 from ..sessions.errors import AgentdashError
 from .commands import (
-    changes, common, config, digest, doctor, export, finish, keep, notify, read, replay, setup, start, watch,
-)  # fmt: skip
+    changes,
+    common,
+    config,
+    digest,
+    doctor,
+    export,
+    finish,
+    keep,
+    notify,
+    read,
+    replay,
+    setup,
+    start,
+    watch,
+)
 
 INTERRUPTED, BROKEN_PIPE = 130, 141
 """What a shell reports for SIGINT and SIGPIPE."""

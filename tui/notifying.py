@@ -41,6 +41,7 @@ class Notifier:
         only: Collection[str] | None = None,
         plain_ascii: bool = False,
     ) -> None:
+        self._env = env
         self._way = way(settings.terminal, env)
         self._on = settings.on
         self._titled = settings.title and has_title(env)
@@ -59,6 +60,8 @@ class Notifier:
     def hear(self, changes: Changes) -> None:
         """Take what changed; the first time, take what is there."""
         updated = [session for session in changes.updated if self._only is None or session.id in self._only]
+        if changes.fresh:
+            self._tally = Tally()  # another store: what was counted is void
         self._tally.update(updated, changes.removed)
         if self._title is not None:
             self._name()
@@ -69,6 +72,16 @@ class Notifier:
         if wanted and not self._pending:
             self._later(GATHER_SECONDS, self._tell)
         self._pending += wanted
+
+    def use(self, settings: NotifySettings) -> None:
+        """The settings are other ones now."""
+        self._way = way(settings.terminal, self._env)
+        self._on = settings.on
+        self._titled = settings.title and has_title(self._env)
+        if self._titled:
+            self.begin()
+        else:
+            self.end()
 
     def begin(self) -> None:
         """The terminal is ours: put its title aside and set our own."""

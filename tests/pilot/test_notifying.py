@@ -4,9 +4,11 @@ import pytest
 from msgspec import structs
 from textual.events import AppBlur, AppFocus
 
-from agentdash.sessions.model import Status
+from agentdash.sessions.config import Config
+from agentdash.sessions.model import Changes, Status
 from agentdash.sessions.notices import sequences
 from agentdash.sessions.notices.settings import NotifySettings
+from agentdash.tui.messages import SettingsRead
 from pilot.fakes import T0, session
 
 QUIET = NotifySettings(terminal="off")
@@ -157,6 +159,23 @@ async def test_at_the_end_the_title_is_given_back_once(dashboard):
         d.app.notifier.end(left.append)
         d.app.notifier.end(left.append)
         assert left == [sequences.RESTORE_TITLE]
+
+
+async def test_settings_that_are_read_again_count_at_once(dashboard):
+    async with dashboard(notify=QUIET) as d:
+        written = Written(d)
+        d.main.post_message(SettingsRead(Config(notify=notifying())))
+        await d.until(lambda: sequences.RESTORE_TITLE in written)
+        ends(d, "running1", Status.DONE)
+        await d.until(lambda: written.notices)
+        assert written.titles == []
+
+
+async def test_another_store_is_counted_anew(dashboard):
+    async with dashboard(notify=QUIET) as d:
+        written = Written(d)
+        d.app.notifier.hear(Changes(seq=1, updated=(session("other001", Status.RUNNING, "x", created=1),), fresh=True))
+        assert written.titles == ["1 running - agentdash"]
 
 
 async def test_nobody_has_to_have_a_title(dashboard):
