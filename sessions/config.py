@@ -18,6 +18,7 @@ from .attention import AttentionSettings
 from .config_source import Source, explained
 from .errors import ConfigError, UsageError
 from .limits import Limits
+from .notices.settings import NotifySettings
 from .presets import Preset
 from .tables import merged
 
@@ -70,6 +71,7 @@ class _File(Struct, kw_only=True, forbid_unknown_fields=True):
     attention: AttentionSettings = field(default_factory=AttentionSettings)
     queue: QueueSettings = field(default_factory=QueueSettings)
     dashboard: DashboardSettings = field(default_factory=DashboardSettings)
+    notify: NotifySettings = field(default_factory=NotifySettings)
     presets: dict[str, Any] = field(default_factory=dict)
     profiles: dict[str, Any] = field(default_factory=dict)
 
@@ -84,6 +86,7 @@ class Config(Struct, frozen=True, kw_only=True):
     attention: AttentionSettings = field(default_factory=AttentionSettings)
     queue: QueueSettings = field(default_factory=QueueSettings)
     dashboard: DashboardSettings = field(default_factory=DashboardSettings)
+    notify: NotifySettings = field(default_factory=NotifySettings)
     presets: dict[str, Preset] = field(default_factory=dict)
 
     def ladder_for(self, agent_ladder: Ladder, settings: AgentSettings) -> Ladder:

@@ -64,6 +64,7 @@ def explain(
         facts += _turn_facts(turn)
         facts.append(_limits_fact(launch))
         facts.append(_thresholds_fact(launch))
+        facts.append(_hook_fact(launch, folder.runner_log))
         facts += [Fact("prompt", prompt.state, "prompts.state") for prompt in prompts if prompt.turn == turn.n]
         facts += _process_facts(layout, turn, held)
         facts.append(_file_fact(layout, session, turn))
@@ -157,10 +158,26 @@ def _thresholds_fact(launch: Launch | None) -> Fact:
     return Fact("stuck from", told or "not known", "turns.launch")
 
 
+def _hook_fact(launch: Launch | None, log: Path) -> Fact:
+    """The command that is told of changes, and the last thing there was to say of it."""
+    if launch is None or not launch.hook.argv:
+        return Fact("hook", "none", "turns.launch")
+    try:
+        said = [line for line in _log_lines(log) if line.startswith("hook on ")]
+    except OSError:
+        said = []
+    command = " ".join(launch.hook.argv)
+    return Fact("hook", f"{command} ({said[-1]})" if said else command, f"turns.launch, {log}")
+
+
+def _log_lines(path: Path) -> list[str]:
+    return path.read_bytes()[-_LOG_BYTES:].decode("utf-8", "replace").split("\n")
+
+
 def _log_fact(path: Path) -> Fact:
     """The last line that the runner itself had to complain about."""
     try:
-        lines = path.read_bytes()[-_LOG_BYTES:].decode("utf-8", "replace").split("\n")
+        lines = _log_lines(path)
     except OSError as error:
         return Fact("runner's log", error.strerror or str(error), str(path))
     last = next((line for line in reversed(lines) if line.strip()), "empty")

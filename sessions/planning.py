@@ -122,6 +122,7 @@ def build_launch(
         limits=settings.limits.over(config.limits),
         attention=config.attention,
         after_turn=settings.stop.after_turn or config.stop.after_turn or "keep",
+        hook=config.notify.command,
     )
 
 

@@ -19,6 +19,7 @@ from ..sessions.clock import monotonic, now_ms
 from ..sessions.config import DashboardSettings
 from ..sessions.manager import SessionManager
 from ..sessions.model import Session
+from ..sessions.notices.settings import NotifySettings
 from ..widgets import signs
 from ..widgets.paint import VARIABLES
 from . import mouse
@@ -26,6 +27,7 @@ from .actions import ACTIONS, key_name
 from .crash import record
 from .feed import Feed
 from .messages import SessionsChanged, SettingsRead
+from .notifying import Notifier
 from .operations import Operations
 from .remembered import Memory
 from .requests import Requests
@@ -54,6 +56,7 @@ class Dashboard(KeysInOrder[None]):
         manager: SessionManager,
         *,
         look: DashboardSettings | None = None,
+        notify: NotifySettings | None = None,
         plain_ascii: bool = False,
         tour: Tour = (),
         watched: Sequence[Session] = (),
@@ -74,7 +77,17 @@ class Dashboard(KeysInOrder[None]):
         self._interrupted_at = -TWICE_SECONDS
         self._manager = manager
         self.requests = Requests(self, manager.home)
-        self.feed = Feed(manager, self._announce, lambda wait: self.set_timer(wait, self.feed.tell))
+        self.notifier = Notifier(
+            notify or NotifySettings(),
+            os.environ,
+            clock=now_ms,
+            reading=self._reading,
+            write=self._write,
+            later=self.set_timer,
+            only={session.id for session in watched} or None,
+            plain_ascii=plain_ascii,
+        )
+        self.feed = Feed(manager, self._announce, lambda wait: self.set_timer(wait, self.feed.tell), self.notifier.hear)
         self.feed.prime(first[0] if first else None)
         characters = signs.ASCII if plain_ascii else signs.UNICODE
         operations = Operations(self, manager, self.requests, characters)
@@ -100,6 +113,9 @@ class Dashboard(KeysInOrder[None]):
         """Begin to watch."""
         # Back from a suspension the terminal is empty, and nothing that we remember of it is there.
         self.app_resume_signal.subscribe(self, lambda _: self.screen.refresh(layout=True))
+        self.app_resume_signal.subscribe(self, lambda _: self.notifier.begin())
+        self.app_suspend_signal.subscribe(self, lambda _: self.notifier.end(), immediate=True)
+        self.notifier.begin()
         self._report_mouse()
         self._leave_on_signals()
         self._watch_disk()
@@ -145,6 +161,7 @@ class Dashboard(KeysInOrder[None]):
     @on(SettingsRead)
     def _settings_read(self, event: SettingsRead) -> None:
         """Take over at once what the file says otherwise than before."""
+        self.notifier.use(event.config.notify)
         before, self._look = self._look, event.config.dashboard
         if self._look.theme != before.theme:
             self.theme = THEMES[self._look.theme].name
@@ -153,9 +170,18 @@ class Dashboard(KeysInOrder[None]):
             self._report_mouse()
 
     def _report_mouse(self) -> None:
+        self._write(mouse.ON if self.mouse else mouse.OFF)
+
+    def _write(self, sequence: str) -> None:
+        """Something for the terminal itself."""
         if self._driver is not None:
-            self._driver.write(mouse.ON if self.mouse else mouse.OFF)
+            self._driver.write(sequence)
             self._driver.flush()
+
+    def _reading(self) -> frozenset[str]:
+        """Whose steps somebody has before the eyes, as far as the terminal says that it has the focus."""
+        shown = next(iter(reversed(self._session_screens())), None)
+        return shown.reading if shown is not None and self.app_focus else frozenset()
 
     @work
     async def _watch_disk(self) -> None:
@@ -218,9 +244,11 @@ def run_dashboard(
     Raises:
         ConfigError: the settings cannot be used.
     """
+    config = manager.config()
     app = Dashboard(
         manager,
-        look=manager.config().dashboard,
+        look=config.dashboard,
+        notify=config.notify,
         plain_ascii=_plain_ascii(),
         tour=tour,
         watched=watched,
@@ -230,9 +258,11 @@ def run_dashboard(
     try:
         app.run(mouse=False)
     finally:
+        # Textual switches off only what it switched on.
         if app.mouse:
-            sys.stderr.write(mouse.OFF)  # Textual switches off only what it switched on
-            sys.stderr.flush()
+            sys.stderr.write(mouse.OFF)
+        app.notifier.end(sys.stderr.write)
+        sys.stderr.flush()
     return app.return_code or 0
 
 

@@ -11,7 +11,22 @@ import click
 
 from .. import __version__
 from ..sessions.errors import AgentdashError
-from .commands import changes, common, config, digest, doctor, export, finish, keep, read, replay, setup, start, watch
+from .commands import (
+    changes,
+    common,
+    config,
+    digest,
+    doctor,
+    export,
+    finish,
+    keep,
+    notify,
+    read,
+    replay,
+    setup,
+    start,
+    watch,
+)
 
 INTERRUPTED, BROKEN_PIPE = 130, 141
 """What a shell reports for SIGINT and SIGPIPE."""
@@ -58,7 +73,7 @@ for _command in (
     start.spawn, start.run, read.ls, read.show, digest.digest, read.trajectory, read.messages, read.output,
     start.inject, finish.stop, start.retry, finish.rm, finish.ps, keep.rename, keep.pin, keep.archive, keep.restore,
     keep.clean, read.explain, finish.wait, read.view, watch.watch, watch.table, changes.changes, export.export,
-    replay.replay, config.config, config.presets, setup.demo, setup.completion, doctor.doctor,
+    replay.replay, config.config, config.presets, notify.notify, setup.demo, setup.completion, doctor.doctor,
 ):  # fmt: skip
     cli.add_command(_command)
 

@@ -14,6 +14,7 @@ from msgspec import Meta, Struct, field, structs
 from ..attention import AttentionSettings
 from ..limits import Limits
 from ..model import Step, StepKind, StepStatus, Usage
+from ..notices.settings import Hook
 from ..trimming import trimmed
 
 if TYPE_CHECKING:
@@ -115,6 +116,8 @@ class Launch(Struct, frozen=True, kw_only=True):
     """From when on its runner calls it stuck."""
     after_turn: Literal["keep", "sweep"] = "keep"
     """Whether processes that outlive the turn are ended."""
+    hook: Hook = Hook()
+    """The command that is run when its state changes."""
     model: str | None = None
 
 

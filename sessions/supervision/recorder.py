@@ -39,13 +39,22 @@ STDERR_BYTES = 8192
 class Recorder:
     """One turn's record: facts from the stream, rows in the store, the readable copy on disk."""
 
-    def __init__(self, layout: Layout, session_id: str, turn: int, store: Store, log: TurnLog) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        session_id: str,
+        turn: int,
+        store: Store,
+        log: TurnLog,
+        tell: Callable[[Status, str | None], object] = lambda *_: None,
+    ) -> None:
         self._layout = layout
         self._folder = layout.session(session_id)
         self._session = session_id
         self._turn = turn
         self._store = store
         self._log = log
+        self._tell = tell
         self._agent: Agent | None = None
         self._follower: Follower | None = None
         self._committed: tuple[object, ...] = ()
@@ -147,6 +156,7 @@ class Recorder:
         stuck, steps, event_at = self._stuck(follower), follower.steps, follower.last_event_at
         if self.guarded(lambda: self._log.progress(follower.facts, status, reason, steps, event_at, stuck)):
             self._committed, self._committed_at = key, now
+            self.guarded(lambda: self._tell(status, reason))
 
     def conclude(
         self,
@@ -235,11 +245,14 @@ class Recorder:
             time.sleep(1.0)
 
     def _write_end(self, facts: Facts, outcome: Outcome, steps: int) -> None:
-        self.retried(lambda: self._log.end(facts, outcome, steps))
+        ended: list[bool] = []
+        self.retried(lambda: ended.append(self._log.end(facts, outcome, steps)))
         self._follower = None
         with contextlib.suppress(OSError):
             self._layout.live_name(self._session, self._turn).unlink(missing_ok=True)
         self.guarded(lambda: write_identity(self._store, self._folder))
+        if ended == [True]:
+            self.guarded(lambda: self._tell(outcome.status, outcome.reason))
 
     def _key(self, follower: Follower) -> tuple[object, ...]:
         facts = follower.facts

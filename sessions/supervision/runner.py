@@ -31,6 +31,7 @@ from ..store.store import Store
 from . import locks, notify, procs
 from .agent_process import StartError, clean_signals, start_agent
 from .child import AgentChild
+from .hooks import Hooks
 from .kin import Kin
 from .ladder import POLL, Phase, Stop
 from .recorder import COMMIT_SECONDS, Recorder
@@ -64,8 +65,9 @@ class Runner:
         self._turn = turn
         self._store = Store(self._layout.database)
         self._log = TurnLog(self._store, session_id, turn, _owner())
-        self._recorder = Recorder(self._layout, session_id, turn, self._store, self._log)
         self._kin = Kin(session_id, self._folder.lock, self._folder.procs)
+        self._hooks = Hooks(self._layout, self._store, session_id, turn, self._kin.spare)
+        self._recorder = Recorder(self._layout, session_id, turn, self._store, self._log, self._hooks.tell)
         self._child = AgentChild()
         self._ladder = Ladder()
         self._ended = False
@@ -90,6 +92,7 @@ class Runner:
         claim = self._log.claim()
         if claim is None:
             return
+        self._recorder.guarded(lambda: self._hooks.begin(claim.launch.hook))
         try:
             process = start_agent(
                 self._layout,
@@ -113,6 +116,7 @@ class Runner:
         claim = self._log.adopt()
         if claim is None:
             return
+        self._recorder.guarded(lambda: self._hooks.begin(claim.launch.hook))
         recorded = (claim.agent_pid, claim.agent_start)
         # A runner that died between its spawn and its record left only the tag.
         found = procs.tagged_leader(claim.run_id) if None in recorded else recorded

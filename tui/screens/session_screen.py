@@ -80,6 +80,12 @@ class SessionScreen(Screen[None]):
         """All panes that show a session."""
         return [self.detail]
 
+    @property
+    def reading(self) -> frozenset[str]:
+        """Ids of the sessions whose steps somebody reads, or to which somebody writes."""
+        session = self.current
+        return frozenset({session.id}) if session is not None and self.detail.has_focus_within else frozenset()
+
     def foot(self) -> Horizontal:
         """The last line: the valid keys and, on demand, what the dashboard costs."""
         return Horizontal(self.keys, self.meter, id="foot")
