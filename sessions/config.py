@@ -46,6 +46,19 @@ class DashboardSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """``safe-…`` keeps apart what colour-blind people confuse; ``terminal`` takes the terminal's own 16 colours."""
     mouse: bool = False
     """Whether clicks and the wheel go to the dashboard; the terminal's own selection then needs Shift."""
+    read_only: Annotated[
+        bool,
+        Meta(description="Whether the dashboard only looks: no key, no command changes a session or its read marker."),
+    ] = False
+
+
+Keys = Annotated[
+    dict[str, str | list[str] | dict[str, str | list[str]]],
+    Meta(
+        description="A key or several for an action, by its name (`agentdash keys`); an empty text takes its keys away."
+    ),
+]
+"""``[keys]``: the front end that has the actions knows their names and says which line cannot be used."""
 
 
 class _File(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -57,6 +70,7 @@ class _File(Struct, kw_only=True, forbid_unknown_fields=True):
     limits: Limits = field(default_factory=Limits)
     queue: QueueSettings = field(default_factory=QueueSettings)
     dashboard: DashboardSettings = field(default_factory=DashboardSettings)
+    keys: Keys = field(default_factory=dict)
 
 
 class Config(Struct, frozen=True, kw_only=True):
@@ -68,6 +82,7 @@ class Config(Struct, frozen=True, kw_only=True):
     limits: Limits = field(default_factory=Limits)
     queue: QueueSettings = field(default_factory=QueueSettings)
     dashboard: DashboardSettings = field(default_factory=DashboardSettings)
+    keys: Keys = field(default_factory=dict)
 
     def ladder_for(self, agent_ladder: Ladder, settings: AgentSettings) -> Ladder:
         """How a stop climbs: the agent's own times, then ``[stop]``, then the agent's section."""
@@ -121,7 +136,14 @@ def load_config(path: Path | None = None) -> Config:
         limits=file.limits,
         queue=file.queue,
         dashboard=file.dashboard,
+        keys=file.keys,
     )
+
+
+def unusable(key: tuple[str, ...], why: str, path: Path | None = None) -> ConfigError:
+    """The error about a setting that only whoever uses it can judge, with the place where it stands."""
+    path = path or config_path()
+    return ConfigError(f"{path}:{line_of(_read(path), key)}: {'.'.join(key)}: {why}")
 
 
 def in_force(config: Config) -> Config:

@@ -6,26 +6,29 @@ import sys
 import traceback
 from collections.abc import Iterable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar
 
 from rich.text import Text
 from textual import work
 from textual.app import SystemCommand
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.screen import Screen
 
 from ..sessions import watch
 from ..sessions.clock import monotonic, now_ms
-from ..sessions.config import DashboardSettings
+from ..sessions.config import Config, DashboardSettings, unusable
 from ..sessions.errors import UsageError
 from ..sessions.manager import SessionManager
 from ..sessions.model import Session
 from ..widgets import signs
 from ..widgets.paint import VARIABLES
 from . import mouse
-from .actions import ACTIONS, key_name
+from .actions import ACTIONS, APP_ACTIONS, bindings
 from .crash import record
 from .feed import Feed
+from .keymap import DEFAULT, Keymap, UnusableKeyError
+from .keymap import keymap as keymap_of
 from .messages import SessionsChanged
 from .operations import Operations
 from .requests import Requests
@@ -40,11 +43,12 @@ TWICE_SECONDS = 2.0
 """Two presses of Ctrl+C within this time quit."""
 
 
-class Dashboard(KeysInOrder[None]):
+class Dashboard(KeysInOrder[None], inherit_bindings=False):
     """Watches the state folder and hands what changed to the main screen."""
 
     CSS_PATH = "agentdash.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+z", "suspend_process", "suspend", show=False)]
+    # Textual's own Ctrl+Q would quit in the middle of a prompt, and terminals take it for flow control.
+    BINDINGS: ClassVar[list[BindingType]] = bindings(APP_ACTIONS)
     TITLE = "agentdash"
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (30, "-narrow"), (70, "-medium"), (140, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (8, "-low"), (32, "-tall")]  # noqa: RUF012 - as Textual declares them
@@ -57,6 +61,7 @@ class Dashboard(KeysInOrder[None]):
         plain_ascii: bool = False,
         tour: Tour = (),
         watched: Sequence[Session] = (),
+        keymap: Keymap = DEFAULT,
     ) -> None:
         look = look or DashboardSettings()
         super().__init__()
@@ -73,7 +78,9 @@ class Dashboard(KeysInOrder[None]):
         self.feed = Feed(manager, self._announce, lambda wait: self.set_timer(wait, self.feed.tell))
         self.feed.prime()
         characters = signs.ASCII if plain_ascii else signs.UNICODE
-        operations = Operations(self, manager, self.requests, characters)
+        self.keymap = keymap
+        self.set_keymap(keymap.for_textual())
+        operations = Operations(self, manager, self.requests, characters, keymap=keymap, read_only=look.read_only)
         self.home: MainScreen | WatchScreen
         """The screen below all others."""
         if watched:
@@ -105,7 +112,7 @@ class Dashboard(KeysInOrder[None]):
             for action in ACTIONS:
                 if hasattr(screen, f"action_{action.id}") and screen.check_action(action.id, ()):
                     run = partial(screen.run_action, action.id)
-                    yield SystemCommand(f"{action.label} ({key_name(action.keys)})", action.help, run)
+                    yield SystemCommand(f"{action.label} ({self.keymap.name(action.id)})", action.help, run)
 
     def action_help_quit(self) -> None:
         """Ctrl+C: once says how, twice quits."""
@@ -177,7 +184,11 @@ def run_dashboard(manager: SessionManager, *, tour: Tour = (), watched: Sequence
         UsageError: there is no terminal to draw on.
     """
     check_terminal()
-    app = Dashboard(manager, look=manager.config().dashboard, plain_ascii=_plain_ascii(), tour=tour, watched=watched)
+    config = manager.config()
+    keymap = keys_in_force(config, manager.config_path)
+    app = Dashboard(
+        manager, look=config.dashboard, plain_ascii=_plain_ascii(), tour=tour, watched=watched, keymap=keymap
+    )
     try:
         app.run(mouse=False)
     finally:
@@ -185,6 +196,18 @@ def run_dashboard(manager: SessionManager, *, tour: Tour = (), watched: Sequence
             sys.stderr.write(mouse.OFF)  # Textual switches off only what it switched on
             sys.stderr.flush()
     return app.return_code or 0
+
+
+def keys_in_force(config: Config, path: Path | None) -> Keymap:
+    """The keys that the settings ask for.
+
+    Raises:
+        ConfigError: one of them cannot be used.
+    """
+    try:
+        return keymap_of(config.keys)
+    except UnusableKeyError as error:
+        raise unusable(("keys", *error.path), str(error), path) from None
 
 
 def check_terminal() -> None:

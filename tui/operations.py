@@ -16,6 +16,7 @@ from ..widgets import words
 from ..widgets.signs import Signs
 from ..widgets.words import place
 from . import sayings
+from .keymap import DEFAULT, Keymap
 from .requests import Requests
 from .screens.confirm import ConfirmScreen
 from .screens.new_session import NewSessionScreen, Offer, SpawnRequest
@@ -26,8 +27,20 @@ from .type_ahead import KeysInOrder
 class Operations:
     """Starts, prompts, stops and deletes sessions for the main screen."""
 
-    def __init__(self, app: KeysInOrder[Any], manager: SessionManager, requests: Requests, signs: Signs) -> None:
+    def __init__(
+        self,
+        app: KeysInOrder[Any],
+        manager: SessionManager,
+        requests: Requests,
+        signs: Signs,
+        *,
+        keymap: Keymap = DEFAULT,
+        read_only: bool = False,
+    ) -> None:
         self.app = app
+        self.keymap = keymap
+        self.read_only = read_only
+        """Whether nothing may be changed; the manager then refuses what would."""
         self._manager = manager
         self._requests = requests
         self._signs = signs
@@ -121,13 +134,13 @@ class Operations:
             return
         if await self._requests.done(self._manager.delete, session.id):
             self._undoable.append(session.id)
-            self._requests.tell(f'Deleted "{sayings.title(session)}". u brings it back.')
+            self._requests.tell(f'Deleted "{sayings.title(session)}". {self.keymap.name("undo")} brings it back.')
 
     async def archive(self, session: Session) -> None:
         """Put it out of the way."""
         if await self._requests.done(self._manager.archive, session.id):
             self._undoable.append(session.id)
-            self._requests.tell(f'Archived "{sayings.title(session)}". u brings it back.')
+            self._requests.tell(f'Archived "{sayings.title(session)}". {self.keymap.name("undo")} brings it back.')
 
     async def undo(self) -> None:
         """Bring back what was deleted or archived last from here."""

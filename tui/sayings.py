@@ -15,8 +15,12 @@ from ..widgets.words import clock, command, duration, place
 Tour = Sequence[tuple[str, str]]
 """Keys and what they would do here: for somebody who sees this for the first time."""
 
-EMPTY = ("No sessions yet.", "", "n              starts one", "agentdash demo shows what it looks like")
 TRASH = "What runs is stopped first; the folder goes to the trash of the state folder."
+
+
+def empty(new_key: str) -> Sequence[str]:
+    """What stands in the table before there are sessions."""
+    return ("No sessions yet.", "", f"{new_key:<14} starts one", "agentdash demo shows what it looks like")
 
 
 def title(session: Session, width: int = 40) -> str:
@@ -42,7 +46,7 @@ def turn_words(turn: Turn) -> str:
     return "  ".join(filter(None, (str(turn.status), took)))
 
 
-def headline(session: Session, width: int, *, following: bool) -> Content:
+def headline(session: Session, width: int, *, following: bool, follow_key: str = "F") -> Content:
     """The line above the steps; whether they are followed stands at its end."""
     facts = " ".join(filter(None, (session.agent, session.model)))
     parts = [
@@ -51,7 +55,7 @@ def headline(session: Session, width: int, *, following: bool) -> Content:
         one_line(facts),
         place(one_line(session.cwd)),
     ]
-    state = "following" if following else "F follows"
+    state = "following" if following else f"{follow_key} follows"
     text = cut("   ".join(filter(None, parts)), max(0, width - len(state) - 2))
     gap = max(2, width - cell_width(text) - len(state))
     return Content.assemble(text, " " * gap, (state, MUTED if following else "$text-warning"))
@@ -71,10 +75,10 @@ def tour_line(tour: Tour) -> str:
     return "Try: " + "   ".join(f"{keys} {what}" for keys, what in tour) if tour else ""
 
 
-def target(session: Session | None, default_agent: str, cwd: str, *, installed: bool = True) -> str:
+def target(session: Session | None, default_agent: str, cwd: str, *, installed: bool = True, new_key: str = "n") -> str:
     """What sending a prompt will do."""
     if session is None and not installed:
-        return f"{default_agent} is not installed here: n starts another agent"
+        return f"{default_agent} is not installed here: {new_key} starts another agent"
     if session is None:
         return f"starts a new {default_agent or 'agent'} session in {place(cwd)}"
     if session.agent == "command":

@@ -38,14 +38,14 @@ class SessionTable(ScrollView, can_focus=True):
     COMPONENT_CLASSES = ROLES
     DEFAULT_CSS = f"SessionTable {{ {ROLES_CSS} }}"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j,down", "move(1)", "next session", show=False),
-        Binding("k,up", "move(-1)", "previous session", show=False),
-        Binding("pagedown,ctrl+d", "page(1)", "one page down", show=False),
-        Binding("pageup,ctrl+u", "page(-1)", "one page up", show=False),
-        Binding("g,home", "edge(False)", "first session", show=False),
-        Binding("G,end", "edge(True)", "last session", show=False),
-        Binding("enter", "open", "open the trajectory", show=False),
-        Binding("space", "mark", "mark it, to be shown beside others with |", show=False),
+        Binding("j,down", "move(1)", "next session", show=False, id="table.down"),
+        Binding("k,up", "move(-1)", "previous session", show=False, id="table.up"),
+        Binding("pagedown,ctrl+d", "page(1)", "one page down", show=False, id="table.page_down"),
+        Binding("pageup,ctrl+u", "page(-1)", "one page up", show=False, id="table.page_up"),
+        Binding("g,home", "edge(False)", "first session", show=False, id="table.first"),
+        Binding("G,end", "edge(True)", "last session", show=False, id="table.last"),
+        Binding("enter", "open", "open the trajectory", show=False, id="table.open"),
+        Binding("space", "mark", "mark it, to be shown beside others", show=False, id="table.mark"),
     ]
 
     class Highlighted(Message):

@@ -62,7 +62,7 @@ def test_it_is_read_at_every_call(write: Write) -> None:
         (
             "\nsurprise = 1\n",
             2,
-            "surprise: Unknown key. Known keys: default_agent, agents, stop, limits, queue, dashboard.",
+            "surprise: Unknown key. Known keys: default_agent, agents, stop, limits, queue, dashboard, keys.",
         ),
         ("default_agent = 3\n", 1, "default_agent: Expected str, got int."),
         ('# who\ndefault_agent = "hal"\n', 2, "default_agent: Unknown agent 'hal'. Known agents: codex,"),

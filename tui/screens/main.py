@@ -51,7 +51,15 @@ class MainScreen(SessionScreen):
         self._tally = Tally()
         self.status = StatusLine(signs=signs, id="status")
         self.table = SessionTable(clock, on_open=self._open, signs=signs, id="table")
-        self._detail = Detail(manager, requests, self._outside, signs, clock=clock, hint=sayings.tour_line(tour))
+        self._detail = Detail(
+            manager,
+            requests,
+            self._outside,
+            signs,
+            clock=clock,
+            hint=sayings.tour_line(tour),
+            follow_key=self.follow_key,
+        )
         self.too_small = Static("", id="too-small", markup=False)
 
     @property
@@ -79,7 +87,7 @@ class MainScreen(SessionScreen):
 
     def on_mount(self) -> None:
         """Ages are looked at once a second; nothing else moves by itself."""
-        self.table.show_when_empty(sayings.EMPTY)
+        self.table.show_when_empty(sayings.empty(self.keymap.name("new_session")))
         self.set_interval(1.0, self.table.tick)
         self._sessions_changed()
         self._learn_default()

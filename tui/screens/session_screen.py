@@ -17,8 +17,9 @@ from ...widgets.line import Line
 from ...widgets.prompt_box import PromptInput
 from ...widgets.signs import UNICODE, Signs
 from .. import sayings
-from ..actions import ONE_STEP, WRITING, footer, possible
+from ..actions import REGISTRY, Place, possible
 from ..detail import Detail
+from ..footer import ONE_STEP, WRITING, footer, said
 from ..operations import Operations
 from ..outside import Outside
 from ..requests import Requests
@@ -53,6 +54,10 @@ class SessionScreen(Screen[None]):
         self._clock = clock
         self._signs = signs
         self._tour = tour
+        self.keymap = operations.keymap
+        self.read_only = operations.read_only
+        self.follow_key = self.keymap.names(REGISTRY["follow"]).split(" ")[-1]
+        """The last of its keys: readers know it as F."""
         self._sending = asyncio.Lock()
         self._came_from: Widget | None = None
         self.keys = Line(signs=signs, id="keys")
@@ -86,16 +91,37 @@ class SessionScreen(Screen[None]):
 
     def _valid_keys(self) -> Sequence[tuple[str, str]]:
         if isinstance(self.focused, PromptInput):
-            return WRITING
+            return said(self.keymap, WRITING)
         if isinstance(self.focused, DocumentPane):
-            return ONE_STEP
-        reading = self.detail.viewer.has_focus_within
-        return footer(self.current, self.size.width, reading=reading, table=self.has_table)
+            return said(self.keymap, ONE_STEP)
+        return footer(
+            self.keymap,
+            self.current,
+            self.size.width,
+            reading=self.detail.viewer.has_focus_within,
+            table=self.has_table,
+            read_only=self.read_only,
+        )
+
+    @property
+    def _place(self) -> Place:
+        """What has the keys."""
+        if isinstance(self.focused, PromptInput):
+            return Place.PROMPT
+        if isinstance(self.focused, DocumentPane):
+            return Place.STEP
+        return Place.STEPS if self.detail.viewer.has_focus_within or not self.has_table else Place.TABLE
 
     def target(self, session: Session | None) -> str:
         """What sending a prompt will do."""
         asked = self._operations
-        return sayings.target(session, asked.default_agent, str(Path.cwd()), installed=asked.default_installed)
+        return sayings.target(
+            session,
+            asked.default_agent,
+            str(Path.cwd()),
+            installed=asked.default_installed,
+            new_key=self.keymap.name("new_session"),
+        )
 
     def mark_seen(self, session: Session) -> None:
         """Somebody looks at it: it needs no attention any more, and its steps are read."""
@@ -114,7 +140,7 @@ class SessionScreen(Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
         """A key that makes no sense for the current session does nothing."""
-        return possible(action, self.current)
+        return possible(action, self.current, read_only=self.read_only)
 
     @on(Detail.Resized)
     @on(Viewer.Changed)
@@ -133,7 +159,7 @@ class SessionScreen(Screen[None]):
         viewer, session = self.detail.viewer, self.current
         if session is None or session.id != event.session_id:
             return
-        screen = ChangesScreen(self._manager, self._requests, self._outside, session, self._signs)
+        screen = ChangesScreen(self._manager, self._requests, self._outside, session, self._signs, self.keymap)
         self.app.push_screen(screen, lambda step: viewer.show_step(*step) if step is not None else None)
 
     @on(PromptInput.Left)
@@ -162,7 +188,7 @@ class SessionScreen(Screen[None]):
 
     def action_help(self) -> None:
         """Show all keys."""
-        self.app.push_screen(HelpScreen(self._tour, reading=self.detail.viewer.has_focus_within))
+        self.app.push_screen(HelpScreen(self.keymap, self._place, self._tour, read_only=self.read_only))
 
     def action_write_prompt(self) -> None:
         """Go to the prompt."""

@@ -41,7 +41,9 @@ class WatchScreen(SessionScreen):
         super().__init__(manager, requests, operations, clock=clock, signs=signs)
         self._sessions = list(sessions)
         self._panes = [
-            Detail(manager, requests, self._outside, signs, clock=clock, id=f"pane-{number}")
+            Detail(
+                manager, requests, self._outside, signs, clock=clock, follow_key=self.follow_key, id=f"pane-{number}"
+            )
             for number in range(len(sessions))
         ]
         self.set_class(len(self._panes) > 1, "-several")
