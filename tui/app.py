@@ -128,9 +128,9 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self.clear_notifications()
         self.requests.tell("Mouse on: hold Shift to select text." if self.mouse else "Mouse off.")
 
-    def action_theme(self) -> None:
-        """The next theme."""
-        self.theme = after(self.theme)
+    def action_theme(self, name: str = "") -> None:
+        """A theme by the name that the settings know, or the next one."""
+        self.theme = THEMES[name].name if name in THEMES else after(self.theme)
         self.clear_notifications()
         self.requests.tell(f"Theme: {self.theme.removeprefix('agentdash-')}")
 

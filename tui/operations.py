@@ -13,6 +13,7 @@ from ..sessions.manager import SessionManager
 from ..sessions.model import Receipt, Session
 from ..sessions.process_list import ProcessInfo
 from ..widgets import words
+from ..widgets.recall import Recall
 from ..widgets.signs import Signs
 from ..widgets.words import place
 from . import sayings
@@ -48,6 +49,8 @@ class Operations:
         """The agent that is started when none is named; empty until it is known."""
         self.default_installed = True
         self._undoable: list[str] = []
+        self.said = Recall()
+        """What was written on the command line."""
         self.awaited: str | None = None
         """A session that was just started and is to be selected as soon as it is in the table."""
 

@@ -104,9 +104,9 @@ class MainScreen(SessionScreen):
             self._tally.update(changes.updated, changes.removed)
             self.table.update_rows(map(self._as_read, changes.updated), changes.removed)
             self.show_words()
-        awaited = self._operations.awaited
+        awaited = self.operations.awaited
         if awaited is not None and self.table.session(awaited) is not None:
-            self._operations.awaited = None
+            self.operations.awaited = None
             self.table.select(awaited)
         selected = self.table.selected
         changed = next((session for session in changes.updated if selected and session.id == selected.id), None)
@@ -148,46 +148,46 @@ class MainScreen(SessionScreen):
     async def action_new_session(self) -> None:
         """Ask what to start; the selected session's folder is the first guess."""
         selected = self.table.selected
-        await self._operations.ask_what_to_start(selected.cwd if selected else str(Path.cwd()))
+        await self.operations.ask_what_to_start(selected.cwd if selected else str(Path.cwd()))
 
     @work
     async def action_new_like(self) -> None:
         """Ask what to start, filled in like the selected session."""
         if (session := self.table.selected) is not None:
-            await self._operations.ask_what_to_start(session.cwd, session)
+            await self.operations.ask_what_to_start(session.cwd, session)
 
     @work
     async def action_delete(self) -> None:
         """Move the selected session to the trash after a question."""
         if (session := self.current) is not None:
-            await self._operations.delete(session)
+            await self.operations.delete(session)
 
     @work
     async def action_archive(self) -> None:
         """Put the selected session out of the way."""
         if (session := self.current) is not None:
-            await self._operations.archive(session)
+            await self.operations.archive(session)
 
     @work
     async def action_undo(self) -> None:
         """Bring back what was deleted or archived last."""
-        await self._operations.undo()
+        await self.operations.undo()
 
     def action_beside(self) -> None:
         """The marked sessions side by side, or the selected one, on a screen of their own."""
         chosen = self.table.marked or ([self.current] if self.current is not None else [])
         if len(chosen) > MOST:
-            self._requests.tell(f"{len(chosen)} sessions are marked: {MOST} have room side by side.")
+            self.requests.tell(f"{len(chosen)} sessions are marked: {MOST} have room side by side.")
             return
         self.table.unmark()
         screen = WatchScreen(
-            self._manager, self._requests, self._operations, chosen, clock=self._clock, signs=self._signs
+            self._manager, self.requests, self.operations, chosen, clock=self._clock, signs=self._signs
         )
         self.app.push_screen(screen)
 
     @work
     async def _learn_default(self) -> None:
-        await self._operations.learn_default()
+        await self.operations.learn_default()
         self.show_words()
 
     def uncover(self) -> None:

@@ -1,8 +1,9 @@
 """What a screen can do with the session that somebody looks at: prompt, stop, retry, and the words about it."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from inspect import isawaitable
 from pathlib import Path
 
 from textual import on, work
@@ -18,13 +19,16 @@ from ...widgets.prompt_box import PromptInput
 from ...widgets.signs import UNICODE, Signs
 from .. import sayings
 from ..actions import REGISTRY, Place, possible
+from ..command_line import Command, CommandLine
 from ..detail import Detail
 from ..footer import ONE_STEP, WRITING, footer, said
 from ..operations import Operations
 from ..outside import Outside
 from ..requests import Requests
+from ..session_commands import session_commands
 from ..viewer import Viewer
 from .changes import ChangesScreen
+from .command import CommandScreen
 from .help import HelpScreen
 from .processes import ProcessesScreen
 from .save import SaveScreen
@@ -48,8 +52,8 @@ class SessionScreen(Screen[None]):
     ) -> None:
         super().__init__()
         self._manager = manager
-        self._requests = requests
-        self._operations = operations
+        self.requests = requests
+        self.operations = operations
         self._outside = Outside(operations.app, requests)
         self._clock = clock
         self._signs = signs
@@ -114,7 +118,7 @@ class SessionScreen(Screen[None]):
 
     def target(self, session: Session | None) -> str:
         """What sending a prompt will do."""
-        asked = self._operations
+        asked = self.operations
         return sayings.target(
             session,
             asked.default_agent,
@@ -126,7 +130,7 @@ class SessionScreen(Screen[None]):
     def mark_seen(self, session: Session) -> None:
         """Somebody looks at it: it needs no attention any more, and its steps are read."""
         if not session.all_seen:
-            self.run_worker(self._operations.seen(session))
+            self.run_worker(self.operations.seen(session))
 
     def turn_files_grew(self, turn_files: frozenset[str], *, sweep: bool) -> None:
         """Read on where a file belongs to a session that is shown."""
@@ -151,7 +155,7 @@ class SessionScreen(Screen[None]):
     def _save_asked(self, event: Viewer.SaveAsked) -> None:
         session = self.current
         if session is not None and session.id == event.session_id:
-            save = partial(self._operations.save, session.id)
+            save = partial(self.operations.save, session.id)
             self.app.push_screen(SaveScreen(sayings.title(session), sayings.file_name(session), save))
 
     @on(Viewer.ChangesAsked)
@@ -159,7 +163,7 @@ class SessionScreen(Screen[None]):
         viewer, session = self.detail.viewer, self.current
         if session is None or session.id != event.session_id:
             return
-        screen = ChangesScreen(self._manager, self._requests, self._outside, session, self._signs, self.keymap)
+        screen = ChangesScreen(self._manager, self.requests, self._outside, session, self._signs, self.keymap)
         self.app.push_screen(screen, lambda step: viewer.show_step(*step) if step is not None else None)
 
     @on(PromptInput.Left)
@@ -179,12 +183,31 @@ class SessionScreen(Screen[None]):
     @work(group="send")
     async def _send(self, text: str, session: Session | None, detail: Detail) -> None:
         async with self._sending:  # one after the other: the second may have to wait for the session of the first
-            sent = await self._operations.send(session, text, str(Path.cwd()))
+            sent = await self.operations.send(session, text, str(Path.cwd()))
         if sent:
             detail.prompt.accepted(text)
             detail.steps.following = True
         else:
             detail.prompt.give_back(text)
+
+    def send_prompt(self, text: str) -> None:
+        """Send a text to the current session."""
+        self._send(text, self.current, self.detail)
+
+    def commands(self) -> Iterable[Command]:
+        """What the command line takes now; of two with the same name the later one counts."""
+        return session_commands(self)
+
+    @work
+    async def action_command_line(self) -> None:
+        """Ask for a command, and do it."""
+        line = CommandLine(self.commands())
+        text = await self.app.push_screen_wait(CommandScreen(line, self.operations.said, signs=self._signs))
+        if text is not None:
+            command, argument = line.find(text)
+            done = command.run(argument)
+            if isawaitable(done):
+                await done
 
     def action_help(self) -> None:
         """Show all keys."""
@@ -199,7 +222,7 @@ class SessionScreen(Screen[None]):
 
     @work(exclusive=True, group="history")
     async def _learn_history(self) -> None:
-        self.detail.prompt.input.recall.learn(await self._operations.earlier_prompts())
+        self.detail.prompt.input.recall.learn(await self.operations.earlier_prompts())
 
     def action_follow(self) -> None:
         """Follow the newest step, or stop following."""
@@ -209,31 +232,31 @@ class SessionScreen(Screen[None]):
         """Mouse on or off."""
         await self.app.run_action("app.mouse")
 
-    async def action_theme(self) -> None:
-        """The next theme."""
-        await self.app.run_action("app.theme")
+    async def action_theme(self, name: str = "") -> None:
+        """A theme by its name, or the next one."""
+        await self.app.run_action(f"app.theme({name!r})")
 
     @work
     async def action_stop(self) -> None:
         """Stop the current session after a question."""
         if (session := self.current) is not None:
-            await self._operations.stop(session)
+            await self.operations.stop(session)
 
     @work
     async def action_kill(self) -> None:
         """Stop the current session at once."""
         if (session := self.current) is not None:
-            await self._operations.stop(session, now=True)
+            await self.operations.stop(session, now=True)
 
     @work
     async def action_processes(self) -> None:
         """Show what the current session runs, and what that costs."""
         if (session := self.current) is not None:
-            self.app.push_screen(ProcessesScreen(sayings.title(session), self._operations.processes_of(session)))
+            self.app.push_screen(ProcessesScreen(sayings.title(session), self.operations.processes_of(session)))
 
     @work
     async def action_retry(self) -> None:
         """Send the last prompt of the current session again."""
         detail = self.detail
-        if (session := self.current) is not None and await self._operations.retry(session):
+        if (session := self.current) is not None and await self.operations.retry(session):
             detail.steps.following = True

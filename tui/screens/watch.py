@@ -107,7 +107,7 @@ class WatchScreen(SessionScreen):
     async def _look_again(self) -> None:
         """Take what the store says now about the sessions that are shown."""
         for number, session in enumerate(self._sessions):
-            found = await self._requests.outcome_of(self._manager.get, session.id)
+            found = await self.requests.outcome_of(self._manager.get, session.id)
             if found is not None and found != session:
                 self._sessions[number] = found
                 self._panes[number].viewer.read_on()
