@@ -7,8 +7,9 @@ import traceback
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
+from msgspec import structs
 from rich.text import Text
 from textual import work
 from textual.app import SystemCommand
@@ -31,6 +32,7 @@ from .keymap import DEFAULT, Keymap, UnusableKeyError
 from .keymap import keymap as keymap_of
 from .messages import SessionsChanged
 from .operations import Operations
+from .read_only import LookingManager
 from .requests import Requests
 from .sayings import Tour
 from .screens.main import MainScreen
@@ -73,7 +75,10 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         """Whether clicks and the wheel come to the dashboard."""
         self.set_class(plain_ascii, "-ascii")
         self._interrupted_at = -TWICE_SECONDS
+        if look.read_only:
+            manager = cast("SessionManager", LookingManager(manager))
         self._manager = manager
+        self._looks = look.read_only
         self.requests = Requests(self, manager.home)
         self.feed = Feed(manager, self._announce, lambda wait: self.set_timer(wait, self.feed.tell))
         self.feed.prime()
@@ -147,7 +152,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             if change.turn_files or change.sweep:
                 for screen in self._session_screens():
                     screen.turn_files_grew(change.turn_files, sweep=change.sweep)
-            if change.sweep:
+            if change.sweep and not self._looks:
                 self._settle()
 
     @work(exclusive=True, group="settle")
@@ -176,7 +181,9 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self._close_messages_no_wait()
 
 
-def run_dashboard(manager: SessionManager, *, tour: Tour = (), watched: Sequence[Session] = ()) -> int:
+def run_dashboard(
+    manager: SessionManager, *, tour: Tour = (), watched: Sequence[Session] = (), read_only: bool = False
+) -> int:
     """Open the dashboard until somebody quits, or nothing but the steps of some sessions; the exit code.
 
     Raises:
@@ -186,9 +193,8 @@ def run_dashboard(manager: SessionManager, *, tour: Tour = (), watched: Sequence
     check_terminal()
     config = manager.config()
     keymap = keys_in_force(config, manager.config_path)
-    app = Dashboard(
-        manager, look=config.dashboard, plain_ascii=_plain_ascii(), tour=tour, watched=watched, keymap=keymap
-    )
+    look = structs.replace(config.dashboard, read_only=read_only or config.dashboard.read_only)
+    app = Dashboard(manager, look=look, plain_ascii=_plain_ascii(), tour=tour, watched=watched, keymap=keymap)
     try:
         app.run(mouse=False)
     finally:

@@ -181,7 +181,8 @@ class Operations:
 
     async def seen(self, session: Session) -> None:
         """Somebody looked at it as it stands there; what came meanwhile stays unread."""
-        await self._requests.ask(self._manager.mark_seen, session.id, session.steps)
+        if not self.read_only:
+            await self._requests.ask(self._manager.mark_seen, session.id, session.steps)
 
     async def _end(self, session: Session, ladder: Ladder, *, now: bool = False) -> Receipt | None:
         """Stop, and show how it goes; a receipt that nobody waits for any more is told in a line."""

@@ -49,7 +49,7 @@ class MainScreen(SessionScreen):
         self._where = place(str(manager.home))
         self._feed = feed
         self._tally = Tally()
-        self.status = StatusLine(signs=signs, id="status")
+        self.status = StatusLine(signs=signs, note="read-only" if self.read_only else "", id="status")
         self.table = SessionTable(clock, on_open=self._open, signs=signs, id="table")
         self._detail = Detail(
             manager,

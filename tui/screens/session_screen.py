@@ -22,6 +22,7 @@ from ..actions import REGISTRY, Place, possible
 from ..command_line import Command, CommandLine
 from ..detail import Detail
 from ..footer import ONE_STEP, WRITING, footer, said
+from ..log import crash_lines
 from ..operations import Operations
 from ..outside import Outside
 from ..requests import Requests
@@ -30,6 +31,7 @@ from ..viewer import Viewer
 from .changes import ChangesScreen
 from .command import CommandScreen
 from .help import HelpScreen
+from .log import LogScreen
 from .processes import ProcessesScreen
 from .save import SaveScreen
 
@@ -88,9 +90,16 @@ class SessionScreen(Screen[None]):
         """Where the keys go when nothing else has them."""
         return self.detail.steps
 
+    def on_mount(self) -> None:
+        """Where nothing can be sent, nobody can write."""
+        for detail in self.details:
+            detail.prompt.input.can_focus = not self.read_only
+
     def show_words(self) -> None:
         """What is said about the current session, and the keys that can be pressed now."""
         pairs = [Content.assemble((key, "bold $foreground"), f" {label}") for key, label in self._valid_keys()]
+        if self.read_only and not self.has_table:
+            pairs.insert(0, Content.styled("read-only", "$text-warning"))
         self.keys.say(Content("   ").join(pairs))
 
     def _valid_keys(self) -> Sequence[tuple[str, str]]:
@@ -118,6 +127,8 @@ class SessionScreen(Screen[None]):
 
     def target(self, session: Session | None) -> str:
         """What sending a prompt will do."""
+        if self.read_only:
+            return "read-only: nothing is sent from here"
         asked = self.operations
         return sayings.target(
             session,
@@ -208,6 +219,12 @@ class SessionScreen(Screen[None]):
             done = command.run(argument)
             if isawaitable(done):
                 await done
+
+    def action_log(self) -> None:
+        """Show what was said."""
+        entries, home = self.requests.log.newest_first(), self._manager.home
+        read = partial(self.requests.ask, crash_lines, home)
+        self.app.push_screen(LogScreen(entries, self._outside.copy, read))
 
     def action_help(self) -> None:
         """Show all keys."""
