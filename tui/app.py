@@ -6,7 +6,6 @@ import sys
 import traceback
 from collections.abc import Iterable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any, ClassVar, cast
 
 from msgspec import structs
@@ -18,7 +17,7 @@ from textual.screen import Screen
 
 from ..sessions import watch
 from ..sessions.clock import monotonic, now_ms
-from ..sessions.config import Config, DashboardSettings, unusable
+from ..sessions.config import DashboardSettings
 from ..sessions.errors import UsageError
 from ..sessions.manager import SessionManager
 from ..sessions.model import Session
@@ -28,8 +27,7 @@ from . import mouse
 from .actions import ACTIONS, APP_ACTIONS, bindings
 from .crash import record
 from .feed import Feed
-from .keymap import DEFAULT, Keymap, UnusableKeyError
-from .keymap import keymap as keymap_of
+from .keymap import DEFAULT, Keymap, keys_in_force
 from .messages import SessionsChanged
 from .operations import Operations
 from .read_only import LookingManager
@@ -202,18 +200,6 @@ def run_dashboard(
             sys.stderr.write(mouse.OFF)  # Textual switches off only what it switched on
             sys.stderr.flush()
     return app.return_code or 0
-
-
-def keys_in_force(config: Config, path: Path | None) -> Keymap:
-    """The keys that the settings ask for.
-
-    Raises:
-        ConfigError: one of them cannot be used.
-    """
-    try:
-        return keymap_of(config.keys)
-    except UnusableKeyError as error:
-        raise unusable(("keys", *error.path), str(error), path) from None
 
 
 def check_terminal() -> None:

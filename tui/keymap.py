@@ -3,10 +3,12 @@
 from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, field
 
+from ..sessions.config import Config, unusable
 from . import key_names
 from .actions import REGISTRY, Action, Place
 
@@ -81,6 +83,18 @@ def keymap(stated: Mapping[str, Any]) -> Keymap:
             blamed, kept = (other, one) if other.id in changed else (one, other)
             raise UnusableKeyError(paths[blamed.id][0], _told(key, blamed, kept))
     return made
+
+
+def keys_in_force(config: Config, path: Path | None) -> Keymap:
+    """The keys that the settings ask for; ``path`` is their file, for what is said of it.
+
+    Raises:
+        ConfigError: one of them cannot be used.
+    """
+    try:
+        return keymap(config.keys)
+    except UnusableKeyError as error:
+        raise unusable(("keys", *error.path), str(error), path) from None
 
 
 def _flat(stated: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[str, tuple[tuple[str, ...], Any]]]:

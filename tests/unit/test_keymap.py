@@ -10,10 +10,9 @@ from agentdash.sessions.config import load_config
 from agentdash.sessions.errors import ConfigError
 from agentdash.sessions.model import Status
 from agentdash.tui.actions import ACTIONS, REGISTRY, Place, possible
-from agentdash.tui.app import keys_in_force
 from agentdash.tui.footer import CHANGES, ONE_STEP, WRITING, footer, said
 from agentdash.tui.key_names import shown
-from agentdash.tui.keymap import DEFAULT, NEVER, Keymap, UnusableKeyError, keymap
+from agentdash.tui.keymap import DEFAULT, NEVER, Keymap, UnusableKeyError, keymap, keys_in_force
 from agentdash.tui.screens.help import help_text, matching, sections
 from pilot.fakes import session
 

@@ -14,8 +14,8 @@ def keys(as_json: bool) -> None:
     """
     from ...sessions.config import config_path, load_config
     from ..actions import REGISTRY
-    from ..app import keys_in_force
     from ..key_names import shown
+    from ..keymap import keys_in_force
 
     keymap = keys_in_force(load_config(), config_path())
     found = [(action, list(map(shown, keymap.keys(action)))) for action in REGISTRY.values()]
@@ -29,4 +29,4 @@ def keys(as_json: bool) -> None:
         ])  # fmt: skip
     else:
         width = max(len(action.id) for action, _ in found)
-        common.say([f"{action.id:<{width}}  {' '.join(keys):<15}  {action.help}" for action, keys in found])
+        common.say([f"{action.id:<{width}}  {' '.join(keys) or '-':<15}  {action.help}" for action, keys in found])
