@@ -484,7 +484,7 @@ async def goes_to_the_step(d, keys):
 @pytest.mark.parametrize(("function", "names", "size"), all_scenarios())
 async def test_it_does_what_it_says(function, names, size, dashboard, programs, changed, monkeypatch):
     suspended = []
-    monkeypatch.setattr(App, "action_suspend_process", suspended.append)
+    monkeypatch.setattr(App, "action_suspend_process", lambda _: suspended.append(True))
     async with dashboard(size=size) as d:
         d.steps, d.programs, d.suspended = d.main.detail.steps, programs, suspended
         await function(d, Keys(d))
