@@ -154,6 +154,11 @@ class Session(Struct, frozen=True, kw_only=True):
         return self.seen_at is None or self.seen_at < self.updated_at
 
     @property
+    def last_sign_at(self) -> int:
+        """When it ended or, while it runs, when its agent last printed something; UTC ms."""
+        return self.ended_at or self.last_event_at or self.started_at or self.created_at
+
+    @property
     def unread(self) -> int:
         """Steps since somebody looked: all of them where nobody did, 0 where it is not known how many there were."""
         if self.seen_steps is None and self.seen_at is not None:
@@ -323,6 +328,16 @@ class Receipt(Struct, frozen=True, kw_only=True):
         detail = ", ".join(f"{how} {len(processes)}" for how, processes in self.by_signal().items())
         word = "process" if len(self.ended) == 1 else "processes"
         return f"{len(self.ended)} {word} ended{f' ({detail})' if detail else ''}, {len(self.left)} left"
+
+
+class Load(Struct, frozen=True, kw_only=True):
+    """The cost of one session's processes."""
+
+    processes: int
+    rss_bytes: int
+    """Resident memory; what processes share is counted for each."""
+    cpu: float | None = None
+    """Processors kept busy since the look before, so 1.0 is one of them; None at the first look."""
 
 
 class Prompt(Struct, frozen=True, kw_only=True):

@@ -142,6 +142,10 @@ class SessionReader:
         found = [s for s in self._store.sessions(statuses) if (s.archived_at is not None) is archived]
         return found if cwd is None else [session for session in found if session.cwd == cwd]
 
+    def first_sessions(self, limit: int = 120) -> tuple[list[Session], int]:
+        """What fills the first screen of a table, and how many sessions there are in all."""
+        return self._store.first(limit)
+
     def changes(self, since: int) -> Changes:
         """What changed after ``since``; when nobody has committed anything, no query is made."""
         version = self._store.data_version()

@@ -90,6 +90,14 @@ ACTIONS = (
     ),
     Action(id="follow", keys="f,F", label="follow", help="follow the newest step, or stop following"),
     Action(id="command_line", keys="colon", label="command", help="a command by its name, with completion", weight=0),
+    Action(
+        id="smaller", keys="less_than_sign", label="smaller", help="less room for the table", weight=0, does="split(-5)"
+    ),
+    Action(
+        id="larger", keys="greater_than_sign", label="larger", help="more room for the table", weight=0, does="split(5)"
+    ),
+    Action(id="zoom", keys="plus", label="zoom", help="the whole screen for this pane, or for both", weight=0),
+    Action(id="meter", keys="f3", label="meter", help="what the dashboard itself costs", weight=0),
     Action(id="theme", keys="t", label="theme", help="the next theme: dark, light, colour-blind-safe", weight=0),
     Action(id="mouse", keys="f2", label="mouse", help="mouse on or off; off: the terminal selects", weight=0),
     Action(id="log", keys="L", label="log", help="what was said here, to be read again", weight=0),
@@ -100,6 +108,28 @@ ACTIONS = (
     Action(id="quit", keys="q", label="quit", help="leave the dashboard; the sessions go on", weight=7),
 )  # fmt: skip
 """The keys of a screen of sessions."""
+
+TABLE_ACTIONS = tuple(
+    Action(
+        id=f"table.{name}", keys=keys, label=label, help=help_, weight=weight, where=frozenset({Place.TABLE}), does=does
+    )
+    for name, keys, label, help_, weight, does in (
+        ("filter", "slash", "filter", "show only some: words, state:failed, cost:>1", 5, "filter"),
+        ("all", "0", "all", "sessions of every state", 0, "quick('0')"),
+        ("needs_you", "1", "needs you", "only what needs you", 0, "quick('1')"),
+        ("at_work", "2", "at work", "only what is at work", 0, "quick('2')"),
+        ("failed", "3", "failed", "only what failed or was lost", 0, "quick('3')"),
+        ("done", "4", "done", "only what is done", 0, "quick('4')"),
+        ("queued", "5", "queued", "only what waits in the queue", 0, "quick('5')"),
+        ("here", "full_stop", "here", "only this folder, or all again", 0, "here"),
+        ("sort", "s", "sort", "choose the order", 1, "sort"),
+        ("reverse", "S", "reverse", "the other way round", 0, "reverse"),
+        ("group", "T", "group", "one list, a tree, in folders, in agents", 0, "group"),
+        ("columns", "C", "columns", "choose, order and size the columns", 0, "columns"),
+        ("views", "V", "views", "go to a saved view, or save this one", 0, "views"),
+    )
+)
+"""What can be done by key in the table; they go before the keys of the whole screen."""
 
 VIEWER_ACTIONS = tuple(
     Action(id=f"steps.{name}", keys=keys, label=label, help=help_, weight=weight, where=READING, does=does)
@@ -185,16 +215,16 @@ PROMPT_KEYS = (
 REGISTRY = {
     action.id: action
     for actions in (
-        ACTIONS, PANE_ACTIONS, APP_ACTIONS, TABLE_KEYS, STEPS_KEYS, LINES_KEYS, VIEWER_ACTIONS, STEP_KEYS, PROMPT_KEYS,
-        FILES_KEYS, CHANGES_ACTIONS,
+        ACTIONS, PANE_ACTIONS, APP_ACTIONS, TABLE_KEYS, TABLE_ACTIONS, STEPS_KEYS, LINES_KEYS, VIEWER_ACTIONS,
+        STEP_KEYS, PROMPT_KEYS, FILES_KEYS, CHANGES_ACTIONS,
     )
     for action in actions
 }  # fmt: skip
 """Everything that a key does, by name."""
 
 _WATCHING = frozenset({
-    "write_prompt", "stop", "kill", "retry", "processes", "follow", "command_line", "theme", "mouse", "log", "back",
-    "help", "quit",
+    "write_prompt", "stop", "kill", "retry", "processes", "follow", "command_line", "meter", "theme", "mouse", "log",
+    "back", "help", "quit",
 })  # fmt: skip
 """What can be done where there is no table."""
 
@@ -218,6 +248,7 @@ def here(*, table: bool = True) -> list[Action]:
 
 _ALWAYS = frozenset({
     "new_session", "write_prompt", "help", "quit", "back", "theme", "mouse", "undo", "next_pane", "command_line", "log",
+    "split", "smaller", "larger", "zoom", "meter",
 })  # fmt: skip
 
 

@@ -18,7 +18,6 @@ from textual.screen import Screen
 from ..sessions import watch
 from ..sessions.clock import monotonic, now_ms
 from ..sessions.config import DashboardSettings
-from ..sessions.errors import UsageError
 from ..sessions.manager import SessionManager
 from ..sessions.model import Session
 from ..widgets import signs
@@ -31,6 +30,7 @@ from .keymap import DEFAULT, Keymap, keys_in_force
 from .messages import SessionsChanged
 from .operations import Operations
 from .read_only import LookingManager
+from .remembered import Memory
 from .requests import Requests
 from .sayings import Tour
 from .screens.main import MainScreen
@@ -62,6 +62,8 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         tour: Tour = (),
         watched: Sequence[Session] = (),
         keymap: Keymap = DEFAULT,
+        alone: bool = False,
+        first: tuple[Sequence[Session], int] | None = None,
     ) -> None:
         look = look or DashboardSettings()
         super().__init__()
@@ -79,7 +81,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self._looks = look.read_only
         self.requests = Requests(self, manager.home)
         self.feed = Feed(manager, self._announce, lambda wait: self.set_timer(wait, self.feed.tell))
-        self.feed.prime()
+        self.feed.prime(first[0] if first else None)
         characters = signs.ASCII if plain_ascii else signs.UNICODE
         self.keymap = keymap
         self.set_keymap(keymap.for_textual())
@@ -90,7 +92,16 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             self.home = WatchScreen(manager, self.requests, operations, watched, clock=now_ms, signs=characters)
         else:
             self.home = MainScreen(
-                manager, self.feed, self.requests, operations, clock=now_ms, signs=characters, tour=tour
+                manager,
+                self.feed,
+                self.requests,
+                operations,
+                Memory(manager.home),
+                clock=now_ms,
+                signs=characters,
+                tour=tour,
+                alone=alone,
+                missing=first[1] - len(first[0]) if first else 0,
             )
 
     def on_mount(self) -> None:
@@ -100,6 +111,8 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self._report_mouse()
         self._leave_on_signals()
         self._watch_disk()
+        # The rest of a first page; nothing, where that was everything.
+        self.call_after_refresh(self._catch_up)
 
     def get_default_screen(self) -> Screen[Any]:
         """Our own screen, without an empty one below it."""
@@ -113,8 +126,8 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         """The palette offers what the keys do."""
         if isinstance(screen, SessionScreen):
             for action in ACTIONS:
-                if hasattr(screen, f"action_{action.id}") and screen.check_action(action.id, ()):
-                    run = partial(screen.run_action, action.id)
+                if hasattr(screen, f"action_{action.run.partition('(')[0]}") and screen.check_action(action.id, ()):
+                    run = partial(screen.run_action, action.run)
                     yield SystemCommand(f"{action.label} ({self.keymap.name(action.id)})", action.help, run)
 
     def action_help_quit(self) -> None:
@@ -153,6 +166,10 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             if change.sweep and not self._looks:
                 self._settle()
 
+    @work
+    async def _catch_up(self) -> None:
+        await self.requests.expect(self.feed.pull())
+
     @work(exclusive=True, group="settle")
     async def _settle(self) -> None:
         await self.requests.ask(self._manager.settle)
@@ -180,19 +197,38 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
 
 
 def run_dashboard(
-    manager: SessionManager, *, tour: Tour = (), watched: Sequence[Session] = (), read_only: bool = False
+    manager: SessionManager,
+    *,
+    tour: Tour = (),
+    watched: Sequence[Session] = (),
+    alone: bool = False,
+    first: tuple[Sequence[Session], int] | None = None,
+    read_only: bool = False,
 ) -> int:
-    """Open the dashboard until somebody quits, or nothing but the steps of some sessions; the exit code.
+    """Run the app until somebody quits; the exit code.
+
+    Args:
+        manager: the sessions.
+        tour: what to try, for somebody who sees this for the first time.
+        watched: show nothing but the steps of these sessions.
+        alone: show nothing but the table.
+        first: what fills the first screen, and how many sessions there are.
+        read_only: change nothing, whatever the settings say.
 
     Raises:
         ConfigError: the settings cannot be used.
-        UsageError: there is no terminal to draw on.
     """
-    check_terminal()
     config = manager.config()
-    keymap = keys_in_force(config, manager.config_path)
-    look = structs.replace(config.dashboard, read_only=read_only or config.dashboard.read_only)
-    app = Dashboard(manager, look=look, plain_ascii=_plain_ascii(), tour=tour, watched=watched, keymap=keymap)
+    app = Dashboard(
+        manager,
+        look=structs.replace(config.dashboard, read_only=read_only or config.dashboard.read_only),
+        keymap=keys_in_force(config, manager.config_path),
+        plain_ascii=_plain_ascii(),
+        tour=tour,
+        watched=watched,
+        alone=alone,
+        first=first,
+    )
     try:
         app.run(mouse=False)
     finally:
@@ -200,20 +236,6 @@ def run_dashboard(
             sys.stderr.write(mouse.OFF)  # Textual switches off only what it switched on
             sys.stderr.flush()
     return app.return_code or 0
-
-
-def check_terminal() -> None:
-    """Make sure that there can be a dashboard here.
-
-    Raises:
-        UsageError: there is no terminal, or none that can be drawn on.
-    """
-    # Textual reads from stdin and draws on stderr.
-    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
-        raise UsageError("The dashboard needs a terminal for input, output and errors. For a list: agentdash ls.")
-    if os.environ.get("TERM", "") in ("", "dumb"):
-        term = os.environ.get("TERM", "")
-        raise UsageError(f"The dashboard cannot draw on TERM={term!r}. For a list: agentdash ls.")
 
 
 def _plain_ascii() -> bool:

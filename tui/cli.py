@@ -31,7 +31,7 @@ class _Group(click.Group):
 
 
 @click.group(cls=_Group, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--read-only", is_flag=True, help="Dashboard and watch only look: nothing in them changes a session.")
+@click.option("--read-only", is_flag=True, help="Dashboard, table and watch change no session.")
 @click.version_option(__version__, "--version", "-V", message="agentdash %(version)s")
 @click.pass_context
 def cli(context: click.Context, read_only: bool) -> int | None:
@@ -40,22 +40,22 @@ def cli(context: click.Context, read_only: bool) -> int | None:
     ID is a session's id, a unique beginning of it, or @last.  Exit codes: 0 done, 1 failed, 2 not a valid
     request, 124 timed out, 130 interrupted.
     """
-    if read_only and context.invoked_subcommand not in (None, "watch"):
-        raise click.UsageError("--read-only is for the dashboard and for watch.")
+    if read_only and context.invoked_subcommand not in (None, "watch", "table"):
+        raise click.UsageError("--read-only is for the dashboard, table and watch.")
     if context.invoked_subcommand is not None:
         return None
-    from .app import check_terminal, run_dashboard
+    from .opening import check_terminal, open_dashboard
 
     check_terminal()
     with common.open_manager() as manager:
-        return run_dashboard(manager, read_only=read_only)
+        return open_dashboard(manager, read_only=read_only)
 
 
 for _command in (
     start.spawn, start.run, read.ls, read.show, digest.digest, read.trajectory, read.messages, read.output,
     start.inject, finish.stop, start.retry, finish.rm, finish.ps, keep.archive, keep.restore, keep.clean, read.explain,
-    finish.wait, read.view, watch.watch, changes.changes, export.export, replay.replay, keys.keys, setup.config,
-    setup.demo, setup.completion, doctor.doctor,
+    finish.wait, read.view, watch.watch, watch.table, changes.changes, export.export, replay.replay, keys.keys,
+    setup.config, setup.demo, setup.completion, doctor.doctor,
 ):  # fmt: skip
     cli.add_command(_command)
 

@@ -41,7 +41,7 @@ def run_demo(directory: Path) -> int:
 
     Nothing outside of the folder is touched; the exit code is the dashboard's.
     """
-    from .app import check_terminal, run_dashboard
+    from .opening import check_terminal, open_dashboard
 
     check_terminal()
     os.environ["AGENTDASH_HOME"] = str(directory / "state")  # for commands that are typed inside a session
@@ -51,7 +51,7 @@ def run_demo(directory: Path) -> int:
             folder.mkdir(parents=True, exist_ok=True)
             manager.spawn(prompt, agent="demo", cwd=str(folder), options=OPTIONS | {"script": script})
         try:
-            return run_dashboard(manager, tour=TOUR)
+            return open_dashboard(manager, tour=TOUR)
         finally:
             # A terminal that was closed sends SIGHUP again and cannot be written to: what runs is ended all the same.
             signal.signal(signal.SIGHUP, signal.SIG_IGN)

@@ -1,7 +1,7 @@
 """From the change feed to the screens: what changed is gathered, and told at most ten times a second."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from ..sessions.clock import monotonic
@@ -32,13 +32,18 @@ class Feed:
         self._told_at = 0.0
         self._due = False
 
-    def prime(self) -> None:
-        """Ask for everything, before there is a screen: its first picture is then a full one.
+    def prime(self, first: Sequence[Session] | None = None) -> None:
+        """Begin with what fills the first screen, or with everything, before there is a screen.
+
+        After the former, :meth:`pull` brings all there is.
 
         Raises:
             StoreError: the state folder cannot be read.
         """
-        self._merge(self._source.changes(self._seq))
+        if first is None:
+            self._merge(self._source.changes(self._seq))
+        else:
+            self._merge(Changes(seq=self._seq, updated=tuple(first)))
 
     async def pull(self) -> None:
         """Ask for what changed, in a thread, and see to it that the screen learns of it."""

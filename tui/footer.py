@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from ..sessions.model import Session
-from .actions import REGISTRY, VIEWER_ACTIONS, Place, here, possible
+from .actions import REGISTRY, TABLE_ACTIONS, VIEWER_ACTIONS, Place, here, possible
 from .key_names import shown
 from .keymap import Keymap
 
@@ -25,6 +25,10 @@ CHANGES: Said = (
     ("files.open", "diffs"), ("files.edit", "editor"), ("files.copy", "copy path"), ("files.step", "its step"),
     ("files.look_again", "look again"), ("back", "back"),
 )  # fmt: skip
+
+
+_LAST = 2
+"""The last actions of a screen, help and quit, stand last."""
 
 
 def said(keymap: Keymap, pairs: Iterable[tuple[str, str]]) -> Pairs:
@@ -49,8 +53,10 @@ def footer(
     """Keys and labels of what can be done now; what reading needs stands before the rest."""
     taken = keymap.taken(Place.STEPS if reading else Place.TABLE)
     usual = (action for action in here(table=table) if possible(action.id, session, read_only=read_only))
-    found = [(action, keymap.keys(action)) for action in (VIEWER_ACTIONS if reading else ())]
-    found += [(action, keymap.keys(action, taken)) for action in usual]
+    own = [(action, keymap.keys(action)) for action in (VIEWER_ACTIONS if reading else TABLE_ACTIONS if table else ())]
+    found = [(action, keymap.keys(action, taken)) for action in usual]
+    # Nobody looks for the way out in the middle of a line.
+    found = [*own, *found] if reading else [*found[:-_LAST], *own, *found[-_LAST:]]
     told = [(action, shown(keys[0])) for action, keys in found if action.weight and keys]
     while told and sum(len(key) + len(action.label) + 4 for action, key in told) - 3 > width:
         told.remove(min(told, key=lambda pair: pair[0].weight))

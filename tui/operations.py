@@ -4,7 +4,7 @@ Errors never end the dashboard, and nothing here waits in the event loop.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from ..widgets.recall import Recall
 from ..widgets.signs import Signs
 from ..widgets.words import place
 from . import sayings
+from .bulk import Bulk
 from .keymap import DEFAULT, Keymap
 from .requests import Requests
 from .screens.confirm import ConfirmScreen
@@ -45,6 +46,8 @@ class Operations:
         self._manager = manager
         self._requests = requests
         self._signs = signs
+        self.bulk = Bulk(app, manager, requests, signs)
+        """The same for several sessions at once."""
         self.default_agent = ""
         """The agent that is started when none is named; empty until it is known."""
         self.default_installed = True
@@ -120,6 +123,27 @@ class Operations:
     async def retry(self, session: Session) -> bool:
         """The last prompt once more; whether it is on its way."""
         return await self._requests.ask(self._manager.retry, session.id) is not None
+
+    async def stop_chosen(self, sessions: Sequence[Session], *, now: bool = False) -> None:
+        """Stop one with its own dialogs, several with one question."""
+        if len(sessions) == 1:
+            await self.stop(sessions[0], now=now)
+        elif sessions:
+            await self.bulk.stop(sessions, now=now)
+
+    async def delete_chosen(self, sessions: Sequence[Session]) -> None:
+        """Delete one with its own dialogs, several with one question."""
+        if len(sessions) == 1:
+            await self.delete(sessions[0])
+        elif sessions:
+            self._undoable += await self.bulk.delete(sessions)
+
+    async def archive_chosen(self, sessions: Sequence[Session]) -> None:
+        """Put one out of the way, or several after a question."""
+        if len(sessions) == 1:
+            await self.archive(sessions[0])
+        elif sessions:
+            self._undoable += await self.bulk.archive(sessions)
 
     async def stop(self, session: Session, *, now: bool = False) -> None:
         """Stop after a question, or at once without one; the receipt at the end."""

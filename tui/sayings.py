@@ -10,11 +10,13 @@ from ..sessions.model import Session, Turn
 from ..sessions.process_list import ProcessInfo
 from ..sessions.text import cell_width, cut, one_line
 from ..widgets.paint import MUTED
+from ..widgets.signs import Signs
 from ..widgets.words import clock, command, duration, place
 
 Tour = Sequence[tuple[str, str]]
 """Keys and what they would do here: for somebody who sees this for the first time."""
 
+NOTHING_MATCHES = ("Nothing matches.", "", "Esc shows all sessions again")
 TRASH = "What runs is stopped first; the folder goes to the trash of the state folder."
 
 
@@ -26,6 +28,11 @@ def empty(new_key: str) -> Sequence[str]:
 def title(session: Session, width: int = 40) -> str:
     """What the session is about, on one line."""
     return one_line(session.title or session.task, width)
+
+
+def problem(text: str, width: int) -> Content:
+    """What is wrong with what is being written."""
+    return Content.styled(cut(one_line(text, width * 2), width), "$text-error")
 
 
 def unread(session: Session) -> str:
@@ -73,6 +80,22 @@ def ladder_words(ladder: Ladder) -> str:
 def tour_line(tour: Tour) -> str:
     """What to try, in the empty prompt."""
     return "Try: " + "   ".join(f"{keys} {what}" for keys, what in tour) if tour else ""
+
+
+def listed(session: Session, signs: Signs) -> str:
+    """A session as a line of a list of several."""
+    where = place(one_line(session.cwd))
+    return f"{signs.states[session.status]} {session.status:<9} {session.agent:<8} {title(session, 34)}  {where}"
+
+
+def quoted(text: str) -> str:
+    """A prompt on one line, as it was written."""
+    return f'"{one_line(text, 60)}"'
+
+
+def target_of_several(sessions: Sequence[Session]) -> str:
+    """What sending a prompt will do while sessions are marked."""
+    return f"goes to {len(sessions)} marked sessions, after a question"
 
 
 def target(session: Session | None, default_agent: str, cwd: str, *, installed: bool = True, new_key: str = "n") -> str:

@@ -19,19 +19,20 @@ _NEVER = {"back", "command_line", "steps.groups"}
 def session_commands(screen: "SessionScreen") -> Iterator[Command]:
     """The commands that are possible now; later ones take the place of earlier ones of the same name."""
     if screen.has_table:
-        yield from _named(screen.home_focus(), TABLE_KEYS)
-    yield from _named(screen.detail.steps, [*LINES_KEYS, *STEPS_KEYS])
-    yield from _named(screen.detail.viewer, VIEWER_ACTIONS, short=True)
+        yield from named(screen.home_focus(), TABLE_KEYS)
+    yield from named(screen.detail.steps, [*LINES_KEYS, *STEPS_KEYS])
+    yield from named(screen.detail.viewer, VIEWER_ACTIONS, short=True)
     able = [
         action
         for action in here(table=screen.has_table)
         if possible(action.id, screen.current, read_only=screen.read_only)
     ]
-    yield from _named(screen, able)
+    yield from named(screen, able)
     yield from _with_more(_More(screen), writing=any(action.id == "write_prompt" for action in able))
 
 
-def _named(target: Widget, actions: Iterable[Action], *, short: bool = False) -> Iterator[Command]:
+def named(target: Widget, actions: Iterable[Action], *, short: bool = False) -> Iterator[Command]:
+    """Actions of a widget by their names; ``short`` also by what stands behind the dot."""
     for action in actions:
         if action.id not in _NEVER:
             names = [action.id, *([action.id.rpartition(".")[2]] if short else []), action.label]

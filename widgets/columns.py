@@ -4,12 +4,12 @@ What changes often stands left: the terminal is sent everything from the left ed
 changed.  Columns go, the least needed first, until the text that says what the session is about has room.
 """
 
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 
-from msgspec import Struct
+from msgspec import Struct, field, structs
 
-from ..sessions.model import Session, Status, Stopping
+from ..sessions.model import Load, Session, Status, Stopping
 from ..sessions.text import cell_width, cut, cut_left, one_line, pad
 from . import words
 from .signs import UNICODE, Signs
@@ -36,66 +36,128 @@ Cell = tuple[str, str]
 """Padded text and the role of its colour."""
 
 
+class Moment(Struct, frozen=True):
+    """What a cell says depends on, beside its session."""
+
+    now: int
+    """UTC ms, from which ages are counted."""
+    signs: Signs = UNICODE
+    loads: Mapping[str, Load] = field(default_factory=dict)
+    """What the processes of sessions cost, where that was looked at."""
+
+
 class Column(Struct, frozen=True):
     """One column: how wide it is, and how soon it goes when there is no room."""
 
     heading: str
     width: int
-    text: Callable[[Session, int, Signs], str]
+    text: Callable[[Session, Moment], str]
     rank: int = 0
     """The highest goes first; 0 stays."""
     room: int = WHAT_LEAST
     """What it must leave to the text."""
     right: bool = False
     cut_left: bool = False
+    help: str = ""
+    """What it says, for whoever chooses columns."""
 
 
-def _state(session: Session, _: int, signs: Signs) -> str:
+class Choice(Struct, frozen=True):
+    """The columns that somebody wants, in their order, and widths other than the usual ones."""
+
+    names: tuple[str, ...]
+    widths: tuple[tuple[str, int], ...] = ()
+
+
+def _state(session: Session, moment: Moment) -> str:
     new = " new" if session.status is Status.DONE and session.attention else ""
-    return f"{signs.states[session.status]} {session.status}{new}"
+    return f"{moment.signs.states[session.status]} {session.status}{new}"
 
 
-def _mark(session: Session, _: int, signs: Signs) -> str:
-    return signs.states[session.status]
+def _mark(session: Session, moment: Moment) -> str:
+    return moment.signs.states[session.status]
 
 
-def _age(session: Session, now: int, _: Signs) -> str:
-    return words.age(now - last_sign_of_life(session))
+def _age(session: Session, moment: Moment) -> str:
+    return words.age(moment.now - session.last_sign_at)
 
 
-def _unread(session: Session, _: int, __: Signs) -> str:
+def _created(session: Session, moment: Moment) -> str:
+    return words.age(moment.now - session.created_at)
+
+
+def _unread(session: Session, _: Moment) -> str:
     count = session.unread
     return f"+{count}" if 0 < count <= UNREAD_COUNTED else f"{UNREAD_COUNTED}+" if count else ""
 
 
-def _time(session: Session, now: int, _: Signs) -> str:
+def _time(session: Session, moment: Moment) -> str:
     if session.started_at is None:
         return ""
-    return words.age((session.ended_at or now) - session.started_at)
+    return words.age((session.ended_at or moment.now) - session.started_at)
 
 
-def _where(session: Session, _: int, __: Signs) -> str:
+def _where(session: Session, _: Moment) -> str:
     return one_line(session.cwd.rstrip("/").rpartition("/")[2] or "/")
+
+
+def _source(session: Session, _: Moment) -> str:
+    """Who started it: ``you``, ``orch:1a2b`` for a session or an orchestrator, else its first eight characters."""
+    if session.source == "user":
+        return "you"
+    kind, colon, name = session.source.partition(":")
+    return one_line(f"orch:{name[:4]}" if colon and kind == "orchestrator" else session.source[:8])
+
+
+def _load(told: Callable[[Load], str]) -> Callable[[Session, Moment], str]:
+    def text(session: Session, moment: Moment) -> str:
+        load = moment.loads.get(session.id)
+        return "" if load is None else told(load)
+
+    return text
 
 
 STATE = Column("state", 11, _state)
 """Mark and word."""
 
 _MARK = Column("", 1, _mark)
-_NEW = Column("new", 3, _unread, rank=7, room=UNREAD_ROOM, right=True)
+_NEW = Column("new", 3, _unread, rank=7, room=UNREAD_ROOM, right=True, help="steps since somebody looked")
 OTHERS = (
-    Column("age", 4, _age, rank=1, right=True),
+    Column("age", 4, _age, rank=1, right=True, help="since its agent last printed something, or since it ended"),
     _NEW,
-    Column("time", 4, _time, rank=9, room=WHAT_GOOD, right=True),
-    Column("turn", 4, lambda s, _, __: str(s.turn), rank=4, right=True),
-    Column("tok", 5, lambda s, _, __: words.tokens(s.usage.total_tokens), rank=5, right=True),
-    Column("cost", 7, lambda s, _, __: words.money(s.cost_usd), rank=6, right=True),
-    Column("id", 8, lambda s, _, __: s.id[:8], rank=8, room=WHAT_GOOD),
-    Column("agent", 7, lambda s, _, __: one_line(s.agent), rank=2),
-    Column("model", 12, lambda s, _, __: one_line(s.model or "?"), rank=10, room=WHAT_GOOD),
-    Column("where", 10, _where, rank=3, cut_left=True),
+    Column("time", 4, _time, rank=9, room=WHAT_GOOD, right=True, help="how long its newest turn took"),
+    Column("turn", 4, lambda s, _: str(s.turn), rank=4, right=True, help="the number of its newest turn"),
+    Column("tok", 5, lambda s, _: words.tokens(s.usage.total_tokens), rank=5, right=True, help="tokens in and out"),
+    Column("cost", 7, lambda s, _: words.money(s.cost_usd), rank=6, right=True, help="US dollars, as the agent says"),
+    Column("id", 8, lambda s, _: s.id[:8], rank=8, room=WHAT_GOOD, help="the beginning of its id"),
+    Column("agent", 7, lambda s, _: one_line(s.agent), rank=2, help="the agent's name"),
+    Column("model", 12, lambda s, _: one_line(s.model or "?"), rank=10, room=WHAT_GOOD, help="the agent's model"),
+    Column("where", 10, _where, rank=3, cut_left=True, help="the last part of its folder"),
 )
-"""What may stand between the state and the text."""
+"""What stands between the state and the text where nobody chose other columns."""
+
+_MORE = (
+    Column("created", 7, _created, rank=2, right=True, help="since it was started for the first time"),
+    Column("steps", 6, lambda s, _: f"{s.steps}", rank=2, right=True, help="steps of all turns"),
+    Column("source", 9, _source, rank=2, help="who started it: you, or an orchestrator"),
+    Column("folder", 20, lambda s, _: one_line(words.place(s.cwd)), rank=2, cut_left=True, help="its whole folder"),
+    Column(
+        "cpu",
+        5,
+        _load(lambda load: words.percent(load.cpu)),
+        rank=2,
+        right=True,
+        help="what its processes use of a processor",
+    ),
+    Column("mem", 7, _load(lambda load: words.size(load.rss_bytes)), rank=2, right=True, help="their memory"),
+    Column("procs", 5, _load(lambda load: str(load.processes)), rank=2, right=True, help="how many of them it has"),
+)
+COLUMNS = {column.heading: column for column in (*OTHERS, *_MORE)}
+"""What can be chosen, by name."""
+
+USUAL = Choice(tuple(column.heading for column in OTHERS))
+LOADS = frozenset({"cpu", "mem", "procs"})
+"""Columns for which processes must be looked at."""
 
 _ROLES = {
     Status.QUEUED: "dim",
@@ -107,11 +169,6 @@ _ROLES = {
     Status.STOPPED: "dim",
     Status.LOST: "failure",
 }
-
-
-def last_sign_of_life(session: Session) -> int:
-    """When the session ended or, while it runs, when its agent last printed something; UTC ms."""
-    return session.ended_at or session.last_event_at or session.started_at or session.created_at
 
 
 def role(session: Session) -> str:
@@ -137,24 +194,42 @@ def taken(chosen: Sequence[Column]) -> int:
     return sum(column.width + 1 for column in chosen)
 
 
-@cache
-def columns(width: int) -> tuple[Column, ...]:
+@lru_cache(maxsize=64)
+def columns(width: int, choice: Choice = USUAL) -> tuple[Column, ...]:
     """The columns of the screen's table."""
-    return fitting((STATE if width >= 60 else _MARK, *OTHERS), width)
+    widths = dict(choice.widths)
+    chosen = [COLUMNS[name] for name in choice.names if name in COLUMNS]
+    sized = [structs.replace(column, width=widths.get(column.heading, column.width)) for column in chosen]
+    return fitting((STATE if width >= 60 else _MARK, *sized), width)
 
 
-def headings(chosen: Sequence[Column], width: int) -> str:
-    """The line above the rows."""
-    texts = [pad(column.heading, column.width, right=column.right) for column in chosen]
-    return cut(" ".join([*texts, "what"]), width)
+def headings(chosen: Sequence[Column], width: int, sort: str = "", arrow: str = "") -> str:
+    """The line above the rows; an arrow stands at the column that they are sorted by."""
+    texts = [
+        pad(
+            cut(column.heading + (arrow if column.heading == sort else ""), column.width),
+            column.width,
+            right=column.right,
+        )
+        for column in chosen
+    ]
+    return cut(" ".join([*texts, "what" + (arrow if sort == "what" else "")]), width)
 
 
-def cells(session: Session, now: int, width: int, signs: Signs = UNICODE, *, marked: bool = False) -> tuple[Cell, ...]:
+def cells(
+    session: Session,
+    moment: Moment,
+    width: int,
+    choice: Choice = USUAL,
+    *,
+    marked: bool = False,
+    lead: str = "",
+) -> tuple[Cell, ...]:
     """One row; each cell is padded to its column, and a blank stands between two cells."""
     colour = role(session)
-    chosen = columns(width)
-    row = [(fitted(column, session, now, signs), _cell_role(column, colour)) for column in chosen]
-    lead = f"{signs.marked} " if marked else ""
+    chosen = columns(width, choice)
+    row = [(fitted(column, session, moment), _cell_role(column, colour)) for column in chosen]
+    lead += f"{moment.signs.marked} " if marked else ""
     row += _what(session, max(0, width - taken(chosen)), "dim" if colour == "dim" else "text", lead)
     return tuple(row)
 
@@ -178,7 +253,7 @@ def note(session: Session, now: int) -> str:
     if session.left:
         what = f": {one_line(session.left_note)}" if session.left_note else ""
         return words.count(session.left, "process", "processes") + f" left running{what}"
-    silence = now - last_sign_of_life(session)
+    silence = now - session.last_sign_at
     if session.status is Status.RUNNING and silence >= SILENT_MS:
         return f"silent {words.age(silence)}"
     return ""
@@ -207,16 +282,20 @@ def second_line(session: Session, now: int, width: int, signs: Signs = UNICODE) 
     return pad(cut(f"{indent}{signs.below} {text}", width), width), colour
 
 
-def fitted(column: Column, session: Session, now: int, signs: Signs) -> str:
+def fitted(column: Column, session: Session, moment: Moment) -> str:
     """The text of one cell, as wide as its column."""
-    text = column.text(session, now, signs)
+    text = column.text(session, moment)
     text = cut_left(text, column.width) if column.cut_left else cut(text, column.width)
     return pad(text, column.width, right=column.right)
+
+
+_TOLD = frozenset({"age", "agent", "where", "folder"})
+"""Columns that are as bright as the text of what is at work."""
 
 
 def _cell_role(column: Column, colour: str) -> str:
     if column in (STATE, _MARK):
         return colour
-    if column == _NEW:
+    if column.heading == _NEW.heading:
         return "good" if colour == "good" else "dim"
-    return "dim" if colour == "dim" or column.rank >= 4 else "text"
+    return "text" if colour != "dim" and column.heading in _TOLD else "dim"

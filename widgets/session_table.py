@@ -4,8 +4,7 @@ Line 0 holds the headings; the rows scroll below it.  The selection belongs to a
 where it is when other sessions come and go.
 """
 
-from collections.abc import Callable, Iterable
-from itertools import zip_longest
+from collections.abc import Callable, Iterable, Mapping
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -16,14 +15,19 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from ..sessions.model import Session
-from ..sessions.text import cell_width
-from .columns import Cell, cells, columns, headings, second_line
+from ..sessions.model import Load, Session
+from .arrangement import Arrangement
+from .columns import Cell, Choice, Moment, columns, headings
+from .marks import Marks
 from .paint import ROLES, ROLES_CSS, Painter
+from .row_painting import RowPainting, difference
 from .signs import UNICODE, Signs
-from .table_rows import TableRows
+from .table_rows import Chooser, TableRows
 
 CACHED_STRIPS = 512
+
+HAND_MS = 10_000
+"""So long after a key in the table its cursor's row stays where it is, whatever becomes of the order."""
 
 
 class SessionTable(ScrollView, can_focus=True):
@@ -45,8 +49,32 @@ class SessionTable(ScrollView, can_focus=True):
         Binding("g,home", "edge(False)", "first session", show=False, id="table.first"),
         Binding("G,end", "edge(True)", "last session", show=False, id="table.last"),
         Binding("enter", "open", "open the trajectory", show=False, id="table.open"),
-        Binding("space", "mark", "mark it, to be shown beside others", show=False, id="table.mark"),
+        Binding(
+            "space",
+            "mark",
+            "mark it; most keys then mean all that are marked",
+            show=False,
+            id="table.mark",
+        ),
+        Binding(
+            "v",
+            "mark_range",
+            "mark from here on, until once more",
+            show=False,
+            id="table.mark_range",
+        ),
+        Binding("asterisk", "mark_all", "mark all that are shown, or none", show=False, id="table.mark_all"),
+        Binding("w", "next_attention(1)", "the next that needs somebody", show=False, id="table.next_attention"),
+        Binding("W", "next_attention(-1)", "the one before that does", show=False, id="table.previous_attention"),
+        Binding("h,left", "fold(True)", "fold a tree or a group", show=False, id="table.fold"),
+        Binding("l,right", "fold(False)", "unfold it", show=False, id="table.unfold"),
     ]
+
+    class NothingWaits(Message):
+        """Somebody looked for a session that needs somebody, and there is none."""
+
+    class Marked(Message):
+        """Other sessions are marked."""
 
     class Highlighted(Message):
         """Another session is selected; None where there is none."""
@@ -70,22 +98,30 @@ class SessionTable(ScrollView, can_focus=True):
         self._signs = signs
         self._rows = TableRows()
         self._cursor: str | None = None
-        self._painted: dict[str, _Painted] = {}
-        self._painted_width = 0
+        self._touched_at = self._now - HAND_MS
+        self._painting = RowPainting()
+        self._painting.moment = Moment(self._now, signs)
         self._strips: LRUCache[object, Strip] = LRUCache(CACHED_STRIPS)
         self._painter = Painter(self, signs)
         self._empty: list[str] = []
-        self._marked: list[str] = []
+        self._marks = Marks()
 
     @property
     def marked(self) -> list[Session]:
         """The sessions that somebody marked, in the order in which that was done."""
-        return [session for session in map(self._rows.get, self._marked) if session is not None]
+        return [session for session in map(self._rows.get, self._marks) if session is not None]
 
-    def unmark(self) -> None:
-        """Take all marks away."""
-        for session_id in list(self._marked):
-            self._toggle(session_id)
+    @property
+    def ranging(self) -> bool:
+        """Whether marks follow the cursor."""
+        return self._marks.ranging
+
+    def unmark(self) -> bool:
+        """Take all marks away; whether there were any."""
+        there = len(self._marks) > 0
+        self._marks.clear()
+        self._marks_changed()
+        return there
 
     @property
     def selected(self) -> Session | None:
@@ -96,35 +132,73 @@ class SessionTable(ScrollView, can_focus=True):
         """A session of the table, as it is now."""
         return self._rows.get(session_id)
 
-    def show_when_empty(self, lines: Iterable[str]) -> None:
-        """What stands there while there is no session."""
-        self._empty = list(lines)
+    @property
+    def sessions(self) -> list[Session]:
+        """All sessions, shown or not."""
+        return list(self._rows)
+
+    @property
+    def on_screen(self) -> list[Session]:
+        """The sessions of which something is on the screen."""
+        return [session for session in map(self._rows.at, self._positions_shown()) if session is not None]
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many sessions are chosen, and how many there are."""
+        return self._rows.chosen, self._rows.total
+
+    @property
+    def order(self) -> Arrangement:
+        """The order of the rows."""
+        return self._rows.arrangement
+
+    def choose(self, chooser: Chooser | None, arrangement: Arrangement) -> None:
+        """Show only some sessions, None shows all, in some order; the cursor stays with its session."""
+        self._now = self._clock()
+        before = self._rows.position(self._cursor)
+        self._rows.choose(chooser, self._now, arrangement)
+        self._rearranged(before)
+
+    def show_columns(self, choice: Choice) -> None:
+        """Show other columns."""
+        self._painting.choice = choice
+        self._painting.clear()
         self.refresh()
+
+    def show_loads(self, loads: Mapping[str, Load]) -> None:
+        """Say what the processes of sessions cost."""
+        self._see(loads)
+        self._redraw_all()
+
+    def show_when_empty(self, lines: Iterable[str]) -> None:
+        """What stands there while no session does."""
+        self._empty = list(lines)
+        if not len(self._rows):
+            self.refresh()
 
     def update_rows(self, updated: Iterable[Session], removed: Iterable[str] = ()) -> None:
         """Show what changed; only the cells that differ and are visible are drawn again."""
         updated, removed = tuple(updated), tuple(removed)
-        self._now = self._clock()
+        self._see()
         before = self._rows.position(self._cursor)
         line = None if before is None else self._rows.top(before)
-        if self._rows.update(updated, removed, self._now):
+        hold = self._cursor if self._now - self._touched_at < HAND_MS else None
+        self._marks.forget(removed)
+        if self._rows.update(updated, removed, self._now, hold):
             self._rearranged(before, line)
         else:
             for session in updated:
-                self._redraw(session)
+                self._redraw(session.id)
 
     def tick(self) -> None:
         """Time went on: draw the ages again that read differently now."""
-        self._now = self._clock()
+        self._see()
         before = self._rows.position(self._cursor)
         line = None if before is None else self._rows.top(before)
         if self._rows.fell_silent(self._now):
             self._rearranged(before, line)
-            return
-        shown = self._visible()
-        self._painted = {s.id: self._painted[s.id] for s in shown if s.id in self._painted}
-        for session in shown:
-            self._redraw(session)
+        else:
+            self._redraw_all()
 
     def select(self, session_id: str) -> None:
         """Put the cursor on a session."""
@@ -149,14 +223,58 @@ class SessionTable(ScrollView, can_focus=True):
 
     def action_mark(self) -> None:
         """Mark the selected session or take the mark away, and go on to the next one."""
-        if self._cursor is not None:
-            self._toggle(self._cursor)
+        if (session := self.selected) is not None:
+            self._marks.toggle(session.id)
+            self._marks_changed()
             self.action_move(1)
 
+    def action_mark_range(self) -> None:
+        """Begin to mark from here on, or end that."""
+        if self._marks.ranging:
+            self._marks.close()
+        elif (session := self.selected) is not None:
+            self._marks.begin(session.id)
+        self._marks_changed()
+
+    def action_mark_all(self) -> None:
+        """Mark all that are shown; where they are, none."""
+        shown = self._rows.shown
+        if all(session_id in self._marks for session_id in shown):
+            self._marks.clear()
+        else:
+            self._marks.mark(shown)
+        self._marks_changed()
+
+    def action_next_attention(self, direction: int) -> None:
+        """Go to the next session that needs somebody, round the end."""
+        here = self._rows.position(self._cursor) or 0
+        for distance in range(1, len(self._rows) + 1):
+            position = (here + direction * distance) % len(self._rows)
+            session = self._rows.at(position)
+            if session is not None and session.attention and session.id != self._cursor:
+                self._move_to(position)
+                return
+        self.post_message(self.NothingWaits())
+
+    def action_fold(self, closed: bool) -> None:
+        """Fold what is below the selected row, or the row that it belongs to; or unfold it."""
+        position = self._rows.position(self._cursor)
+        if position is None:
+            return
+        row = self._rows.row(position)
+        key = row.key if row.folds and (row.key in self._rows.folded) is not closed else row.parent if closed else None
+        if key is not None and self._rows.fold(key, closed):
+            self._cursor = key
+            self._rearranged(position)
+            self._highlight()
+
     def action_open(self) -> None:
-        """Ask for the selected session to be opened."""
-        if self._cursor is not None:
+        """Ask for the selected session to be opened; a group is folded or unfolded."""
+        position = self._rows.position(self._cursor)
+        if position is not None and self._rows.at(position) is not None:
             self._on_open()
+        elif self._cursor is not None:
+            self.action_fold(self._cursor not in self._rows.folded)
 
     def render_line(self, y: int) -> Strip:
         """One line of the screen: the headings, a row, its second line, or nothing."""
@@ -166,18 +284,18 @@ class SessionTable(ScrollView, can_focus=True):
             return self._painter.strip([(text, "dim")], width)
         if y == 0:
             role = "command" if self.has_focus else "heading"
-            return self._painter.strip([(headings(columns(width), width), role)], width)
+            return self._painter.strip([(self._headings(width), role)], width)
         found = self._rows.find(y - 1 + self.scroll_offset.y)
         if found is None:
             return self._painter.strip([], width)
-        session = self._rows.at(found[0])
-        cells, below = self._paint(session)
-        spans = cells if found[1] == 0 else (below,) if below else ()
-        return self._strip(spans, width, session.id == self._cursor)
+        key = self._rows.row(found[0]).key
+        own, below = self._paint(found[0])
+        spans = own if found[1] == 0 else (below,) if below else ()
+        return self._strip(spans, width, key == self._cursor)
 
     def on_resize(self) -> None:
         """Other columns may fit now."""
-        self._painted.clear()
+        self._painting.clear()
         self._fit()
         self._reveal()
         self.refresh()
@@ -226,39 +344,47 @@ class SessionTable(ScrollView, can_focus=True):
             strip = self._strips[key] = self._painter.strip(gaps[:-1], width, over=over)
         return strip
 
-    def _paint(self, session: Session) -> "_Painted":
-        """The row and its second line as they were last drawn; a tick or a change replaces them."""
-        width = self._width
-        if self._painted_width != width:
-            self._painted.clear()
-            self._painted_width = width
-        found = self._painted.get(session.id)
-        if found is None:
-            row = cells(session, self._now, width, self._signs, marked=session.id in self._marked)
-            found = self._painted[session.id] = (row, second_line(session, self._now, width, self._signs))
-        return found
+    def _headings(self, width: int) -> str:
+        arrangement = self._rows.arrangement
+        arrow = "▴" if arrangement.reverse else "▾"
+        return headings(columns(width, self._painting.choice), width, arrangement.sort, arrow)
 
-    def _toggle(self, session_id: str) -> None:
-        if session_id in self._marked:
-            self._marked.remove(session_id)
-        else:
-            self._marked.append(session_id)
-        if (session := self._rows.get(session_id)) is not None:
-            self._redraw(session)
+    def _paint(self, position: int) -> tuple[tuple[Cell, ...], Cell | None]:
+        row = self._rows.row(position)
+        return self._painting.paint(row, self._rows.at(position), self._width, marked=row.key in self._marks)
 
-    def _redraw(self, session: Session) -> None:
+    def _see(self, loads: Mapping[str, Load] | None = None) -> None:
+        """It is now; and, where somebody looked, what processes cost."""
+        self._now = self._clock()
+        known = self._painting.moment.loads if loads is None else loads
+        self._painting.moment = Moment(self._now, self._signs, known)
+
+    def _marks_changed(self) -> None:
+        self._redraw_all()
+        self.post_message(self.Marked())
+
+    def _redraw_all(self) -> None:
+        """Draw again what differs in the rows that are visible."""
+        keys = [self._rows.row(position).key for position in self._positions_shown()]
+        self._painting.keep(set(keys))
+        for key in keys:
+            self._redraw(key)
+
+    def _redraw(self, key: str) -> None:
         """Draw again what differs in a row, if it is visible."""
         width = self._width
-        painted = self._painted.pop(session.id, None) if self._painted_width == width else None
-        position = self._rows.position(session.id)
+        painted = self._painting.take(key, width)
+        position = self._rows.position(key)
         if position is None:
             return
         line = self._rows.top(position) - self.scroll_offset.y + 1
-        row, below = self._paint(session)
+        if not -1 <= line < self.size.height:
+            return
+        row, below = self._paint(position)
         # Nobody knows what stands there: all of it may differ.
-        start, end = _difference(painted[0], row) if painted else (0, width)
-        if start < end and 1 <= line < self.size.height:
-            self.refresh(Region(start, line, end - start, 1))
+        start, end = difference(painted[0], row) if painted else (0, width)
+        if start < end and line >= 1:
+            self.refresh(Region(0 if painted is None else start, line, end - start, 1))
         if below and 1 <= line + 1 < self.size.height and (painted is None or painted[1] != below):
             self.refresh(Region(0, line + 1, width, 1))
 
@@ -270,39 +396,47 @@ class SessionTable(ScrollView, can_focus=True):
         if position is not None:
             self.refresh(Region(0, self._rows.top(position) - self.scroll_offset.y + 1, self._width, 2))
 
-    def _visible(self) -> list[Session]:
-        """The sessions whose first line or second line is on the screen."""
+    def _positions_shown(self) -> range:
+        """The rows whose first line or second line is on the screen."""
         first = self._rows.find(self.scroll_offset.y)
         if first is None:
-            return []
+            return range(0)
         last = self._rows.find(min(self._rows.height, self.scroll_offset.y + self._room) - 1) or first
-        return [self._rows.at(position) for position in range(first[0], last[0] + 1)]
+        return range(first[0], last[0] + 1)
 
-    def _rearranged(self, before: int | None, line: int | None) -> None:
-        """Rows came or went: the selected one stays at its place of the screen as far as possible."""
-        self._painted.clear()
+    def _rearranged(self, before: int | None = None, line: int | None = None) -> None:
+        """Rows came, went or moved: the selected one stays at its place of the screen as far as possible."""
+        self._painting.clear()
         self._fit()
         position = self._rows.position(self._cursor)
         if position is None and len(self._rows):
-            self._cursor = self._rows.at(min(before or 0, len(self._rows) - 1)).id
-            self.post_message(self.Highlighted(self._cursor))
+            self._cursor = self._rows.row(min(before or 0, len(self._rows) - 1)).key
+            self._highlight()
         elif position is None and self._cursor is not None:
             self._cursor = None
-            self.post_message(self.Highlighted(None))
+            self._highlight()
         elif position is not None and line is not None and self.scroll_offset.y:
             self.scroll_to(y=self.scroll_offset.y + self._rows.top(position) - line, animate=False)
         self._reveal()
         self.refresh()
 
     def _move_to(self, position: int) -> None:
-        session = self._rows.at(max(0, min(len(self._rows) - 1, position)))
-        if session.id == self._cursor:
+        self._touched_at = self._clock()
+        key = self._rows.row(max(0, min(len(self._rows) - 1, position))).key
+        if key == self._cursor:
             return
         self._redraw_cursor()
-        self._cursor = session.id
+        self._cursor = key
         self._redraw_cursor()
         self._reveal()
-        self.post_message(self.Highlighted(session.id))
+        if self._marks.ranging:
+            self._marks.reach(self._rows.shown, key)
+            self._marks_changed()
+        self._highlight()
+
+    def _highlight(self) -> None:
+        session = self.selected
+        self.post_message(self.Highlighted(session.id if session else None))
 
     def _fit(self) -> None:
         # The width of the widget without a scrollbar would bring up the horizontal one.
@@ -319,19 +453,3 @@ class SessionTable(ScrollView, can_focus=True):
             self.scroll_to(y=top, animate=False)
         elif bottom > self.scroll_offset.y + self._room:
             self.scroll_to(y=bottom - self._room, animate=False)
-
-
-_Painted = tuple[tuple[Cell, ...], Cell | None]
-"""The cells of a row, and its second line."""
-
-
-def _difference(old: tuple[Cell, ...], new: tuple[Cell, ...]) -> tuple[int, int]:
-    """The cells of the screen, from and to, between which two rows of one width differ."""
-    start = end = x = 0
-    for before, after in zip_longest(old, new, fillvalue=("", "")):
-        width = max(cell_width(before[0]), cell_width(after[0])) + 1
-        if before != after:
-            start = start if end else x
-            end = x + width
-        x += width
-    return start, end

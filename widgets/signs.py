@@ -34,7 +34,20 @@ class Signs(Struct, frozen=True, kw_only=True):
         return "".join(char if char.isascii() else _TWINS.get(char, "?") for char in text)
 
 
-_TWINS = {"…": "~", "·": "-", "─": "-", "│": "|", "┼": "+", "▎": "|", "•": "*"}
+_TWINS = {
+    "▾": "v",
+    "▴": "^",
+    "▸": ">",
+    "├": "|",
+    "└": "`",
+    "…": "~",
+    "·": "-",
+    "─": "-",
+    "│": "|",
+    "┼": "+",
+    "▎": "|",
+    "•": "*",
+}
 
 UNICODE = Signs(
     states={

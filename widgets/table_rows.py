@@ -1,18 +1,28 @@
 """The rows of the session table: which sessions, in which order, on which lines.  No screen."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from ..sessions.model import Session, Status
-from .columns import SILENT_MS, last_sign_of_life, note
+from .arrangement import Arrangement, Grouping, Key, Row, rows_of, sort_key
+from .columns import SILENT_MS, note
+from .words import place
+
+Chooser = Callable[[Session, int], bool]
+"""Whether a session is shown, at a time in UTC ms."""
 
 
 class TableRows:
-    """Sessions, the newest first; a row takes a second line only where there is a reason to show."""
+    """Sessions in a chosen order; a row takes a second line only where there is a reason to show."""
 
     def __init__(self) -> None:
+        self.arrangement = Arrangement()
+        self.folded: set[str] = set()
+        self._chooser: Chooser | None = None
         self._sessions: dict[str, Session] = {}
-        self._order: list[str] = []
+        self._keys: dict[str, Key] = {}
+        """Of the sessions that are shown, what they are ordered by."""
+        self._rows: list[Row] = []
         self._tops: list[int] = []
         self._positions: dict[str, int] = {}
         self._heights: dict[str, int] = {}
@@ -22,29 +32,66 @@ class TableRows:
         """Lines of all rows."""
 
     def __len__(self) -> int:
-        return len(self._order)
+        return len(self._rows)
 
     def __iter__(self) -> Iterator[Session]:
         return iter(self._sessions.values())
 
+    @property
+    def total(self) -> int:
+        """How many sessions there are, shown or not."""
+        return len(self._sessions)
+
+    @property
+    def chosen(self) -> int:
+        """How many sessions are chosen, folded away or not."""
+        return len(self._keys)
+
+    @property
+    def shown(self) -> list[str]:
+        """The ids of the sessions that are chosen, folded away or not, in their order."""
+        return sorted(self._keys, key=self._keys.__getitem__)
+
     def get(self, session_id: str | None) -> Session | None:
-        """The session, if it is in the table."""
+        """The session, if there is one with this id."""
         return self._sessions.get(session_id) if session_id is not None else None
 
-    def update(self, updated: Iterable[Session], removed: Iterable[str], now: int) -> bool:
-        """Take over what changed; True where a row came, went or got another height."""
+    def update(self, updated: Iterable[Session], removed: Iterable[str], now: int, hold: str | None = None) -> bool:
+        """Take over what changed; True where a row came, went, moved or got another height.
+
+        The row ``hold`` stays where it is, and the others order themselves around it.
+        """
         moved = False
         for session in updated:
             self._sessions[session.id] = session
             moved = self._measure(session, now) or moved
+            moved = self._choose(session, now) or moved
         for session_id in removed:
             moved = self._sessions.pop(session_id, None) is not None or moved
+            self._keys.pop(session_id, None)
             self._heights.pop(session_id, None)
             self._silent_from.pop(session_id, None)
         self._next_silence = min(self._silent_from.values(), default=None)
         if moved:
-            self._arrange()
+            self._arrange(hold)
         return moved
+
+    def choose(self, chooser: Chooser | None, now: int, arrangement: Arrangement | None = None) -> None:
+        """Show only some of the sessions, None shows all; and in another order, where one is given."""
+        self._chooser = chooser
+        self.arrangement = arrangement or self.arrangement
+        for session in self._sessions.values():
+            self._choose(session, now)
+        self._arrange()
+
+    def fold(self, key: str, closed: bool) -> bool:
+        """Fold the rows below a row away, or show them; whether that changed anything."""
+        position = self._positions.get(key)
+        if position is None or not self._rows[position].folds or (key in self.folded) is closed:
+            return False
+        (self.folded.add if closed else self.folded.discard)(key)
+        self._arrange()
+        return True
 
     def fell_silent(self, now: int) -> bool:
         """Whether a row grew only because time went on; costs nothing until one is due."""
@@ -52,13 +99,17 @@ class TableRows:
             return False
         return self.update([self._sessions[key] for key, at in self._silent_from.items() if at <= now], (), now)
 
-    def at(self, position: int) -> Session:
-        """The session of a row."""
-        return self._sessions[self._order[position]]
+    def row(self, position: int) -> Row:
+        """A row."""
+        return self._rows[position]
 
-    def position(self, session_id: str | None) -> int | None:
-        """The row of a session."""
-        return self._positions.get(session_id) if session_id is not None else None
+    def at(self, position: int) -> Session | None:
+        """The session of a row; None for a heading."""
+        return self.get(self._rows[position].session)
+
+    def position(self, key: str | None) -> int | None:
+        """The row with a key, which is the id of its session."""
+        return self._positions.get(key) if key is not None else None
 
     def top(self, position: int) -> int:
         """The first line of a row."""
@@ -71,21 +122,34 @@ class TableRows:
         position = bisect_left(self._tops, line + 1) - 1
         return position, line - self._tops[position]
 
-    def _arrange(self) -> None:
-        sessions = sorted(self._sessions.values(), key=lambda s: (-s.created_at, s.id))
-        self._order = [session.id for session in sessions]
-        self._positions = {session_id: position for position, session_id in enumerate(self._order)}
+    def _arrange(self, hold: str | None = None) -> None:
+        ordered = self.shown
+        at = self._positions.get(hold) if hold in self._keys else None
+        if hold is not None and at is not None and self.arrangement.grouping is Grouping.FLAT:
+            ordered.remove(hold)
+            ordered.insert(at, hold)
+        self._rows = list(rows_of([self._sessions[key] for key in ordered], self.arrangement, self.folded, place))
+        self._positions = {row.key: position for position, row in enumerate(self._rows)}
         self._tops = []
         self.height = 0
-        for session in sessions:
+        for row in self._rows:
             self._tops.append(self.height)
-            self.height += self._heights[session.id]
+            self.height += 1 if row.session is None else self._heights[row.session]
+
+    def _choose(self, session: Session, now: int) -> bool:
+        """Note whether it is shown and what it is ordered by; True where that differs from before."""
+        there = self._chooser is None or self._chooser(session, now)
+        key = sort_key(session, self.arrangement) if there else None
+        earlier = self._keys.pop(session.id, None)
+        if key is not None:
+            self._keys[session.id] = key
+        return earlier != key
 
     def _measure(self, session: Session, now: int) -> bool:
         """Note how many lines it takes, and when it will take more; True where that differs from before."""
         height = 2 if note(session, now) else 1
         if session.status is Status.RUNNING and height == 1:
-            self._silent_from[session.id] = last_sign_of_life(session) + SILENT_MS
+            self._silent_from[session.id] = session.last_sign_at + SILENT_MS
         else:
             self._silent_from.pop(session.id, None)
         earlier, self._heights[session.id] = self._heights.get(session.id), height

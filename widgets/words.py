@@ -6,7 +6,7 @@ from pathlib import Path
 from ..sessions.durations import spent as duration
 from ..sessions.text import cut, one_line
 
-__all__ = ["age", "below", "clock", "command", "count", "duration", "money", "place", "size", "tokens"]
+__all__ = ["age", "below", "clock", "command", "count", "duration", "money", "percent", "place", "size", "tokens"]
 
 _AGES = ((86_400, "d"), (3_600, "h"), (60, "m"))
 
@@ -40,6 +40,11 @@ def money(dollars: float | None) -> str:
         return "?"
     decimals = 2 if dollars >= 0.1 or dollars == 0 else 3 if dollars >= 0.01 else 4
     return f"${dollars:.{decimals}f}"
+
+
+def percent(share: float | None) -> str:
+    """``0%``, ``104%``: of one processor."""
+    return "?" if share is None else f"{share * 100:.0f}%"
 
 
 def clock(at: int | None) -> str:

@@ -30,6 +30,13 @@ _WAITING = (
     " WHERE sessions.host = ? AND turns.status = 'queued' AND turns.launches = 0 ORDER BY prompts.id"
 )
 
+_URGENCY = (
+    "CASE WHEN status IN ('waiting', 'failed', 'lost', 'done') AND (seen.at IS NULL OR seen.at < updated_at)"
+    " THEN CASE status WHEN 'waiting' THEN 0 WHEN 'done' THEN 2 ELSE 1 END"
+    f" WHEN status IN ({_OPEN}) THEN 3 ELSE 4 END"
+)
+"""What needs somebody, then what is at work, then the rest."""
+
 RECALLED_CHARACTERS = 10_000
 """A longer prompt is a document, and nobody goes through documents in a history."""
 
@@ -79,6 +86,14 @@ class Store:
         where = f" WHERE status IN ({', '.join('?' * len(wanted))})" if wanted else ""
         rows = self.database.rows(f"{SELECT_SESSION}{where} ORDER BY created_at DESC, sessions.rowid DESC", wanted)
         return [session_from(row) for row in rows]
+
+    def first(self, limit: int) -> tuple[list[Session], int]:
+        """The sessions in use that somebody should see first, and how many there are: cheap with any number."""
+        rows = self.database.rows(
+            f"{SELECT_SESSION} WHERE archived_at IS NULL ORDER BY {_URGENCY}, created_at DESC LIMIT ?", (limit,)
+        )
+        total = self.database.rows("SELECT COUNT(*) AS n FROM sessions WHERE archived_at IS NULL")[0]["n"]
+        return [session_from(row) for row in rows], total
 
     def session(self, session_id: str) -> Session | None:
         """The session with exactly this id."""

@@ -138,6 +138,8 @@ class FakeManager:
         self.live_dir = home / "live"
         self.live_dir.mkdir(parents=True)
         self.calls = []
+        self.looked_at = []
+        """Sessions whose processes somebody wanted to know."""
         self.seq = 0
         self.log = []
         self.lock = threading.Lock()
@@ -227,6 +229,10 @@ class FakeManager:
         left = (Left(pid=9, command="sudo x", reason="belongs to another user"),)
         return Receipt(session=ref, status=Status.STOPPED, ended=ended, left=left, duration_ms=1200)
 
+    def stop_all(self, refs, *, now=False):
+        self.asked("stop_all", tuple(refs), now)
+        return [Receipt(session=ref, status=Status.STOPPED) for ref in refs]
+
     def delete(self, ref):
         self.asked("delete", ref)
         self.drop(ref)
@@ -246,6 +252,7 @@ class FakeManager:
         return [self.spawn(prompt, **named) for _ in range(copies)]
 
     def processes(self, ref):
+        self.looked_at.append(ref)
         return [
             ProcessInfo(pid=4121, parent=1, command="codex exec --json", age_s=60.0),
             ProcessInfo(pid=4188, parent=4121, command="bash -c 'pytest [-q]'", age_s=3.0),

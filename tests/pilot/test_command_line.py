@@ -113,6 +113,27 @@ async def test_motions_have_names_too(dashboard):
         await d.until(lambda: d.main.table.selected.id == "stopped1")
 
 
+async def test_the_table_is_filtered_sorted_grouped_and_viewed_by_name(dashboard):
+    async with dashboard() as d:
+        shown = lambda: [one.id for one in d.main.table.on_screen]  # noqa: E731
+        await d.press(*":filter state:fa", "tab", "enter")
+        await d.until(lambda: shown() == ["failed01"])
+        await d.press(*":filter", "enter")
+        await d.until(lambda: len(shown()) == 5)
+        await d.press(*":sort what", "enter")
+        await d.until(lambda: shown()[0] == "failed01")
+        await d.press(*":group fol", "tab", "enter")
+        await d.shows("~/code/web  1 session")
+        await d.press(*":view all", "enter")
+        await d.until(lambda: shown()[0] == "waiting1")
+        await d.press(*":sort size", "enter")
+        await d.shows("Unknown sort 'size': attention, created")
+        await d.press(*":needs_you", "enter")
+        await d.shows("Unknown command 'needs_you'")
+        await d.press(*["backspace"] * 9, *"table.needs_you", "enter")
+        await d.until(lambda: len(shown()) == 3)
+
+
 async def test_the_command_line_beside_other_sessions(dashboard):
     async with dashboard() as d:
         await d.press("space", "vertical_line")

@@ -467,9 +467,9 @@ async def test_one_pane_at_a_time_on_a_narrow_screen(dashboard):
         assert not d.main.detail.display
         await d.press("enter")
         await d.shows("also add a regression test")
-        assert not d.main.table.display
+        assert not d.main.pane.display
         await d.press("escape")
-        assert d.main.table.display
+        assert d.main.pane.display
         await d.press("i")
         assert isinstance(d.app.focused, PromptInput)
         await d.press("escape")

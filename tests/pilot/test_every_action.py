@@ -8,10 +8,11 @@ from textual.app import App
 
 from agentdash.sessions.changes.git import GitAnswer, GitDiff
 from agentdash.sessions.changes.model import Edit, FileChanges, SessionChanges
-from agentdash.sessions.model import StepStatus
+from agentdash.sessions.model import Status, StepStatus
 from agentdash.tui import outside
 from agentdash.tui.actions import REGISTRY
 from agentdash.tui.screens.changes import ChangesScreen
+from agentdash.tui.screens.columns import ColumnsScreen
 from agentdash.tui.screens.command import CommandScreen
 from agentdash.tui.screens.confirm import ConfirmScreen
 from agentdash.tui.screens.help import HelpScreen
@@ -20,8 +21,10 @@ from agentdash.tui.screens.new_session import NewSessionScreen
 from agentdash.tui.screens.pick import PickScreen
 from agentdash.tui.screens.processes import ProcessesScreen
 from agentdash.tui.screens.save import SaveScreen
+from agentdash.tui.screens.views import ViewsScreen
 from agentdash.tui.screens.watch import WatchScreen
 from agentdash.widgets.document_pane import DocumentPane
+from pilot.fakes import session
 
 SCENARIOS = {}
 
@@ -208,6 +211,92 @@ async def follows(d, keys):
     assert d.steps.following
     await keys("follow")
     await d.shows("F follows")
+
+
+@scenario("table.filter")
+async def filters(d, keys):
+    await keys("table.filter")
+    await d.press(*"state:failed", "enter")
+    await d.until(lambda: [one.id for one in d.main.table.on_screen] == ["failed01"])
+
+
+@scenario("table.all", "table.needs_you", "table.at_work", "table.failed", "table.done", "table.queued")
+async def shows_sessions_of_a_state(d, keys):
+    for name, count in (("needs_you", 3), ("at_work", 2), ("failed", 1), ("done", 1), ("queued", 0), ("all", 5)):
+        await keys(f"table.{name}")
+        await d.until(lambda count=count: len(d.main.table.on_screen) == count, name)
+
+
+@scenario("table.here")
+async def shows_one_folder(d, keys):
+    await keys("table.here")
+    await d.shows("only ~/code/api")
+
+
+@scenario("table.sort", "table.reverse")
+async def chooses_an_order(d, keys):
+    await keys("table.sort")
+    await d.screen(PickScreen)
+    await d.press("w")
+    await d.shows("by what")
+    await keys("table.reverse")
+    await d.shows("by what, reversed")
+
+
+@scenario("table.group", "table.fold", "table.unfold")
+async def groups_and_folds(d, keys):
+    d.manager.put(session("child001", Status.RUNNING, "extract users", created=0, parent="stopped1"))
+    await d.shows("extract users")
+    await keys("table.group")
+    await d.shows("└ extract users")
+    d.main.table.select("child001")
+    await keys("table.fold")
+    await d.until(lambda: "└ extract users" not in d.text())
+    await keys("table.unfold")
+    await d.shows("└ extract users")
+
+
+@scenario("table.columns", "table.views")
+async def chooses_columns_and_views(d, keys):
+    await keys("table.columns")
+    await d.screen(ColumnsScreen)
+    await d.press("escape")
+    await d.until(lambda: d.app.screen is d.main)
+    await keys("table.views")
+    await d.screen(ViewsScreen)
+
+
+@scenario("table.mark_range", "table.mark_all")
+async def marks_several(d, keys):
+    await keys("table.mark_range", "table.down", "table.mark_range")
+    assert [one.id for one in d.main.table.marked] == ["waiting1", "failed01"]
+    await keys("table.mark_all")
+    assert len(d.main.table.marked) == 5
+
+
+@scenario("table.next_attention", "table.previous_attention")
+async def goes_to_what_needs_somebody(d, keys):
+    await keys("table.next_attention")
+    assert d.main.table.selected.id == "failed01"
+    await keys("table.previous_attention")
+    assert d.main.table.selected.id == "waiting1"
+
+
+@scenario("smaller", "larger", "zoom")
+async def sizes_the_panes(d, keys):
+    before = d.main.pane.size.width
+    await keys("smaller")
+    await d.until(lambda: d.main.pane.size.width < before)
+    await keys("larger")
+    await d.until(lambda: d.main.pane.size.width == before)
+    await keys("zoom")
+    await d.until(lambda: d.main.pane.size.width == 160)
+
+
+@scenario("meter")
+async def shows_what_it_costs(d, keys):
+    await keys("meter")
+    await d.shows("0 B/s")
 
 
 @scenario("command_line")

@@ -3,7 +3,7 @@ import pytest
 from agentdash.sessions.model import Left, Session, Status, Stopping, Usage, left_text
 from agentdash.sessions.text import cell_width
 from agentdash.widgets import words
-from agentdash.widgets.columns import cells, columns, headings, second_line
+from agentdash.widgets.columns import Moment, cells, columns, headings, second_line
 from agentdash.widgets.signs import ASCII, UNICODE
 from agentdash.widgets.status_line import Tally, counts
 from agentdash.widgets.table_rows import TableRows
@@ -21,7 +21,7 @@ def session(**own):
 
 
 def line(one, width=120, signs=UNICODE):
-    return " ".join(text for text, _ in cells(one, NOW, width, signs))
+    return " ".join(text for text, _ in cells(one, Moment(NOW, signs), width))
 
 
 def test_a_row_tells_state_age_turn_tokens_cost_agent_place_and_title():
@@ -51,7 +51,7 @@ def test_a_new_outcome_is_told_in_words_until_somebody_looked():
 def unread(width=120, **own):
     """The cell of the unread steps, and what its colour means."""
     place = [column.heading for column in columns(width)].index("new")
-    return cells(session(**own), NOW, width)[place]
+    return cells(session(**own), Moment(NOW), width)[place]
 
 
 def test_steps_that_nobody_has_seen_are_counted_left_of_the_text():
@@ -72,7 +72,7 @@ def test_no_number_stands_where_all_was_seen_or_nobody_knows():
 def test_beyond_99_unread_steps_a_row_stays_as_it_is():
     assert unread(steps=99)[0] == "+99"
     assert unread(steps=100)[0] == "99+"
-    assert cells(session(steps=100), NOW, 120) == cells(session(steps=100_000), NOW, 120)
+    assert cells(session(steps=100), Moment(NOW), 120) == cells(session(steps=100_000), Moment(NOW), 120)
 
 
 def test_age_counts_from_the_last_sign_of_life():

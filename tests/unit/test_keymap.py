@@ -43,29 +43,6 @@ def test_no_default_key_is_eaten_on_its_way():
     assert taken == {("suspend", "ctrl+z")}  # which is what ctrl+z is for
 
 
-def test_keys_that_the_table_will_need_are_free():
-    table = {key for action in ACTIONS for key in action.keys.split(",")} | DEFAULT.taken(Place.TABLE)
-    assert not table & {
-        "slash",
-        "s",
-        "S",
-        "w",
-        "W",
-        "v",
-        "asterisk",
-        "h",
-        "l",
-        "T",
-        "C",
-        "z",
-        "V",
-        "comma",
-        "r",
-        "P",
-        "b",
-    }
-
-
 def test_the_defaults_are_keys_by_their_right_names():
     for action in REGISTRY.values():
         assert action.help

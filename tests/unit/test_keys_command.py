@@ -39,4 +39,4 @@ def test_a_key_that_cannot_be_used_is_told_with_its_place(settings, capsys):
 
 def test_read_only_is_for_what_has_a_screen(capsys):
     assert run(["--read-only", "ls"]) == 2
-    assert "--read-only is for the dashboard and for watch." in capsys.readouterr().err
+    assert "--read-only is for the dashboard, table and watch." in capsys.readouterr().err

@@ -1,8 +1,22 @@
-"""The verb that shows the steps of sessions and nothing else: for a pane of its own."""
+"""The verbs that show the table, or the steps of sessions, and nothing else: for panes of their own."""
 
 import click
 
 from . import common
+
+
+@click.command()
+@click.pass_context
+def table(context: click.Context) -> int:
+    """The table of sessions alone: for a pane of its own, beside others with `watch`.
+
+    Enter opens a session in the table's place, Esc comes back.  q leaves; the sessions go on.
+    """
+    from ..opening import check_terminal, open_dashboard
+
+    check_terminal()
+    with common.open_manager() as manager:
+        return open_dashboard(manager, alone=True, read_only=context.find_root().params["read_only"])
 
 
 @click.command()
@@ -13,7 +27,7 @@ def watch(context: click.Context, refs: tuple[str, ...]) -> int:
 
     It is quiet: nothing moves unless something happens.  q leaves; the session goes on.
     """
-    from ..app import check_terminal, run_dashboard
+    from ..opening import check_terminal, open_dashboard
     from ..screens.watch import MOST
 
     if len(refs) > MOST:
@@ -22,4 +36,4 @@ def watch(context: click.Context, refs: tuple[str, ...]) -> int:
     read_only = context.find_root().params["read_only"]
     with common.open_manager() if read_only else common.settled_manager() as manager:
         chosen = {session.id: session for session in map(manager.get, refs)}
-        return run_dashboard(manager, watched=list(chosen.values()), read_only=read_only)
+        return open_dashboard(manager, watched=list(chosen.values()), read_only=read_only)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from ...sessions.model import Session, Status
 from ...sessions.text import cut, one_line
-from ...widgets.columns import OTHERS, STATE, WHAT_LEAST, Column, fitted, fitting, headings, note, role, taken
+from ...widgets.columns import OTHERS, STATE, WHAT_LEAST, Column, Moment, fitted, fitting, headings, note, role, taken
 from ...widgets.words import count, money, place, tokens
 from .look import Look, mark, short_id, what
 
@@ -15,8 +15,8 @@ _EMPTY = """No sessions yet.
   agentdash demo                           shows what it looks like"""
 
 
-_ID = Column("id", 8, lambda session, _, __: short_id(session.id))
-_WHERE = Column("where", 20, lambda session, _, __: one_line(place(session.cwd)), rank=3, cut_left=True)
+_ID = Column("id", 8, lambda session, _: short_id(session.id))
+_WHERE = Column("where", 20, lambda session, _: one_line(place(session.cwd)), rank=3, cut_left=True)
 _COLUMNS = (STATE, _ID, *(column for column in OTHERS if column.heading not in ("id", "where")), _WHERE)
 
 
@@ -39,7 +39,7 @@ def sessions_text(sessions: Sequence[Session], look: Look, *, hidden: int = 0, f
 
 def session_line(session: Session, look: Look) -> str:
     """One session in one line: what ``spawn``, ``inject`` and ``wait`` say."""
-    state = look.paint(fitted(STATE, session, look.now, look.signs).rstrip(), role(session))
+    state = look.paint(fitted(STATE, session, _moment(look)).rstrip(), role(session))
     title = cut(what(session), max(WHAT_LEAST, look.width - 24))
     return f"{short_id(session.id)}  {state}  {title}"
 
@@ -50,9 +50,14 @@ def session_lines(session: Session, look: Look) -> list[str]:
 
 
 def _row(session: Session, columns: Sequence[Column], look: Look) -> str:
-    cells = [fitted(column, session, look.now, look.signs) for column in columns]
+    moment = _moment(look)
+    cells = [fitted(column, session, moment) for column in columns]
     cells[0] = look.paint(cells[0], role(session))
     return " ".join([*cells, cut(what(session), look.width - taken(columns))]).rstrip()
+
+
+def _moment(look: Look) -> Moment:
+    return Moment(look.now, look.signs)
 
 
 def _below(session: Session, look: Look) -> list[str]:

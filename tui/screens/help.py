@@ -22,6 +22,7 @@ from ..actions import (
     PROMPT_KEYS,
     STEP_KEYS,
     STEPS_KEYS,
+    TABLE_ACTIONS,
     TABLE_KEYS,
     VIEWER_ACTIONS,
     Action,
@@ -34,7 +35,7 @@ Section = tuple[str, Sequence[tuple[str, str]]]
 """A heading, and pairs of keys and what they do."""
 
 _GROUPS = {
-    Place.TABLE: ("sessions", TABLE_KEYS),
+    Place.TABLE: ("sessions", (*TABLE_KEYS, *TABLE_ACTIONS)),
     Place.STEPS: ("steps", (*STEPS_KEYS, *LINES_KEYS, *VIEWER_ACTIONS)),
     Place.STEP: ("a step in its pane", STEP_KEYS),
     Place.PROMPT: ("prompt", PROMPT_KEYS),

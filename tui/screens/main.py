@@ -1,6 +1,6 @@
 """The main screen: the table of sessions, the steps of the selected one, and a prompt for it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from msgspec import structs
@@ -12,19 +12,30 @@ from textual.widgets import Static
 
 from ...sessions.manager import SessionManager
 from ...sessions.model import Session
+from ...widgets.columns import LOADS
 from ...widgets.session_table import SessionTable
 from ...widgets.signs import UNICODE, Signs
 from ...widgets.status_line import StatusLine, Tally
 from ...widgets.words import place
 from .. import sayings
 from ..actions import bindings
+from ..command_line import Command
 from ..detail import Detail
 from ..feed import Feed
+from ..load_watch import LoadWatch
 from ..messages import SessionsChanged
 from ..operations import Operations
+from ..remembered import Memory
 from ..requests import Requests
+from ..table_commands import table_commands
+from ..table_pane import TablePane
 from .session_screen import SessionScreen
 from .watch import MOST, WatchScreen
+
+LEAST, MOST_SHARE = 15, 85
+"""The table's share of the screen, in percent."""
+
+USUAL_SHARES = {"wide": 55, "tall": 40}
 
 
 class MainScreen(SessionScreen):
@@ -40,10 +51,13 @@ class MainScreen(SessionScreen):
         feed: Feed,
         requests: Requests,
         operations: Operations,
+        memory: Memory,
         *,
         clock: Callable[[], int],
         signs: Signs = UNICODE,
         tour: sayings.Tour = (),
+        alone: bool = False,
+        missing: int = 0,
     ) -> None:
         super().__init__(manager, requests, operations, clock=clock, signs=signs, tour=tour)
         self._where = place(str(manager.home))
@@ -51,6 +65,11 @@ class MainScreen(SessionScreen):
         self._tally = Tally()
         self.status = StatusLine(signs=signs, note="read-only" if self.read_only else "", id="status")
         self.table = SessionTable(clock, on_open=self._open, signs=signs, id="table")
+        self.pane = TablePane(self.table, memory, requests, signs, empty=sayings.empty(self.keymap.name("new_session")))
+        self.pane.missing = missing
+        self._memory = memory
+        self._load_watch = LoadWatch(self, self.table, manager, requests)
+        self.set_class(alone, "-alone")
         self._detail = Detail(
             manager,
             requests,
@@ -68,9 +87,23 @@ class MainScreen(SessionScreen):
         return self.table.selected
 
     @property
+    def chosen(self) -> list[Session]:
+        """The marked sessions, else the one under the cursor."""
+        return self.table.marked or super().chosen
+
+    @property
+    def _in_table(self) -> bool:
+        return self.pane.has_focus_within
+
+    @property
     def detail(self) -> Detail:
         """The pane that shows it."""
         return self._detail
+
+    def commands(self) -> Iterator[Command]:
+        """What the command line takes here."""
+        yield from super().commands()
+        yield from table_commands(self.pane)
 
     def home_focus(self) -> Widget:
         """The table."""
@@ -80,14 +113,13 @@ class MainScreen(SessionScreen):
         """Status line, the two panes, and the keys that can be pressed now."""
         yield self.status
         with Container(id="body"):
-            yield self.table
+            yield self.pane
             yield self.detail
-        yield self.keys
+        yield self.foot()
         yield self.too_small
 
     def on_mount(self) -> None:
         """Ages are looked at once a second; nothing else moves by itself."""
-        self.table.show_when_empty(sayings.empty(self.keymap.name("new_session")))
         self.set_interval(1.0, self.table.tick)
         self._sessions_changed()
         self._learn_default()
@@ -95,16 +127,52 @@ class MainScreen(SessionScreen):
     def on_resize(self) -> None:
         """Lines that are made for a width are made again."""
         self.too_small.update(f"{self.size.width}x{self.size.height} is too small: 30x8 at least.")
+        self._share_out()
         self.call_after_refresh(self.show_words)
+
+    @property
+    def _direction(self) -> str:
+        """Whether table and steps stand beside each other or above each other."""
+        return "wide" if self.has_class("-wide") else "tall"
+
+    def _share_out(self) -> None:
+        """Give table and steps the room that somebody chose for them, where both have room."""
+        share = self._memory.now.shares.get(self._direction)
+        styles = (self.pane.styles, self.detail.styles)
+        for style, cells in zip(styles, (share, 100 - (share or 0)), strict=True):
+            beside = self._direction == "wide"
+            style.width = f"{cells}fr" if share and beside else None
+            style.height = f"{cells}fr" if share and not beside and not self.has_class("-reading") else None
+
+    def action_split(self, by: int) -> None:
+        """Give the table more of the screen, or less."""
+        usual = USUAL_SHARES[self._direction]
+        share = self._memory.now.shares.get(self._direction, usual) + by
+        self._memory.set(shares=self._memory.now.shares | {self._direction: max(LEAST, min(MOST_SHARE, share))})
+        self._share_out()
+        self.pane.remember()
+
+    def action_zoom(self) -> None:
+        """Give the whole screen to the pane that has the keys, or give the other one its place again."""
+        zoomed = self.has_class("-zoomed")
+        self.set_class(not zoomed, "-zoomed")
+        self.set_class(not zoomed and not self._in_table, "-detail")
+
+    @on(TablePane.Changed)
+    def _other_columns(self) -> None:
+        self._load_watch.watch(LOADS & set(self._memory.now.columns))
 
     @on(SessionsChanged)
     def _sessions_changed(self) -> None:
-        changes = self._feed.take()
+        changes, first = self._feed.take(), self.table.counts[1]
         with self.app.batch_update():
             self._tally.update(changes.updated, changes.removed)
             self.table.update_rows(map(self._as_read, changes.updated), changes.removed)
             self.show_words()
         awaited = self.operations.awaited
+        if self.pane.missing and 0 < first < self.table.counts[1]:
+            self.pane.missing = 0
+        self.pane.say()
         if awaited is not None and self.table.session(awaited) is not None:
             self.operations.awaited = None
             self.table.select(awaited)
@@ -114,6 +182,14 @@ class MainScreen(SessionScreen):
             self.detail.viewer.read_on()
             if self._is_read(changed):
                 self.mark_seen(changed)
+
+    @on(SessionTable.Marked)
+    def _other_marks(self) -> None:
+        self.show_words()
+
+    @on(SessionTable.NothingWaits)
+    def _nothing_waits(self) -> None:
+        self.requests.tell("No other session needs you.")
 
     @on(SessionTable.Highlighted)
     def _highlighted(self, event: SessionTable.Highlighted) -> None:
@@ -139,7 +215,7 @@ class MainScreen(SessionScreen):
 
     def action_back(self) -> None:
         """Out of a search, from the steps to the table; from the table nowhere."""
-        if self.detail.viewer.step_back():
+        if self.detail.viewer.step_back() or (self._in_table and self.pane.step_back()):
             return
         self.remove_class("-detail")
         self.set_focus(self.table)
@@ -158,15 +234,13 @@ class MainScreen(SessionScreen):
 
     @work
     async def action_delete(self) -> None:
-        """Move the selected session to the trash after a question."""
-        if (session := self.current) is not None:
-            await self.operations.delete(session)
+        """Move the chosen sessions to the trash after a question."""
+        await self.operations.delete_chosen(self.chosen)
 
     @work
     async def action_archive(self) -> None:
-        """Put the selected session out of the way."""
-        if (session := self.current) is not None:
-            await self.operations.archive(session)
+        """Put the chosen sessions out of the way."""
+        await self.operations.archive_chosen(self.chosen)
 
     @work
     async def action_undo(self) -> None:
@@ -205,5 +279,8 @@ class MainScreen(SessionScreen):
     def show_words(self) -> None:
         """Counts, headline, the prompt's label and the valid keys, as they are now."""
         self.status.show(self._tally, self._where)
-        self.detail.say(self.current, self.target(self.current))
+        several = self.table.marked
+        target = sayings.target_of_several(several) if len(several) > 1 else self.target(self.current)
+        self.detail.say(self.current, target)
+        self.pane.say_last(self.current)
         super().show_words()

@@ -18,17 +18,22 @@ class PickScreen(ModalScreen[int | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss(None)", "close", show=False)]
 
-    def __init__(self, title: str, offers: Sequence[tuple[str, str]]) -> None:
-        """``offers`` are pairs of a key and what it picks."""
+    def __init__(self, title: str, offers: Sequence[tuple[str, str]], at: int = 0) -> None:
+        """``offers`` are pairs of a key and what it picks; the cursor begins on one of them."""
         super().__init__()
         self._title = title
         self._offers = list(offers)
+        self._at = at
 
     def compose(self) -> ComposeResult:
         """One line for each."""
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = Content(self._title)
             yield OptionList(*(Option(Content.assemble((f"{key}  ", "bold"), what)) for key, what in self._offers))
+
+    def on_mount(self) -> None:
+        """Begin where somebody is."""
+        self.query_one(OptionList).highlighted = self._at
 
     def on_key(self, event: Key) -> None:
         """The key of an offer picks it."""

@@ -7,6 +7,7 @@ from inspect import isawaitable
 from pathlib import Path
 
 from textual import on, work
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.screen import Screen
 from textual.widget import Widget
@@ -23,6 +24,7 @@ from ..command_line import Command, CommandLine
 from ..detail import Detail
 from ..footer import ONE_STEP, WRITING, footer, said
 from ..log import crash_lines
+from ..meter import Meter
 from ..operations import Operations
 from ..outside import Outside
 from ..requests import Requests
@@ -67,6 +69,7 @@ class SessionScreen(Screen[None]):
         self._sending = asyncio.Lock()
         self._came_from: Widget | None = None
         self.keys = Line(signs=signs, id="keys")
+        self.meter = Meter(signs=signs)
 
     @property
     def current(self) -> Session | None:
@@ -79,9 +82,18 @@ class SessionScreen(Screen[None]):
         raise NotImplementedError
 
     @property
+    def chosen(self) -> list[Session]:
+        """The sessions that keys for several are about."""
+        return [self.current] if self.current is not None else []
+
+    @property
     def details(self) -> list[Detail]:
         """All panes that show a session."""
         return [self.detail]
+
+    def foot(self) -> Horizontal:
+        """The last line: the valid keys and, on demand, what the dashboard costs."""
+        return Horizontal(self.keys, self.meter, id="foot")
 
     def uncover(self) -> None:
         """Bring the pane to the front, where there is room for only one."""
@@ -110,7 +122,7 @@ class SessionScreen(Screen[None]):
         return footer(
             self.keymap,
             self.current,
-            self.size.width,
+            self.keys.size.width or self.size.width,
             reading=self.detail.viewer.has_focus_within,
             table=self.has_table,
             read_only=self.read_only,
@@ -155,6 +167,9 @@ class SessionScreen(Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
         """A key that makes no sense for the current session does nothing."""
+        several = self.chosen
+        if len(several) > 1:
+            return any(possible(action, session, read_only=self.read_only) for session in several)
         return possible(action, self.current, read_only=self.read_only)
 
     @on(Detail.Resized)
@@ -193,8 +208,12 @@ class SessionScreen(Screen[None]):
 
     @work(group="send")
     async def _send(self, text: str, session: Session | None, detail: Detail) -> None:
+        several = self.chosen
         async with self._sending:  # one after the other: the second may have to wait for the session of the first
-            sent = await self.operations.send(session, text, str(Path.cwd()))
+            if len(several) > 1:
+                sent = await self.operations.bulk.send(several, text)
+            else:
+                sent = await self.operations.send(session, text, str(Path.cwd()))
         if sent:
             detail.prompt.accepted(text)
             detail.steps.following = True
@@ -245,6 +264,11 @@ class SessionScreen(Screen[None]):
         """Follow the newest step, or stop following."""
         self.detail.steps.following = not self.detail.steps.following
 
+    def action_meter(self) -> None:
+        """Show what the dashboard costs, or hide that."""
+        self.meter.toggle()
+        self.call_after_refresh(self.show_words)
+
     async def action_mouse(self) -> None:
         """Mouse on or off."""
         await self.app.run_action("app.mouse")
@@ -255,15 +279,13 @@ class SessionScreen(Screen[None]):
 
     @work
     async def action_stop(self) -> None:
-        """Stop the current session after a question."""
-        if (session := self.current) is not None:
-            await self.operations.stop(session)
+        """Stop the chosen sessions after a question."""
+        await self.operations.stop_chosen(self.chosen)
 
     @work
     async def action_kill(self) -> None:
-        """Stop the current session at once."""
-        if (session := self.current) is not None:
-            await self.operations.stop(session, now=True)
+        """Stop the chosen sessions at once."""
+        await self.operations.stop_chosen(self.chosen, now=True)
 
     @work
     async def action_processes(self) -> None:

@@ -54,7 +54,7 @@ class WatchScreen(SessionScreen):
         """The panes, and the keys that can be pressed now."""
         with Container(id="panes"):
             yield from self._panes
-        yield self.keys
+        yield self.foot()
         yield self.too_small
 
     def on_mount(self) -> None:

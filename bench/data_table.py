@@ -1,4 +1,4 @@
-"""Our session table beside Textual's DataTable, in a pseudo-terminal: ``python bench/tables.py``.
+"""Our session table beside Textual's DataTable, in a pseudo-terminal: ``python bench/data_table.py``.
 
 Each child shows N sessions, then changes one visible cell a second, then moves its cursor.
 """
@@ -14,7 +14,7 @@ from textual.app import App, ComposeResult
 from textual.widgets import DataTable
 
 from agentdash.sessions.model import Session, Status, Usage
-from agentdash.widgets.columns import cells, columns, headings
+from agentdash.widgets.columns import Moment, cells, columns, headings
 from agentdash.widgets.paint import VARIABLES
 from agentdash.widgets.session_table import SessionTable
 
@@ -92,11 +92,11 @@ class Theirs(Bench):
     def load(self) -> None:
         grid = self.query_one(DataTable)
         names = headings(columns(160), 160).split()
-        widths = [len(text) for text, _ in cells(sessions(1)[0], NOW, 160)]
+        widths = [len(text) for text, _ in cells(sessions(1)[0], Moment(NOW), 160)]
         for name, width in zip(names, widths, strict=False):
             grid.add_column(name, width=width, key=name)
         for session in sessions(self.count):
-            grid.add_row(*[text for text, _ in cells(session, NOW, 160)][: len(names)], key=session.id)
+            grid.add_row(*[text for text, _ in cells(session, Moment(NOW), 160)][: len(names)], key=session.id)
 
     def action_change(self) -> None:
         self.changes += 1
@@ -125,12 +125,12 @@ def measure(kind: str, count: int) -> list[object]:
     return [f"{kind} {count}", loaded, changed[0], changed[1], moved[0], moved[1]]
 
 
-def main() -> None:
-    apps: dict[str, Callable[[int], Bench]] = {"ours": Ours, "DataTable": Theirs}
-    if len(sys.argv) == 3:
-        apps[sys.argv[1]](int(sys.argv[2])).run(mouse=False)
-        return
-    rows = [measure(kind, count) for count in (100, 10_000) for kind in apps]
+APPS: dict[str, Callable[[int], Bench]] = {"ours": Ours, "DataTable": Theirs}
+
+
+def beside() -> None:
+    """Print both tables with few rows and with many."""
+    rows = [measure(kind, count) for count in (100, 10_000) for kind in APPS]
     head = ["sessions", "load, ms", "cell, bytes", "cell, CPU ms", "cursor, bytes", "cursor, CPU ms"]
     table("a table of sessions, 160x45", head, rows)
     for ours, theirs in zip(rows[::2], rows[1::2], strict=True):
@@ -139,4 +139,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    if len(sys.argv) == 3:
+        APPS[sys.argv[1]](int(sys.argv[2])).run(mouse=False)
+    else:
+        beside()

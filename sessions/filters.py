@@ -1,0 +1,212 @@
+"""The language in which people say which sessions they mean: ``state:failed cost:>1 !web "login test"``.
+
+Words are joined by *and*; ``!`` inverts one; quotation marks keep blanks.  A word without a field is looked for in what
+a row says.  Pure, for the table, ``ls --filter`` and whoever else chooses sessions.
+"""
+
+import difflib
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from . import durations
+from .errors import UsageError
+from .model import Session, Status
+
+Test = Callable[[Session, int], bool]
+"""Whether a session is meant, at a time in UTC ms."""
+
+_WORD = re.compile(r'(?=\S)(!?)(?:([A-Za-z_]+):)?(?:"([^"]*)"?|(\S*))')
+_AMOUNT = re.compile(r"(>=|<=|>|<|=)?\s*\$?(.+)")
+_COUNT = re.compile(r"(\d+(?:\.\d+)?)([km]?)", re.IGNORECASE)
+_COMPARE: Mapping[str, Callable[[float, float], bool]] = {
+    ">": operator.gt, "<": operator.lt, ">=": operator.ge, "<=": operator.le, "=": operator.eq,
+}  # fmt: skip
+_UNITS = {"": 1.0, "k": 1e3, "m": 1e6}
+
+
+class Filter(Struct, frozen=True):
+    """What was asked for, and how it is tested."""
+
+    text: str = ""
+    tests: tuple[Test, ...] = ()
+
+    def matches(self, session: Session, now: int) -> bool:
+        """Whether a session is meant at a time (UTC ms)."""
+        return all(test(session, now) for test in self.tests)
+
+    def __bool__(self) -> bool:
+        return bool(self.tests)
+
+
+def parse(text: str) -> Filter:
+    """Understand a filter; an empty one means every session.
+
+    Raises:
+        UsageError: an unknown field, or a value that its field cannot take; it says which ones it can.
+    """
+    tests = [test for match in _WORD.finditer(text) if (test := _test(match)) is not None]
+    return Filter(" ".join(text.split()), tuple(tests))
+
+
+def _test(match: re.Match[str]) -> Test | None:
+    """What one word asks; None for one that is only begun."""
+    inverted, field, quoted, plain = match.groups()
+    value = quoted if quoted is not None else plain
+    if not value and not field:
+        return None
+    if not value:
+        raise UsageError(f"{field}: needs a value, such as {_example(field.lower())}.")
+    test = _field(field.lower(), value, f"{field}:{value}") if field else _anywhere(value)
+    return (lambda session, now: not test(session, now)) if inverted else test
+
+
+def _field(field: str, value: str, written: str) -> Test:
+    if field in _TEXTS:
+        return _contains(_TEXTS[field], value)
+    if field in _AMOUNTS:
+        return _compares(field, value)
+    if field == "state":
+        return _in_state(value)
+    if field == "is":
+        return _is(value)
+    if "://" in written:
+        return _anywhere(written)  # an address is a word
+    near = difflib.get_close_matches(field, FIELDS, 1)
+    raise UsageError(
+        f"There is no field {field!r}{f': did you mean {near[0]}:?' if near else '.'} Fields: {', '.join(FIELDS)}."
+    )
+
+
+def _anywhere(value: str) -> Test:
+    wanted = value.casefold()
+    return lambda session, _: wanted in haystack(session)
+
+
+def haystack(session: Session) -> str:
+    """All that a row says, for words without a field."""
+    parts = (
+        session.title, session.task, session.cwd, session.agent, session.model, session.reason, session.last_message,
+        session.id, session.status,
+    )  # fmt: skip
+    return "\n".join(part for part in parts if part).casefold()
+
+
+def _contains(text: Callable[[Session], str | None], value: str) -> Test:
+    wanted = [choice.casefold() for choice in value.split(",") if choice]
+    return lambda session, _: any(choice in (text(session) or "").casefold() for choice in wanted)
+
+
+def _in_state(value: str) -> Test:
+    wanted = {choice.lower() for choice in value.split(",") if choice}
+    if unknown := sorted(choice for choice in wanted if not any(state.startswith(choice) for state in Status)):
+        raise UsageError(f"There is no state {unknown[0]!r}. States: {', '.join(Status)}.")
+    states = {state for state in Status if any(state.startswith(choice) for choice in wanted)}
+    return lambda session, _: session.status in states
+
+
+def _is(value: str) -> Test:
+    chosen = [choice.lower() for choice in value.split(",") if choice]
+    if unknown := next((choice for choice in chosen if choice not in KINDS), None):
+        raise UsageError(f"is:{unknown} is not known. Choose from: {', '.join(KINDS)}.")
+    tests = [KINDS[choice] for choice in chosen]
+    return lambda session, _: any(test(session) for test in tests)
+
+
+def _compares(field: str, value: str) -> Test:
+    measure, usual, number = _AMOUNTS[field]
+    found = _AMOUNT.fullmatch(value)
+    try:
+        wanted = number(found[2]) if found else None
+    except UsageError:
+        wanted = None
+    if found is None or wanted is None:
+        raise UsageError(f"{field}:{value} is no amount. Write it like {_example(field)}.")
+    compare = _COMPARE[found[1] or usual]
+
+    def test(session: Session, now: int) -> bool:
+        amount = measure(session, now)
+        return amount is not None and compare(amount, wanted)
+
+    return test
+
+
+def _count(text: str) -> float | None:
+    found = _COUNT.fullmatch(text)
+    return float(found[1]) * _UNITS[found[2].lower()] if found else None
+
+
+def _age(session: Session, now: int) -> float:
+    return (now - session.last_sign_at) / 1000
+
+
+def _took(session: Session, now: int) -> float | None:
+    return None if session.started_at is None else ((session.ended_at or now) - session.started_at) / 1000
+
+
+_TEXTS: Mapping[str, Callable[[Session], str | None]] = {
+    "agent": lambda session: session.agent,
+    "cwd": lambda session: session.cwd,
+    "model": lambda session: session.model,
+    "id": lambda session: session.id,
+    "title": lambda session: session.title or session.task,
+    "said": lambda session: session.last_message,
+    "why": lambda session: session.reason,
+    "source": lambda session: session.source,
+    "parent": lambda session: session.parent,
+}
+
+_AMOUNTS: Mapping[str, tuple[Callable[[Session, int], float | None], str, Callable[[str], float | None]]] = {
+    "cost": (lambda session, _: session.cost_usd, ">=", _count),
+    "tok": (lambda session, _: session.usage.total_tokens, ">=", _count),
+    "turn": (lambda session, _: session.turn, "=", _count),
+    "new": (lambda session, _: session.unread, ">=", _count),
+    "steps": (lambda session, _: session.steps, ">=", _count),
+    "age": (_age, "<=", durations.seconds),
+    "time": (_took, ">=", durations.seconds),
+}
+"""What is measured, what an amount alone means, and how it is written."""
+
+KINDS: Mapping[str, Callable[[Session], Any]] = {
+    "attention": lambda session: session.attention,
+    "live": lambda session: not session.status.ended,
+    "ended": lambda session: session.status.ended,
+    "unread": lambda session: session.unread,
+    "left": lambda session: session.left,
+    "child": lambda session: session.parent,
+}
+"""What ``is:`` takes."""
+
+FIELDS = ("state", "is", *_TEXTS, *_AMOUNTS)
+"""Every field, for whoever helps with typing."""
+
+
+def _example(field: str) -> str:
+    examples = {
+        "state": "state:failed", "is": "is:attention", "cost": "cost:>1", "tok": "tok:>10k", "turn": "turn:2",
+        "new": "new:>5", "steps": "steps:>100", "age": "age:<1h", "time": "time:>10m",
+    }  # fmt: skip
+    return examples.get(field, f"{field}:text")
+
+
+def completions(word: str, sessions: Iterable[Session]) -> list[str]:
+    """How a word that is being written could go on, the likeliest first; at most twenty."""
+    lead = "!" if word.startswith("!") else ""
+    field, colon, begun = word.removeprefix("!").partition(":")
+    if not colon:
+        return [f"{lead}{name}:" for name in FIELDS if name.startswith(field.lower())]
+    return [f"{lead}{field}:{value}" for value in _values(field.lower(), sessions) if value.startswith(begun)][:20]
+
+
+def _values(field: str, sessions: Iterable[Session]) -> list[str]:
+    if field == "state":
+        return [str(state) for state in Status]
+    if field == "is":
+        return list(KINDS)
+    if field in ("agent", "model", "source", "cwd"):
+        found = {text for session in sessions if (text := _TEXTS[field](session))}
+        return sorted(f'"{text}"' if " " in text else text for text in found)
+    return []

@@ -1,0 +1,370 @@
+"""The table by its keys: what is shown, in which order, which columns, and several sessions at once."""
+
+import threading
+
+from msgspec import structs
+
+from agentdash.sessions.errors import SessionBusyError
+from agentdash.sessions.model import Session, Status
+from agentdash.tui.app import Dashboard
+from agentdash.tui.remembered import Memory
+from agentdash.tui.screens.columns import ColumnsScreen
+from agentdash.tui.screens.confirm import ConfirmScreen
+from agentdash.tui.screens.pick import PickScreen
+from agentdash.tui.screens.views import ViewsScreen
+from agentdash.widgets.recall_input import RecallInput
+from pilot.conftest import Driver
+from pilot.fakes import SESSIONS, T0, session
+
+
+def table(d):
+    """The titles of the rows, from above."""
+    return [s.title.split()[0] for s in d.main.table.on_screen]
+
+
+async def test_words_and_fields_choose_while_they_are_typed(dashboard):
+    async with dashboard() as d:
+        assert table(d) == ["fix", "add", "write", "split", "rename"]
+        await d.press("slash", *"agent:claude")
+        await d.until(lambda: table(d) == ["add", "write"])
+        await d.press("space", *"!web")
+        await d.until(lambda: table(d) == ["write"])
+        await d.shows("1 of 5")
+        await d.press("enter")
+        assert d.app.focused is d.main.table
+        await d.shows("/agent:claude !web   1 of 5   Esc clears")
+        await d.press("escape")
+        await d.until(lambda: len(table(d)) == 5)
+        assert "Esc clears" not in d.text()
+
+
+async def test_escape_while_typing_takes_the_former_filter_back(dashboard):
+    async with dashboard() as d:
+        await d.press("slash", *"dark", "enter")
+        await d.press("slash", *"zzz")
+        await d.shows("Nothing matches.")
+        await d.press("escape")
+        await d.until(lambda: table(d) == ["add"])
+
+
+async def test_a_filter_that_cannot_be_understood_says_why_and_hides_nothing(dashboard):
+    async with dashboard() as d:
+        await d.press("slash", *"stat:failed")
+        await d.shows("There is no field 'stat': did you mean state:?")
+        assert len(table(d)) == 5
+        await d.press("enter")
+        assert isinstance(d.app.focused, RecallInput)
+        await d.press("escape")
+        await d.until(lambda: "did you mean" not in d.text())
+
+
+async def test_right_completes_a_word(dashboard):
+    async with dashboard() as d:
+        await d.press("slash", *"state:fa")
+        await d.shows("state:failed")
+        await d.press("right", "enter")
+        await d.shows("/state:failed")
+
+
+async def test_what_changes_comes_into_the_filter_and_leaves_it(dashboard):
+    async with dashboard() as d:
+        await d.press("3")
+        await d.until(lambda: table(d) == ["add"])
+        d.manager.put(structs.replace(SESSIONS[2], status=Status.FAILED, reason="exit 1"))
+        await d.until(lambda: table(d) == ["add", "write"])
+        d.manager.put(structs.replace(SESSIONS[1], status=Status.RUNNING))
+        await d.until(lambda: table(d) == ["write"])
+        await d.shows("failed   1 of 5")
+
+
+async def test_numbers_choose_a_state_and_0_all(dashboard):
+    async with dashboard() as d:
+        for key, shown in {
+            "1": ["fix", "add", "write"], "2": ["fix", "split"], "3": ["add"], "4": ["write"], "5": [],
+        }.items():  # fmt: skip
+            await d.press(key)
+            await d.until(lambda shown=shown: table(d) == shown, key)
+        await d.press("0")
+        await d.until(lambda: len(table(d)) == 5)
+        await d.press("3", "3")
+        await d.until(lambda: len(table(d)) == 5)
+
+
+async def test_only_this_folder(dashboard):
+    async with dashboard() as d:
+        await d.press("j", "full_stop")
+        await d.until(lambda: table(d) == ["add"])
+        await d.shows("only ~/code/web")
+        await d.press("full_stop")
+        await d.until(lambda: len(table(d)) == 5)
+
+
+async def test_s_asks_for_an_order_and_capital_s_turns_it_round(dashboard):
+    async with dashboard() as d:
+        await d.press("s")
+        await d.screen(PickScreen)
+        await d.shows("the dearest first")
+        await d.press("w")
+        await d.until(lambda: table(d) == ["add", "fix", "rename", "split", "write"])
+        await d.shows("what▾")
+        await d.press("S")
+        await d.until(lambda: table(d) == ["write", "split", "rename", "fix", "add"])
+        await d.shows("by what, reversed")
+
+
+async def test_the_selected_row_does_not_move_under_the_hand(dashboard):
+    async with dashboard() as d:
+        await d.press("j", "j")
+        assert table(d)[2] == "write"
+        d.manager.put(structs.replace(SESSIONS[3], status=Status.WAITING, reason="may I?"))
+        await d.until(lambda: table(d)[:2] == ["fix", "split"])
+        assert table(d)[2] == "write"
+        assert d.main.table.selected.id == "done0001"
+
+
+async def test_groups_and_the_tree_fold(dashboard):
+    async with dashboard() as d:
+        d.manager.put(session("child001", Status.RUNNING, "extract users", created=0, parent="stopped1"))
+        await d.shows("extract users")
+        await d.press("T")
+        await d.shows("as a tree")
+        await d.shows("└ extract users")
+        d.main.table.select("child001")
+        await d.press("h")
+        await d.until(lambda: "extract users" not in d.text())
+        assert d.main.table.selected.id == "stopped1"
+        await d.press("l")
+        await d.shows("└ extract users")
+        await d.press("T")
+        await d.shows("▾ ~/code/web  1 session · 1 new")
+        await d.press("g", "enter")
+        await d.shows("▸ ~/code/api  5 sessions · 2 new")
+        await d.press("T")
+        await d.shows("▾ claude  2 sessions")
+        await d.press("T")
+        await d.until(lambda: "in agents" not in d.text())
+
+
+async def test_w_goes_round_what_needs_somebody(dashboard):
+    async with dashboard() as d:
+        at = lambda: d.main.table.selected.id  # noqa: E731
+        await d.press("G", "w")
+        assert at() == "waiting1"
+        await d.press("w")
+        assert at() == "failed01"
+        await d.press("W", "W")
+        assert at() == "done0001"
+
+
+async def test_w_says_when_nothing_does(dashboard, manager):
+    for one in SESSIONS[:3]:
+        manager.put(structs.replace(one, seen_at=T0 + 1))
+    async with dashboard() as d:
+        await d.press("w")
+        await d.shows("No other session needs you.")
+
+
+async def test_marks_one_by_one_a_range_all_and_none(dashboard):
+    async with dashboard() as d:
+        marked = lambda: [one.id for one in d.main.table.marked]  # noqa: E731
+        await d.press("space", "j", "space")
+        assert marked() == ["waiting1", "done0001"]
+        await d.shows("2 marked")
+        await d.press("escape")
+        assert marked() == []
+        await d.press("g", "v", "j", "j")
+        assert marked() == ["waiting1", "failed01", "done0001"]
+        await d.press("k", "v", "G")
+        assert marked() == ["waiting1", "failed01"]
+        await d.press("asterisk")
+        assert len(marked()) == 5
+        await d.press("asterisk")
+        assert marked() == []
+
+
+async def test_several_are_stopped_after_one_question_that_lists_them(dashboard):
+    async with dashboard() as d:
+        await d.press("asterisk", "x")
+        await d.screen(ConfirmScreen)
+        await d.shows("Stop 2 sessions?")
+        await d.shows("? waiting   codex    fix the flaky login test")
+        await d.shows("● running   codex    split [/red] the monolith")
+        await d.press("y")
+        await d.called("stop_all", ("waiting1", "running1"), False)
+        await d.shows("2 sessions stopped:")
+
+
+async def test_several_are_deleted_and_archived_after_one_question(dashboard):
+    async with dashboard() as d:
+        await d.press("j", "space", "space", "A")
+        await d.screen(ConfirmScreen)
+        await d.shows("Archive 2 sessions?")
+        await d.press("n")
+        await d.until(lambda: d.app.screen is d.main)
+        assert not [call for call in d.manager.calls if call[0] == "archive"]
+        await d.press("D")
+        await d.screen(ConfirmScreen)
+        await d.press("y")
+        await d.called("delete", "failed01")
+        await d.called("delete", "done0001")
+        await d.shows("2 sessions deleted.")
+
+
+async def test_a_prompt_for_several_asks_and_says_who_could_not_take_it(dashboard, manager, monkeypatch):
+    given = manager.inject
+
+    def inject(ref, text):
+        if ref == "failed01":
+            raise SessionBusyError("Somebody was faster.")
+        return given(ref, text)
+
+    monkeypatch.setattr(manager, "inject", inject)
+    async with dashboard() as d:
+        await d.press("j", "space", "space", "i")
+        await d.shows("goes to 2 marked sessions, after a question")
+        await d.press(*"go on", "enter")
+        await d.screen(ConfirmScreen)
+        await d.shows('Each of them gets: "go on"')
+        await d.press("y")
+        await d.called("inject", "done0001", "go on")
+        await d.shows("Somebody was faster.")
+        assert ("inject", "failed01", "go on") not in d.manager.calls
+
+
+async def test_columns_are_chosen_ordered_sized_and_remembered(dashboard, manager):
+    async with dashboard() as d:
+        heading = lambda: next(line for line in d.text().split("\n") if line.lstrip().startswith("state"))  # noqa: E731
+        await d.press("C")
+        await d.screen(ColumnsScreen)
+        await d.press("space")  # age goes
+        await d.press("j", "j", "j", "J", "plus", "plus")  # turn moves behind tok, two cells wider
+        await d.press("escape")
+        await d.until(lambda: d.app.screen is d.main)
+        await d.until(lambda: "age" not in heading().split())
+        assert heading().split("what")[0].split() == ["state", "new", "tok", "turn", "cost", "agent", "where"]
+        await d.until(lambda: Memory(manager.home).now.widths == {"turn": 6})
+    async with dashboard() as d:
+        await d.shows("tok   turn")
+        await d.press("C")
+        await d.screen(ColumnsScreen)
+        await d.press("0", "escape")
+        await d.shows("state        age new turn   tok")
+
+
+async def test_views_are_saved_by_name_shown_and_forgotten(dashboard, manager):
+    async with dashboard() as d:
+        await d.press("slash", *"agent:claude", "enter")
+        await d.press("V")
+        await d.screen(ViewsScreen)
+        await d.press("tab", *"mine", "enter")
+        await d.until(lambda: "mine" in Memory(manager.home).now.views)
+        await d.press("escape")
+        await d.until(lambda: len(table(d)) == 5)
+        await d.press("V")
+        await d.shows("mine             agent:claude")
+        await d.press("enter")
+        await d.until(lambda: table(d) == ["add", "write"])
+        await d.press("V")
+        await d.screen(ViewsScreen)
+        await d.press("D", "escape")
+        await d.until(lambda: Memory(manager.home).now.views == {})
+
+
+async def test_a_filter_is_not_remembered_but_the_order_is(dashboard):
+    async with dashboard() as d:
+        await d.press("s", "w", "3")
+        await d.until(lambda: table(d) == ["add"])
+    async with dashboard() as d:
+        await d.until(lambda: table(d) == ["add", "fix", "rename", "split", "write"])
+
+
+async def test_the_split_moves_and_is_remembered(dashboard, manager):
+    async with dashboard() as d:
+        width = d.main.pane.size.width
+        await d.press("less_than_sign", "less_than_sign")
+        await d.until(lambda: d.main.pane.size.width < width - 10)
+        smaller = d.main.pane.size.width
+        await d.until(lambda: Memory(manager.home).now.shares == {"wide": 45})
+    async with dashboard() as d:
+        await d.until(lambda: d.main.pane.size.width == smaller)
+        await d.press(*["greater_than_sign"] * 20)
+        await d.until(lambda: Memory(manager.home).now.shares == {"wide": 85})
+        assert d.main.detail.size.width > 10
+    async with dashboard(size=(110, 40)) as d:
+        height = d.main.pane.size.height
+        await d.press("greater_than_sign")
+        await d.until(lambda: d.main.pane.size.height > height)
+
+
+async def test_one_pane_takes_the_whole_screen_and_gives_it_back(dashboard):
+    async with dashboard() as d:
+        await d.press("plus")
+        await d.until(lambda: d.main.pane.size.width == 160)
+        assert not d.main.detail.display
+        await d.press("enter")
+        await d.until(lambda: d.main.detail.display)
+        await d.press("escape", "plus")
+        await d.until(lambda: d.main.detail.display and d.main.pane.display)
+        await d.press("tab", "plus")
+        await d.until(lambda: not d.main.pane.display)
+        await d.press("plus")
+        await d.until(lambda: d.main.pane.display)
+
+
+async def test_the_table_alone_opens_in_its_own_place(dashboard):
+    async with dashboard(size=(90, 20), alone=True) as d:
+        assert not d.main.detail.display
+        await d.press("enter")
+        await d.until(lambda: d.main.detail.display and not d.main.pane.display)
+        await d.press("escape")
+        await d.until(lambda: d.main.pane.display and not d.main.detail.display)
+
+
+async def test_what_was_said_last_stands_below_a_table_without_steps(dashboard, manager):
+    manager.put(structs.replace(SESSIONS[0], last_message="I would like to remove [build]."))
+    async with dashboard(size=(50, 24)) as d:
+        await d.shows("I would like to remove [build].")
+
+
+async def test_the_meter_reads_nothing_on_a_quiet_screen_and_goes_again(dashboard):
+    async with dashboard() as d:
+        await d.press("f3")
+        await d.shows("CPU ")
+        await d.shows(" B/s")
+        await d.press("f3")
+        await d.until(lambda: "CPU " not in d.text())
+        assert not d.main.meter.running
+
+
+async def test_processes_are_measured_only_while_a_column_shows_them(dashboard, manager):
+    async with dashboard() as d:
+        assert not manager.looked_at
+        await d.press("C")
+        await d.screen(ColumnsScreen)
+        await d.press(*["j"] * 16, "space", *["K"] * 16, "escape")
+        await d.shows("procs")
+        await d.until(lambda: {"waiting1", "running1"} == set(manager.looked_at))
+        await d.shows("running       3 ")
+
+
+async def test_a_heading_has_no_session(dashboard):
+    async with dashboard() as d:
+        await d.press("T", "T", "g")
+        assert d.main.table.selected is None
+        await d.press("x", "D", "R", "A")
+        assert not d.manager.calls
+        assert isinstance(d.main.table.sessions[0], Session)
+
+
+async def test_the_first_screen_says_that_more_is_coming(manager, monkeypatch):
+    may_come = threading.Event()
+    given = manager.changes
+    monkeypatch.setattr(manager, "changes", lambda since: may_come.wait(10) and given(since))
+    app = Dashboard(manager, first=(SESSIONS[:2], 5))
+    async with app.run_test(size=(160, 45)) as pilot:
+        d = Driver(app, pilot, manager)
+        await d.shows("reading 3 more")
+        assert table(d) == ["fix", "add"]
+        may_come.set()
+        await d.until(lambda: len(table(d)) == 5)
+        assert "reading" not in d.text()

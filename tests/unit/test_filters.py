@@ -1,0 +1,96 @@
+"""The language in which people say which sessions they mean."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentdash.sessions.errors import UsageError
+from agentdash.sessions.filters import FIELDS, KINDS, completions, parse
+from agentdash.sessions.model import Session, Status, Usage
+
+NOW = 10_000_000
+
+
+def session(**own):
+    usual = {
+        "id": "abcdef0123", "agent": "codex", "title": "Fix the Login test", "task": "t", "status": Status.DONE,
+        "cwd": "/home/ann/code/api", "model": "gpt-5.5", "turn": 2, "created_at": NOW - 7_200_000, "updated_at": NOW,
+        "started_at": NOW - 600_000, "ended_at": NOW - 300_000, "cost_usd": 1.5, "steps": 12,
+        "usage": Usage.of(9_000, output=3_000), "last_message": "All tests pass.",
+    }  # fmt: skip
+    return Session(**{**usual, **own})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "login", "LOGIN test", '"login test"', "all tests pass", "!web", "state:done", "state:failed,done",
+        "state:do", "agent:codex", "agent:claude,codex", "cwd:api", "model:5.5", "id:abcd",
+        "cost:>1", "cost:1.5", "cost:<=1.5",
+        "cost:>$1", "tok:>10k",
+        "tok:12k", "tok:<1m", "turn:2", "age:<10m", "age:5m", "age:>=300", "time:5m", "time:<1h",
+        "steps:>10", "is:ended", "is:live,ended",
+        "!is:live", "new:12", "said:tests", "!state:running login cost:>1", "!", '""',
+        "title:login", "source:user", 'cwd:"code/api"', "!agent:claude,gemini",
+    ],
+)  # fmt: skip
+def test_what_matches(text):
+    assert parse(text).matches(session(), NOW)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "logout", "!login", '"test login"', "state:failed", "!state:done", "agent:claude", "cwd:web", "cost:>2",
+        "cost:=1",
+        "tok:>12k", "turn:1", "age:<1m", "age:>6m", "time:>5m", "is:live", "is:left", "is:child", "login web",
+        "parent:x", "why:login", "login state:failed",
+    ],
+)  # fmt: skip
+def test_what_does_not(text):
+    assert not parse(text).matches(session(), NOW)
+
+
+def test_an_unknown_amount_is_in_no_range():
+    unknown = session(cost_usd=None, usage=Usage())
+    assert not any(parse(text).matches(unknown, NOW) for text in ("cost:>=0", "cost:<1", "tok:0"))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("stat:failed", "did you mean state:"), ("state:broken", "States: queued"), ("cost:much", "cost:>1"),
+        ("age:>soon", "age:<1h"), ("is:odd", "Choose from: attention"), ("cost:", "cost: needs a value"),
+        ("turn:>", "turn:2"), ("quux:1", "Fields: state"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_understood_is_told(text, told):
+    with pytest.raises(UsageError, match=told):
+        parse(text)
+
+
+def test_an_address_is_a_word():
+    assert parse("https://example.org/x").matches(session(title="see https://example.org/x"), NOW)
+
+
+def test_half_a_quotation_means_what_is_there():
+    assert parse('"login te').matches(session(), NOW)
+
+
+@given(st.text())
+def test_any_text_is_a_filter_or_a_clear_error(text):
+    try:
+        parse(text).matches(session(), NOW)
+    except UsageError as error:
+        assert str(error)
+
+
+def test_words_are_completed():
+    others = [session(agent="claude", cwd="/srv/my site"), session()]
+    assert completions("st", others) == ["state:", "steps:"]
+    assert completions("!state:fa", others) == ["!state:failed"]
+    assert completions("agent:", others) == ["agent:claude", "agent:codex"]
+    assert completions("cwd:", others) == ['cwd:"/srv/my site"', "cwd:/home/ann/code/api"]
+    assert completions("is:", others) == [f"is:{kind}" for kind in KINDS]
+    assert completions("cost:", others) == []
+    assert set(completions("", others)) == {f"{field}:" for field in FIELDS}

@@ -1,0 +1,33 @@
+"""Marks, one by one and from here to there."""
+
+from agentdash.widgets.marks import Marks
+
+
+def test_marks_keep_the_order_in_which_they_were_made():
+    marks = Marks()
+    for name in "cab":
+        marks.toggle(name)
+    marks.toggle("a")
+    assert list(marks) == ["c", "b"]
+
+
+def test_a_range_follows_its_end_and_keeps_what_was_marked_before():
+    marks, order = Marks(), list("abcdef")
+    marks.toggle("f")
+    marks.begin("b")
+    marks.reach(order, "d")
+    assert list(marks) == ["f", "b", "c", "d"]
+    marks.reach(order, "a")
+    assert list(marks) == ["f", "a", "b"]
+    marks.close()
+    marks.reach(order, "e")
+    assert list(marks) == ["f", "a", "b"]
+
+
+def test_a_range_whose_beginning_is_gone_stays_as_it_is():
+    marks = Marks()
+    marks.begin("a")
+    marks.forget(["a"])
+    marks.reach(["b", "c"], "c")
+    assert list(marks) == []
+    assert not len(marks)

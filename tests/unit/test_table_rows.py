@@ -1,0 +1,148 @@
+"""Which rows the table has, in which order: no screen."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentdash.sessions.model import Session, Status, Usage
+from agentdash.widgets.arrangement import SORTS, Arrangement, Grouping, heading_key
+from agentdash.widgets.table_rows import TableRows
+
+NOW = 10_000_000
+
+
+def session(name, status=Status.DONE, created=0, **own):
+    usual = {"agent": "codex", "title": name, "task": name, "cwd": "/srv/api", "turn": 1, "seen_at": NOW}
+    given = {**usual, **own}
+    return Session(id=name, status=status, created_at=created, updated_at=created, ended_at=created, **given)
+
+
+def table(*sessions, **order):
+    rows = TableRows()
+    rows.choose(None, NOW, Arrangement(**order))
+    rows.update(sessions, (), NOW)
+    return rows
+
+
+def names(rows):
+    return [rows.row(number).key for number in range(len(rows))]
+
+
+def test_what_needs_somebody_stands_first_then_what_runs_then_the_newest():
+    rows = table(
+        session("old", created=1),
+        session("new", created=9),
+        session("runs", Status.RUNNING, created=2),
+        session("unseen", created=3, seen_at=None),
+        session("failed", Status.FAILED, created=4, seen_at=None),
+        session("failed-seen", Status.FAILED, created=5),
+        session("waits", Status.WAITING, created=0, seen_at=None),
+        session("queued", Status.QUEUED, created=6),
+    )
+    assert names(rows) == ["waits", "failed", "unseen", "runs", "queued", "new", "failed-seen", "old"]
+
+
+@pytest.mark.parametrize("sort", SORTS)
+def test_every_order_can_be_reversed_and_the_unknown_stays_last(sort):
+    known = [
+        session("a", created=1, cost_usd=1.0, model="x", usage=Usage.of(1, output=1), started_at=1, steps=1, turn=1),
+        session("b", created=2, cost_usd=2.0, model="y", usage=Usage.of(2, output=2), started_at=2, steps=2, turn=2),
+    ]
+    unknown = session("c", created=3, cost_usd=None, model=None)
+    rows = table(*known, unknown, sort=sort)
+    forward = names(rows)
+    rows.choose(None, NOW, Arrangement(sort=sort, reverse=True))
+    if sort in ("cost", "tok", "model", "time"):
+        assert forward[-1] == names(rows)[-1] == "c"
+    if sort in ("cost", "tok", "model", "time", "turn", "what"):
+        assert [name for name in forward if name != "c"] == [name for name in names(rows)[::-1] if name != "c"]
+
+
+def test_the_row_under_the_hand_stays_while_the_others_move_around_it():
+    rows = table(*(session(name, created=number) for number, name in enumerate("dcba")))
+    assert names(rows) == ["a", "b", "c", "d"]
+    assert rows.update([session("d", Status.FAILED, seen_at=None)], (), NOW, hold="b")
+    assert names(rows) == ["d", "b", "a", "c"]
+    assert rows.update([session("new", Status.WAITING, created=9, seen_at=None)], (), NOW, hold="b")
+    assert names(rows)[1] == "b"
+    rows.update([], ["c"], NOW)
+    assert names(rows) == ["new", "d", "a", "b"]
+
+
+def test_a_change_that_moves_nothing_says_so():
+    rows = table(session("a"), session("b"))
+    assert not rows.update([session("a", last_message="another")], (), NOW)
+    assert not rows.update([], ["unknown"], NOW)
+
+
+def test_only_what_was_chosen_is_shown_and_comes_and_goes_by_itself():
+    rows = table(session("a"), session("b"))
+    rows.choose(lambda one, _: one.agent == "claude", NOW)
+    assert (names(rows), rows.total) == ([], 2)
+    assert rows.update([session("a", agent="claude")], (), NOW)
+    assert names(rows) == ["a"]
+    assert rows.update([session("a")], (), NOW)
+    assert names(rows) == []
+    rows.choose(None, NOW)
+    assert sorted(names(rows)) == ["a", "b"]
+
+
+def test_groups_have_headings_that_count_and_fold():
+    rows = table(
+        session("a", cwd="/srv/api"),
+        session("b", cwd="/srv/web", status=Status.FAILED, seen_at=None),
+        session("c", cwd="/srv/web"),
+        grouping=Grouping.FOLDER,
+    )
+    api, web = heading_key("/srv/api"), heading_key("/srv/web")
+    assert names(rows) == [api, "a", web, "b", "c"]
+    assert rows.row(2).heading.sessions == 2
+    assert rows.row(2).heading.attention == 1
+    assert rows.fold(web, True)
+    assert names(rows) == [api, "a", web]
+    assert rows.shown == ["b", "a", "c"]
+    assert not rows.fold(web, True)
+    assert not rows.fold("a", True)
+    assert rows.fold(web, False)
+    assert names(rows) == [api, "a", web, "b", "c"]
+
+
+def test_children_stand_below_their_parents():
+    rows = table(
+        session("root", created=1),
+        session("child", created=2, parent="root"),
+        session("grandchild", created=3, parent="child"),
+        session("second", created=4, parent="root"),
+        session("stranger", created=5, parent="gone"),
+        sort="created",
+        grouping=Grouping.TREE,
+    )
+    assert names(rows) == ["stranger", "root", "second", "child", "grandchild"]
+    leads = [rows.row(number).lead for number in range(5)]
+    assert leads == ["", "▾ ", "├ ", "└ ▾ ", "  └ "]
+    assert rows.fold("root", True)
+    assert names(rows) == ["stranger", "root"]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(0, 3)), max_size=6, unique_by=lambda t: t[0])
+)
+def test_no_family_hides_a_session(family):
+    """Whatever the parents are: nobody, oneself, each other."""
+    sessions = [session(str(name), created=at, parent=str(parent)) for name, parent, at in family]
+    rows = table(*sessions, grouping=Grouping.TREE)
+    assert sorted(names(rows)) == sorted(one.id for one in sessions)
+    assert rows.height == len(sessions)
+
+
+@given(st.permutations(range(8)), st.sampled_from(list(SORTS)), st.booleans())
+def test_the_order_does_not_depend_on_the_way_there(order, sort, reverse):
+    states = list(Status)[:8]
+    sessions = [session(str(n), states[n], created=n % 3, cost_usd=n % 2 or None) for n in range(8)]
+    at_once, one_by_one = TableRows(), TableRows()
+    for rows in (at_once, one_by_one):
+        rows.choose(None, NOW, Arrangement(sort=sort, reverse=reverse))
+    at_once.update(sessions, (), NOW)
+    for number in order:
+        one_by_one.update([sessions[number]], (), NOW)
+    assert names(at_once) == names(one_by_one)

@@ -1,0 +1,101 @@
+"""What a key asks of several sessions: one question that lists them, one line that says what became of it."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from ..sessions.errors import AgentdashError
+from ..sessions.manager import SessionManager
+from ..sessions.model import Receipt, Session
+from ..sessions.text import clean
+from ..widgets import words
+from ..widgets.signs import Signs
+from . import sayings
+from .requests import Requests
+from .screens.confirm import ConfirmScreen
+from .type_ahead import KeysInOrder
+
+
+class Bulk:
+    """Stops, deletes, archives and prompts the marked sessions; one that cannot be is told, the others go on."""
+
+    def __init__(self, app: KeysInOrder[Any], manager: SessionManager, requests: Requests, signs: Signs) -> None:
+        self._app = app
+        self._manager = manager
+        self._requests = requests
+        self._signs = signs
+
+    async def stop(self, sessions: Sequence[Session], *, now: bool = False) -> bool:
+        """Stop them at the same time, after a question, or at once without one; whether that was asked for."""
+        running = [session for session in sessions if not session.status.ended or session.left]
+        if not running:
+            self._requests.tell("None of them is running.")
+            return False
+        if not now and not await self._confirmed("Stop", running, "All of them get SIGINT at the same time."):
+            return False
+        ids = [session.id for session in running]
+        receipts = await self._requests.ask(partial(self._manager.stop_all, ids, now=now))
+        self._requests.tell(_stopped(receipts or []))
+        return True
+
+    async def delete(self, sessions: Sequence[Session]) -> list[str]:
+        """Move them to the trash after a question; the ids of those that went there."""
+        if not await self._confirmed("Delete", sessions, sayings.TRASH):
+            return []
+        return await self._each(sessions, self._manager.delete, "deleted")
+
+    async def archive(self, sessions: Sequence[Session]) -> list[str]:
+        """Put those that have ended away after a question; their ids."""
+        ended = [session for session in sessions if session.status.ended]
+        if not ended:
+            self._requests.tell("None of them has ended.")
+            return []
+        left = len(sessions) - len(ended)
+        running = f" {words.count(left, 'session is', 'sessions are')} still at work and not archived." if left else ""
+        if not await self._confirmed("Archive", ended, f"Undo brings the last one back.{running}"):
+            return []
+        return await self._each(ended, self._manager.archive, "archived")
+
+    async def send(self, sessions: Sequence[Session], text: str) -> bool:
+        """A prompt to each of them after a question; whether one of them has it."""
+        if not await self._confirmed("Prompt", sessions, f"Each of them gets: {sayings.quoted(text)}"):
+            return False
+        return bool(await self._each(sessions, lambda key: self._manager.inject(key, text), "prompted"))
+
+    async def _each(self, sessions: Sequence[Session], act: Callable[[str], object], done: str) -> list[str]:
+        """Do it to one after the other, and say how many it was done to and why not to the others."""
+        went: list[str] = []
+        refused: list[str] = []
+
+        def all_of_them() -> None:
+            for session in sessions:
+                try:
+                    act(session.id)
+                    went.append(session.id)
+                except AgentdashError as error:
+                    refused.append(f'"{sayings.title(session, 24)}": {clean(str(error))}')
+
+        if await self._requests.done(all_of_them):
+            self._requests.tell(f"{words.count(len(went), 'session')} {done}.")
+            if refused:
+                self._requests.complain("\n".join([f"{len(refused)} not {done}:", *refused[:5]]))
+        return went
+
+    async def _confirmed(self, verb: str, sessions: Sequence[Session], consequence: str) -> bool:
+        with self._app.keys_held():
+            question = f"{verb} {words.count(len(sessions), 'session')}?"
+            lines = [sayings.listed(session, self._signs) for session in sessions]
+            answer = self._app.push_screen(
+                ConfirmScreen(question, lines, consequence, verb.lower()), wait_for_dismiss=True
+            )
+        return await answer
+
+
+def _stopped(receipts: Sequence[Receipt | AgentdashError]) -> str:
+    done = [receipt for receipt in receipts if isinstance(receipt, Receipt)]
+    ended, left = sum(len(receipt.ended) for receipt in done), sum(len(receipt.left) for receipt in done)
+    told = (
+        f"{words.count(len(done), 'session')} stopped: {words.count(ended, 'process', 'processes')} ended, {left} left."
+    )
+    failed = [clean(str(error)) for error in receipts if not isinstance(error, Receipt)]
+    return " ".join([told, *failed[:3]])

@@ -1,0 +1,299 @@
+"""The table with the line above it and the field for a filter: what is shown of all sessions, and how."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from msgspec import structs
+from textual import on, work
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.suggester import Suggester
+from textual.widgets import Input
+
+from ..sessions.errors import UsageError
+from ..sessions.filters import completions
+from ..sessions.model import Session
+from ..sessions.text import clean, cut, one_line
+from ..widgets.arrangement import Grouping
+from ..widgets.columns import Choice
+from ..widgets.line import Line
+from ..widgets.paint import MUTED
+from ..widgets.recall_input import RecallInput
+from ..widgets.session_table import SessionTable
+from ..widgets.signs import Signs
+from ..widgets.table_bar import table_bar
+from ..widgets.words import place
+from . import sayings
+from .actions import TABLE_ACTIONS, bindings
+from .remembered import Memory
+from .requests import Requests
+from .screens.columns import ColumnsScreen
+from .screens.pick import PickScreen
+from .screens.views import ViewsScreen
+from .views import BUILT_IN, QUICK, View
+
+_SORT_KEYS = {
+    "a": "attention", "c": "created", "e": "age", "s": "state", "n": "new", "i": "time", "u": "turn", "t": "tok",
+    "d": "cost", "g": "agent", "m": "model", "f": "where", "w": "what",
+}  # fmt: skip
+_SORTED = {
+    "attention": "what needs somebody first, then the newest", "created": "the newest first",
+    "age": "what said something last first", "state": "by state", "new": "the most unread steps first",
+    "time": "the newest turn first", "turn": "the most turns first", "tok": "the most tokens first",
+    "cost": "the dearest first", "agent": "by agent", "model": "by model", "where": "by folder", "what": "by title",
+}  # fmt: skip
+
+
+class TablePane(Vertical):
+    """Which sessions are shown, in which order and columns; remembers what somebody chose.
+
+    Args:
+        table: the table that it shows.
+        memory: where choices are kept.
+        requests: tells what is going on.
+        signs: the characters to draw with.
+        empty: what stands there before there are sessions.
+    """
+
+    DEFAULT_CSS = """
+    TablePane > #bar, TablePane > #filter, TablePane > #preview { height: 1; display: none; }
+    TablePane.-said > #bar, TablePane.-asking > #filter { display: block; }
+    TablePane > #filter { background: $background; color: $foreground; }
+    """
+    BINDINGS = bindings(TABLE_ACTIONS)
+
+    class Changed(Message):
+        """Another choice of columns or rows; what was looked up for the screen may be missing."""
+
+    def __init__(
+        self, table: SessionTable, memory: Memory, requests: Requests, signs: Signs, *, empty: Sequence[str]
+    ) -> None:
+        super().__init__(id="table-pane")
+        self.table = table
+        self._memory = memory
+        self._requests = requests
+        self._signs = signs
+        self._empty = empty
+        # A filter of yesterday would hide what began since.
+        self.view = structs.replace(memory.now.view, filter="", quick="", folder="")
+        self.missing = 0
+        """Sessions that are still being read."""
+        self._before = ""
+        self._problem = ""
+        self.bar = Line(signs=signs, id="bar")
+        self.preview = Line(signs=signs, id="preview")
+
+    def compose(self) -> ComposeResult:
+        """The line, the field, the table."""
+        yield self.bar
+        yield RecallInput(
+            placeholder="/ words, state:failed agent:codex cwd:api cost:>1 age:<1h is:attention !not",
+            suggester=_Words(self.table),
+            id="filter",
+        )
+        yield self.table
+        yield self.preview
+
+    def on_mount(self) -> None:
+        """As it was left."""
+        self.table.show_columns(self._memory.now.choice)
+        self._apply()
+        if self._memory.problem:
+            self._requests.complain(self._memory.problem)
+
+    @property
+    def views(self) -> Mapping[str, View]:
+        """The views that have a name."""
+        return BUILT_IN | self._memory.now.views
+
+    def complain(self, message: str) -> None:
+        """Say what was asked for and cannot be."""
+        self._requests.complain(message)
+
+    def show(self, view: View) -> None:
+        """Another view; a filter that cannot be understood is told, and the former one stays."""
+        try:
+            view.chooser()
+        except UsageError as error:
+            self._requests.complain(str(error))
+            return
+        self.view = view
+        self._apply()
+        self._keep(view=view)
+
+    def action_filter(self) -> None:
+        """Ask which sessions are to be shown."""
+        self._before = self.view.filter
+        field = self.query_one("#filter", RecallInput)
+        field.value = self.view.filter + (" " if self.view.filter else "")
+        field.cursor_position = len(field.value)
+        self.add_class("-asking")
+        self.screen.set_focus(field)
+
+    def action_quick(self, key: str) -> None:
+        """Only sessions of one state, or all again."""
+        self.show(structs.replace(self.view, quick="" if key in ("0", self.view.quick) else key))
+
+    def action_here(self) -> None:
+        """Only sessions of the selected one's folder, or of all again."""
+        session = self.table.selected
+        folder = "" if self.view.folder or session is None else session.cwd
+        self.show(structs.replace(self.view, folder=folder))
+
+    def action_sort(self) -> None:
+        """Ask for an order."""
+        offers = [(key, f"{name:<10} {_SORTED[name]}") for key, name in _SORT_KEYS.items()]
+        names = list(_SORT_KEYS.values())
+        self.app.push_screen(PickScreen("Sort", offers, at=names.index(self.view.arrangement.sort)), self._sort)
+
+    def _sort(self, number: int | None) -> None:
+        if number is not None:
+            self.sort_by(list(_SORT_KEYS.values())[number])
+
+    def sort_by(self, name: str) -> None:
+        """Sort by a column."""
+        self.show(structs.replace(self.view, sort=name, reverse=False))
+
+    def action_reverse(self) -> None:
+        """The other way round."""
+        self.show(structs.replace(self.view, reverse=not self.view.reverse))
+
+    def action_group(self) -> None:
+        """One list, a tree of parents and children, by folder, by agent."""
+        kinds = list(Grouping)
+        self.group_by(kinds[(kinds.index(self.view.grouping) + 1) % len(kinds)])
+
+    def group_by(self, grouping: Grouping) -> None:
+        """Put rows together."""
+        self.show(structs.replace(self.view, grouping=grouping))
+
+    def action_columns(self) -> None:
+        """Choose, order and size the columns."""
+        self.app.push_screen(ColumnsScreen(self._memory.now.choice, self._choose_columns))
+
+    def _choose_columns(self, choice: Choice) -> None:
+        self.table.show_columns(choice)
+        self._keep(columns=choice.names, widths=dict(choice.widths))
+        self.post_message(self.Changed())
+
+    def action_views(self) -> None:
+        """Go to a saved view, or save this one."""
+        self.app.push_screen(ViewsScreen(self._memory.now.views, self.view, self._save_view), self._view_chosen)
+
+    def _view_chosen(self, view: View | None) -> None:
+        if view is not None:
+            self.show(view)
+
+    def _save_view(self, name: str, view: View | None) -> None:
+        kept = {other: saved for other, saved in self._memory.now.views.items() if other != name}
+        self._keep(views=kept if view is None else kept | {name: view})
+
+    def step_back(self) -> bool:
+        """Take back the range and the marks, or the choice of rows, one at a time; whether there was any."""
+        if self.has_class("-asking"):
+            self._answer(self._before)
+            return True
+        if self.table.unmark():
+            return True
+        if self.view.chooses:
+            self.show(structs.replace(self.view, filter="", quick="", folder=""))
+            return True
+        return False
+
+    @on(SessionTable.Marked)
+    def say(self) -> None:
+        """Put the line above the table right."""
+        view, width = self.view, self.size.width
+        chosen = [f"/{view.filter}"] if view.filter and not self.has_class("-asking") else []
+        chosen += [QUICK[view.quick][0]] if view.quick in QUICK else []
+        chosen += [f"only {place(view.folder)}"] if view.folder else []
+        marked = len(self.table.marked)
+        said = table_bar(
+            chosen,
+            self.table.counts if view.chooses else None,
+            view.arrangement,
+            marked,
+            ranging=self.table.ranging,
+            width=width,
+        )
+        if self.missing:
+            said = Content.styled(f"reading {self.missing:,} more", MUTED)
+        if self._problem:
+            said = sayings.problem(self._problem, width)
+        self.bar.say(said)
+        self.set_class(bool(said.plain), "-said")
+
+    def say_last(self, session: Session | None) -> None:
+        """What the selected session said last, where nothing else shows it."""
+        said = (session.last_message or session.reason or "") if session is not None else ""
+        self.preview.say(cut(one_line(said, self.size.width * 4), self.size.width))
+
+    def on_resize(self) -> None:
+        """The line is made for a width."""
+        self.say()
+
+    @on(Input.Changed, "#filter")
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        if self.has_class("-asking"):
+            self._try(event.value)
+
+    @on(Input.Submitted, "#filter")
+    def _entered(self, event: Input.Submitted) -> None:
+        event.stop()
+        self._try(event.value)
+        if not self._problem:
+            self.query_one("#filter", RecallInput).recall.sent(event.value.strip())
+            self._answer(event.value)
+
+    def _answer(self, text: str) -> None:
+        self.remove_class("-asking")
+        self._try(text)
+        self.screen.set_focus(self.table)
+
+    def _try(self, text: str) -> None:
+        """Show what a filter means while it is being written; what cannot be understood is told, and hides nothing."""
+        view = structs.replace(self.view, filter=" ".join(text.split()))
+        self._problem = ""
+        try:
+            view.chooser()
+        except UsageError as error:
+            self._problem = clean(str(error))
+            view = structs.replace(view, filter=self._before)
+        self.view = view
+        self._apply()
+
+    def _apply(self) -> None:
+        self.table.choose(self.view.chooser(), self.view.arrangement)
+        self.table.show_when_empty(sayings.NOTHING_MATCHES if self.table.counts[1] else self._empty)
+        self.say()
+        self.post_message(self.Changed())
+
+    def _keep(self, **changes: object) -> None:
+        self._memory.set(**changes)
+        self.remember()
+
+    @work(group="remember")
+    async def remember(self) -> None:
+        """Write down what is to hold the next time too."""
+        try:
+            await asyncio.to_thread(self._memory.save)
+        except OSError as error:
+            where = self._memory.path
+            self._requests.complain(f"{where} cannot be written: {error.strerror}. It holds until you quit.")
+
+
+class _Words(Suggester):
+    """Completes the word of a filter that is being written."""
+
+    def __init__(self, table: SessionTable) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self._table = table
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """The whole text with its last word completed."""
+        before, blank, word = value.rpartition(" ")
+        found = completions(word, self._table.sessions) if word else []
+        return f"{before}{blank}{found[0]}" if found else None

@@ -1,0 +1,177 @@
+"""In which order sessions stand in the table, and under which headings: pure.
+
+Order is made from facts that stay (a time, not an age), so that a row moves only when something happened to it.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+from msgspec import Struct
+
+from ..sessions.model import Session, Status
+
+Key = tuple[Any, ...]
+
+
+class Grouping(StrEnum):
+    """How rows are put together."""
+
+    FLAT = "flat"
+    TREE = "tree"
+    FOLDER = "folder"
+    AGENT = "agent"
+
+
+class Arrangement(Struct, frozen=True, kw_only=True):
+    """An order that somebody chose; the usual one shows first what needs somebody."""
+
+    sort: str = "attention"
+    reverse: bool = False
+    grouping: Grouping = Grouping.FLAT
+
+
+class Heading(Struct, frozen=True):
+    """The line above the sessions of one folder or agent."""
+
+    name: str
+    sessions: int
+    attention: int
+    folded: bool
+
+
+class Row(Struct, frozen=True):
+    """One row: a session, or the heading of a group."""
+
+    key: str
+    """The session's id; of a heading, something that no id can be."""
+    session: str | None = None
+    heading: Heading | None = None
+    lead: str = ""
+    """What leads the title in a tree."""
+    parent: str | None = None
+    """The key of the row above it that can fold it away."""
+    folds: bool = False
+    """Whether it has rows of its own."""
+
+
+_URGENCY = {
+    Status.WAITING: 0, Status.FAILED: 2, Status.LOST: 2, Status.DONE: 3,
+    Status.STARTING: 4, Status.RUNNING: 4, Status.FINISHING: 4, Status.QUEUED: 5,
+}  # fmt: skip
+_AT_REST = 6
+
+
+def urgency(session: Session) -> int:
+    """How soon somebody should look: waiting first, what was seen and is over last."""
+    if session.attention or not session.status.ended:
+        return _URGENCY[session.status]
+    return _AT_REST
+
+
+_Value = Callable[[Session], Any]
+
+SORTS: Mapping[str, tuple[_Value, bool]] = {
+    "attention": (urgency, False),
+    "created": (lambda session: session.created_at, True),
+    "age": (lambda session: session.last_sign_at, True),
+    "state": (lambda session: list(Status).index(session.status), False),
+    "new": (lambda session: session.unread, True),
+    "time": (lambda session: session.started_at, True),
+    "turn": (lambda session: session.turn, True),
+    "tok": (lambda session: session.usage.total_tokens, True),
+    "cost": (lambda session: session.cost_usd, True),
+    "agent": (lambda session: session.agent.casefold(), False),
+    "model": (lambda session: (session.model or "").casefold() or None, False),
+    "where": (lambda session: session.cwd.casefold(), False),
+    "what": (lambda session: (session.title or session.task).casefold(), False),
+}
+"""What can be sorted by, and whether the greatest usually stands first."""
+
+
+def sort_key(session: Session, arrangement: Arrangement) -> Key:
+    """What sessions are ordered by; what is not known stands last either way, equals the newest first."""
+    value, falling = SORTS[arrangement.sort]
+    found = value(session)
+    if found is None:
+        return (1, 0, -session.created_at, session.id)
+    falling ^= arrangement.reverse
+    ordered = _Falling(found) if falling and isinstance(found, str) else -found if falling else found
+    return (0, ordered, -session.created_at, session.id)
+
+
+class _Falling(str):
+    """A text that sorts the other way round."""
+
+    __slots__ = ()
+
+    def __lt__(self, other: str) -> bool:
+        return str.__gt__(self, other)
+
+
+def rows_of(
+    ordered: Sequence[Session], arrangement: Arrangement, folded: Collection[str], home: Callable[[str], str] = str
+) -> Iterator[Row]:
+    """The rows of sessions that stand in their order already; ``home`` shortens a folder for people."""
+    if arrangement.grouping is Grouping.FLAT:
+        return (Row(session.id, session.id) for session in ordered)
+    if arrangement.grouping is Grouping.TREE:
+        return _tree(ordered, folded)
+    if arrangement.grouping is Grouping.AGENT:
+        return _groups(ordered, lambda session: session.agent, folded)
+    return _groups(ordered, _shortened(home), folded)
+
+
+def _shortened(home: Callable[[str], str]) -> Callable[[Session], str]:
+    """Folders as people write them, each looked up once."""
+    known: dict[str, str] = {}
+
+    def name(session: Session) -> str:
+        found = known.get(session.cwd)
+        return found if found is not None else known.setdefault(session.cwd, home(session.cwd))
+
+    return name
+
+
+def _groups(ordered: Iterable[Session], name: Callable[[Session], str], folded: Collection[str]) -> Iterator[Row]:
+    groups: dict[str, list[Session]] = {}
+    for session in ordered:
+        groups.setdefault(name(session), []).append(session)
+    for label in sorted(groups):
+        members, key = groups[label], heading_key(label)
+        closed = key in folded
+        heading = Heading(label, len(members), sum(session.attention for session in members), closed)
+        yield Row(key, heading=heading, folds=True)
+        if not closed:
+            yield from (Row(session.id, session.id, parent=key) for session in members)
+
+
+def heading_key(label: str) -> str:
+    """The key of a group's row."""
+    return f"\0{label}"
+
+
+def _tree(ordered: Sequence[Session], folded: Collection[str]) -> Iterator[Row]:
+    there = {session.id: session for session in ordered}
+    children: dict[str | None, list[Session]] = {}
+    for session in ordered:
+        parent = there.get(session.parent or "")
+        # A parent that is not older is none: so nobody is its own ancestor.
+        older = parent is not None and parent.created_at < session.created_at
+        children.setdefault(session.parent if older else None, []).append(session)
+    yield from _branch(children, None, "", folded)
+
+
+def _branch(
+    children: dict[str | None, list[Session]], parent: str | None, lead: str, folded: Collection[str]
+) -> Iterator[Row]:
+    below = children.get(parent, [])
+    for number, session in enumerate(below, 1):
+        last = number == len(below)
+        own = "" if parent is None else f"{lead}{'└' if last else '├'} "
+        folds, closed = session.id in children, session.id in folded
+        mark = ("▸ " if closed else "▾ ") if folds else ""
+        yield Row(session.id, session.id, lead=own + mark, parent=parent, folds=folds)
+        if folds and not closed:
+            deeper = "" if parent is None else f"{lead}{'  ' if last else '│ '}"
+            yield from _branch(children, session.id, deeper, folded)

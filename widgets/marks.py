@@ -1,0 +1,61 @@
+"""Which sessions somebody marked, one by one or from here to there."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+
+class Marks:
+    """Session ids in the order in which they were marked; a range moves one of its ends with the cursor."""
+
+    def __init__(self) -> None:
+        self._chosen: dict[str, None] = {}
+        self._anchor: str | None = None
+        self._before: dict[str, None] = {}
+        """What was marked when the range began."""
+
+    def __contains__(self, session_id: object) -> bool:
+        return session_id in self._chosen
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._chosen)
+
+    def __len__(self) -> int:
+        return len(self._chosen)
+
+    @property
+    def ranging(self) -> bool:
+        """Whether a range is open."""
+        return self._anchor is not None
+
+    def toggle(self, session_id: str) -> None:
+        """Mark it, or take its mark away."""
+        if self._chosen.pop(session_id, self) is self:
+            self._chosen[session_id] = None
+
+    def mark(self, session_ids: Iterable[str]) -> None:
+        """Mark these too."""
+        self._chosen |= dict.fromkeys(session_ids)
+
+    def begin(self, session_id: str) -> None:
+        """Open a range at a session."""
+        self._anchor, self._before = session_id, dict(self._chosen)
+        self._chosen[session_id] = None
+
+    def reach(self, order: Sequence[str], session_id: str) -> None:
+        """Let the open range end at a session; ``order`` is how they stand."""
+        if self._anchor in order and session_id in order:
+            ends = sorted((order.index(self._anchor), order.index(session_id)))
+            self._chosen = self._before | dict.fromkeys(order[ends[0] : ends[1] + 1])
+
+    def close(self) -> None:
+        """End the range; its marks stay."""
+        self._anchor = None
+
+    def clear(self) -> None:
+        """Take all marks away."""
+        self._chosen.clear()
+        self._anchor = None
+
+    def forget(self, session_ids: Iterable[str]) -> None:
+        """They are gone."""
+        for session_id in session_ids:
+            self._chosen.pop(session_id, None)
