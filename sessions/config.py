@@ -59,6 +59,19 @@ class DashboardSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields
             " Shift."
         ),
     ] = False
+    read_only: Annotated[
+        bool,
+        Meta(description="Whether the dashboard only looks: no key, no command changes a session or its read marker."),
+    ] = False
+
+
+Keys = Annotated[
+    dict[str, str | list[str] | dict[str, str | list[str]]],
+    Meta(
+        description="A key or several for an action, by its name (`agentdash keys`); an empty text takes its keys away."
+    ),
+]
+"""``[keys]``: the front end that has the actions knows their names and says which line cannot be used."""
 
 
 class _File(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -74,6 +87,7 @@ class _File(Struct, kw_only=True, forbid_unknown_fields=True):
     notify: NotifySettings = field(default_factory=NotifySettings)
     presets: dict[str, Any] = field(default_factory=dict)
     profiles: dict[str, Any] = field(default_factory=dict)
+    keys: Keys = field(default_factory=dict)
 
 
 class Config(Struct, frozen=True, kw_only=True):
@@ -88,6 +102,7 @@ class Config(Struct, frozen=True, kw_only=True):
     dashboard: DashboardSettings = field(default_factory=DashboardSettings)
     notify: NotifySettings = field(default_factory=NotifySettings)
     presets: dict[str, Preset] = field(default_factory=dict)
+    keys: Keys = field(default_factory=dict)
 
     def ladder_for(self, agent_ladder: Ladder, settings: AgentSettings) -> Ladder:
         """How a stop climbs: the agent's own times, then ``[stop]``, then the agent's section."""
@@ -184,6 +199,11 @@ def _config(source: Source, stated: Mapping[str, Any]) -> Config:
         kind = agent_named(preset.agent or config.default_agent).settings_type
         source.convert(preset.options, kind, ("presets", name, "options"))
     return config
+
+
+def unusable(key: tuple[str, ...], why: str, path: Path | None = None) -> ConfigError:
+    """The error about a setting that only whoever uses it can judge, with the place where it stands."""
+    return Source(path or config_path()).error(key, why)
 
 
 def in_force(config: Config) -> Config:

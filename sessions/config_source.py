@@ -48,8 +48,12 @@ class Source:
         Raises:
             ConfigError: always.
         """
+        raise self.error(key, why)
+
+    def error(self, key: tuple[str, ...], why: str) -> ConfigError:
+        """What is wrong with a key, and where it stands."""
         line = line_of(self.text, key)
-        raise ConfigError(f"{self.path}:{line}: {'.'.join(key)}: {why}", line)
+        return ConfigError(f"{self.path}:{line}: {'.'.join(key)}: {why}", line)
 
 
 def explained(error: msgspec.ValidationError, kind: type) -> tuple[str, str]:

@@ -6,12 +6,13 @@ import sys
 import traceback
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
+from msgspec import structs
 from rich.text import Text
 from textual import on, work
 from textual.app import SystemCommand
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.screen import Screen
 
 from ..sessions import watch
@@ -23,12 +24,14 @@ from ..sessions.notices.settings import NotifySettings
 from ..widgets import signs
 from ..widgets.paint import VARIABLES
 from . import mouse
-from .actions import ACTIONS, key_name
+from .actions import ACTIONS, APP_ACTIONS, bindings
 from .crash import record
 from .feed import Feed
+from .keymap import DEFAULT, Keymap, keys_in_force
 from .messages import SessionsChanged, SettingsRead
 from .notifying import Notifier
 from .operations import Operations
+from .read_only import LookingManager
 from .remembered import Memory
 from .requests import Requests
 from .sayings import Tour
@@ -42,11 +45,12 @@ TWICE_SECONDS = 2.0
 """Two presses of Ctrl+C within this time quit."""
 
 
-class Dashboard(KeysInOrder[None]):
+class Dashboard(KeysInOrder[None], inherit_bindings=False):
     """Watches the state folder and hands what changed to the main screen."""
 
     CSS_PATH = "agentdash.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+z", "suspend_process", "suspend", show=False)]
+    # Textual's own Ctrl+Q would quit in the middle of a prompt, and terminals take it for flow control.
+    BINDINGS: ClassVar[list[BindingType]] = bindings(APP_ACTIONS)
     TITLE = "agentdash"
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (30, "-narrow"), (70, "-medium"), (140, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (8, "-low"), (32, "-tall")]  # noqa: RUF012 - as Textual declares them
@@ -60,6 +64,7 @@ class Dashboard(KeysInOrder[None]):
         plain_ascii: bool = False,
         tour: Tour = (),
         watched: Sequence[Session] = (),
+        keymap: Keymap = DEFAULT,
         alone: bool = False,
         first: tuple[Sequence[Session], int] | None = None,
     ) -> None:
@@ -75,7 +80,10 @@ class Dashboard(KeysInOrder[None]):
         """Whether clicks and the wheel come to the dashboard."""
         self.set_class(plain_ascii, "-ascii")
         self._interrupted_at = -TWICE_SECONDS
+        if look.read_only:
+            manager = cast("SessionManager", LookingManager(manager))
         self._manager = manager
+        self._looks = look.read_only
         self.requests = Requests(self, manager.home)
         self.notifier = Notifier(
             notify or NotifySettings(),
@@ -90,7 +98,9 @@ class Dashboard(KeysInOrder[None]):
         self.feed = Feed(manager, self._announce, lambda wait: self.set_timer(wait, self.feed.tell), self.notifier.hear)
         self.feed.prime(first[0] if first else None)
         characters = signs.ASCII if plain_ascii else signs.UNICODE
-        operations = Operations(self, manager, self.requests, characters)
+        self.keymap = keymap
+        self.set_keymap(keymap.for_textual())
+        operations = Operations(self, manager, self.requests, characters, keymap=keymap, read_only=look.read_only)
         self.home: MainScreen | WatchScreen
         """The screen below all others."""
         if watched:
@@ -134,9 +144,9 @@ class Dashboard(KeysInOrder[None]):
         """The palette offers what the keys do."""
         if isinstance(screen, SessionScreen):
             for action in ACTIONS:
-                if hasattr(screen, f"action_{action.id}") and screen.check_action(action.id, ()):
-                    run = partial(screen.run_action, action.id)
-                    yield SystemCommand(f"{action.label} ({key_name(action.keys)})", action.help, run)
+                if hasattr(screen, f"action_{action.run.partition('(')[0]}") and screen.check_action(action.id, ()):
+                    run = partial(screen.run_action, action.run)
+                    yield SystemCommand(f"{action.label} ({self.keymap.name(action.id)})", action.help, run)
 
     def action_help_quit(self) -> None:
         """Ctrl+C: once says how, twice quits."""
@@ -152,9 +162,9 @@ class Dashboard(KeysInOrder[None]):
         self.clear_notifications()
         self.requests.tell("Mouse on: hold Shift to select text." if self.mouse else "Mouse off.")
 
-    def action_theme(self) -> None:
-        """The next theme."""
-        self.theme = after(self.theme)
+    def action_theme(self, name: str = "") -> None:
+        """A theme by the name that the settings know, or the next one."""
+        self.theme = THEMES[name].name if name in THEMES else after(self.theme)
         self.clear_notifications()
         self.requests.tell(f"Theme: {self.theme.removeprefix('agentdash-')}")
 
@@ -191,7 +201,7 @@ class Dashboard(KeysInOrder[None]):
             if change.turn_files or change.sweep:
                 for screen in self._session_screens():
                     screen.turn_files_grew(change.turn_files, sweep=change.sweep)
-            if change.sweep:
+            if change.sweep and not self._looks:
                 self._settle()
 
     @work
@@ -231,6 +241,7 @@ def run_dashboard(
     watched: Sequence[Session] = (),
     alone: bool = False,
     first: tuple[Sequence[Session], int] | None = None,
+    read_only: bool = False,
 ) -> int:
     """Run the app until somebody quits; the exit code.
 
@@ -240,6 +251,7 @@ def run_dashboard(
         watched: show nothing but the steps of these sessions.
         alone: show nothing but the table.
         first: what fills the first screen, and how many sessions there are.
+        read_only: change nothing, whatever the settings say.
 
     Raises:
         ConfigError: the settings cannot be used.
@@ -247,8 +259,9 @@ def run_dashboard(
     config = manager.config()
     app = Dashboard(
         manager,
-        look=config.dashboard,
         notify=config.notify,
+        look=structs.replace(config.dashboard, read_only=read_only or config.dashboard.read_only),
+        keymap=keys_in_force(config, manager.config_path),
         plain_ascii=_plain_ascii(),
         tour=tour,
         watched=watched,

@@ -52,7 +52,7 @@ class Bulk:
             return []
         left = len(sessions) - len(ended)
         running = f" {words.count(left, 'session is', 'sessions are')} still at work and not archived." if left else ""
-        if not await self._confirmed("Archive", ended, f"u brings the last one back.{running}"):
+        if not await self._confirmed("Archive", ended, f"Undo brings the last one back.{running}"):
             return []
         return await self._each(ended, self._manager.archive, "archived")
 

@@ -20,6 +20,7 @@ from .commands import (
     export,
     finish,
     keep,
+    keys,
     notify,
     read,
     replay,
@@ -47,12 +48,13 @@ class _Group(click.Group):
 
 
 @click.group(cls=_Group, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--read-only", is_flag=True, help="Dashboard, table and watch change no session.")
 @click.version_option(__version__, "--version", "-V", message="agentdash %(version)s")
 @click.option(
     "--profile", metavar="NAME", shell_complete=config.complete_profiles, help="Settings of [profiles.NAME] on top."
 )
 @click.pass_context
-def cli(context: click.Context, profile: str | None) -> int | None:
+def cli(context: click.Context, read_only: bool, profile: str | None) -> int | None:
     """Start, follow, prompt and stop coding agents.  Without a verb: the dashboard.
 
     ID is a session's id, a unique beginning of it, or @last.  Exit codes: 0 done, 1 failed, 2 not a valid
@@ -60,20 +62,23 @@ def cli(context: click.Context, profile: str | None) -> int | None:
     """
     if profile is not None:
         context.with_resource(_under(profile))
+    if read_only and context.invoked_subcommand not in (None, "watch", "table"):
+        raise click.UsageError("--read-only is for the dashboard, table and watch.")
     if context.invoked_subcommand is not None:
         return None
     from .opening import check_terminal, open_dashboard
 
     check_terminal()
     with common.open_manager() as manager:
-        return open_dashboard(manager)
+        return open_dashboard(manager, read_only=read_only)
 
 
 for _command in (
     start.spawn, start.run, read.ls, read.show, digest.digest, read.trajectory, read.messages, read.output,
     start.inject, finish.stop, start.retry, finish.rm, finish.ps, keep.rename, keep.pin, keep.archive, keep.restore,
     keep.clean, read.explain, finish.wait, read.view, watch.watch, watch.table, changes.changes, export.export,
-    replay.replay, config.config, config.presets, notify.notify, setup.demo, setup.completion, doctor.doctor,
+    replay.replay, config.config, config.presets, keys.keys, notify.notify, setup.demo, setup.completion,
+    doctor.doctor,
 ):  # fmt: skip
     cli.add_command(_command)
 

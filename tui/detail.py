@@ -33,10 +33,12 @@ class Detail(Vertical):
         *,
         clock: Callable[[], int],
         hint: str = "",
+        follow_key: str = "F",
         id: str = "detail",  # noqa: A002
     ) -> None:
         super().__init__(id=id)
         self._session_id: str | None = None
+        self._follow_key = follow_key
         self.headline = Line(signs=signs, id="detail-title")
         self.viewer = Viewer(source, requests, outside, signs, clock=clock)
         self.prompt = PromptBox(signs=signs, placeholder=signs.plain(hint))
@@ -70,4 +72,6 @@ class Detail(Vertical):
         if session is None or not width:
             self.headline.say("")
         else:
-            self.headline.say(sayings.headline(session, width, following=self.viewer.following))
+            self.headline.say(
+                sayings.headline(session, width, following=self.viewer.following, follow_key=self._follow_key)
+            )

@@ -64,7 +64,7 @@ class Finder:
     def next(self, item: int, direction: int) -> None:
         """Go to the next hit, or the one before."""
         if self._search is None:
-            self._requests.tell("Nothing was searched for yet: / asks for a text.")
+            self._requests.tell("Nothing was searched for yet.")
             return
         found = self._search.next(item, direction)
         if found is not None:

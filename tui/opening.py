@@ -19,6 +19,7 @@ def open_dashboard(
     tour: Sequence[tuple[str, str]] = (),
     watched: "Sequence[Session]" = (),
     alone: bool = False,
+    read_only: bool = False,
 ) -> int:
     """Open the dashboard until somebody quits; the exit code.
 
@@ -33,7 +34,7 @@ def open_dashboard(
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(manager.first_sessions)
         from .app import run_dashboard
-    return run_dashboard(manager, tour=tour, watched=watched, alone=alone, first=first.result())
+    return run_dashboard(manager, tour=tour, watched=watched, alone=alone, first=first.result(), read_only=read_only)
 
 
 def check_terminal() -> None:

@@ -14,10 +14,12 @@ from ..sessions.manager import SessionManager
 from ..sessions.model import Receipt, Session
 from ..sessions.process_list import ProcessInfo
 from ..widgets import words
+from ..widgets.recall import Recall
 from ..widgets.signs import Signs
 from ..widgets.words import place
 from . import sayings
 from .bulk import Bulk
+from .keymap import DEFAULT, Keymap
 from .requests import Requests
 from .screens.confirm import ConfirmScreen
 from .screens.new_session import NewSessionScreen, Offer, SpawnRequest
@@ -29,8 +31,20 @@ from .type_ahead import KeysInOrder
 class Operations:
     """Starts, prompts, stops and deletes sessions for the main screen."""
 
-    def __init__(self, app: KeysInOrder[Any], manager: SessionManager, requests: Requests, signs: Signs) -> None:
+    def __init__(
+        self,
+        app: KeysInOrder[Any],
+        manager: SessionManager,
+        requests: Requests,
+        signs: Signs,
+        *,
+        keymap: Keymap = DEFAULT,
+        read_only: bool = False,
+    ) -> None:
         self.app = app
+        self.keymap = keymap
+        self.read_only = read_only
+        """Whether nothing may be changed; the manager then refuses what would."""
         self._manager = manager
         self._requests = requests
         self._signs = signs
@@ -42,6 +56,8 @@ class Operations:
         self.agents: list[AgentInfo] = []
         """What can be started here, or could be; empty until it is known."""
         self._undoable: list[str] = []
+        self.said = Recall()
+        """What was written on the command line."""
         self.awaited: str | None = None
         """A session that was just started and is to be selected as soon as it is in the table."""
 
@@ -151,13 +167,13 @@ class Operations:
             return
         if await self._requests.done(self._manager.delete, session.id):
             self._undoable.append(session.id)
-            self._requests.tell(f'Deleted "{sayings.title(session)}". u brings it back.')
+            self._requests.tell(f'Deleted "{sayings.title(session)}". {self.keymap.name("undo")} brings it back.')
 
     async def archive(self, session: Session) -> None:
         """Put it out of the way."""
         if await self._requests.done(self._manager.archive, session.id):
             self._undoable.append(session.id)
-            self._requests.tell(f'Archived "{sayings.title(session)}". u brings it back.')
+            self._requests.tell(f'Archived "{sayings.title(session)}". {self.keymap.name("undo")} brings it back.')
 
     def ask_for_title(self, session: Session) -> None:
         """Open the dialog with the session's title."""
@@ -213,7 +229,8 @@ class Operations:
 
     async def seen(self, session: Session) -> None:
         """Somebody looked at it as it stands there; what came meanwhile stays unread."""
-        await self._requests.ask(self._manager.mark_seen, session.id, session.steps)
+        if not self.read_only:
+            await self._requests.ask(self._manager.mark_seen, session.id, session.steps)
 
     async def _end(self, session: Session, ladder: Ladder, *, now: bool = False) -> Receipt | None:
         """Stop, and show how it goes; a receipt that nobody waits for any more is told in a line."""

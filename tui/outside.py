@@ -41,7 +41,7 @@ class Outside:
             self._requests.tell(f"Copied {what}: {how}{f' ({helper})' if helper else ''}.")
         else:
             self._requests.complain(
-                f"Not copied: {what}, {how}. Terminals take 55 kB at most. o opens it in the pager."
+                f"Not copied: {what}, {how}. Terminals take 55 kB at most. The pager takes it whole."
             )
 
     def page(self, path: Path, offset: int = 0) -> None:

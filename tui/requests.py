@@ -12,6 +12,7 @@ from ..sessions.clock import monotonic
 from ..sessions.errors import AgentdashError
 from ..sessions.text import clean
 from .crash import record
+from .log import Log
 
 T = TypeVar("T")
 
@@ -26,6 +27,8 @@ class Requests:
         self._app = app
         self._home = home
         self._told = ("", 0.0)
+        self.log = Log()
+        """All that was told."""
 
     async def ask(self, call: Callable[..., T], *args: Any, **options: Any) -> T | None:
         """The result of a blocking call; None after an error, which was told."""
@@ -72,9 +75,11 @@ class Requests:
         if message == earlier and monotonic() - at < ERROR_SECONDS:
             return
         self._told = (message, monotonic())
+        self.log.add(message, "error")
         self._app.notify(clean(message), severity="error", timeout=ERROR_SECONDS, markup=False)
 
     def tell(self, message: str) -> None:
         """Show what is going on, in the place of what was told before."""
+        self.log.add(message)
         self._app.clear_notifications()
         self._app.notify(clean(message), markup=False, timeout=TOLD_SECONDS)

@@ -17,16 +17,15 @@ from ..widgets.words import clock, command, duration, place
 Tour = Sequence[tuple[str, str]]
 """Keys and what they would do here: for somebody who sees this for the first time."""
 
-EMPTY = ("No sessions yet.", "", "n              starts one", "agentdash demo shows what it looks like")
 NOTHING_MATCHES = ("Nothing matches.", "", "Esc shows all sessions again")
 TRASH = "What runs is stopped first; the folder goes to the trash of the state folder."
 
 
-def no_sessions(agents: Sequence[AgentInfo]) -> Sequence[str]:
+def no_sessions(agents: Sequence[AgentInfo], new_key: str) -> Sequence[str]:
     """What stands in an empty table: how to begin and, where no agent is installed, what to install."""
     real = [agent for agent in agents if agent.hint]
     if not real or any(agent.installed for agent in real):
-        return EMPTY
+        return empty(new_key)
     wide = max(len(agent.name) for agent in real)
     hints = [f"{agent.name:<{wide}}  {_command_of(agent.hint)}" for agent in real]
     return (
@@ -34,7 +33,7 @@ def no_sessions(agents: Sequence[AgentInfo]) -> Sequence[str]:
         "",
         *hints,
         "",
-        "n               starts the demo agent, which needs nothing",
+        f"{new_key:<15} starts the demo agent, which needs nothing",
         "agentdash demo  shows five of them at work",
     )
 
@@ -42,6 +41,11 @@ def no_sessions(agents: Sequence[AgentInfo]) -> Sequence[str]:
 def _command_of(hint: str) -> str:
     """The command that an advice names in backticks; all of it where it names none."""
     return hint.split("`")[1] if hint.count("`") == 2 else hint
+
+
+def empty(new_key: str) -> Sequence[str]:
+    """What stands in the table before there are sessions."""
+    return ("No sessions yet.", "", f"{new_key:<14} starts one", "agentdash demo shows what it looks like")
 
 
 def title(session: Session, width: int = 40) -> str:
@@ -72,7 +76,7 @@ def turn_words(turn: Turn) -> str:
     return "  ".join(filter(None, (str(turn.status), took)))
 
 
-def headline(session: Session, width: int, *, following: bool) -> Content:
+def headline(session: Session, width: int, *, following: bool, follow_key: str = "F") -> Content:
     """The line above the steps; whether they are followed stands at its end."""
     facts = " ".join(filter(None, (session.agent, session.model)))
     parts = [
@@ -81,7 +85,7 @@ def headline(session: Session, width: int, *, following: bool) -> Content:
         one_line(facts),
         place(one_line(session.cwd)),
     ]
-    state = "following" if following else "F follows"
+    state = "following" if following else f"{follow_key} follows"
     text = cut("   ".join(filter(None, parts)), max(0, width - len(state) - 2))
     gap = max(2, width - cell_width(text) - len(state))
     return Content.assemble(text, " " * gap, (state, MUTED if following else "$text-warning"))
@@ -117,10 +121,10 @@ def target_of_several(sessions: Sequence[Session]) -> str:
     return f"goes to {len(sessions)} marked sessions, after a question"
 
 
-def target(session: Session | None, default_agent: str, cwd: str, *, installed: bool = True) -> str:
+def target(session: Session | None, default_agent: str, cwd: str, *, installed: bool = True, new_key: str = "n") -> str:
     """What sending a prompt will do."""
     if session is None and not installed:
-        return f"{default_agent} is not installed here: n starts another agent"
+        return f"{default_agent} is not installed here: {new_key} starts another agent"
     if session is None:
         return f"starts a new {default_agent or 'agent'} session in {place(cwd)}"
     if session.agent == "command":

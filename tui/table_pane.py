@@ -1,7 +1,7 @@
 """The table with the line above it and the field for a filter: what is shown of all sessions, and how."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import structs
 from textual import on, work
@@ -26,13 +26,13 @@ from ..widgets.signs import Signs
 from ..widgets.table_bar import table_bar
 from ..widgets.words import place
 from . import sayings
-from .actions import table_bindings
+from .actions import TABLE_ACTIONS, bindings
 from .remembered import Memory
 from .requests import Requests
 from .screens.columns import ColumnsScreen
 from .screens.pick import PickScreen
 from .screens.views import ViewsScreen
-from .views import QUICK, View
+from .views import BUILT_IN, QUICK, View
 
 _SORT_KEYS = {
     "a": "attention", "c": "created", "e": "age", "s": "state", "n": "new", "i": "time", "u": "turn", "t": "tok",
@@ -54,6 +54,7 @@ class TablePane(Vertical):
         memory: where choices are kept.
         requests: tells what is going on.
         signs: the characters to draw with.
+        empty: what stands there before there are sessions.
     """
 
     DEFAULT_CSS = """
@@ -61,12 +62,14 @@ class TablePane(Vertical):
     TablePane.-said > #bar, TablePane.-asking > #filter { display: block; }
     TablePane > #filter { background: $background; color: $foreground; }
     """
-    BINDINGS = table_bindings()
+    BINDINGS = bindings(TABLE_ACTIONS)
 
     class Changed(Message):
         """Another choice of columns or rows; what was looked up for the screen may be missing."""
 
-    def __init__(self, table: SessionTable, memory: Memory, requests: Requests, signs: Signs) -> None:
+    def __init__(
+        self, table: SessionTable, memory: Memory, requests: Requests, signs: Signs, *, empty: Sequence[str]
+    ) -> None:
         super().__init__(id="table-pane")
         self.table = table
         self._memory = memory
@@ -76,7 +79,7 @@ class TablePane(Vertical):
         self.view = structs.replace(memory.now.view, filter="", quick="", folder="")
         self.missing = 0
         """Sessions that are still being read."""
-        self._lesson: Sequence[str] = sayings.EMPTY
+        self._lesson = empty
         self._before = ""
         self._problem = ""
         self.bar = Line(signs=signs, id="bar")
@@ -99,6 +102,15 @@ class TablePane(Vertical):
         self._apply()
         if self._memory.problem:
             self._requests.complain(self._memory.problem)
+
+    @property
+    def views(self) -> Mapping[str, View]:
+        """The views that have a name."""
+        return BUILT_IN | self._memory.now.views
+
+    def complain(self, message: str) -> None:
+        """Say what was asked for and cannot be."""
+        self._requests.complain(message)
 
     def show(self, view: View) -> None:
         """Another view; a filter that cannot be understood is told, and the former one stays."""

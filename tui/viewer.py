@@ -27,7 +27,7 @@ from ..widgets.step_marks import Unread
 from ..widgets.trajectory import Trajectory
 from ..widgets.virtual_list import VirtualList
 from . import sayings
-from .actions import viewer_bindings
+from .actions import VIEWER_ACTIONS, bindings
 from .finding import Finder
 from .following import Following
 from .outside import Outside
@@ -47,7 +47,7 @@ _NUMBER = re.compile(r"(?:\d{1,9}\.)?\d{1,9}", re.ASCII)
 class Viewer(StepActions):
     """Reads the steps of one session at a time, in a thread, and shows them."""
 
-    BINDINGS: ClassVar[list[BindingType]] = viewer_bindings()
+    BINDINGS: ClassVar[list[BindingType]] = bindings(VIEWER_ACTIONS)
     DEFAULT_CSS = """
     Viewer > #ask, Viewer > #pane { display: none; }
     Viewer > #ask { height: 1; }

@@ -18,10 +18,10 @@ class PromptInput(TextArea):
     """A text of several lines that Enter sends; up and down go through what was written before."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+j,alt+enter", "newline", "new line", show=False),
-        Binding("up", "cursor_up", "in the first line: an earlier prompt", show=False),
-        Binding("down", "cursor_down", "in the last line: a later prompt", show=False),
-        Binding("escape", "leave", "back, keeping the text", show=False),
+        Binding("ctrl+j,alt+enter", "newline", "a new line", show=False, id="prompt.new_line"),
+        Binding("up", "cursor_up", "in the first line: an earlier prompt", show=False, id="prompt.earlier"),
+        Binding("down", "cursor_down", "in the last line: a later prompt", show=False, id="prompt.later"),
+        Binding("escape", "leave", "back, keeping the text", show=False, id="prompt.leave"),
     ]
 
     class Sent(Message):

@@ -43,20 +43,32 @@ class SessionTable(ScrollView, can_focus=True):
     COMPONENT_CLASSES = ROLES
     DEFAULT_CSS = f"SessionTable {{ {ROLES_CSS} }}"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j,down", "move(1)", "next session", show=False),
-        Binding("k,up", "move(-1)", "previous session", show=False),
-        Binding("pagedown,ctrl+d", "page(1)", "one page down", show=False),
-        Binding("pageup,ctrl+u", "page(-1)", "one page up", show=False),
-        Binding("g,home", "edge(False)", "first session", show=False),
-        Binding("G,end", "edge(True)", "last session", show=False),
-        Binding("enter", "open", "open the trajectory", show=False),
-        Binding("space", "mark", "mark it; stop, delete, archive and prompt then mean all that are marked", show=False),
-        Binding("v", "mark_range", "mark from here to where the cursor goes, until v again", show=False),
-        Binding("asterisk", "mark_all", "mark all that are shown, or none", show=False),
-        Binding("w", "next_attention(1)", "the next session that needs somebody", show=False),
-        Binding("W", "next_attention(-1)", "the one before that does", show=False),
-        Binding("h,left", "fold(True)", "fold a tree or a group", show=False),
-        Binding("l,right", "fold(False)", "unfold it", show=False),
+        Binding("j,down", "move(1)", "next session", show=False, id="table.down"),
+        Binding("k,up", "move(-1)", "previous session", show=False, id="table.up"),
+        Binding("pagedown,ctrl+d", "page(1)", "one page down", show=False, id="table.page_down"),
+        Binding("pageup,ctrl+u", "page(-1)", "one page up", show=False, id="table.page_up"),
+        Binding("g,home", "edge(False)", "first session", show=False, id="table.first"),
+        Binding("G,end", "edge(True)", "last session", show=False, id="table.last"),
+        Binding("enter", "open", "open the trajectory", show=False, id="table.open"),
+        Binding(
+            "space",
+            "mark",
+            "mark it; most keys then mean all that are marked",
+            show=False,
+            id="table.mark",
+        ),
+        Binding(
+            "v",
+            "mark_range",
+            "mark from here on, until once more",
+            show=False,
+            id="table.mark_range",
+        ),
+        Binding("asterisk", "mark_all", "mark all that are shown, or none", show=False, id="table.mark_all"),
+        Binding("w", "next_attention(1)", "the next that needs somebody", show=False, id="table.next_attention"),
+        Binding("W", "next_attention(-1)", "the one before that does", show=False, id="table.previous_attention"),
+        Binding("h,left", "fold(True)", "fold a tree or a group", show=False, id="table.fold"),
+        Binding("l,right", "fold(False)", "unfold it", show=False, id="table.unfold"),
     ]
 
     class NothingWaits(Message):

@@ -62,16 +62,18 @@ class Tally:
 class StatusLine(Line):
     """Counts on the left of the line, tokens and money on its right."""
 
-    def __init__(self, *, signs: Signs = UNICODE, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, signs: Signs = UNICODE, note: str = "", id: str | None = None) -> None:  # noqa: A002
+        """``note`` stands before everything else."""
         super().__init__(signs=signs, id=id)
         self._signs = signs
+        self._note = note
 
     def show(self, tally: Tally, where: str) -> None:
         """Say how things stand."""
-        self.say(counts(tally, where, self.size.width, self._signs))
+        self.say(counts(tally, where, self.size.width, self._signs, note=self._note))
 
 
-def counts(tally: Tally, where: str, width: int, signs: Signs = UNICODE) -> Content:
+def counts(tally: Tally, where: str, width: int, signs: Signs = UNICODE, *, note: str = "") -> Content:
     """The line: what needs attention first; the folder and the sums where there is room."""
     parts = [
         Content.styled(f"{signs.states[status] if status else signs.stuck} {tally.groups[name]} {name}", style)
@@ -81,6 +83,7 @@ def counts(tally: Tally, where: str, width: int, signs: Signs = UNICODE) -> Cont
     line = Content("   ").join(parts) if parts else Content.styled("nothing running", MUTED)
     title = Content.assemble(("agentdash", "bold"), (f"  {where}" if width >= 100 else "", MUTED), "   ")
     line = title + line if width >= 70 else line
+    line = Content.assemble((note, "$text-warning bold"), "   ") + line if note else line
     sums = _sums(tally)
     gap = width - line.cell_length - len(sums)
     return line + Content.styled(" " * gap + sums, MUTED) if gap >= 2 else line

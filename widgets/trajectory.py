@@ -12,7 +12,7 @@ from ..sessions.model import Step, StepStatus
 from .rows import Row
 from .shown_steps import ShownSteps
 from .signs import UNICODE, Signs
-from .step_groups import FAILURES, PROMPTS
+from .step_groups import FAILURES, GROUPS, PROMPTS
 from .step_lines import BRIEF, USUAL, WHOLE, Manner, rule, step_rows
 from .step_marks import Unread, edged, marked
 from .step_source import Steps
@@ -26,25 +26,24 @@ class Trajectory(VirtualList):
     """Follows the newest step until somebody goes up; the step under the cursor is marked at its left edge."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j,down", "step(1)", "the next step; one line, if it is long", show=False),
-        Binding("k,up", "step(-1)", "the step before it", show=False),
-        Binding("g,home", "first", "the beginning", show=False),
-        Binding("G,end", "last", "the end, and follow", show=False),
-        Binding("enter", "open", "the step in a pane of its own", show=False),
-        Binding("l,right", "unfold(1)", "more of the step", show=False),
-        Binding("h,left", "unfold(-1)", "less of the step", show=False),
-        Binding("z", "fold_all", "all steps: one line, usual, whole", show=False),
-        Binding("right_square_bracket", "turn(1)", "the next turn", show=False),
-        Binding("left_square_bracket", "turn(-1)", "the beginning of the turn, or the turn before", show=False),
-        Binding("e", "failure(1)", "the next failure", show=False),
-        Binding("E", "failure(-1)", "the failure before", show=False),
-        Binding("right_curly_bracket", "prompt(1)", "the next prompt", show=False),
-        Binding("left_curly_bracket", "prompt(-1)", "the prompt before", show=False),
-        Binding("full_stop", "unread", "the first step that is new since you looked", show=False),
-        Binding("backspace", "back", "back to where you were before a jump", show=False),
-        *(Binding(key, f"group('{key}')", "", show=False) for key in "2345678"),
-        Binding("1", "group('1')", "1 to 8: only steps of this kind, or of several", show=False),
-        Binding("0", "all", "steps of all kinds", show=False),
+        Binding("j,down", "step(1)", "the next step; one line, if it is long", show=False, id="steps.down"),
+        Binding("k,up", "step(-1)", "the step before it", show=False, id="steps.up"),
+        Binding("g,home", "first", "the beginning", show=False, id="steps.first"),
+        Binding("G,end", "last", "the end, and follow", show=False, id="steps.last"),
+        Binding("enter", "open", "the step in a pane of its own", show=False, id="steps.open"),
+        Binding("l,right", "unfold(1)", "more of the step", show=False, id="steps.more"),
+        Binding("h,left", "unfold(-1)", "less of the step", show=False, id="steps.less"),
+        Binding("z", "fold_all", "all steps: one line, usual, whole", show=False, id="steps.fold"),
+        Binding("right_square_bracket", "turn(1)", "the next turn", show=False, id="steps.next_turn"),
+        Binding("left_square_bracket", "turn(-1)", "the turn's beginning; the one before", id="steps.previous_turn"),
+        Binding("e", "failure(1)", "the next failure", show=False, id="steps.next_failure"),
+        Binding("E", "failure(-1)", "the failure before", show=False, id="steps.previous_failure"),
+        Binding("right_curly_bracket", "prompt(1)", "the next prompt", show=False, id="steps.next_prompt"),
+        Binding("left_curly_bracket", "prompt(-1)", "the prompt before", show=False, id="steps.previous_prompt"),
+        Binding("full_stop", "unread", "the first step that is new since you looked", show=False, id="steps.unread"),
+        Binding("backspace", "back", "back to where you were before a jump", show=False, id="steps.jump_back"),
+        *(Binding(group.key, f"group('{group.key}')", "", show=False) for group in GROUPS),
+        Binding("0", "all", "steps of all kinds", show=False, id="steps.all"),
     ]
 
     class Moved(Message):

@@ -32,12 +32,12 @@ class VirtualList(ScrollView, can_focus=True):
     COMPONENT_CLASSES = ROLES
     DEFAULT_CSS = f"VirtualList {{ overflow-x: hidden; overflow-y: scroll; {ROLES_CSS} }}"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("pagedown,space", "page(1.0)", "one page down", show=False),
-        Binding("pageup,b", "page(-1.0)", "one page up", show=False),
-        Binding("ctrl+d", "page(0.5)", "half a page down", show=False),
-        Binding("ctrl+u", "page(-0.5)", "half a page up", show=False),
-        Binding("J", "roll(1)", "one line down", show=False),
-        Binding("K", "roll(-1)", "one line up", show=False),
+        Binding("pagedown,space", "page(1.0)", "one page down", show=False, id="lines.page_down"),
+        Binding("pageup,b", "page(-1.0)", "one page up", show=False, id="lines.page_up"),
+        Binding("ctrl+d", "page(0.5)", "half a page down", show=False, id="lines.half_page_down"),
+        Binding("ctrl+u", "page(-0.5)", "half a page up", show=False, id="lines.half_page_up"),
+        Binding("J", "roll(1)", "one line down", show=False, id="lines.down"),
+        Binding("K", "roll(-1)", "one line up", show=False, id="lines.up"),
     ]
 
     following: var[bool] = var(False, init=False)

@@ -192,7 +192,7 @@ async def test_the_field_of_a_search_is_left_with_escape(reading):
         await d.until(lambda: d.app.focused is d.steps)
         assert d.app.is_running
         await d.press("n")
-        await d.shows("/ asks for a text")
+        await d.shows("Nothing was searched for yet.")
 
 
 async def test_go_to_a_step_by_its_number(reading):

@@ -6,7 +6,8 @@ from . import common
 
 
 @click.command()
-def table() -> int:
+@click.pass_context
+def table(context: click.Context) -> int:
     """The table of sessions alone: for a pane of its own, beside others with `watch`.
 
     Enter opens a session in the table's place, Esc comes back.  q leaves; the sessions go on.
@@ -15,12 +16,13 @@ def table() -> int:
 
     check_terminal()
     with common.open_manager() as manager:
-        return open_dashboard(manager, alone=True)
+        return open_dashboard(manager, alone=True, read_only=context.find_root().params["read_only"])
 
 
 @click.command()
 @common.ids_argument
-def watch(refs: tuple[str, ...]) -> int:
+@click.pass_context
+def watch(context: click.Context, refs: tuple[str, ...]) -> int:
     """The steps of a session as they come, full screen; of two to four, side by side.
 
     It is quiet: nothing moves unless something happens.  q leaves; the session goes on.
@@ -31,6 +33,7 @@ def watch(refs: tuple[str, ...]) -> int:
     if len(refs) > MOST:
         raise click.UsageError(f"{len(refs)} sessions are too many: {MOST} have room side by side.")
     check_terminal()
-    with common.settled_manager() as manager:
+    read_only = context.find_root().params["read_only"]
+    with common.open_manager() if read_only else common.settled_manager() as manager:
         chosen = {session.id: session for session in map(manager.get, refs)}
-        return open_dashboard(manager, watched=list(chosen.values()))
+        return open_dashboard(manager, watched=list(chosen.values()), read_only=read_only)

@@ -22,30 +22,32 @@ from ...widgets.file_list import FileList
 from ...widgets.line import Line
 from ...widgets.signs import Signs
 from .. import change_papers, sayings
+from ..actions import CHANGES_ACTIONS, bindings
+from ..footer import CHANGES, said
+from ..keymap import DEFAULT, Keymap
 from ..outside import Outside
 from ..requests import Requests
-
-KEYS = (
-    ("Enter", "diffs"), ("v", "editor"), ("y", "copy path"), ("w", "its step"), ("r", "look again"), ("Esc", "back"),
-)  # fmt: skip
 
 
 class ChangesScreen(Screen[tuple[int, int] | None]):
     """Answers with the turn and the index of a step that somebody wants to see."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "back", "back", show=False),
-        Binding("v", "edit", "the file in $EDITOR", show=False),
-        Binding("y", "copy", "copy its path", show=False),
-        Binding("w", "step", "the step that touched it last", show=False),
-        Binding("r", "look_again", "look again", show=False),
-    ]
+        Binding("escape,q", "back", "back", show=False), *bindings(CHANGES_ACTIONS),
+    ]  # fmt: skip
     AUTO_FOCUS = "FileList"
 
     def __init__(
-        self, manager: SessionManager, requests: Requests, outside: Outside, session: Session, signs: Signs
+        self,
+        manager: SessionManager,
+        requests: Requests,
+        outside: Outside,
+        session: Session,
+        signs: Signs,
+        keymap: Keymap = DEFAULT,
     ) -> None:
         super().__init__()
+        self._keymap = keymap
         self._manager = manager
         self._requests = requests
         self._outside = outside
@@ -70,7 +72,7 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
     def on_mount(self) -> None:
         """Look."""
         self.files.note = "reading…"
-        pairs = [Content.assemble((key, "bold $foreground"), f" {label}") for key, label in KEYS]
+        pairs = [Content.assemble((key, "bold $foreground"), f" {label}") for key, label in said(self._keymap, CHANGES)]
         self._keys.say(Content("   ").join(pairs))
         self.action_look_again()
 

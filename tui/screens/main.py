@@ -1,6 +1,6 @@
 """The main screen: the table of sessions, the steps of the selected one, and a prompt for it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from msgspec import structs
@@ -19,6 +19,7 @@ from ...widgets.status_line import StatusLine, Tally
 from ...widgets.words import place
 from .. import sayings
 from ..actions import bindings
+from ..command_line import Command
 from ..detail import Detail
 from ..feed import Feed
 from ..load_watch import LoadWatch
@@ -26,6 +27,7 @@ from ..messages import SessionsChanged
 from ..operations import Operations
 from ..remembered import Memory
 from ..requests import Requests
+from ..table_commands import table_commands
 from ..table_pane import TablePane
 from .session_screen import SessionScreen
 from .watch import MOST, WatchScreen
@@ -61,14 +63,22 @@ class MainScreen(SessionScreen):
         self._where = place(str(manager.home))
         self._feed = feed
         self._tally = Tally()
-        self.status = StatusLine(signs=signs, id="status")
+        self.status = StatusLine(signs=signs, note="read-only" if self.read_only else "", id="status")
         self.table = SessionTable(clock, on_open=self._open, signs=signs, id="table")
-        self.pane = TablePane(self.table, memory, requests, signs)
+        self.pane = TablePane(self.table, memory, requests, signs, empty=sayings.empty(self.keymap.name("new_session")))
         self.pane.missing = missing
         self._memory = memory
         self._load_watch = LoadWatch(self, self.table, manager, requests)
         self.set_class(alone, "-alone")
-        self._detail = Detail(manager, requests, self._outside, signs, clock=clock, hint=sayings.tour_line(tour))
+        self._detail = Detail(
+            manager,
+            requests,
+            self._outside,
+            signs,
+            clock=clock,
+            hint=sayings.tour_line(tour),
+            follow_key=self.follow_key,
+        )
         self.too_small = Static("", id="too-small", markup=False)
 
     @property
@@ -89,6 +99,11 @@ class MainScreen(SessionScreen):
     def detail(self) -> Detail:
         """The pane that shows it."""
         return self._detail
+
+    def commands(self) -> Iterator[Command]:
+        """What the command line takes here."""
+        yield from super().commands()
+        yield from table_commands(self.pane)
 
     def home_focus(self) -> Widget:
         """The table."""
@@ -154,12 +169,12 @@ class MainScreen(SessionScreen):
             self._tally.update(changes.updated, changes.removed)
             self.table.update_rows(map(self._as_read, changes.updated), changes.removed)
             self.show_words()
-        awaited = self._operations.awaited
+        awaited = self.operations.awaited
         if self.pane.missing and 0 < first < self.table.counts[1]:
             self.pane.missing = 0
         self.pane.say()
         if awaited is not None and self.table.session(awaited) is not None:
-            self._operations.awaited = None
+            self.operations.awaited = None
             self.table.select(awaited)
         selected = self.table.selected
         changed = next((session for session in changes.updated if selected and session.id == selected.id), None)
@@ -174,7 +189,7 @@ class MainScreen(SessionScreen):
 
     @on(SessionTable.NothingWaits)
     def _nothing_waits(self) -> None:
-        self._requests.tell("No other session needs you.")
+        self.requests.tell("No other session needs you.")
 
     @on(SessionTable.Highlighted)
     def _highlighted(self, event: SessionTable.Highlighted) -> None:
@@ -209,55 +224,55 @@ class MainScreen(SessionScreen):
     async def action_new_session(self) -> None:
         """Ask what to start; the selected session's folder is the first guess."""
         selected = self.table.selected
-        await self._operations.ask_what_to_start(selected.cwd if selected else str(Path.cwd()))
+        await self.operations.ask_what_to_start(selected.cwd if selected else str(Path.cwd()))
 
     @work
     async def action_new_like(self) -> None:
         """Ask what to start, filled in like the selected session."""
         if (session := self.table.selected) is not None:
-            await self._operations.ask_what_to_start(session.cwd, session)
+            await self.operations.ask_what_to_start(session.cwd, session)
 
     @work
     async def action_delete(self) -> None:
         """Move the chosen sessions to the trash after a question."""
-        await self._operations.delete_chosen(self.chosen)
+        await self.operations.delete_chosen(self.chosen)
 
     @work
     async def action_archive(self) -> None:
         """Put the chosen sessions out of the way."""
-        await self._operations.archive_chosen(self.chosen)
+        await self.operations.archive_chosen(self.chosen)
 
     def action_rename(self) -> None:
         """Ask for another title of the selected session."""
         if (session := self.current) is not None:
-            self._operations.ask_for_title(session)
+            self.operations.ask_for_title(session)
 
     @work
     async def action_pin(self) -> None:
         """Keep the chosen sessions above the others, or not any more."""
-        await self._operations.pin_chosen(self.chosen)
+        await self.operations.pin_chosen(self.chosen)
 
     @work
     async def action_undo(self) -> None:
         """Bring back what was deleted or archived last."""
-        await self._operations.undo()
+        await self.operations.undo()
 
     def action_beside(self) -> None:
         """The marked sessions side by side, or the selected one, on a screen of their own."""
         chosen = self.table.marked or ([self.current] if self.current is not None else [])
         if len(chosen) > MOST:
-            self._requests.tell(f"{len(chosen)} sessions are marked: {MOST} have room side by side.")
+            self.requests.tell(f"{len(chosen)} sessions are marked: {MOST} have room side by side.")
             return
         self.table.unmark()
         screen = WatchScreen(
-            self._manager, self._requests, self._operations, chosen, clock=self._clock, signs=self._signs
+            self._manager, self.requests, self.operations, chosen, clock=self._clock, signs=self._signs
         )
         self.app.push_screen(screen)
 
     @work
     async def _learn_default(self) -> None:
-        await self._operations.learn_default()
-        self.pane.teach(sayings.no_sessions(self._operations.agents))
+        await self.operations.learn_default()
+        self.pane.teach(sayings.no_sessions(self.operations.agents, self.keymap.name("new_session")))
         self.show_words()
 
     def uncover(self) -> None:

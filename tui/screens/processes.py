@@ -34,7 +34,7 @@ class ProcessesScreen(ModalScreen[None]):
             dialog.border_title = f'Processes of "{self._title}"'.replace("[", "\\[")
             with VerticalScroll():
                 yield self._lines
-            yield Static("Esc close   x in the table stops them all", classes="keys")
+            yield Static("Esc close", classes="keys")
 
     def on_mount(self) -> None:
         """Look at once, and again and again."""

@@ -1,8 +1,9 @@
 """What a screen can do with the session that somebody looks at: prompt, stop, retry, and the words about it."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from inspect import isawaitable
 from pathlib import Path
 
 from textual import on, work
@@ -18,15 +19,21 @@ from ...widgets.line import Line
 from ...widgets.prompt_box import PromptInput
 from ...widgets.signs import UNICODE, Signs
 from .. import sayings
-from ..actions import ONE_STEP, WRITING, footer, possible
+from ..actions import REGISTRY, Place, possible
+from ..command_line import Command, CommandLine
 from ..detail import Detail
+from ..footer import ONE_STEP, WRITING, footer, said
+from ..log import crash_lines
 from ..meter import Meter
 from ..operations import Operations
 from ..outside import Outside
 from ..requests import Requests
+from ..session_commands import session_commands
 from ..viewer import Viewer
 from .changes import ChangesScreen
+from .command import CommandScreen
 from .help import HelpScreen
+from .log import LogScreen
 from .processes import ProcessesScreen
 from .save import SaveScreen
 
@@ -49,12 +56,16 @@ class SessionScreen(Screen[None]):
     ) -> None:
         super().__init__()
         self._manager = manager
-        self._requests = requests
-        self._operations = operations
+        self.requests = requests
+        self.operations = operations
         self._outside = Outside(operations.app, requests)
         self._clock = clock
         self._signs = signs
         self._tour = tour
+        self.keymap = operations.keymap
+        self.read_only = operations.read_only
+        self.follow_key = self.keymap.names(REGISTRY["follow"]).split(" ")[-1]
+        """The last of its keys: readers know it as F."""
         self._sending = asyncio.Lock()
         self._came_from: Widget | None = None
         self.keys = Line(signs=signs, id="keys")
@@ -97,28 +108,58 @@ class SessionScreen(Screen[None]):
         """Where the keys go when nothing else has them."""
         return self.detail.steps
 
+    def on_mount(self) -> None:
+        """Where nothing can be sent, nobody can write."""
+        for detail in self.details:
+            detail.prompt.input.can_focus = not self.read_only
+
     def show_words(self) -> None:
         """What is said about the current session, and the keys that can be pressed now."""
         pairs = [Content.assemble((key, "bold $foreground"), f" {label}") for key, label in self._valid_keys()]
+        if self.read_only and not self.has_table:
+            pairs.insert(0, Content.styled("read-only", "$text-warning"))
         self.keys.say(Content("   ").join(pairs))
 
     def _valid_keys(self) -> Sequence[tuple[str, str]]:
         if isinstance(self.focused, PromptInput):
-            return WRITING
+            return said(self.keymap, WRITING)
         if isinstance(self.focused, DocumentPane):
-            return ONE_STEP
-        reading = self.detail.viewer.has_focus_within
-        return footer(self.current, self.keys.size.width or self.size.width, reading=reading, table=self.has_table)
+            return said(self.keymap, ONE_STEP)
+        return footer(
+            self.keymap,
+            self.current,
+            self.keys.size.width or self.size.width,
+            reading=self.detail.viewer.has_focus_within,
+            table=self.has_table,
+            read_only=self.read_only,
+        )
+
+    @property
+    def _place(self) -> Place:
+        """What has the keys."""
+        if isinstance(self.focused, PromptInput):
+            return Place.PROMPT
+        if isinstance(self.focused, DocumentPane):
+            return Place.STEP
+        return Place.STEPS if self.detail.viewer.has_focus_within or not self.has_table else Place.TABLE
 
     def target(self, session: Session | None) -> str:
         """What sending a prompt will do."""
-        asked = self._operations
-        return sayings.target(session, asked.default_agent, str(Path.cwd()), installed=asked.default_installed)
+        if self.read_only:
+            return "read-only: nothing is sent from here"
+        asked = self.operations
+        return sayings.target(
+            session,
+            asked.default_agent,
+            str(Path.cwd()),
+            installed=asked.default_installed,
+            new_key=self.keymap.name("new_session"),
+        )
 
     def mark_seen(self, session: Session) -> None:
         """Somebody looks at it: it needs no attention any more, and its steps are read."""
         if not session.all_seen:
-            self.run_worker(self._operations.seen(session))
+            self.run_worker(self.operations.seen(session))
 
     def turn_files_grew(self, turn_files: frozenset[str], *, sweep: bool) -> None:
         """Read on where a file belongs to a session that is shown."""
@@ -134,8 +175,8 @@ class SessionScreen(Screen[None]):
         """A key that makes no sense for the current session does nothing."""
         several = self.chosen
         if len(several) > 1:
-            return any(possible(action, session) for session in several)
-        return possible(action, self.current)
+            return any(possible(action, session, read_only=self.read_only) for session in several)
+        return possible(action, self.current, read_only=self.read_only)
 
     @on(Detail.Resized)
     @on(Viewer.Changed)
@@ -146,7 +187,7 @@ class SessionScreen(Screen[None]):
     def _save_asked(self, event: Viewer.SaveAsked) -> None:
         session = self.current
         if session is not None and session.id == event.session_id:
-            save = partial(self._operations.save, session.id)
+            save = partial(self.operations.save, session.id)
             self.app.push_screen(SaveScreen(sayings.title(session), sayings.file_name(session), save))
 
     @on(Viewer.ChangesAsked)
@@ -154,7 +195,7 @@ class SessionScreen(Screen[None]):
         viewer, session = self.detail.viewer, self.current
         if session is None or session.id != event.session_id:
             return
-        screen = ChangesScreen(self._manager, self._requests, self._outside, session, self._signs)
+        screen = ChangesScreen(self._manager, self.requests, self._outside, session, self._signs, self.keymap)
         self.app.push_screen(screen, lambda step: viewer.show_step(*step) if step is not None else None)
 
     @on(PromptInput.Left)
@@ -176,18 +217,43 @@ class SessionScreen(Screen[None]):
         several = self.chosen
         async with self._sending:  # one after the other: the second may have to wait for the session of the first
             if len(several) > 1:
-                sent = await self._operations.bulk.send(several, text)
+                sent = await self.operations.bulk.send(several, text)
             else:
-                sent = await self._operations.send(session, text, str(Path.cwd()))
+                sent = await self.operations.send(session, text, str(Path.cwd()))
         if sent:
             detail.prompt.accepted(text)
             detail.steps.following = True
         else:
             detail.prompt.give_back(text)
 
+    def send_prompt(self, text: str) -> None:
+        """Send a text to the current session."""
+        self._send(text, self.current, self.detail)
+
+    def commands(self) -> Iterable[Command]:
+        """What the command line takes now; of two with the same name the later one counts."""
+        return session_commands(self)
+
+    @work
+    async def action_command_line(self) -> None:
+        """Ask for a command, and do it."""
+        line = CommandLine(self.commands())
+        text = await self.app.push_screen_wait(CommandScreen(line, self.operations.said, signs=self._signs))
+        if text is not None:
+            command, argument = line.find(text)
+            done = command.run(argument)
+            if isawaitable(done):
+                await done
+
+    def action_log(self) -> None:
+        """Show what was said."""
+        entries, home = self.requests.log.newest_first(), self._manager.home
+        read = partial(self.requests.ask, crash_lines, home)
+        self.app.push_screen(LogScreen(entries, self._outside.copy, read))
+
     def action_help(self) -> None:
         """Show all keys."""
-        self.app.push_screen(HelpScreen(self._tour, reading=self.detail.viewer.has_focus_within))
+        self.app.push_screen(HelpScreen(self.keymap, self._place, self._tour, read_only=self.read_only))
 
     def action_write_prompt(self) -> None:
         """Go to the prompt."""
@@ -198,7 +264,7 @@ class SessionScreen(Screen[None]):
 
     @work(exclusive=True, group="history")
     async def _learn_history(self) -> None:
-        self.detail.prompt.input.recall.learn(await self._operations.earlier_prompts())
+        self.detail.prompt.input.recall.learn(await self.operations.earlier_prompts())
 
     def action_follow(self) -> None:
         """Follow the newest step, or stop following."""
@@ -213,35 +279,35 @@ class SessionScreen(Screen[None]):
         """All settings, and the file they come from."""
         from .settings import SettingsScreen  # walks all types of settings, which only this screen needs
 
-        self.app.push_screen(SettingsScreen(self._manager, self._requests, self._outside, self._signs))
+        self.app.push_screen(SettingsScreen(self._manager, self.requests, self._outside, self._signs))
 
     async def action_mouse(self) -> None:
         """Mouse on or off."""
         await self.app.run_action("app.mouse")
 
-    async def action_theme(self) -> None:
-        """The next theme."""
-        await self.app.run_action("app.theme")
+    async def action_theme(self, name: str = "") -> None:
+        """A theme by its name, or the next one."""
+        await self.app.run_action(f"app.theme({name!r})")
 
     @work
     async def action_stop(self) -> None:
         """Stop the chosen sessions after a question."""
-        await self._operations.stop_chosen(self.chosen)
+        await self.operations.stop_chosen(self.chosen)
 
     @work
     async def action_kill(self) -> None:
         """Stop the chosen sessions at once."""
-        await self._operations.stop_chosen(self.chosen, now=True)
+        await self.operations.stop_chosen(self.chosen, now=True)
 
     @work
     async def action_processes(self) -> None:
         """Show what the current session runs, and what that costs."""
         if (session := self.current) is not None:
-            self.app.push_screen(ProcessesScreen(sayings.title(session), self._operations.processes_of(session)))
+            self.app.push_screen(ProcessesScreen(sayings.title(session), self.operations.processes_of(session)))
 
     @work
     async def action_retry(self) -> None:
         """Send the last prompt of the current session again."""
         detail = self.detail
-        if (session := self.current) is not None and await self._operations.retry(session):
+        if (session := self.current) is not None and await self.operations.retry(session):
             detail.steps.following = True

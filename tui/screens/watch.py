@@ -41,7 +41,9 @@ class WatchScreen(SessionScreen):
         super().__init__(manager, requests, operations, clock=clock, signs=signs)
         self._sessions = list(sessions)
         self._panes = [
-            Detail(manager, requests, self._outside, signs, clock=clock, id=f"pane-{number}")
+            Detail(
+                manager, requests, self._outside, signs, clock=clock, follow_key=self.follow_key, id=f"pane-{number}"
+            )
             for number in range(len(sessions))
         ]
         self.set_class(len(self._panes) > 1, "-several")
@@ -110,7 +112,7 @@ class WatchScreen(SessionScreen):
     async def _look_again(self) -> None:
         """Take what the store says now about the sessions that are shown."""
         for number, session in enumerate(self._sessions):
-            found = await self._requests.outcome_of(self._manager.get, session.id)
+            found = await self.requests.outcome_of(self._manager.get, session.id)
             if found is not None and found != session:
                 self._sessions[number] = found
                 self._panes[number].viewer.read_on()

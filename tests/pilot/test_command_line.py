@@ -1,0 +1,144 @@
+"""The command line of the dashboard."""
+
+from textual.events import Key
+
+from agentdash.tui.screens.command import CommandScreen
+from agentdash.tui.screens.confirm import ConfirmScreen
+from agentdash.widgets.prompt_box import PromptInput
+
+
+async def test_a_command_does_what_its_key_does(dashboard):
+    async with dashboard() as d:
+        await d.select("running1")
+        await d.press(*":stop", "enter")
+        await d.screen(ConfirmScreen)
+        await d.shows('Stop "split')
+
+
+async def test_a_command_in_one_burst_is_a_command(dashboard):
+    async with dashboard() as d:
+        await d.select("running1")
+        d.app.post_message(Key("colon", ":"))
+        d.burst("kill\n")
+        await d.called("stop", "running1", True)
+
+
+async def test_a_text_is_sent_to_the_selected_session(dashboard):
+    async with dashboard() as d:
+        await d.select("done0001")
+        await d.press(*":inject and quit", "enter")
+        await d.called("inject", "done0001", "and quit")
+        assert d.app.is_running
+        await d.press(*":inject", "enter")
+        await d.until(lambda: isinstance(d.app.focused, PromptInput))
+
+
+async def test_a_theme_by_its_name(dashboard):
+    async with dashboard() as d:
+        await d.press(*":theme lig", "tab", "enter")
+        await d.until(lambda: d.app.theme == "agentdash-light")
+        await d.press(*":theme pink", "enter")
+        await d.shows("Unknown theme 'pink'. Themes: dark, light")
+
+
+async def test_go_and_search(dashboard):
+    async with dashboard() as d:
+        await d.shows("also add a regression test")
+        await d.press(*":go 1.2", "enter")
+        steps = d.main.detail.steps
+        await d.until(lambda: steps.cursor == 2)
+        assert d.app.focused is steps
+        await d.press(*":search regression", "enter")
+        await d.shows("/regression  1 of 2")
+
+
+async def test_save_to_a_path(dashboard, tmp_path):
+    async with dashboard() as d:
+        await d.press(*f":export {tmp_path}/a.json", "enter")
+        await d.shows("Wrote ")
+        assert (tmp_path / "a.json").exists()
+        await d.press(*f":export {tmp_path}/a.json", "enter")
+        await d.shows("is there already; it was not touched")
+
+
+async def test_quit(dashboard):
+    async with dashboard() as d:
+        await d.press(*":q", "enter")
+        await d.until(lambda: not d.app.is_running)
+
+
+async def test_an_unknown_command_stays_and_says_what_is_near(dashboard):
+    async with dashboard() as d:
+        await d.press(*":thme", "enter")
+        await d.shows("Unknown command 'thme'. Did you mean theme?")
+        await d.press("escape")
+        await d.until(lambda: d.app.screen is d.main)
+        await d.shows("n new")
+
+
+async def test_tab_completes_and_goes_round(dashboard):
+    async with dashboard() as d:
+        await d.press(*":q", "tab")
+        screen = await d.screen(CommandScreen)
+        written = lambda: screen.query_one("#command-input").value  # noqa: E731
+        assert written() == "quit"
+        await d.press("tab")
+        assert written() == "q"
+        await d.press("shift+tab")
+        assert written() == "quit"
+        await d.press(*["backspace"] * 4, *"table.pag", "tab")
+        assert written() == "table.page_"
+        await d.shows("table.page_down  table.page_up")
+
+
+async def test_up_recalls(dashboard):
+    async with dashboard() as d:
+        await d.press(*":theme light", "enter")
+        await d.until(lambda: d.app.theme == "agentdash-light")
+        await d.press("colon", "up")
+        screen = await d.screen(CommandScreen)
+        assert screen.query_one("#command-input").value == "theme light"
+
+
+async def test_what_makes_no_sense_now_is_no_command(dashboard):
+    async with dashboard() as d:
+        await d.select("done0001")
+        await d.press(*":stop", "enter")
+        await d.shows("Unknown command 'stop'")
+
+
+async def test_motions_have_names_too(dashboard):
+    async with dashboard() as d:
+        await d.press(*":table.last", "enter")
+        await d.until(lambda: d.main.table.selected.id == "stopped1")
+
+
+async def test_the_table_is_filtered_sorted_grouped_and_viewed_by_name(dashboard):
+    async with dashboard() as d:
+        shown = lambda: [one.id for one in d.main.table.on_screen]  # noqa: E731
+        await d.press(*":filter state:fa", "tab", "enter")
+        await d.until(lambda: shown() == ["failed01"])
+        await d.press(*":filter", "enter")
+        await d.until(lambda: len(shown()) == 5)
+        await d.press(*":sort what", "enter")
+        await d.until(lambda: shown()[0] == "failed01")
+        await d.press(*":group fol", "tab", "enter")
+        await d.shows("~/code/web  1 session")
+        await d.press(*":view all", "enter")
+        await d.until(lambda: shown()[0] == "waiting1")
+        await d.press(*":sort size", "enter")
+        await d.shows("Unknown sort 'size': attention, created")
+        await d.press(*":needs_you", "enter")
+        await d.shows("Unknown command 'needs_you'")
+        await d.press(*["backspace"] * 9, *"table.needs_you", "enter")
+        await d.until(lambda: len(shown()) == 3)
+
+
+async def test_the_command_line_beside_other_sessions(dashboard):
+    async with dashboard() as d:
+        await d.press("space", "vertical_line")
+        await d.until(lambda: d.app.screen is not d.main)
+        await d.press(*":follow", "enter")
+        await d.until(lambda: not d.app.screen.detail.steps.following)
+        await d.press(*":quit", "enter")
+        await d.until(lambda: d.app.screen is d.main)

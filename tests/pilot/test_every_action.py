@@ -1,0 +1,604 @@
+"""Every action of the registry by its first default key: an action without a scenario here fails.
+
+A scenario presses keys by the names of their actions, so that it follows the registry, and says what a user would see.
+"""
+
+import pytest
+from textual.app import App
+
+from agentdash.sessions.changes.git import GitAnswer, GitDiff
+from agentdash.sessions.changes.model import Edit, FileChanges, SessionChanges
+from agentdash.sessions.model import Status, StepStatus
+from agentdash.tui import outside
+from agentdash.tui.actions import REGISTRY
+from agentdash.tui.screens.changes import ChangesScreen
+from agentdash.tui.screens.columns import ColumnsScreen
+from agentdash.tui.screens.command import CommandScreen
+from agentdash.tui.screens.confirm import ConfirmScreen
+from agentdash.tui.screens.help import HelpScreen
+from agentdash.tui.screens.log import LogScreen
+from agentdash.tui.screens.new_session import NewSessionScreen
+from agentdash.tui.screens.pick import PickScreen
+from agentdash.tui.screens.processes import ProcessesScreen
+from agentdash.tui.screens.rename import RenameScreen
+from agentdash.tui.screens.save import SaveScreen
+from agentdash.tui.screens.settings import SettingsScreen
+from agentdash.tui.screens.views import ViewsScreen
+from agentdash.tui.screens.watch import WatchScreen
+from agentdash.widgets.document_pane import DocumentPane
+from pilot.fakes import session
+
+SCENARIOS = {}
+
+
+def scenario(*names, size=(160, 45)):
+    """Says that a function shows what these actions do."""
+
+    def keep(function):
+        SCENARIOS[function.__name__] = (function, names, size)
+        return function
+
+    return keep
+
+
+class Keys:
+    """Presses keys by the names of their actions."""
+
+    def __init__(self, d):
+        self.d = d
+
+    async def __call__(self, *names):
+        for name in names:
+            await self.d.press(REGISTRY[name].keys.split(",")[0])
+
+    async def read(self):
+        """Into the steps of the first session, at their beginning."""
+        await self.d.shows("also add a regression test")
+        await self("table.open", "steps.first")
+        await self.d.until(lambda: self.d.steps.cursor == 0)
+
+
+@pytest.fixture
+def programs(monkeypatch):
+    """What was run in the terminal."""
+    ran = []
+    monkeypatch.setattr(outside.Outside, "_run", lambda self, argv: ran.append(list(argv)))
+    monkeypatch.setenv("PAGER", "less")
+    monkeypatch.setenv("VISUAL", "nano")
+    return ran
+
+
+@pytest.fixture
+def changed(manager):
+    """Two files that the first session changed."""
+
+    def file(path, index):
+        edit = Edit(turn=1, index=index, kind="update", status=StepStatus.OK, diff="@@\n" + "+line\n" * 90)
+        return FileChanges(
+            path=path, absolute=f"/home/ann/{path}", kind="update", touched=1, added=90, removed=0, edits=(edit,)
+        )
+
+    found = SessionChanges(session="waiting1", cwd="/home/ann", files=(file("src/clock.py", 3), file("b.py", 3)))
+    manager.changes_of = lambda ref: found
+    manager.git_diffs = lambda cwd: lambda path: GitDiff(answer=GitAnswer.NO_REPOSITORY)
+
+
+@pytest.mark.parametrize("name", sorted(REGISTRY))
+def test_every_action_has_a_scenario(name):
+    assert any(name in names for _, names, _ in SCENARIOS.values())
+
+
+def test_every_scenario_is_about_actions_that_exist():
+    assert {name for _, names, _ in SCENARIOS.values() for name in names} <= set(REGISTRY)
+
+
+def all_scenarios():
+    return [pytest.param(*SCENARIOS[name], id=name) for name in SCENARIOS]
+
+
+@scenario("new_session")
+async def starts_a_session(d, keys):
+    await keys("new_session")
+    await d.screen(NewSessionScreen)
+
+
+@scenario("new_like")
+async def starts_one_like_the_selected(d, keys):
+    await d.select("stopped1")
+    await keys("new_like")
+    await d.screen(NewSessionScreen)
+    await d.shows("--sandbox read-only")
+
+
+@scenario("write_prompt", "prompt.send", "prompt.new_line", "prompt.earlier", "prompt.later", "prompt.leave")
+async def writes_a_prompt(d, keys):
+    await d.select("done0001")
+    await keys("write_prompt")
+    text = d.main.detail.prompt.input
+    await d.until(lambda: text.recall._texts)
+    await d.press("a")
+    await keys("prompt.earlier")
+    assert text.text == "write the migration"
+    await keys("prompt.later")
+    assert text.text == "a"
+    await keys("prompt.new_line")
+    await d.press("b")
+    await keys("prompt.leave")
+    assert d.app.focused is d.main.table
+    await keys("write_prompt", "prompt.send")
+    await d.called("inject", "done0001", "a\nb")
+
+
+@scenario("stop")
+async def stops_after_a_question(d, keys):
+    await d.select("running1")
+    await keys("stop")
+    await d.screen(ConfirmScreen)
+
+
+@scenario("kill")
+async def kills_at_once(d, keys):
+    await d.select("running1")
+    await keys("kill")
+    await d.called("stop", "running1", True)
+
+
+@scenario("retry")
+async def tries_again(d, keys):
+    await d.select("failed01")
+    await keys("retry")
+    await d.called("retry", "failed01")
+
+
+@scenario("delete", "undo")
+async def deletes_and_brings_back(d, keys):
+    await d.select("stopped1")
+    await keys("delete")
+    await d.screen(ConfirmScreen)
+    await d.press("y")
+    await d.called("delete", "stopped1")
+    await d.until(lambda: d.app.screen is d.main)
+    await keys("undo")
+    await d.called("restore", "stopped1")
+
+
+@scenario("archive")
+async def puts_away(d, keys):
+    await d.select("done0001")
+    await keys("archive")
+    await d.called("archive", "done0001")
+
+
+@scenario("rename")
+async def gives_another_title(d, keys):
+    await d.select("done0001")
+    await keys("rename")
+    await d.screen(RenameScreen)
+    await d.press("x", "enter")
+    await d.until(lambda: any(call[:2] == ("rename", "done0001") for call in d.manager.calls))
+
+
+@scenario("pin")
+async def keeps_above(d, keys):
+    await d.select("done0001")
+    await keys("pin")
+    await d.called("pin", "done0001", True)
+
+
+@scenario("settings")
+async def shows_settings(d, keys):
+    await keys("settings")
+    await d.screen(SettingsScreen)
+    await d.shows("dashboard")
+
+
+@scenario("processes")
+async def shows_processes(d, keys):
+    await d.select("running1")
+    await keys("processes")
+    await d.screen(ProcessesScreen)
+
+
+@scenario("beside", "table.mark")
+async def shows_marked_sessions_side_by_side(d, keys):
+    await keys("table.mark", "table.down", "table.mark", "beside")
+    screen = await d.screen(WatchScreen)
+    assert len(screen.details) == 2
+
+
+@scenario("table.down", "table.up", "table.first", "table.last", "table.page_down", "table.page_up")
+async def moves_in_the_table(d, keys):
+    seen = []
+    for name in ("table.down", "table.up", "table.last", "table.first", "table.page_down", "table.page_up"):
+        await keys(name)
+        seen.append(d.main.table.selected.id)
+    assert seen == ["failed01", "waiting1", "stopped1", "waiting1", "stopped1", "waiting1"]
+
+
+@scenario("table.open", "back")
+async def opens_and_goes_back(d, keys):
+    await keys("table.open")
+    assert d.app.focused is d.steps
+    await keys("back")
+    assert d.app.focused is d.main.table
+
+
+@scenario("next_pane", "previous_pane")
+async def goes_round(d, keys):
+    await keys("next_pane")
+    assert d.app.focused is d.steps
+    await keys("previous_pane")
+    assert d.app.focused is d.main.table
+
+
+@scenario("follow")
+async def follows(d, keys):
+    assert d.steps.following
+    await keys("follow")
+    await d.shows("F follows")
+
+
+@scenario("table.filter")
+async def filters(d, keys):
+    await keys("table.filter")
+    await d.press(*"state:failed", "enter")
+    await d.until(lambda: [one.id for one in d.main.table.on_screen] == ["failed01"])
+
+
+@scenario("table.all", "table.needs_you", "table.at_work", "table.failed", "table.done", "table.queued")
+async def shows_sessions_of_a_state(d, keys):
+    for name, count in (("needs_you", 3), ("at_work", 2), ("failed", 1), ("done", 1), ("queued", 0), ("all", 5)):
+        await keys(f"table.{name}")
+        await d.until(lambda count=count: len(d.main.table.on_screen) == count, name)
+
+
+@scenario("table.here")
+async def shows_one_folder(d, keys):
+    await keys("table.here")
+    await d.shows("only ~/code/api")
+
+
+@scenario("table.sort", "table.reverse")
+async def chooses_an_order(d, keys):
+    await keys("table.sort")
+    await d.screen(PickScreen)
+    await d.press("w")
+    await d.shows("by what")
+    await keys("table.reverse")
+    await d.shows("by what, reversed")
+
+
+@scenario("table.group", "table.fold", "table.unfold")
+async def groups_and_folds(d, keys):
+    d.manager.put(session("child001", Status.RUNNING, "extract users", created=0, parent="stopped1"))
+    await d.shows("extract users")
+    await keys("table.group")
+    await d.shows("└ extract users")
+    d.main.table.select("child001")
+    await keys("table.fold")
+    await d.until(lambda: "└ extract users" not in d.text())
+    await keys("table.unfold")
+    await d.shows("└ extract users")
+
+
+@scenario("table.columns", "table.views")
+async def chooses_columns_and_views(d, keys):
+    await keys("table.columns")
+    await d.screen(ColumnsScreen)
+    await d.press("escape")
+    await d.until(lambda: d.app.screen is d.main)
+    await keys("table.views")
+    await d.screen(ViewsScreen)
+
+
+@scenario("table.mark_range", "table.mark_all")
+async def marks_several(d, keys):
+    await keys("table.mark_range", "table.down", "table.mark_range")
+    assert [one.id for one in d.main.table.marked] == ["waiting1", "failed01"]
+    await keys("table.mark_all")
+    assert len(d.main.table.marked) == 5
+
+
+@scenario("table.next_attention", "table.previous_attention")
+async def goes_to_what_needs_somebody(d, keys):
+    await keys("table.next_attention")
+    assert d.main.table.selected.id == "failed01"
+    await keys("table.previous_attention")
+    assert d.main.table.selected.id == "waiting1"
+
+
+@scenario("smaller", "larger", "zoom")
+async def sizes_the_panes(d, keys):
+    before = d.main.pane.size.width
+    await keys("smaller")
+    await d.until(lambda: d.main.pane.size.width < before)
+    await keys("larger")
+    await d.until(lambda: d.main.pane.size.width == before)
+    await keys("zoom")
+    await d.until(lambda: d.main.pane.size.width == 160)
+
+
+@scenario("meter")
+async def shows_what_it_costs(d, keys):
+    await keys("meter")
+    await d.shows("0 B/s")
+
+
+@scenario("command_line")
+async def asks_for_a_command(d, keys):
+    await keys("command_line")
+    await d.screen(CommandScreen)
+    await d.shows("Tab completes")
+
+
+@scenario("palette")
+async def opens_the_palette(d, keys):
+    await keys("palette")
+    await d.press(*"send its last")
+    await d.until(lambda: len(d.app.screen_stack) == 2)
+
+
+@scenario("theme")
+async def takes_the_next_theme(d, keys):
+    await keys("theme")
+    await d.shows("Theme: light")
+
+
+@scenario("mouse")
+async def turns_the_mouse_on(d, keys):
+    await keys("mouse")
+    await d.shows("Mouse on")
+
+
+@scenario("log")
+async def shows_the_log(d, keys):
+    await keys("theme", "log")
+    await d.screen(LogScreen)
+    await d.shows("  Theme: light")
+
+
+@scenario("help")
+async def shows_the_help(d, keys):
+    await keys("help")
+    await d.screen(HelpScreen)
+
+
+@scenario("quit")
+async def quits(d, keys):
+    await keys("quit")
+    await d.until(lambda: not d.app.is_running)
+
+
+@scenario("interrupt")
+async def says_how_to_quit(d, keys):
+    await keys("interrupt")
+    await d.shows("once more quits")
+
+
+@scenario("suspend")
+async def suspends(d, keys):
+    await keys("suspend")
+    await d.until(lambda: d.suspended)
+
+
+@scenario("steps.down", "steps.up", "steps.first", "steps.last", "steps.jump_back")
+async def moves_in_the_steps(d, keys):
+    await keys.read()
+    await keys("steps.down", "steps.down", "steps.up")
+    assert d.steps.cursor == 1
+    await keys("steps.last")
+    assert d.steps.following
+    await keys("steps.first")
+    assert d.steps.cursor == 0
+    await keys("steps.next_turn")
+    assert d.steps.cursor > 1
+    await keys("steps.jump_back")
+    assert d.steps.cursor == 0
+
+
+@scenario(
+    "lines.down",
+    "lines.up",
+    "lines.page_down",
+    "lines.page_up",
+    "lines.half_page_down",
+    "lines.half_page_up",
+    size=(100, 24),
+)
+async def scrolls_by_lines_and_pages(d, keys):
+    await keys.read()
+    for down, up in (("down", "up"), ("page_down", "page_up"), ("half_page_down", "half_page_up")):
+        before = d.steps.top
+        await keys(f"lines.{down}")
+        assert d.steps.top > before
+        await keys(f"lines.{up}")
+        assert d.steps.top == before
+
+
+@scenario("steps.more", "steps.less", "steps.fold")
+async def shows_more_or_less(d, keys):
+    await keys.read()
+    await keys("steps.down", "steps.down", "steps.more")
+    await d.shows("line 30 of the output")
+    await keys("steps.less", "steps.less")
+    await d.until(lambda: "line 0 of the output" not in d.text())
+    await keys("steps.fold")
+    await d.shows("line 20 of the output")
+
+
+@scenario("steps.next_turn", "steps.previous_turn", "steps.next_prompt", "steps.previous_prompt")
+async def goes_by_turns_and_prompts(d, keys):
+    await keys.read()
+    for there, back in (("next_turn", "previous_turn"), ("next_prompt", "previous_prompt")):
+        await keys(f"steps.{there}")
+        assert (d.steps.current.turn, d.steps.current.index) == (2, 0)
+        await keys(f"steps.{back}")
+        assert (d.steps.current.turn, d.steps.current.index) == (1, 0)
+
+
+@scenario("steps.next_failure", "steps.previous_failure")
+async def goes_by_failures(d, keys):
+    await keys.read()
+    await keys("steps.next_failure", "steps.next_failure", "steps.previous_failure")
+    assert d.steps.current.exit_code == 1
+
+
+@scenario("steps.unread")
+async def says_where_nothing_is_new(d, keys):
+    await keys.read()
+    await keys("steps.unread")
+    await d.shows("nothing is marked as new")
+
+
+@scenario("steps.groups", "steps.all")
+async def shows_only_some_kinds(d, keys):
+    await keys.read()
+    for key in REGISTRY["steps.groups"].keys.split(","):
+        await d.press(key)
+    assert d.steps.groups
+    await keys("steps.all")
+    assert not d.steps.groups
+    await d.press("4")
+    assert d.steps.groups == {"4"}
+
+
+@scenario("steps.search", "steps.next_match", "steps.previous_match")
+async def searches(d, keys):
+    await keys.read()
+    await keys("steps.search")
+    await d.press(*"clock", "enter")
+    await d.shows("/clock  1 of 4")
+    await keys("steps.next_match")
+    await d.shows("2 of 4")
+    await keys("steps.previous_match")
+    await d.shows("1 of 4")
+
+
+@scenario("steps.go_to")
+async def goes_to_a_number(d, keys):
+    await keys.read()
+    await keys("steps.go_to")
+    await d.press(*"2.1", "enter")
+    await d.until(lambda: d.steps.current.turn == 2)
+
+
+@scenario("steps.copy", "steps.copy_part")
+async def copies(d, keys):
+    await keys.read()
+    await keys("steps.down", "steps.down", "steps.copy")
+    await d.until(lambda: d.app.clipboard == "pytest -q tests/login")
+    await keys("steps.copy_part")
+    await d.screen(PickScreen)
+
+
+@scenario("steps.page_step", "steps.page_file", "steps.edit_step")
+async def hands_steps_to_programs(d, keys):
+    await keys.read()
+    await keys("steps.page_step", "steps.page_file", "steps.edit_step")
+    await d.until(lambda: [argv[0] for argv in d.programs] == ["less", "less", "nano"])
+
+
+@scenario("steps.open", "steps.source")
+async def opens_a_step_and_shows_its_source(d, keys):
+    await keys.read()
+    await keys("steps.open")
+    assert isinstance(d.app.focused, DocumentPane)
+    await keys("steps.source")
+    await d.until(lambda: d.main.detail.viewer.papers.source)
+
+
+@scenario("steps.raw", "steps.stderr", "steps.explain")
+async def shows_what_lies_behind(d, keys):
+    await keys.read()
+    await keys("steps.raw")
+    await d.shows("raw line")
+    await keys("steps.stderr")
+    await d.shows("warning of turn 1")
+    await keys("steps.explain")
+    await d.shows("because it is so")
+
+
+@scenario("steps.export")
+async def saves(d, keys):
+    await keys.read()
+    await keys("steps.export")
+    await d.screen(SaveScreen)
+
+
+@scenario("step.down", "step.up", "step.first", "step.last", "step.next", "step.previous", size=(100, 24))
+async def reads_one_step(d, keys):
+    await keys.read()
+    await keys("steps.down", "steps.down", "steps.open")
+    pane = d.main.detail.viewer.pane
+    await d.shows("output · 47 lines")
+    await keys("step.down")
+    assert pane.top > (0, 0)
+    await keys("step.up")
+    assert pane.top == (0, 0)
+    await keys("step.last")
+    await d.shows("line 46 of the output")
+    await keys("step.first")
+    assert pane.top == (0, 0)
+    await keys("step.next")
+    await d.until(lambda: d.steps.cursor == 3)
+    await keys("step.previous")
+    await d.until(lambda: d.steps.cursor == 2)
+
+
+async def changes(d, keys):
+    await keys.read()
+    await keys("steps.changes")
+    screen = await d.screen(ChangesScreen)
+    await d.shows("src/clock.py")
+    return screen
+
+
+@scenario("steps.changes", "files.down", "files.up", "files.first", "files.last")
+async def moves_in_the_files(d, keys):
+    screen = await changes(d, keys)
+    seen = []
+    for name in ("files.down", "files.up", "files.last", "files.first"):
+        await keys(name)
+        seen.append(screen.files.cursor)
+    assert seen == [1, 0, 1, 0]
+
+
+@scenario("files.open")
+async def reads_the_diffs(d, keys):
+    screen = await changes(d, keys)
+    await keys("files.open")
+    await d.until(lambda: screen.pane.has_focus)
+
+
+@scenario("files.edit", "files.copy")
+async def edits_a_file_and_copies_its_path(d, keys):
+    await changes(d, keys)
+    await keys("files.copy")
+    await d.until(lambda: d.app.clipboard == "/home/ann/src/clock.py")
+    await keys("files.edit")
+    await d.until(lambda: d.programs == [["nano", "/home/ann/src/clock.py"]])
+
+
+@scenario("files.look_again")
+async def looks_again(d, keys):
+    screen = await changes(d, keys)
+    d.manager.changes_of = lambda ref: SessionChanges(session=ref, cwd="/home/ann")
+    await keys("files.look_again")
+    await d.until(lambda: screen.files.note == "no changes")
+
+
+@scenario("files.step")
+async def goes_to_the_step(d, keys):
+    await changes(d, keys)
+    await keys("files.step")
+    await d.until(lambda: d.app.screen is d.main)
+    await d.until(lambda: d.steps.cursor == 3)
+
+
+@pytest.mark.parametrize(("function", "names", "size"), all_scenarios())
+async def test_it_does_what_it_says(function, names, size, dashboard, programs, changed, monkeypatch):
+    suspended = []
+    monkeypatch.setattr(App, "action_suspend_process", lambda _: suspended.append(True))
+    async with dashboard(size=size) as d:
+        d.steps, d.programs, d.suspended = d.main.detail.steps, programs, suspended
+        await function(d, Keys(d))

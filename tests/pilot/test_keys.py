@@ -1,0 +1,105 @@
+"""Other keys than by default, and the page that says which are in force."""
+
+from agentdash.tui.keymap import keymap
+from agentdash.tui.screens.confirm import ConfirmScreen
+from agentdash.tui.screens.help import HelpScreen
+from agentdash.widgets.prompt_box import PromptInput
+
+
+async def test_a_key_that_was_moved_acts_once_and_the_former_one_not_at_all(dashboard):
+    async with dashboard(keymap=keymap({"kill": ["Q", "ctrl+x"]})) as d:
+        await d.select("running1")
+        await d.press("X", "x")
+        await d.screen(ConfirmScreen)
+        await d.press("n")
+        await d.until(lambda: d.app.screen is d.main)
+        assert not [call for call in d.manager.calls if call[0] == "stop"]
+        await d.press("Q")
+        await d.called("stop", "running1", True)
+        assert len([call for call in d.manager.calls if call[0] == "stop"]) == 1
+
+
+async def test_two_actions_that_change_keys_do_not_both_act(dashboard):
+    async with dashboard(keymap=keymap({"theme": "f2", "mouse": "t"})) as d:
+        await d.press("f2")
+        await d.shows("Theme: light")
+        assert not d.app.mouse
+        await d.press("t")
+        await d.shows("Mouse on")
+        assert d.app.theme == "agentdash-light"
+
+
+async def test_an_action_without_keys_has_none(dashboard):
+    async with dashboard(keymap=keymap({"quit": "", "table.down": ""})) as d:
+        await d.press("j", "down", "q")
+        assert d.main.table.selected.id == "waiting1"
+        assert d.app.is_running
+        assert "quit" not in d.text()
+
+
+async def test_the_keys_of_lists_can_be_moved(dashboard):
+    async with dashboard(keymap=keymap({"table.down": "ctrl+n", "steps.down": "ctrl+n", "steps.copy": "f5"})) as d:
+        await d.press("j", "down")
+        assert d.main.table.selected.id == "waiting1"
+        await d.press("ctrl+n")
+        assert d.main.table.selected.id == "failed01"
+        await d.press("k")
+        await d.shows("also add a regression test")
+        await d.press("enter", "g", "ctrl+n")
+        assert d.main.detail.steps.cursor == 1
+        await d.press("f5")
+        await d.until(lambda: d.app.clipboard.startswith("The failure depends"))
+
+
+async def test_a_character_is_text_in_a_prompt_whatever_key_it_is(dashboard):
+    async with dashboard(keymap=keymap({"mouse": "Q"})) as d:
+        await d.press("i", *"Qq")
+        assert d.main.detail.prompt.input.text == "Qq"
+        assert not d.app.mouse
+
+
+async def test_ctrl_q_does_nothing(dashboard):
+    async with dashboard() as d:
+        await d.press("i", *"half a thought", "ctrl+q")
+        assert d.app.is_running
+        assert d.main.detail.prompt.input.text == "half a thought"
+
+
+async def test_footer_help_palette_and_hints_say_the_keys_in_force(dashboard):
+    moved = keymap({"write_prompt": "ctrl+w", "undo": "U", "prompt.new_line": "ctrl+l"})
+    async with dashboard(keymap=moved) as d:
+        await d.select("done0001")
+        await d.shows("Ctrl+W prompt")
+        await d.press("A")
+        await d.shows("U brings it back")
+        await d.press("ctrl+p", *"write to")
+        await d.shows("prompt (Ctrl+W)")
+        await d.press("escape")
+        await d.until(lambda: d.app.screen is d.main)
+        await d.press("ctrl+w")
+        assert isinstance(d.app.focused, PromptInput)
+        await d.shows("Ctrl+L new line")
+
+
+async def test_the_help_is_filtered_by_typing_and_scrolls(dashboard):
+    async with dashboard(size=(80, 24)) as d:
+        await d.press("question_mark")
+        await d.screen(HelpScreen)
+        await d.shows("next session")
+        await d.press(*"trash")
+        await d.shows("move the session to the trash")
+        assert "next session" not in d.text()
+        await d.press(*["backspace"] * 5, "pagedown")
+        await d.until(lambda: "next session" not in d.text())
+        await d.press("pageup")
+        await d.shows("next session")
+        await d.press("escape")
+        await d.until(lambda: d.app.screen is d.main)
+
+
+async def test_the_help_begins_with_what_is_valid_here(dashboard):
+    async with dashboard(size=(80, 24)) as d:
+        await d.press("enter", "question_mark")
+        await d.screen(HelpScreen)
+        await d.shows("the next step; one line")
+        assert "next session" not in d.text()

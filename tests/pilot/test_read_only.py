@@ -1,0 +1,92 @@
+"""A dashboard that only looks."""
+
+import asyncio
+
+import pytest
+
+from agentdash.sessions.config import DashboardSettings
+from agentdash.tui.actions import ACTIONS
+from agentdash.tui.operations import Operations
+from agentdash.tui.screens.new_session import SpawnRequest
+from agentdash.widgets.prompt_box import PromptInput
+from pilot.fakes import SESSIONS
+
+LOOK = DashboardSettings(read_only=True)
+
+
+def keys_of_what_changes():
+    return [key for action in ACTIONS if action.changes for key in action.keys.split(",")]
+
+
+async def test_no_key_changes_anything(dashboard):
+    async with dashboard(look=LOOK) as d:
+        for one in SESSIONS:
+            await d.select(one.id)
+            await d.press(*keys_of_what_changes())
+            assert d.app.screen is d.main
+            assert d.app.focused is d.main.table
+        assert d.manager.calls == []
+
+
+async def test_looking_does_not_even_mark_as_seen(dashboard):
+    async with dashboard(look=LOOK) as d:
+        await d.select("done0001")
+        await d.press("enter", "G", "escape")
+        await d.shows("1 new")
+        assert d.manager.calls == []
+
+
+@pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 24)])
+async def test_it_says_so(dashboard, size):
+    async with dashboard(look=LOOK, size=size) as d:
+        await d.shows("read-only")
+        assert d.text().startswith("read-only")
+        await d.press("enter")
+        await d.shows("read-only: nothing is sent from here")
+        assert "n new" not in d.text()
+        assert "i prompt" not in d.text()
+
+
+async def test_the_prompt_takes_no_text(dashboard):
+    async with dashboard(look=LOOK) as d:
+        await d.press("tab", "tab", "i")
+        assert not isinstance(d.app.focused, PromptInput)
+        await d.pilot.click(d.main.detail.prompt.input)
+        assert not isinstance(d.app.focused, PromptInput)
+
+
+async def test_palette_and_command_line_do_not_offer_it(dashboard):
+    async with dashboard(look=LOOK) as d:
+        await d.select("running1")
+        offered = {command.title for command in d.app.get_system_commands(d.main)}
+        assert not any(title.startswith(("stop", "kill", "new", "prompt")) for title in offered)
+        for name in ("stop", "kill", "inject now", "new_session"):
+            await d.press("colon", *name, "enter")
+            await d.shows(f"Unknown command '{name.split()[0]}'")
+            await d.press("escape")
+            await d.until(lambda: d.app.screen is d.main)
+        assert d.manager.calls == []
+
+
+async def test_no_operation_gets_through_to_the_manager(dashboard):
+    async with dashboard(look=LOOK) as d:
+        asked: Operations = d.main.operations
+        one = d.manager.get("failed01")
+        assert not await asked.send(one, "hello", "/")
+        assert not await asked.retry(one)
+        assert await asked.spawn(SpawnRequest(prompt="x", agent=None, cwd="/")) is not None
+        assert await asked.spawn_copies(SpawnRequest(prompt="x", agent=None, cwd="/", copies=2)) is not None
+        await asked.archive(one)
+        await asked.stop(one, now=True)
+        await asked.seen(one)
+        await asyncio.wait_for(asked.undo(), 10)
+        await d.shows("read-only: no stop from here")
+        assert d.manager.calls == []
+
+
+async def test_side_by_side_says_so_in_its_last_line(dashboard):
+    async with dashboard(look=LOOK) as d:
+        await d.press("vertical_line")
+        await d.until(lambda: d.app.screen is not d.main)
+        await d.shows("read-only   ")
+        assert "i prompt" not in d.text()

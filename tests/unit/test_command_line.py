@@ -1,0 +1,85 @@
+"""Commands by name: found, completed, refused with what is near."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentdash.tui.command_line import Command, CommandLine, UnknownCommandError, longer, starting
+
+
+def command(*names, takes="", complete=None):
+    more = {"complete": complete} if complete else {}
+    return Command(names=names, help=f"help of {names[0]}", run=lambda argument: argument, takes=takes, **more)
+
+
+LINE = CommandLine([
+    command("stop"),
+    command("steps.copy", "copy"),
+    command("theme", takes="[NAME]", complete=starting(["dark", "light"])),
+    command("go", takes="NUMBER"),
+    command("new_session", "new"),
+    command("quit"),
+    command("quit", "q"),
+])  # fmt: skip
+
+
+def refused(line):
+    with pytest.raises(UnknownCommandError) as raised:
+        LINE.find(line)
+    return str(raised.value)
+
+
+def test_a_command_has_several_names():
+    for line in ("new_session", "new", "new-session", " :new "):
+        assert LINE.find(line)[0].names[0] == "new_session"
+
+
+def test_what_stands_behind_the_name_is_for_the_command():
+    assert LINE.find("go  3.12 ")[1] == "3.12"
+    assert LINE.find("theme")[1] == ""
+    found, argument = LINE.find("theme light")
+    assert found.run(argument) == "light"
+
+
+def test_of_two_with_the_same_name_the_later_one_counts():
+    assert LINE.find("quit")[0].names == ("quit", "q")
+
+
+def test_an_unknown_name_says_what_is_near():
+    assert refused("stpo") == "Unknown command 'stpo'. Did you mean stop?"
+    assert refused("xyzzy") == "Unknown command 'xyzzy'. Tab shows what there is."
+
+
+def test_too_much_and_too_little_are_refused():
+    assert refused("stop it") == "stop takes nothing: 'it' is too much."
+    assert refused("go") == "go NUMBER: help of go."
+
+
+def test_names_and_values_are_completed():
+    assert LINE.completions("st") == ["stop", "steps.copy"]
+    assert LINE.completions("theme ") == ["theme dark", "theme light"]
+    assert LINE.completions("theme l") == ["theme light"]
+    assert LINE.completions("stop ") == []
+    assert LINE.completions("xyzzy ") == []
+
+
+def test_what_all_completions_agree_on_is_put_in():
+    assert longer("t", ["theme dark", "theme light"]) == "theme "
+    assert longer("theme ", ["theme dark", "theme light"]) == "theme "
+    assert longer("x", []) == "x"
+
+
+def test_a_hint_says_how_a_command_is_used():
+    assert LINE.hint("go") == "go NUMBER: help of go"
+    assert LINE.hint("theme ") == "theme [NAME]: help of theme  dark  light"
+    assert LINE.hint("st") == "stop  steps.copy"
+    assert LINE.hint("xyzzy") == "unknown"
+
+
+@given(st.text(max_size=20))
+def test_no_line_is_too_odd(line):
+    LINE.hint(line)
+    try:
+        LINE.find(line)
+    except UnknownCommandError as error:
+        assert str(error)

@@ -1,0 +1,209 @@
+"""The registry of keys, and what the settings make of it."""
+
+import re
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from agentdash.sessions.config import load_config
+from agentdash.sessions.errors import ConfigError
+from agentdash.sessions.model import Status
+from agentdash.tui.actions import ACTIONS, REGISTRY, Place, possible
+from agentdash.tui.footer import CHANGES, ONE_STEP, WRITING, footer, said
+from agentdash.tui.key_names import shown
+from agentdash.tui.keymap import DEFAULT, NEVER, Keymap, UnusableKeyError, keymap, keys_in_force
+from agentdash.tui.screens.help import help_text, matching, sections
+from pilot.fakes import session
+
+RUNNING = session("running1", Status.RUNNING, "split it", created=1)
+
+EATEN = {
+    "ctrl+a": "screen's prefix",
+    "ctrl+b": "tmux's prefix",
+    "ctrl+s": "flow control",
+    "ctrl+q": "flow control",
+    "ctrl+z": "job control",
+    "ctrl+o": "the terminal of BSD and macOS",
+    "ctrl+backslash": "SIGQUIT",
+    "ctrl+v": "paste in Windows Terminal",
+    "shift+up": "scrolling", "shift+down": "scrolling", "shift+left": "tabs", "shift+right": "tabs",
+    "ctrl+enter": "Enter without the Kitty protocol", "shift+enter": "Enter without the Kitty protocol",
+}  # fmt: skip
+
+
+def refused(stated):
+    with pytest.raises(UnusableKeyError) as raised:
+        keymap(stated)
+    return raised.value.path, str(raised.value)
+
+
+def test_no_default_key_is_eaten_on_its_way():
+    taken = {(action.id, key) for action in REGISTRY.values() for key in action.keys.split(",") if key in EATEN}
+    assert taken == {("suspend", "ctrl+z")}  # which is what ctrl+z is for
+
+
+def test_the_defaults_are_keys_by_their_right_names():
+    for action in REGISTRY.values():
+        assert action.help
+        for key in action.keys.split(","):
+            assert key == "space" or len(shown(key)) < len(key) or key in shown(key).lower() or len(key) == 1, key
+
+
+def test_no_default_does_two_things_in_the_same_pane():
+    for place in Place:
+        narrow = [action for action in REGISTRY.values() if action.where == {place}]
+        for one, other in combinations(narrow, 2):
+            assert not set(one.keys.split(",")) & set(other.keys.split(",")), (place, one.id, other.id)
+
+
+def test_without_settings_the_defaults_are_in_force():
+    assert keymap({}) == DEFAULT
+    assert DEFAULT.for_textual() == {}
+    assert DEFAULT.names(REGISTRY["table.down"]) == "j Down"
+
+
+def test_an_action_gets_a_key_several_or_none():
+    made = keymap({"stop": "ctrl+x", "table.down": ["ctrl+n", "down"], "archive": "", "steps": {"copy": "f5"}})
+    assert made.for_textual() == {
+        "stop": "ctrl+x", "table.down": "ctrl+n,down", "archive": NEVER, "steps.copy": "f5",
+    }  # fmt: skip
+    assert made.name("stop") == "Ctrl+X"
+    assert made.name("archive") == ":archive"
+
+
+def test_two_actions_can_change_their_keys():
+    made = keymap({"theme": "f2", "mouse": "t"})
+    assert made.name("theme") == "F2"
+    assert made.name("mouse") == "t"
+
+
+def test_an_unknown_action_says_what_is_near():
+    assert refused({"stpo": "x"}) == (
+        ("stpo",),
+        "Unknown action 'stpo'. Did you mean stop or step.down? All of them: agentdash keys.",
+    )
+    assert "table.page_down" in refused({"page_down": "x"})[1]
+    assert refused({"table": {"dwn": "x"}})[0] == ("table", "dwn")
+
+
+def test_an_unknown_key_says_how_keys_are_written():
+    path, why = refused({"stop": "hyper+x"})
+    assert path == ("stop",)
+    assert why.startswith("Unknown key 'hyper+x'. Keys are written like x, X, ?")
+
+
+def test_a_clash_names_both_actions_and_where():
+    path, why = refused({"stop": "n"})
+    assert path == ("stop",)
+    assert why == (
+        "n cannot be stop: it is new_session (start a session) in table, steps, step; "
+        "give new_session another key too, or none."
+    )
+    assert "it is steps.fold" in refused({"stop": "z"})[1]
+    assert "it is table.mark" in refused({"stop": "space"})[1]
+    both = refused({"stop": "f7", "kill": "f7"})[1]
+    assert "stop" in both
+    assert "kill" in both
+
+
+def test_the_same_key_in_two_panes_is_no_clash():
+    keymap({"table.first": "ctrl+t", "steps.first": "ctrl+t"})
+
+
+@pytest.mark.parametrize("key", ["escape", "ctrl+c", "tab"])
+def test_some_keys_are_not_to_be_had(key):
+    assert "which keeps it" in refused({"stop": key})[1]
+
+
+def test_what_must_keep_its_keys_keeps_them():
+    assert refused({"back": "x"})[1] == "back keeps its keys (Esc)."
+    assert "keeps its keys" in refused({"prompt.send": "f5"})[1]
+
+
+def test_typing_stays_typing():
+    assert refused({"prompt.new_line": "x"})[1] == "x writes in a prompt and can do nothing else there."
+    keymap({"stop": "Q"})  # in a prompt it is text
+
+
+def test_a_key_that_a_prompt_has_is_refused_to_the_screen_around_it():
+    assert "it is prompt.new_line" in refused({"stop": "ctrl+j"})[1]
+
+
+def test_the_footer_says_the_keys_in_force():
+    made = keymap({"stop": "Q", "archive": "", "new_session": ""})
+    told = dict(footer(made, RUNNING, 200))
+    assert told["Q"] == "stop"
+    assert "x" not in told
+    assert "new" not in told.values()
+
+
+def test_a_key_that_means_something_else_in_the_steps_is_not_in_their_footer():
+    assert ("n", "new") in footer(DEFAULT, RUNNING, 300)
+    assert ("n", "new") not in footer(DEFAULT, RUNNING, 300, reading=True)
+
+
+@pytest.mark.parametrize("pairs", [WRITING, ONE_STEP, CHANGES])
+def test_lines_of_keys_follow_the_settings(pairs):
+    assert len(said(DEFAULT, pairs)) == len(pairs)
+    gone = [name for names, _ in pairs for name in names.split() if not REGISTRY[name].fixed]
+    assert len(said(Keymap(dict.fromkeys(gone, ())), pairs)) < len(pairs)
+
+
+def all_lines(found):
+    return [f"{keys} {told}" for _, pairs in found for keys, told in pairs]
+
+
+def test_the_help_has_every_action_once():
+    lines = all_lines(sections(DEFAULT, Place.TABLE))
+    assert sorted(lines) == sorted(f"{DEFAULT.names(action)} {action.help}" for action in REGISTRY.values())
+
+
+def test_the_help_says_the_keys_in_force_and_how_to_reach_what_has_none():
+    lines = all_lines(sections(keymap({"stop": "Q", "archive": ""}), Place.TABLE))
+    assert any(line.startswith("Q stop the session") for line in lines)
+    assert ":archive put it out of the way, for good" in lines
+
+
+def test_the_help_shows_first_what_is_valid_here():
+    assert next(iter(sections(DEFAULT, Place.TABLE)))[0] == "sessions"
+    assert next(iter(sections(DEFAULT, Place.STEPS)))[0] == "steps"
+    assert next(iter(sections(DEFAULT, Place.PROMPT)))[0] == "prompt"
+    assert ":new_session start a session" in all_lines(sections(DEFAULT, Place.STEPS))  # n: the next match
+
+
+def test_the_help_is_filtered_by_key_and_by_word():
+    found = list(sections(DEFAULT, Place.TABLE))
+    assert all_lines(matching(found, "x")) == ["x stop the session and all its processes (asks first)"]
+    assert "D move the session to the trash (asks first)" in all_lines(matching(found, "TRASH"))
+    assert all_lines(matching(found, "/trash")) == all_lines(matching(found, "trash"))
+    assert "Nothing has that" in help_text(matching(found, "xyzzy")).plain
+
+
+def test_a_dashboard_that_only_looks_offers_nothing_that_changes():
+    for action in ACTIONS:
+        if action.changes:
+            assert not possible(action.id, RUNNING, read_only=True)
+    labels = {label for _, label in footer(DEFAULT, RUNNING, 300, read_only=True)}
+    assert not labels & {action.label for action in ACTIONS if action.changes}
+    assert "help" in labels
+    told = all_lines(sections(DEFAULT, Place.TABLE, read_only=True))
+    assert not any("stop the session" in line for line in told)
+
+
+def test_a_broken_line_is_an_error_with_its_place(tmp_path):
+    path = tmp_path / "config.toml"
+    path.write_text('[dashboard]\n\n[keys]\n"table.down" = "j"\nstop = "n"\n')
+    config = load_config(path)
+    with pytest.raises(ConfigError) as raised:
+        keys_in_force(config, path)
+    assert str(raised.value).startswith(f"{path}:5: keys.stop: n cannot be stop: it is new_session")
+
+
+def test_the_default_keys_of_the_readme_are_true():
+    text = (Path(__file__).parents[2] / "README.md").read_text()
+    rows = re.findall(r"^\| (`.*?) \| ", text, re.MULTILINE)
+    written = [key.replace("\\", "") for row in rows for key in re.findall(r"`([^`]+)`", row)]
+    known = {shown(key) for action in REGISTRY.values() for key in action.keys.split(",")}
+    assert len(written) > 30
+    assert [key for key in written if key not in known] == []

@@ -1,0 +1,63 @@
+"""The keys that are valid now, on the last line: as many as fit."""
+
+from collections.abc import Iterable
+
+from ..sessions.model import Session
+from .actions import REGISTRY, TABLE_ACTIONS, VIEWER_ACTIONS, Place, here, possible
+from .key_names import shown
+from .keymap import Keymap
+
+Pairs = list[tuple[str, str]]
+"""Keys, and what they do."""
+
+Said = tuple[tuple[str, str], ...]
+"""Actions that stand together, by their ids with blanks between, and what is said of them."""
+
+WRITING: Said = (
+    ("prompt.send", "send"), ("prompt.new_line", "new line"), ("prompt.leave", "back"), ("prompt.earlier", "earlier"),
+)  # fmt: skip
+ONE_STEP: Said = (
+    ("step.previous step.next", "other step"), ("step.down step.up", "scroll"), ("steps.source", "source"),
+    ("steps.page_step", "pager"), ("steps.copy", "copy"), ("steps.copy_part", "copy part"), ("steps.raw", "raw"),
+    ("back", "back"),
+)  # fmt: skip
+CHANGES: Said = (
+    ("files.open", "diffs"), ("files.edit", "editor"), ("files.copy", "copy path"), ("files.step", "its step"),
+    ("files.look_again", "look again"), ("back", "back"),
+)  # fmt: skip
+
+
+_LAST = 2
+"""The last actions of a screen, help and quit, stand last."""
+
+
+def said(keymap: Keymap, pairs: Iterable[tuple[str, str]]) -> Pairs:
+    """Keys and words, without what has no key."""
+    told = []
+    for names, label in pairs:
+        firsts = [keymap.name(name) for name in names.split() if keymap.keys(REGISTRY[name])]
+        if firsts:
+            told.append((" ".join(firsts), label))
+    return told
+
+
+def footer(
+    keymap: Keymap,
+    session: Session | None,
+    width: int,
+    *,
+    reading: bool = False,
+    table: bool = True,
+    read_only: bool = False,
+) -> Pairs:
+    """Keys and labels of what can be done now; what reading needs stands before the rest."""
+    taken = keymap.taken(Place.STEPS if reading else Place.TABLE)
+    usual = (action for action in here(table=table) if possible(action.id, session, read_only=read_only))
+    own = [(action, keymap.keys(action)) for action in (VIEWER_ACTIONS if reading else TABLE_ACTIONS if table else ())]
+    found = [(action, keymap.keys(action, taken)) for action in usual]
+    # Nobody looks for the way out in the middle of a line.
+    found = [*own, *found] if reading else [*found[:-_LAST], *own, *found[-_LAST:]]
+    told = [(action, shown(keys[0])) for action, keys in found if action.weight and keys]
+    while told and sum(len(key) + len(action.label) + 4 for action, key in told) - 3 > width:
+        told.remove(min(told, key=lambda pair: pair[0].weight))
+    return [(key, action.label) for action, key in told]
