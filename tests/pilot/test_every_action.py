@@ -189,7 +189,7 @@ async def keeps_above(d, keys):
 async def shows_settings(d, keys):
     await keys("settings")
     await d.screen(SettingsScreen)
-    await d.shows("dashboard")
+    await d.shows("default_agent")
 
 
 @scenario("processes")
