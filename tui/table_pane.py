@@ -171,7 +171,7 @@ class TablePane(Vertical):
 
     def action_columns(self) -> None:
         """Choose, order and size the columns."""
-        self.app.push_screen(ColumnsScreen(self._memory.now.choice, self._choose_columns))
+        self.app.push_screen(ColumnsScreen(self._memory.now.choice, self.table.size.width, self._choose_columns))
 
     def _choose_columns(self, choice: Choice) -> None:
         self.table.show_columns(choice)

@@ -45,13 +45,14 @@ def table_bar(
 
 def _order(arrangement: Arrangement) -> str:
     usual = Arrangement()
-    told = [] if arrangement.grouping is Grouping.FLAT else [_GROUPED[arrangement.grouping]]
+    told = [] if arrangement.grouping is Grouping.FLAT else [GROUPED[arrangement.grouping]]
     if arrangement.sort != usual.sort or arrangement.reverse:
         told.append(f"by {arrangement.sort}{', reversed' if arrangement.reverse else ''}")
     return " ".join(told)
 
 
-_GROUPED = {Grouping.TREE: "as a tree", Grouping.FOLDER: "in folders", Grouping.AGENT: "in agents"}
+GROUPED = {Grouping.TREE: "as a tree", Grouping.FOLDER: "by folder", Grouping.AGENT: "by agent"}
+"""How rows are put together, in words."""
 
 
 def _fitting(parts: list[tuple[str, str]], width: int) -> Content:

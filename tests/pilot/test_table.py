@@ -142,7 +142,7 @@ async def test_groups_and_the_tree_fold(dashboard):
         await d.press("T")
         await d.shows("▾ claude  2 sessions")
         await d.press("T")
-        await d.until(lambda: "in agents" not in d.text())
+        await d.until(lambda: "▾ claude" not in d.text())
 
 
 async def test_w_goes_round_what_needs_somebody(dashboard):

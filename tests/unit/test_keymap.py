@@ -155,27 +155,42 @@ def all_lines(found):
 
 
 def test_the_help_has_every_action_once():
-    lines = all_lines(sections(DEFAULT, Place.TABLE))
-    assert sorted(lines) == sorted(f"{DEFAULT.names(action)} {action.help}" for action in REGISTRY.values())
+    told = [pair for _, pairs in sections(DEFAULT, Place.TABLE) for pair in pairs]
+    assert len(told) == len(REGISTRY)
+    expected = sorted((DEFAULT.names(action), action.help) for action in REGISTRY.values())
+    for (keys, what), (theirs, help_) in zip(sorted(told, key=_without_label), expected, strict=True):
+        assert keys == theirs
+        assert what.endswith(help_)
+
+
+def _without_label(pair):
+    """A line of the help as the registry has it."""
+    keys, what = pair
+    label, colon, rest = what.partition(": ")
+    return keys, rest if colon and label in {action.label for action in REGISTRY.values()} else what
 
 
 def test_the_help_says_the_keys_in_force_and_how_to_reach_what_has_none():
     lines = all_lines(sections(keymap({"stop": "Q", "archive": ""}), Place.TABLE))
     assert any(line.startswith("Q stop the session") for line in lines)
-    assert ":archive put it out of the way, for good" in lines
+    assert ":archive archive: put it out of the way, for good" in lines
 
 
 def test_the_help_shows_first_what_is_valid_here():
     assert next(iter(sections(DEFAULT, Place.TABLE)))[0] == "sessions"
     assert next(iter(sections(DEFAULT, Place.STEPS)))[0] == "steps"
     assert next(iter(sections(DEFAULT, Place.PROMPT)))[0] == "prompt"
-    assert ":new_session start a session" in all_lines(sections(DEFAULT, Place.STEPS))  # n: the next match
+    assert ":new_session new: start a session" in all_lines(sections(DEFAULT, Place.STEPS))  # n: the next match
 
 
 def test_the_help_is_filtered_by_key_and_by_word():
     found = list(sections(DEFAULT, Place.TABLE))
     assert all_lines(matching(found, "x")) == ["x stop the session and all its processes (asks first)"]
-    assert "D move the session to the trash (asks first)" in all_lines(matching(found, "TRASH"))
+    assert all_lines(matching(found, "archive")) == [
+        "A archive: put it out of the way, for good",
+        "u undo: bring back what was deleted or archived last",
+    ]
+    assert "D delete: move the session to the trash (asks first)" in all_lines(matching(found, "TRASH"))
     assert all_lines(matching(found, "/trash")) == all_lines(matching(found, "trash"))
     assert "Nothing has that" in help_text(matching(found, "xyzzy")).plain
 

@@ -11,7 +11,7 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from ...widgets.columns import COLUMNS, USUAL, Choice
+from ...widgets.columns import COLUMNS, USUAL, Choice, columns
 from ...widgets.paint import MUTED
 
 WIDEST = 60
@@ -32,8 +32,10 @@ class ColumnsScreen(ModalScreen[None]):
         Binding("0", "usual", "as usual", show=False),
     ]
 
-    def __init__(self, choice: Choice, changed: Callable[[Choice], None]) -> None:
+    def __init__(self, choice: Choice, width: int, changed: Callable[[Choice], None]) -> None:
+        """``width`` is the table's, in cells; ``changed`` is told of each change."""
         super().__init__()
+        self._width = width
         self._changed = changed
         self._list = OptionList(id="columns")
         self._take(choice)
@@ -55,6 +57,7 @@ class ColumnsScreen(ModalScreen[None]):
         self._fill(0)
 
     def _fill(self, at: int) -> None:
+        self._fitting = {column.heading for column in columns(self._width, self._choice)}
         self._list.clear_options()
         self._list.add_options(Option(self._line(name), id=name) for name in self._names)
         self._list.highlighted = at
@@ -63,7 +66,18 @@ class ColumnsScreen(ModalScreen[None]):
         column = COLUMNS[name]
         mark = "x" if name in self._shown else " "
         width = self._widths.get(name, column.width)
-        return Content.assemble(f"[{mark}] ", (f"{name:<8}", "bold"), (f" {width:>2}  {column.help}", MUTED))
+        hidden = name in self._shown and name not in self._fitting
+        return Content.assemble(
+            f"[{mark}] ",
+            (f"{name:<8}", "bold"),
+            (f" {width:>2}  {column.help}", MUTED),
+            ("  no room now" if hidden else "", "$text-warning"),
+        )
+
+    @property
+    def _choice(self) -> Choice:
+        widths = tuple((name, width) for name, width in self._widths.items() if width != COLUMNS[name].width)
+        return Choice(tuple(name for name in self._names if name in self._shown), widths)
 
     def action_go(self, rows: int) -> None:
         """Another column."""
@@ -95,5 +109,4 @@ class ColumnsScreen(ModalScreen[None]):
 
     def _tell(self, at: int) -> None:
         self._fill(at)
-        widths = tuple((name, width) for name, width in self._widths.items() if width != COLUMNS[name].width)
-        self._changed(Choice(tuple(name for name in self._names if name in self._shown), widths))
+        self._changed(self._choice)

@@ -106,7 +106,13 @@ def sections(keymap: Keymap, place: Place, tour: Tour = (), *, read_only: bool =
 
 
 def _told(keymap: Keymap, actions: Iterable[Action], taken: Collection[str] = ()) -> list[tuple[str, str]]:
-    return [(keymap.names(action, taken), action.help) for action in actions]
+    return [(keymap.names(action, taken), _what(action)) for action in actions]
+
+
+def _what(action: Action) -> str:
+    """What it does, and the name that people look for where that says it otherwise."""
+    named = not action.label or action.label.casefold() in action.help.casefold()
+    return action.help if named else f"{action.label}: {action.help}"
 
 
 def matching(found: Iterable[Section], text: str) -> Iterator[Section]:

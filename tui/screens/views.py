@@ -13,8 +13,10 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from ...sessions.text import one_line
+from ...widgets.arrangement import Grouping
 from ...widgets.paint import MUTED
 from ...widgets.recall_input import RecallInput
+from ...widgets.table_bar import GROUPED
 from ..views import BUILT_IN, QUICK, View
 
 NAME_CHARACTERS = 40
@@ -88,6 +90,6 @@ class ViewsScreen(ModalScreen[View | None]):
 def describe(view: View) -> str:
     """What a view shows, in a few words."""
     parts = [view.filter, QUICK.get(view.quick, ("", ""))[0], view.folder and f"only {view.folder}"]
-    parts.append("" if view.grouping == "flat" else f"as {view.grouping}")
+    parts.append("" if view.grouping is Grouping.FLAT else GROUPED[view.grouping])
     parts.append("" if view.sort == "attention" and not view.reverse else f"by {view.sort}{' reversed' * view.reverse}")
     return one_line("  ".join(part for part in parts if part), 60) or "everything, what needs you first"
