@@ -436,6 +436,10 @@ class SessionTable(ScrollView, can_focus=True):
         self._highlight()
 
     def _highlight(self) -> None:
+        # From our own queue: a message that our parent's handler posts here would go no further than to the parent.
+        self.call_later(self._tell_highlighted)
+
+    def _tell_highlighted(self) -> None:
         session = self.selected
         self.post_message(self.Highlighted(session.id if session else None))
 

@@ -3,6 +3,7 @@
 After a change that was meant: ``pytest tests/pilot/test_snapshots.py --snapshot-update``, and look at the difference.
 """
 
+import time
 from string import ascii_letters, digits
 
 import pytest
@@ -34,6 +35,8 @@ def screen(snapshot):
 def fixed_words(manager, monkeypatch):
     """Nothing on the screen depends on where and when the test runs."""
     monkeypatch.setenv("HOME", str(manager.home.parent))
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
     monkeypatch.setattr("agentdash.tui.screens.stopping.monotonic", lambda: 0.0)
 
 
@@ -64,7 +67,9 @@ async def ready(d):
     await d.pilot.pause()
 
 
-@pytest.mark.parametrize("size", [(160, 45), (120, 40), (80, 24), (50, 24), (30, 8)], ids="{0[0]}x{0[1]}".format)
+@pytest.mark.parametrize(
+    "size", [(200, 50), (160, 45), (120, 35), (80, 24), (50, 24), (30, 8)], ids="{0[0]}x{0[1]}".format
+)
 async def test_main(dashboard, screen, size):
     async with dashboard(size=size) as d:
         await ready(d)

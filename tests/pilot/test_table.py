@@ -38,6 +38,13 @@ async def test_words_and_fields_choose_while_they_are_typed(dashboard):
         assert "Esc clears" not in d.text()
 
 
+async def test_the_steps_are_those_of_the_row_that_a_filter_left(dashboard):
+    async with dashboard() as d:
+        await d.press("slash", *"dark")
+        await d.shows("task of failed01")
+        await d.shows("add dark mode   failed")
+
+
 async def test_escape_while_typing_takes_the_former_filter_back(dashboard):
     async with dashboard() as d:
         await d.press("slash", *"dark", "enter")

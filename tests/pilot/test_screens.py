@@ -1,0 +1,62 @@
+"""Every screen beside the steps in three sizes, as text and styles; renewed like ``test_snapshots.py``."""
+
+import pytest
+from msgspec import structs
+
+from agentdash.sessions.model import Status
+from agentdash.tui.log import Log
+from pilot.fakes import SESSIONS, T0, session
+from pilot.test_snapshots import drawn, fixed_words, ready, screen
+
+__all__ = ["fixed_words", "screen"]
+
+SIZES = pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 24)], ids="{0[0]}x{0[1]}".format)
+SCREENS = {
+    "filter": (["slash", *"state:failed,done !web"], "1 of 5"),
+    "filter-wrong": (["slash", *"stat:failed"], "did you mean"),
+    "nothing": (["5"], "Nothing matches."),
+    "marks": (["v", "j", "j", "v"], "3 marked"),
+    "folders": (["T", "T", "G"], "code/web  1 session"),
+    "sort": (["s"], "dearest"),
+    "columns": (["C"], "Space shows"),
+    "views": (["V"], "dearest first"),
+    "several": (["asterisk", "x"], "Stop 2 sessions?"),
+    "processes": (["p"], "codex exec"),
+    "rename": (["r"], "Rename"),
+    "command": (["colon", *"sto"], ":sto"),
+    "log": (["t", "L"], "Theme: light"),
+    "settings": (["comma"], "default_agent"),
+    "help": (["question_mark", *"mark"], "mark all"),
+    "quick": (["1"], "3 of 5"),
+}
+"""The keys that lead there, and a text by which it is known."""
+
+
+@SIZES
+@pytest.mark.parametrize("name", SCREENS)
+async def test_screen(dashboard, screen, name, size, monkeypatch):
+    monkeypatch.setattr("agentdash.tui.requests.Log", lambda: Log(lambda: T0))
+    keys, text = SCREENS[name]
+    async with dashboard(size=size) as d:
+        await ready(d)
+        await d.press(*keys)
+        await d.shows(text)
+        d.app.clear_notifications()
+        await d.until(lambda: "Theme: light" not in d.text() or name == "log")
+        await d.pilot.pause()
+        assert drawn(d.app) == screen
+
+
+@SIZES
+async def test_a_family_with_what_is_stuck_denied_and_pinned(dashboard, screen, manager, size):
+    manager.put(session("child001", Status.RUNNING, "extract users", created=0, parent="stopped1"))
+    manager.put(structs.replace(SESSIONS[3], stuck="`pytest -q` failed 4 times in a row", stuck_at=T0 - 9000))
+    manager.put(structs.replace(SESSIONS[2], denied=2, reason="2 permissions denied: Bash, Write"))
+    manager.put(structs.replace(SESSIONS[4], pinned_at=T0))
+    async with dashboard(size=size) as d:
+        await d.press("T")
+        await d.shows("extract users")
+        if size[0] >= 70:
+            await d.shows("task of stopped1")
+        await d.pilot.pause()
+        assert drawn(d.app) == screen
