@@ -5,35 +5,39 @@ as "no settings" would also drop the permissions its owner asked for.
 """
 
 import os
-import shutil
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn, TypeVar, get_args
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct, field, structs, to_builtins
 
 from .agents.base import AgentSettings, Ladder, StopSettings
 from .agents.table import AGENTS, agent_named
+from .attention import AttentionSettings
+from .config_source import Source, explained
 from .errors import ConfigError, UsageError
 from .limits import Limits
-from .toml_lines import error_line, line_of
+from .notices.settings import NotifySettings
+from .presets import Preset
+from .tables import merged
+from .toml_lines import line_of
 
-T = TypeVar("T")
-
-_HEADER = """\
-# Settings of agentdash, read at every start and every follow-up.
-# [agents.<name>] is checked against what that agent takes; an unknown key is an error.
-
-"""
+PROFILE = "AGENTDASH_PROFILE"
+"""The variable that names the profile; recorded with a session, so that its later turns have the same settings."""
 
 
 class QueueSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[queue]``: how much may be at work at once."""
 
-    max_running: Annotated[int, Meta(ge=1)] = 4 * (os.cpu_count() or 1)
-    """Sessions at work at once; more of them wait in the order in which they were asked for."""
+    max_running: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description="Sessions at work at once; more of them wait in the order in which they were asked for.",
+            extra={"default": "4 for each processor"},
+        ),
+    ] = 4 * (os.cpu_count() or 1)
 
 
 Theme = Literal["dark", "light", "safe-dark", "safe-light", "terminal"]
@@ -42,20 +46,31 @@ Theme = Literal["dark", "light", "safe-dark", "safe-light", "terminal"]
 class DashboardSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[dashboard]``: how the screen looks."""
 
-    theme: Theme = "dark"
-    """``safe-…`` keeps apart what colour-blind people confuse; ``terminal`` takes the terminal's own 16 colours."""
-    mouse: bool = False
-    """Whether clicks and the wheel go to the dashboard; the terminal's own selection then needs Shift."""
-    read_only: Annotated[
+    theme: Annotated[
+        Theme,
+        Meta(
+            description="The colours; safe-… keeps apart what colour-blind people confuse, and terminal takes the"
+            " terminal's own 16."
+        ),
+    ] = "dark"
+    mouse: Annotated[
         bool,
-        Meta(description="Whether the dashboard only looks: no key, no command changes a session or its read marker."),
+        Meta(
+            description="Whether clicks and the wheel go to the dashboard; the terminal's own selection then needs"
+            " Shift."
+        ),
+    ] = False
+    read_only: Annotated[
+        bool, Meta(description="Whether the dashboard only looks: nothing in it changes a session or its read marker.")
     ] = False
 
 
 Keys = Annotated[
     dict[str, str | list[str] | dict[str, str | list[str]]],
     Meta(
-        description="A key or several for an action, by its name (`agentdash keys`); an empty text takes its keys away."
+        description="A key or several for an action of the dashboard, by its name; an empty text takes its keys away.",
+        examples=["Q"],
+        extra={"default": "as `agentdash keys` shows"},
     ),
 ]
 """``[keys]``: the front end that has the actions knows their names and says which line cannot be used."""
@@ -68,20 +83,27 @@ class _File(Struct, kw_only=True, forbid_unknown_fields=True):
     agents: dict[str, Any] = field(default_factory=dict)
     stop: StopSettings = field(default_factory=StopSettings)
     limits: Limits = field(default_factory=Limits)
+    attention: AttentionSettings = field(default_factory=AttentionSettings)
     queue: QueueSettings = field(default_factory=QueueSettings)
     dashboard: DashboardSettings = field(default_factory=DashboardSettings)
+    notify: NotifySettings = field(default_factory=NotifySettings)
+    presets: dict[str, Any] = field(default_factory=dict)
+    profiles: dict[str, Any] = field(default_factory=dict)
     keys: Keys = field(default_factory=dict)
 
 
 class Config(Struct, frozen=True, kw_only=True):
     """All settings; ``agents`` holds only the sections that the file has."""
 
-    default_agent: str = "codex"
+    default_agent: Annotated[str, Meta(description="The agent that is started when none is named.")] = "codex"
     agents: dict[str, AgentSettings] = field(default_factory=dict)
     stop: StopSettings = field(default_factory=StopSettings)
     limits: Limits = field(default_factory=Limits)
+    attention: AttentionSettings = field(default_factory=AttentionSettings)
     queue: QueueSettings = field(default_factory=QueueSettings)
     dashboard: DashboardSettings = field(default_factory=DashboardSettings)
+    notify: NotifySettings = field(default_factory=NotifySettings)
+    presets: dict[str, Preset] = field(default_factory=dict)
     keys: Keys = field(default_factory=dict)
 
     def ladder_for(self, agent_ladder: Ladder, settings: AgentSettings) -> Ladder:
@@ -97,9 +119,9 @@ class Config(Struct, frozen=True, kw_only=True):
         kind = agent_named(agent_name).settings_type
         stated: Mapping[str, Any] = to_builtins(self.agents.get(agent_name) or kind())
         try:
-            return msgspec.convert(_merged(stated, overrides), kind)
+            return msgspec.convert(merged(stated, overrides), kind)
         except msgspec.ValidationError as error:
-            key, why = _explained(error, kind)
+            key, why = explained(error, kind)
             raise UsageError(f"Option {key or '?'} of {agent_name}: {why}") from None
 
 
@@ -113,37 +135,82 @@ def config_path() -> Path:
     return user_config_path("agentdash", appauthor=False) / "config.toml"
 
 
-def load_config(path: Path | None = None) -> Config:
+class Loaded(Struct, frozen=True, kw_only=True):
+    """The settings, and what the file says of them."""
+
+    config: Config
+    path: Path
+    text: str
+    stated: Mapping[str, Any]
+    """The file without its profiles."""
+    profiles: Mapping[str, Any]
+    profile: str | None = None
+    """The profile that is laid over the rest."""
+
+
+def load_config(path: Path | None = None, profile: str | None = None) -> Config:
     """Read and check the settings; a missing file means the defaults.
 
+    Args:
+        path: the file; None takes ``$AGENTDASH_CONFIG`` or the platform's.
+        profile: what is laid over the rest; None takes ``$AGENTDASH_PROFILE``, and "" nothing.
+
     Raises:
-        ConfigError: the file cannot be read or holds something that cannot be used.
+        ConfigError: the file cannot be read or holds something that cannot be used, or has no such profile.
     """
-    path = path or config_path()
-    text = _read(path)
-    try:
-        data = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # tomllib's own error, a number of 5,000 digits, 5,000 brackets
-        raise ConfigError(f"{path}:{error_line(str(error), text)}: {error}") from None
-    source = _Source(path, text)
-    file = source.convert(data, _File, ())
-    if file.default_agent not in AGENTS:
-        source.fail(("default_agent",), _unknown_agent(file.default_agent))
-    return Config(
-        default_agent=file.default_agent,
-        agents=_sections(source, file.agents),
-        stop=file.stop,
-        limits=file.limits,
-        queue=file.queue,
-        dashboard=file.dashboard,
-        keys=file.keys,
+    return read_settings(path, profile).config
+
+
+def read_settings(path: Path | None = None, profile: str | None = None) -> Loaded:
+    """The settings with the file that they come from; see :func:`load_config`.
+
+    All profiles are checked, not only the one that is chosen.
+    """
+    source = Source(path or config_path())
+    name = (os.environ.get(PROFILE) if profile is None else profile) or None
+    file = _checked(source, source.data, ())
+    for other, stated in file.profiles.items():
+        inner = _checked(source, stated, ("profiles", other))
+        if inner.profiles:
+            source.fail(("profiles", other, "profiles"), "A profile holds no profiles.")
+    if name is not None and name not in file.profiles:
+        raise ConfigError(f"{source.path}: {_unknown_profile(name, file.profiles)}")
+    stated = {key: value for key, value in source.data.items() if key != "profiles"}
+    config = _config(source, merged(stated, file.profiles[name] if name else {}))
+    return Loaded(
+        config=config, path=source.path, text=source.text, stated=stated, profiles=file.profiles, profile=name
     )
 
 
-def unusable(key: tuple[str, ...], why: str, path: Path | None = None) -> ConfigError:
+def unusable(loaded: Loaded, key: tuple[str, ...], why: str) -> ConfigError:
     """The error about a setting that only whoever uses it can judge, with the place where it stands."""
-    path = path or config_path()
-    return ConfigError(f"{path}:{line_of(_read(path), key)}: {'.'.join(key)}: {why}")
+    inner: Any = loaded.profiles.get(loaded.profile or "")
+    for part in key:
+        inner = inner.get(part) if isinstance(inner, Mapping) else None
+    place = key if inner is None else ("profiles", loaded.profile or "", *key)
+    line = line_of(loaded.text, place)
+    return ConfigError(f"{loaded.path}:{line}: {'.'.join(place)}: {why}", line)
+
+
+def _checked(source: Source, stated: Any, place: tuple[str, ...]) -> _File:
+    """The file, or a profile of it, section by section."""
+    file = source.convert(stated, _File, place)
+    if file.default_agent not in AGENTS:
+        source.fail((*place, "default_agent"), _unknown_agent(file.default_agent))
+    _sections(source, file.agents, place)
+    _presets(source, file.presets, place)
+    return file
+
+
+def _config(source: Source, stated: Mapping[str, Any]) -> Config:
+    """What was checked, with each agent's section as the agent's own type."""
+    file = source.convert(stated, _File, ())
+    same = {f.name: getattr(file, f.name) for f in structs.fields(Config)}
+    config = Config(**same | {"agents": _sections(source, file.agents), "presets": _presets(source, file.presets)})
+    for name, preset in config.presets.items():
+        kind = agent_named(preset.agent or config.default_agent).settings_type
+        source.convert(preset.options, kind, ("presets", name, "options"))
+    return config
 
 
 def in_force(config: Config) -> Config:
@@ -164,126 +231,40 @@ def _in_force(config: Config, name: str) -> AgentSettings:
 
 def as_toml(config: Config) -> str:
     """The settings as a file that would give the same ones."""
+    return tables_as_toml(to_builtins(config))
+
+
+def tables_as_toml(tables: Mapping[str, Any]) -> str:
+    """Nested tables as TOML; what is not set is left out."""
     import tomli_w
 
-    return tomli_w.dumps(_without_null(to_builtins(config)))
+    return tomli_w.dumps(_without_null(tables))
 
 
-def write_default(path: Path) -> None:
-    """Write a first file with the agents that are installed; an existing one is never touched.
-
-    Raises:
-        UsageError: there is a file already.
-        ConfigError: it cannot be written.
-    """
-    text = _HEADER + as_toml(_default())
-    if path.exists():
-        raise UsageError(f"{path} exists already; it was left as it is.")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # O_EXCL: what somebody else writes in the same moment is not replaced either.
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be written: {error.strerror}.") from None
-
-
-class _Source:
-    """The text of the file, to say where in it a complaint belongs."""
-
-    def __init__(self, path: Path, text: str) -> None:
-        self._path = path
-        self._text = text
-
-    def convert(self, data: Any, kind: type[T], section: tuple[str, ...]) -> T:
-        try:
-            return msgspec.convert(data, kind)
-        except msgspec.ValidationError as error:
-            key, why = _explained(error, kind)
-            self.fail((*section, *key.split(".")) if key else section, why)
-
-    def fail(self, key: tuple[str, ...], why: str) -> NoReturn:
-        line = line_of(self._text, key)
-        raise ConfigError(f"{self._path}:{line}: {'.'.join(key)}: {why}")
-
-
-def _read(path: Path) -> str:
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        return ""
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}.") from None
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise ConfigError(f"{path}:{line}: the file is not UTF-8 text.") from None
-
-
-def _sections(source: _Source, stated: Mapping[str, Any]) -> dict[str, AgentSettings]:
+def _sections(source: Source, stated: Mapping[str, Any], place: tuple[str, ...] = ()) -> dict[str, AgentSettings]:
     sections = {}
     for name, values in stated.items():
         if name not in AGENTS:
-            source.fail(("agents", name), _unknown_agent(name))
-        sections[name] = source.convert(values, agent_named(name).settings_type, ("agents", name))
+            source.fail((*place, "agents", name), _unknown_agent(name))
+        sections[name] = source.convert(values, agent_named(name).settings_type, (*place, "agents", name))
     return sections
 
 
-def _explained(error: msgspec.ValidationError, kind: type) -> tuple[str, str]:
-    """Which key a validation error means, and what is wrong in words."""
-    why, _, where = str(error).partition(" - at `$")
-    key = where.rstrip("`").lstrip(".").removesuffix("[...]").rstrip(".")
-    head, _, name = why.partition(" unknown field ")
-    if head != "Object contains":
-        choices = _choices(kind, key) if why.startswith("Invalid enum value") else ""
-        return key, why.replace("`", "").replace(" | null", "") + "." + choices  # TOML has no null
-    at = _type_at(kind, key)
-    known = [f.encode_name for f in structs.fields(at)] if isinstance(at, type) else []
-    name = name.strip("`")
-    hint = f" Known keys: {', '.join(known)}." if known else ""
-    return f"{key}.{name}" if key else name, f"Unknown key.{hint}"
+def _presets(source: Source, stated: Mapping[str, Any], place: tuple[str, ...] = ()) -> dict[str, Preset]:
+    presets = {}
+    for name, values in stated.items():
+        presets[name] = preset = source.convert(values, Preset, (*place, "presets", name))
+        if preset.agent is not None and preset.agent not in AGENTS:
+            source.fail((*place, "presets", name, "agent"), _unknown_agent(preset.agent))
+    return presets
 
 
-def _choices(kind: type, key: str) -> str:
-    """What the enumeration at this place takes."""
-    at = _type_at(kind, key)
-    options = [option for arm in (at, *get_args(at)) for option in get_args(arm) if isinstance(option, str)]
-    return f" Choose one of: {', '.join(options)}." if options else ""
-
-
-def _type_at(kind: Any, key: str) -> Any:
-    """The type of what stands at this place of a struct; None where no struct leads there."""
-    for part in filter(None, key.split(".")):
-        if not isinstance(kind, type) or not issubclass(kind, Struct):
-            return None
-        kind = next((f.type for f in structs.fields(kind) if f.encode_name == part), None)
-    return kind
+def _unknown_profile(name: str, known: Mapping[str, Any]) -> str:
+    return f"Unknown profile {name!r}. " + (f"Known profiles: {', '.join(known)}." if known else "The file has none.")
 
 
 def _unknown_agent(name: str) -> str:
     return f"Unknown agent {name!r}. Known agents: {', '.join(AGENTS)}."
-
-
-def _merged(stated: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """``over`` wins; tables are merged key by key."""
-    merged = dict(stated)
-    for key, value in over.items():
-        old = merged.get(key)
-        both = isinstance(old, Mapping) and isinstance(value, Mapping)
-        merged[key] = _merged(old, value) if both else value  # type: ignore[arg-type]
-    return merged
-
-
-def _default() -> Config:
-    """The settings of a new file: every agent that is installed, with the defaults spelled out."""
-    agents = {}
-    for name in AGENTS:
-        adapter = agent_named(name)
-        if adapter.binary and shutil.which(adapter.binary):
-            agents[name] = adapter.settings_type()
-    return Config(default_agent=next(iter(agents), "codex"), agents=agents)
 
 
 def _without_null(value: Any) -> Any:

@@ -20,6 +20,11 @@ class UsageError(AgentdashError):
 class ConfigError(UsageError):
     """A setting that cannot be used; names file, line and key.  It blocks: never "no settings"."""
 
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
+        """The line of the file, where it is one line's fault."""
+
 
 class UnknownSessionError(AgentdashError):
     """No session has this id."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from msgspec import Struct, structs
 
 from .agents.base import Launch
+from .attention import attention
 from .clock import now_ms
 from .layout import Layout
 from .model import ENDED, Prompt, Session, Status, Turn
@@ -56,11 +57,14 @@ def explain(
         Fact("runner's lock", "held" if held else "free", str(folder.lock)),
         Fact("host", session.host + ("" if session.host == procs.host_name() else " (not this one)"), "sessions.host"),
     ]
+    facts.append(_attention_fact(session))
     if not folder.path.is_dir():
         facts.append(Fact("folder", "is gone", str(folder.path)))
     if turn is not None:
         facts += _turn_facts(turn)
         facts.append(_limits_fact(launch))
+        facts.append(_thresholds_fact(launch))
+        facts.append(_hook_fact(launch, folder.runner_log))
         facts += [Fact("prompt", prompt.state, "prompts.state") for prompt in prompts if prompt.turn == turn.n]
         facts += _process_facts(layout, turn, held)
         facts.append(_file_fact(layout, session, turn))
@@ -138,10 +142,42 @@ def _limits_fact(launch: Launch | None) -> Fact:
     return Fact("limits", told or "none", "turns.launch")
 
 
+def _attention_fact(session: Session) -> Fact:
+    now = now_ms()
+    found = attention(session, now)
+    if found is None:
+        return Fact("needs attention", "no", "sessions")
+    since = f"since {max(0, now - found.since) // 1000} s"
+    return Fact("needs attention", f"{found.kind}: {found.reason} ({since})", "sessions, seen")
+
+
+def _thresholds_fact(launch: Launch | None) -> Fact:
+    """From when on its runner calls it stuck."""
+    stated = structs.asdict(launch.attention) if launch else {}
+    told = ", ".join(f"{name}={value:g}" for name, value in stated.items())
+    return Fact("stuck from", told or "not known", "turns.launch")
+
+
+def _hook_fact(launch: Launch | None, log: Path) -> Fact:
+    """The command that is told of changes, and the last thing there was to say of it."""
+    if launch is None or not launch.hook.argv:
+        return Fact("hook", "none", "turns.launch")
+    try:
+        said = [line for line in _log_lines(log) if line.startswith("hook on ")]
+    except OSError:
+        said = []
+    command = " ".join(launch.hook.argv)
+    return Fact("hook", f"{command} ({said[-1]})" if said else command, f"turns.launch, {log}")
+
+
+def _log_lines(path: Path) -> list[str]:
+    return path.read_bytes()[-_LOG_BYTES:].decode("utf-8", "replace").split("\n")
+
+
 def _log_fact(path: Path) -> Fact:
     """The last line that the runner itself had to complain about."""
     try:
-        lines = path.read_bytes()[-_LOG_BYTES:].decode("utf-8", "replace").split("\n")
+        lines = _log_lines(path)
     except OSError as error:
         return Fact("runner's log", error.strerror or str(error), str(path))
     last = next((line for line in reversed(lines) if line.strip()), "empty")

@@ -8,11 +8,11 @@ import difflib
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 from msgspec import Struct
 
 from . import durations
+from .attention import attention
 from .errors import UsageError
 from .model import Session, Status
 
@@ -113,7 +113,7 @@ def _is(value: str) -> Test:
     if unknown := next((choice for choice in chosen if choice not in KINDS), None):
         raise UsageError(f"is:{unknown} is not known. Choose from: {', '.join(KINDS)}.")
     tests = [KINDS[choice] for choice in chosen]
-    return lambda session, _: any(test(session) for test in tests)
+    return lambda session, now: any(test(session, now) for test in tests)
 
 
 def _compares(field: str, value: str) -> Test:
@@ -170,13 +170,16 @@ _AMOUNTS: Mapping[str, tuple[Callable[[Session, int], float | None], str, Callab
 }
 """What is measured, what an amount alone means, and how it is written."""
 
-KINDS: Mapping[str, Callable[[Session], Any]] = {
-    "attention": lambda session: session.attention,
-    "live": lambda session: not session.status.ended,
-    "ended": lambda session: session.status.ended,
-    "unread": lambda session: session.unread,
-    "left": lambda session: session.left,
-    "child": lambda session: session.parent,
+KINDS: Mapping[str, Callable[[Session, int], object]] = {
+    "attention": attention,
+    "live": lambda session, _: not session.status.ended,
+    "ended": lambda session, _: session.status.ended,
+    "stuck": lambda session, _: session.stuck,
+    "denied": lambda session, _: session.denied,
+    "unread": lambda session, _: session.unread,
+    "left": lambda session, _: session.left,
+    "pinned": lambda session, _: session.pinned_at,
+    "child": lambda session, _: session.parent,
 }
 """What ``is:`` takes."""
 

@@ -18,18 +18,30 @@ _FACTORS = {None: 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[limits]``, ``[agents.<name>.limits]`` or the options of one spawn; what is not set is not limited."""
 
-    wall_seconds: Positive | None = None
-    """How long one turn may take."""
-    silence_seconds: Positive | None = None
-    """How long an agent that works may print nothing."""
-    output_mb: Positive | None = None
-    """How much one turn may print, in millions of bytes."""
-    tokens: Annotated[int, Meta(gt=0)] | None = None
-    """Of the whole session."""
-    cost_usd: Positive | None = None
-    """Of the whole session."""
-    action: Literal["stop", "warn"] | None = None
-    """What happens to a session that crosses one: ``stop`` where nobody says otherwise."""
+    wall_seconds: Annotated[
+        Positive | None, Meta(description="How long one turn may take, in seconds.", examples=[3600.0])
+    ] = None
+    silence_seconds: Annotated[
+        Positive | None,
+        Meta(description="How long an agent that works may print nothing, in seconds.", examples=[600.0]),
+    ] = None
+    output_mb: Annotated[
+        Positive | None, Meta(description="How much one turn may print, in millions of bytes.", examples=[200.0])
+    ] = None
+    tokens: Annotated[
+        Annotated[int, Meta(gt=0)] | None,
+        Meta(description="How many tokens the whole session may use.", examples=[500_000]),
+    ] = None
+    cost_usd: Annotated[
+        Positive | None, Meta(description="How much the whole session may cost, in US dollars.", examples=[5.0])
+    ] = None
+    action: Annotated[
+        Literal["stop", "warn"] | None,
+        Meta(
+            description="What happens to a session that crosses a limit: it is stopped, or a line warns beside it.",
+            extra={"default": "stop"},
+        ),
+    ] = None
 
     def over(self, general: "Limits") -> "Limits":
         """These limits, and the general ones where these are silent."""

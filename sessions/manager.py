@@ -21,7 +21,17 @@ from .identity_file import write_identity
 from .launching import poke
 from .layout import SessionFolder
 from .model import ENDED, Receipt, Session, Status
-from .planning import build_launch, checked_folder, checked_prompt, checked_text, recorded_environment, retold, title_of
+from .planning import (
+    build_launch,
+    checked_folder,
+    checked_prompt,
+    checked_text,
+    new_title,
+    recorded_environment,
+    recorded_profile,
+    retold,
+    title_of,
+)
 from .queue import pump
 from .reader import SessionReader
 from .settling import settle, survivors
@@ -200,10 +210,9 @@ class SessionManager(SessionReader):
         text = prompt
         if session.agent_session is None and agent.resumable:
             text = retold(session, self.messages(session.id), prompt)
-        config = self.config()
-        self._store.max_running(config.queue.max_running)
+        self._store.max_running(self.config().queue.max_running)
         launch = build_launch(
-            config,
+            self._config_of(session, recipe.env),
             session.agent,
             prompt=text,
             cwd=checked_folder(session.cwd),
@@ -221,6 +230,15 @@ class SessionManager(SessionReader):
         poke(self._layout.session(session.id).poke)
         pump(self._layout, self._store)
         return self._fresh(session.id)
+
+    def _config_of(self, session: Session, env: Mapping[str, str | None]) -> Config:
+        """The settings with the profile under which a session began, whatever the profile of whoever asks."""
+        profile = recorded_profile(env)
+        try:
+            return self.config(profile)
+        except ConfigError as error:
+            began = f" Session {session.id[:8]} began under the profile {profile!r}." if profile else ""
+            raise ConfigError(f"{error}{began}") from None
 
     def _check_free(self, session: Session) -> None:
         short = session.id[:8]
@@ -320,6 +338,32 @@ class SessionManager(SessionReader):
             raise SessionBusyError(f"Session {session.id[:8]} is {session.status}: only what has ended is archived.")
         if not self._store.archive(session.id, now_ms()):
             raise SessionBusyError(f"Session {session.id[:8]} was started again meanwhile; it was not archived.")
+        self._record(self._layout.session(session.id))
+        return self._fresh(session.id)
+
+    def rename(self, ref: str, title: str) -> Session:
+        """Give a session another title; nothing gives the automatic one back, which is the beginning of its task.
+
+        Raises:
+            UsageError: the title is longer than 200 characters, or no text.
+            UnknownSessionError: the session was deleted meanwhile.
+        """
+        session = self.get(ref)
+        return self._noted(session, self._store.rename(session.id, new_title(title, session.task)))
+
+    def pin(self, ref: str, pinned: bool = True) -> Session:
+        """Keep a session above the others, or not any more; pinning twice changes nothing.
+
+        Raises:
+            UnknownSessionError: the session was deleted meanwhile.
+        """
+        session = self.get(ref)
+        return self._noted(session, self._store.pin(session.id, now_ms() if pinned else None))
+
+    def _noted(self, session: Session, found: bool) -> Session:
+        """The session after a change of what people call it, which its folder records too."""
+        if not found:
+            raise UnknownSessionError(f"Session {session.id[:8]} was deleted meanwhile.")
         self._record(self._layout.session(session.id))
         return self._fresh(session.id)
 

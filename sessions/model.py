@@ -145,10 +145,21 @@ class Session(Struct, frozen=True, kw_only=True):
     """How many of its steps somebody has seen; None where nobody looked yet or that was not recorded."""
     archived_at: int | None = None
     """When somebody put it away: kept, and not in the way any more."""
+    stuck: str | None = None
+    """One line: why the running turn seems to get nowhere; None where it does, or nobody can tell."""
+    stuck_at: int | None = None
+    """When that began."""
+    denied: int = 0
+    """How often the newest turn was refused a permission, or stopped by its sandbox."""
+    pinned_at: int | None = None
+    """When somebody asked to have it above the others."""
 
     @property
     def attention(self) -> bool:
-        """Waiting, failed, lost or done, and nobody has looked since."""
+        """Waiting, failed, lost or done, and nobody has looked since: what a look settles.
+
+        Why somebody should look, also at what still runs, says :func:`.attention.attention`.
+        """
         if self.status not in (Status.WAITING, Status.FAILED, Status.DONE, Status.LOST):
             return False
         return self.seen_at is None or self.seen_at < self.updated_at

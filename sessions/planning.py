@@ -9,11 +9,16 @@ from msgspec import structs
 
 from .agents.base import Launch, LaunchRequest
 from .agents.table import agent_named
-from .config import Config
+from .config import PROFILE, Config
 from .errors import UsageError
 from .model import Session, Step, StepKind
+from .text import one_line
 
 TITLE_CHARACTERS = 80
+"""Of a title that is made from the prompt."""
+
+LONGEST_TITLE = 200
+"""Characters of a title that somebody gives."""
 
 
 def checked_prompt(prompt: str) -> str:
@@ -67,6 +72,18 @@ def title_of(text: str) -> str:
     return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1] + "…"
 
 
+def new_title(text: str, task: str) -> str:
+    """What somebody wants to call a session, on one line; the automatic title where that is nothing.
+
+    Raises:
+        UsageError: it is too long for a title.
+    """
+    title = one_line(checked_text(text, "title"))
+    if len(title) > LONGEST_TITLE:
+        raise UsageError(f"The title has {len(title)} characters; {LONGEST_TITLE} is the most.")
+    return title or title_of(task)
+
+
 def build_launch(
     config: Config,
     agent_name: str,
@@ -103,13 +120,24 @@ def build_launch(
         launch,
         ladder=config.ladder_for(agent.ladder, settings),
         limits=settings.limits.over(config.limits),
+        attention=config.attention,
         after_turn=settings.stop.after_turn or config.stop.after_turn or "keep",
+        hook=config.notify.command,
     )
 
 
 def recorded_environment(agent_name: str) -> dict[str, str | None]:
-    """The variables that later turns of this agent need, as they are now, None where one is not set; never secrets."""
-    return {name: os.environ.get(name) for name in agent_named(agent_name).env_keys}
+    """The variables that later turns of this agent need, as they are now, None where one is not set; never secrets.
+
+    The profile of the settings is one of them: whoever asks for a later turn, and whatever the agent itself starts,
+    has the settings with which the session began.
+    """
+    return {name: os.environ.get(name) for name in (*agent_named(agent_name).env_keys, PROFILE)}
+
+
+def recorded_profile(env: Mapping[str, str | None]) -> str | None:
+    """The profile with which a session began, "" for none, None where that was not recorded."""
+    return (env[PROFILE] or "") if PROFILE in env else None
 
 
 def retold(session: Session, steps: list[Step], prompt: str) -> str:

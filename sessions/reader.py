@@ -13,12 +13,13 @@ from .agent_list import AgentInfo, agent_list
 from .agents.base import Ladder, Launch
 from .agents.table import agent_named
 from .changes.model import SessionChanges
-from .config import Config, load_config
+from .config import Config, Loaded, load_config, read_settings
 from .errors import StoreError, UnknownSessionError, UsageError
 from .explain import Explanation, explain
 from .layout import Layout, default_home
 from .model import Changes, Prompt, Session, Status, Step, StepKind, Turn
 from .planning import build_launch, checked_folder, checked_prompt
+from .presets import Preset
 from .process_list import ProcessInfo, process_list
 from .steps.session_steps import SessionSteps
 from .store.store import Store
@@ -67,18 +68,25 @@ class SessionReader:
         """Where the turn files that are being written have their second names."""
         return self._layout.live
 
-    def config(self) -> Config:
-        """The settings as they are on disk now.
+    def config(self, profile: str | None = None) -> Config:
+        """The settings as they are on disk now, under a profile; None takes ``$AGENTDASH_PROFILE``, "" none.
+
+        Raises:
+            ConfigError: they cannot be used, or have no such profile.
+        """
+        return load_config(self._config_path, profile)
+
+    def settings(self) -> Loaded:
+        """The settings with the file that they come from.
 
         Raises:
             ConfigError: they cannot be used.
         """
-        return load_config(self._config_path)
+        return read_settings(self._config_path)
 
-    @property
-    def config_path(self) -> Path | None:
-        """The file with the settings; None for the usual one."""
-        return self._config_path
+    def presets(self) -> dict[str, Preset]:
+        """The named starts of the settings."""
+        return self.config().presets
 
     def default_agent(self) -> str:
         """The agent that is started when none is named."""

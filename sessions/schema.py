@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import to_builtins
 
+from .attention import attention
+from .clock import now_ms
 from .model import Prompt, Receipt, Session, Step, StepKind, Turn
 
 if TYPE_CHECKING:
@@ -16,15 +18,18 @@ _SESSION_KEYS = (
     "id", "agent", "title", "task", "status", "reason", "cwd", "model", "turn", "parent", "usage", "cost_usd",
     "exit_code", "signal", "created_at", "updated_at",
     "started_at", "ended_at", "last_event_at", "last_message", "agent_session", "steps", "unknown", "left",
-    "left_note", "stopping", "source", "archived_at",
+    "left_note", "stopping", "source", "archived_at", "pinned_at", "denied",
 )  # fmt: skip
 
 
-def session_json(session: Session) -> dict[str, Any]:
-    """A session; the keys stand in the documented order."""
+def session_json(session: Session, now: int | None = None) -> dict[str, Any]:
+    """A session; the keys stand in the documented order.
+
+    ``attention`` is why somebody should look, null where nobody need; silence is counted up to ``now`` (UTC ms).
+    """
     data: dict[str, Any] = to_builtins(session)
     return {key: data[key] for key in _SESSION_KEYS} | {
-        "attention": session.attention,
+        "attention": to_builtins(attention(session, now_ms() if now is None else now)),
         "unread": session.unread,
     }
 

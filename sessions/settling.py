@@ -20,6 +20,7 @@ from .status import EndFacts, at_the_end
 from .store.progress import Outcome, Owner, TurnLog
 from .store.store import Store
 from .supervision import locks, procs
+from .supervision.hooks import tell_end
 from .supervision.kin import Kin
 
 QUEUE_PATIENCE_MS = 3000
@@ -102,10 +103,9 @@ def _send_again(layout: Layout, store: Store, turn: Turn) -> None:
     if launches is None:
         return
     if launches >= MAX_LAUNCHES:
-        log = layout.session(turn.session).runner_log
-        store.cancel_queued(
-            turn.session, turn.n, Status.FAILED, f"its runner did not start; see {log}", "no runner came"
-        )
+        reason = f"its runner did not start; see {layout.session(turn.session).runner_log}"
+        if store.cancel_queued(turn.session, turn.n, Status.FAILED, reason, "no runner came"):
+            tell_end(layout, store, turn.session, turn.n, Status.FAILED, reason)
         return
     send_runner(layout, turn.session, turn.n, "run", store.recipe(turn.session).env)
 
@@ -157,10 +157,12 @@ def _conclude(layout: Layout, store: Store, turn: Turn) -> None:
     )
     owner = Owner(pid=0, start=0, boot_id=turn.boot_id or "", pid_ns=turn.pid_ns or "")
     outcome = Outcome(status=verdict.status, reason=verdict.reason, rule=verdict.rule, left=survivors(layout, turn))
-    TurnLog(store, turn.session, turn.n, owner).end(facts, outcome, steps)
+    ended = TurnLog(store, turn.session, turn.n, owner).end(facts, outcome, steps)
     layout.live_name(turn.session, turn.n).unlink(missing_ok=True)
     with suppress(OSError):
         write_identity(store, layout.session(turn.session))
+    if ended:
+        tell_end(layout, store, turn.session, turn.n, outcome.status, outcome.reason)
 
 
 def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:

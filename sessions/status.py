@@ -7,6 +7,7 @@ exit code says (claude gives -2, 0, 1 or 143 for the same stop, protocols 1).
 from msgspec import Struct
 
 from .agents.base import Facts
+from .attention import denials
 from .model import Status
 
 
@@ -50,7 +51,7 @@ def while_running(facts: Facts, crossed: tuple[str, ...] = ()) -> tuple[Status, 
         return Status.FINISHING, "its final event is in; the process has not ended yet"
     if facts.waiting is not None:
         return Status.WAITING, facts.waiting
-    return Status.RUNNING, facts.notice or _over_limit(crossed)
+    return Status.RUNNING, "; ".join(filter(None, (_denied(facts), facts.notice or _over_limit(crossed)))) or None
 
 
 def at_the_end(end: EndFacts) -> Verdict:
@@ -72,15 +73,16 @@ def at_the_end(end: EndFacts) -> Verdict:
 
 
 def _done_note(end: EndFacts, note: str | None) -> str | None:
-    notes = []
-    if end.facts.denied:
-        notes.append(f"{end.facts.denied} permission{'s' * (end.facts.denied > 1)} denied")
+    notes = [_denied(end.facts)]
     if end.lingered:
         notes.append("the process stayed after its end and was ended")
     elif end.ended:
         notes.append(f"swept: {end.ended}")
-    notes += filter(None, (_over_limit(end.crossed), note))
-    return "; ".join(notes) or None
+    return "; ".join(filter(None, (*notes, _over_limit(end.crossed), note))) or None
+
+
+def _denied(facts: Facts) -> str | None:
+    return denials(facts.denied, facts.denied_names) if facts.denied else None
 
 
 def _over_limit(crossed: tuple[str, ...]) -> str | None:

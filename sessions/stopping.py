@@ -14,6 +14,7 @@ from .model import Ended, Receipt, Session, Status, Turn
 from .settling import is_foreign, survivors
 from .store.store import Store
 from .supervision import locks, procs
+from .supervision.hooks import tell_end
 from .supervision.ladder import KILL_PATIENCE
 
 POLL_SECONDS = 0.05
@@ -38,6 +39,8 @@ def stop_session(
     cancelled = turn.status is Status.QUEUED and store.cancel_queued(
         session.id, turn.n, Status.STOPPED, "stopped by you", "a stop was asked for before it started", by="you"
     )
+    if cancelled:
+        tell_end(layout, store, session.id, turn.n, Status.STOPPED, "stopped by you")
     if (cancelled or turn.status.ended) and not survivors(layout, turn):
         if cancelled:
             return Receipt(session=session.id, status=Status.STOPPED, note="it had not started yet")

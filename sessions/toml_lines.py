@@ -10,6 +10,7 @@ _KEY = r"""(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')"""
 _PATH = rf"{_KEY}(?:\s*\.\s*{_KEY})*"
 _HEADER = re.compile(rf"\s*\[\[?\s*({_PATH})\s*\]")
 _ASSIGNMENT = re.compile(rf"\s*({_PATH})\s*=")
+_COMMENTED = re.compile(rf"# (?:\[\s*{_PATH}\s*\]|{_PATH}\s*=)")
 _AT_LINE = re.compile(r"\(at line (\d+)")
 
 
@@ -37,13 +38,36 @@ def _lines(text: str) -> dict[tuple[str, ...], int]:
         # What stands inside a multi-line string is no key.
         if not quoted:
             if header := _HEADER.match(line):
-                section = _parts(header[1])
-                found.setdefault(section, number)
+                section = parts(header[1])
+                for length in range(1, len(section) + 1):  # [a.b] makes a table a as well
+                    found.setdefault(section[:length], number)
             elif assignment := _ASSIGNMENT.match(line):
-                found.setdefault(section + _parts(assignment[1]), number)
+                found.setdefault(section + parts(assignment[1]), number)
         quoted ^= (line.count('"""') + line.count("'''")) % 2 == 1
     return found
 
 
-def _parts(path: str) -> tuple[str, ...]:
-    return tuple(part.strip("\"'") for part in re.findall(_KEY, path))
+def parts(key: str) -> tuple[str, ...]:
+    """The parts of a dotted key, without their quotes."""
+    return tuple(part.strip("\"'") for part in re.findall(_KEY, key))
+
+
+def dotted(path: tuple[str, ...]) -> str:
+    """A key as TOML writes it; see :func:`parts`."""
+    return ".".join(part if re.fullmatch(r"[A-Za-z0-9_-]+", part) else f'"{part}"' for part in path)
+
+
+def place_of(text: str, key: tuple[str, ...]) -> int:
+    """The line at which somebody sets a key: its own, also where that is a comment, or the last of where it belongs.
+
+    A key of the top of the file belongs before the first table.
+    """
+    lines = text.split("\n")
+    bare = "\n".join(line.removeprefix("# ") if _COMMENTED.match(line) else line for line in lines)
+    for known in (_lines(text), _lines(bare)):
+        if key in known:
+            return known[key]
+    last = max(1, len(text.splitlines()))
+    tables = [(parts(found[1]), number) for number, line in enumerate(lines, 1) if (found := _HEADER.match(line))]
+    begin = next((number for table, number in tables if table == key[:-1]), None) if len(key) > 1 else 0
+    return last if begin is None else max(1, next((number - 1 for _, number in tables if number > begin), last))

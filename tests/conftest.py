@@ -28,7 +28,9 @@ def isolated(monkeypatch, tmp_path):
     """No test can touch the user's sessions or settings, or be taken for part of a session."""
     monkeypatch.setenv("AGENTDASH_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("AGENTDASH_CONFIG", str(tmp_path / "config.toml"))
-    for tag in (procs.SESSION_TAG, procs.RUN_TAG, procs.RUNNER_MARK, "NO_COLOR", "SSH_CONNECTION"):
+    for tag in (
+        procs.SESSION_TAG, procs.RUN_TAG, procs.RUNNER_MARK, "NO_COLOR", "SSH_CONNECTION", "AGENTDASH_PROFILE",
+    ):  # fmt: skip
         monkeypatch.delenv(tag, raising=False)
 
 

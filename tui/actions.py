@@ -81,6 +81,10 @@ ACTIONS = (
     Action(id="retry", keys="R", label="retry", help="send its last prompt again", weight=2, changes=True),
     Action(id="delete", keys="D", label="delete", help="move the session to the trash (asks first)", changes=True),
     Action(id="archive", keys="A", label="archive", help="put it out of the way, for good", weight=0, changes=True),
+    Action(id="rename", keys="r", label="rename", help="give the session another title", weight=0, changes=True),
+    Action(
+        id="pin", keys="P", label="pin", help="keep it above the others, or not any more", weight=0, changes=True
+    ),
     Action(
         id="undo", keys="u", label="undo", help="bring back what was deleted or archived last", weight=0, changes=True
     ),
@@ -100,6 +104,7 @@ ACTIONS = (
     Action(id="meter", keys="f3", label="meter", help="what the dashboard itself costs", weight=0),
     Action(id="theme", keys="t", label="theme", help="the next theme: dark, light, colour-blind-safe", weight=0),
     Action(id="mouse", keys="f2", label="mouse", help="mouse on or off; off: the terminal selects", weight=0),
+    Action(id="settings", keys="comma", label="settings", help="all settings, and where they come from", weight=0),
     Action(id="log", keys="L", label="log", help="what was said here, to be read again", weight=0),
     Action(
         id="back", keys="escape", label="back", help="back by one level; never stops or quits", weight=0, fixed=True
@@ -223,8 +228,8 @@ REGISTRY = {
 """Everything that a key does, by name."""
 
 _WATCHING = frozenset({
-    "write_prompt", "stop", "kill", "retry", "processes", "follow", "command_line", "meter", "theme", "mouse", "log",
-    "back", "help", "quit",
+    "write_prompt", "stop", "kill", "retry", "processes", "follow", "command_line", "meter", "theme", "mouse",
+    "settings", "log", "back", "help", "quit",
 })  # fmt: skip
 """What can be done where there is no table."""
 
@@ -248,7 +253,7 @@ def here(*, table: bool = True) -> list[Action]:
 
 _ALWAYS = frozenset({
     "new_session", "write_prompt", "help", "quit", "back", "theme", "mouse", "undo", "next_pane", "command_line", "log",
-    "split", "smaller", "larger", "zoom", "meter",
+    "settings", "split", "smaller", "larger", "zoom", "meter",
 })  # fmt: skip
 
 

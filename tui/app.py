@@ -10,24 +10,27 @@ from typing import Any, ClassVar, cast
 
 from msgspec import structs
 from rich.text import Text
-from textual import work
+from textual import on, work
 from textual.app import SystemCommand
 from textual.binding import BindingType
 from textual.screen import Screen
 
 from ..sessions import watch
 from ..sessions.clock import monotonic, now_ms
-from ..sessions.config import DashboardSettings
+from ..sessions.config import Config, DashboardSettings
 from ..sessions.manager import SessionManager
 from ..sessions.model import Session
+from ..sessions.notices.settings import NotifySettings
 from ..widgets import signs
 from ..widgets.paint import VARIABLES
 from . import mouse
 from .actions import ACTIONS, APP_ACTIONS, bindings
 from .crash import record
 from .feed import Feed
-from .keymap import DEFAULT, Keymap, keys_in_force
-from .messages import SessionsChanged
+from .keymap import DEFAULT, Keymap, UnusableKeyError, keys_in_force
+from .keymap import keymap as keymap_of
+from .messages import SessionsChanged, SettingsRead
+from .notifying import Notifier
 from .operations import Operations
 from .read_only import LookingManager
 from .remembered import Memory
@@ -58,6 +61,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         manager: SessionManager,
         *,
         look: DashboardSettings | None = None,
+        notify: NotifySettings | None = None,
         plain_ascii: bool = False,
         tour: Tour = (),
         watched: Sequence[Session] = (),
@@ -71,6 +75,8 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             self.register_theme(theme)
         self.theme = THEMES[look.theme].name
         self.animation_level = "none"
+        self._look = look
+        """What the settings said when they were read last; what was switched by key since then stays."""
         self.mouse = look.mouse
         """Whether clicks and the wheel come to the dashboard."""
         self.set_class(plain_ascii, "-ascii")
@@ -80,12 +86,23 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self._manager = manager
         self._looks = look.read_only
         self.requests = Requests(self, manager.home)
-        self.feed = Feed(manager, self._announce, lambda wait: self.set_timer(wait, self.feed.tell))
+        self.notifier = Notifier(
+            notify or NotifySettings(),
+            os.environ,
+            clock=now_ms,
+            reading=self._reading,
+            write=self._write,
+            later=self.set_timer,
+            only={session.id for session in watched} or None,
+            plain_ascii=plain_ascii,
+        )
+        self.feed = Feed(manager, self._announce, lambda wait: self.set_timer(wait, self.feed.tell), self.notifier.hear)
         self.feed.prime(first[0] if first else None)
         characters = signs.ASCII if plain_ascii else signs.UNICODE
         self.keymap = keymap
         self.set_keymap(keymap.for_textual())
         operations = Operations(self, manager, self.requests, characters, keymap=keymap, read_only=look.read_only)
+        self._operations = operations
         self.home: MainScreen | WatchScreen
         """The screen below all others."""
         if watched:
@@ -108,6 +125,9 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         """Begin to watch."""
         # Back from a suspension the terminal is empty, and nothing that we remember of it is there.
         self.app_resume_signal.subscribe(self, lambda _: self.screen.refresh(layout=True))
+        self.app_resume_signal.subscribe(self, lambda _: self.notifier.begin())
+        self.app_suspend_signal.subscribe(self, lambda _: self.notifier.end(), immediate=True)
+        self.notifier.begin()
         self._report_mouse()
         self._leave_on_signals()
         self._watch_disk()
@@ -150,10 +170,42 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self.clear_notifications()
         self.requests.tell(f"Theme: {self.theme.removeprefix('agentdash-')}")
 
+    @on(SettingsRead)
+    def _settings_read(self, event: SettingsRead) -> None:
+        """Take over at once what the file says otherwise than before."""
+        self.notifier.use(event.config.notify)
+        self._use_keys(event.config)
+        before, self._look = self._look, event.config.dashboard
+        if self._look.theme != before.theme:
+            self.theme = THEMES[self._look.theme].name
+        if self._look.mouse != before.mouse:
+            self.mouse = self._look.mouse
+            self._report_mouse()
+
+    def _use_keys(self, config: Config) -> None:
+        """Take over other keys; what cannot be used is told, and the keys stay as they are."""
+        try:
+            keymap = keymap_of(config.keys)
+        except UnusableKeyError as error:
+            self.requests.complain(f"{'.'.join(('keys', *error.path))}: {error}")
+            return
+        if keymap != self.keymap:
+            self.keymap = self._operations.keymap = keymap
+            self.set_keymap(keymap.for_textual())
+
     def _report_mouse(self) -> None:
+        self._write(mouse.ON if self.mouse else mouse.OFF)
+
+    def _write(self, sequence: str) -> None:
+        """Something for the terminal itself."""
         if self._driver is not None:
-            self._driver.write(mouse.ON if self.mouse else mouse.OFF)
+            self._driver.write(sequence)
             self._driver.flush()
+
+    def _reading(self) -> frozenset[str]:
+        """Whose steps somebody has before the eyes, as far as the terminal says that it has the focus."""
+        shown = next(iter(reversed(self._session_screens())), None)
+        return shown.reading if shown is not None and self.app_focus else frozenset()
 
     @work
     async def _watch_disk(self) -> None:
@@ -218,11 +270,13 @@ def run_dashboard(
     Raises:
         ConfigError: the settings cannot be used.
     """
-    config = manager.config()
+    loaded = manager.settings()
+    config = loaded.config
     app = Dashboard(
         manager,
         look=structs.replace(config.dashboard, read_only=read_only or config.dashboard.read_only),
-        keymap=keys_in_force(config, manager.config_path),
+        keymap=keys_in_force(loaded),
+        notify=config.notify,
         plain_ascii=_plain_ascii(),
         tour=tour,
         watched=watched,
@@ -232,9 +286,11 @@ def run_dashboard(
     try:
         app.run(mouse=False)
     finally:
+        # Textual switches off only what it switched on.
         if app.mouse:
-            sys.stderr.write(mouse.OFF)  # Textual switches off only what it switched on
-            sys.stderr.flush()
+            sys.stderr.write(mouse.OFF)
+        app.notifier.end(sys.stderr.write)
+        sys.stderr.flush()
     return app.return_code or 0
 
 

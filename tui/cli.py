@@ -3,14 +3,31 @@
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import click
 
 from .. import __version__
 from ..sessions.errors import AgentdashError
-from .commands import changes, common, digest, doctor, export, finish, keep, keys, read, replay, setup, start, watch
+from .commands import (
+    changes,
+    common,
+    config,
+    digest,
+    doctor,
+    export,
+    finish,
+    keep,
+    keys,
+    notify,
+    read,
+    replay,
+    setup,
+    start,
+    watch,
+)
 
 INTERRUPTED, BROKEN_PIPE = 130, 141
 """What a shell reports for SIGINT and SIGPIPE."""
@@ -33,8 +50,11 @@ class _Group(click.Group):
 @click.group(cls=_Group, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--read-only", is_flag=True, help="Dashboard, table and watch change no session.")
 @click.version_option(__version__, "--version", "-V", message="agentdash %(version)s")
+@click.option(
+    "--profile", metavar="NAME", shell_complete=config.complete_profiles, help="Settings of [profiles.NAME] on top."
+)
 @click.pass_context
-def cli(context: click.Context, read_only: bool) -> int | None:
+def cli(context: click.Context, read_only: bool, profile: str | None) -> int | None:
     """Start, follow, prompt and stop coding agents.  Without a verb: the dashboard.
 
     ID is a session's id, a unique beginning of it, or @last.  Exit codes: 0 done, 1 failed, 2 not a valid
@@ -42,6 +62,8 @@ def cli(context: click.Context, read_only: bool) -> int | None:
     """
     if read_only and context.invoked_subcommand not in (None, "watch", "table"):
         raise click.UsageError("--read-only is for the dashboard, table and watch.")
+    if profile is not None:
+        context.with_resource(_under(profile))
     if context.invoked_subcommand is not None:
         return None
     from .opening import check_terminal, open_dashboard
@@ -53,11 +75,27 @@ def cli(context: click.Context, read_only: bool) -> int | None:
 
 for _command in (
     start.spawn, start.run, read.ls, read.show, digest.digest, read.trajectory, read.messages, read.output,
-    start.inject, finish.stop, start.retry, finish.rm, finish.ps, keep.archive, keep.restore, keep.clean, read.explain,
-    finish.wait, read.view, watch.watch, watch.table, changes.changes, export.export, replay.replay, keys.keys,
-    setup.config, setup.demo, setup.completion, doctor.doctor,
+    start.inject, finish.stop, start.retry, finish.rm, finish.ps, keep.rename, keep.pin, keep.archive, keep.restore,
+    keep.clean, read.explain, finish.wait, read.view, watch.watch, watch.table, changes.changes, export.export,
+    replay.replay, config.config, config.presets, notify.notify, keys.keys, setup.demo, setup.completion,
+    doctor.doctor,
 ):  # fmt: skip
     cli.add_command(_command)
+
+
+@contextmanager
+def _under(profile: str) -> Iterator[None]:
+    """Settings of a profile, for one command and for all that it starts."""
+    from ..sessions.config import PROFILE
+
+    before = os.environ.get(PROFILE)
+    os.environ[PROFILE] = profile
+    try:
+        yield
+    finally:
+        del os.environ[PROFILE]
+        if before is not None:
+            os.environ[PROFILE] = before
 
 
 def run(argv: Sequence[str] | None = None) -> int:

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
+from ..sessions.config import PROFILE
 from ..sessions.errors import AgentdashError
 from ..sessions.manager import SessionManager
 from ..sessions.model import Session
@@ -45,6 +46,7 @@ def run_demo(directory: Path) -> int:
 
     check_terminal()
     os.environ["AGENTDASH_HOME"] = str(directory / "state")  # for commands that are typed inside a session
+    os.environ.pop(PROFILE, None)  # its settings have no profiles
     with SessionManager(directory / "state", directory / "config.toml") as manager:
         for script, project, prompt in SCRIPTS:
             folder = directory / "projects" / project

@@ -21,8 +21,15 @@ class Source(Protocol):
 class Feed:
     """Merges changes until a screen takes them: of many changes of one session, only the newest is left."""
 
-    def __init__(self, source: Source, announce: Callable[[], object], later: Callable[[float], object]) -> None:
+    def __init__(
+        self,
+        source: Source,
+        announce: Callable[[], object],
+        later: Callable[[float], object],
+        hear: Callable[[Changes], object] = lambda _: None,
+    ) -> None:
         self._source = source
+        self._hear = hear
         self._announce = announce
         self._later = later
         self._seq = 0
@@ -70,6 +77,7 @@ class Feed:
         for session_id in found.removed:
             self._updated.pop(session_id, None)
             self._removed.add(session_id)
+        self._hear(found)
 
     def tell(self) -> None:
         """Announce that there is something to take."""

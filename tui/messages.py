@@ -1,6 +1,8 @@
-"""Messages that the app sends to its screens."""
+"""Messages between the app and its screens."""
 
 from textual.message import Message
+
+from ..sessions.config import Config
 
 
 class SessionsChanged(Message, bubble=False):
@@ -12,3 +14,11 @@ class SessionsChanged(Message, bubble=False):
     def can_replace(self, message: Message) -> bool:
         """One is enough, however many wait."""
         return isinstance(message, SessionsChanged)
+
+
+class SettingsRead(Message):
+    """The settings were read again: the app takes over what it can take over at once."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.config = config

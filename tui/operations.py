@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..sessions.agent_list import AgentInfo
 from ..sessions.agents.base import Ladder, Launch
 from ..sessions.manager import SessionManager
 from ..sessions.model import Receipt, Session
@@ -22,6 +23,7 @@ from .keymap import DEFAULT, Keymap
 from .requests import Requests
 from .screens.confirm import ConfirmScreen
 from .screens.new_session import NewSessionScreen, Offer, SpawnRequest
+from .screens.rename import RenameScreen
 from .screens.stopping import StoppingScreen
 from .type_ahead import KeysInOrder
 
@@ -51,6 +53,8 @@ class Operations:
         self.default_agent = ""
         """The agent that is started when none is named; empty until it is known."""
         self.default_installed = True
+        self.agents: list[AgentInfo] = []
+        """What can be started here, or could be; empty until it is known."""
         self._undoable: list[str] = []
         self.said = Recall()
         """What was written on the command line."""
@@ -60,8 +64,8 @@ class Operations:
     async def learn_default(self) -> None:
         """Ask the settings which agent is the usual one."""
         self.default_agent = await self._requests.ask(self._manager.default_agent) or ""
-        agents = await self._requests.ask(self._manager.agents) or []
-        self.default_installed = any(agent.installed for agent in agents if agent.name == self.default_agent)
+        self.agents = await self._requests.ask(self._manager.agents) or []
+        self.default_installed = any(agent.installed for agent in self.agents if agent.name == self.default_agent)
 
     async def earlier_prompts(self) -> list[str]:
         """What people wrote lately, the last one first."""
@@ -83,7 +87,9 @@ class Operations:
                 prompt=like.task, agent=like.agent, cwd=place(like.cwd), model=like.model, options=options or {}
             )
         folders = await self._requests.ask(self._manager.recent_folders) or []
-        offer = Offer(agents=agents, first=first, folders=folders, prompts=await self.earlier_prompts())
+        presets = await self._requests.ask(self._manager.presets) or {}
+        prompts = await self.earlier_prompts()
+        offer = Offer(agents=agents, first=first, folders=folders, prompts=prompts, presets=presets)
         self.app.push_screen(NewSessionScreen(offer, self.plan, self.spawn_copies))
 
     async def plan(self, request: SpawnRequest) -> tuple[Launch | None, str | None]:
@@ -168,6 +174,24 @@ class Operations:
         if await self._requests.done(self._manager.archive, session.id):
             self._undoable.append(session.id)
             self._requests.tell(f'Archived "{sayings.title(session)}". {self.keymap.name("undo")} brings it back.')
+
+    def ask_for_title(self, session: Session) -> None:
+        """Open the dialog with the session's title."""
+
+        async def rename(title: str) -> str | None:
+            return (await self._requests.outcome(asyncio.to_thread(self._manager.rename, session.id, title)))[1]
+
+        self.app.push_screen(RenameScreen(session.title or session.task, rename))
+
+    async def pin_chosen(self, sessions: Sequence[Session]) -> None:
+        """Keep them above the others; where all of them are, not any more."""
+        pinned = not all(session.pinned_at for session in sessions)
+        for session in sessions:
+            if not await self._requests.done(self._manager.pin, session.id, pinned):
+                return
+        if sessions:
+            what = f'"{sayings.title(sessions[0])}"' if len(sessions) == 1 else f"{len(sessions)} sessions"
+            self._requests.tell(f"{'Pinned' if pinned else 'Unpinned'} {what}.")
 
     async def undo(self) -> None:
         """Bring back what was deleted or archived last from here."""

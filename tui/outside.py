@@ -2,11 +2,10 @@
 
 import asyncio
 import os
-import shlex
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from textual.app import App, SuspendNotSupported
 
 from ..sessions.clipboard import copy_natively
 from ..sessions.text import clean
+from .programs import at_line, editor, pager
 from .requests import Requests
 
 OSC52_MOST = 74_000
@@ -50,13 +50,13 @@ class Outside:
         place = [f"+{offset}P"] if offset and Path(argv[0]).name == "less" else []
         self._run([*argv, *place, str(path)])
 
-    def edit(self, path: Path) -> None:
-        """Open a file in ``$VISUAL`` or ``$EDITOR``."""
+    def edit(self, path: Path, line: int | None = None) -> None:
+        """Open a file in ``$VISUAL`` or ``$EDITOR``, at a line where the editor takes one."""
         argv = editor(os.environ)
         if argv is None:
             self._requests.complain("No editor: set VISUAL or EDITOR.")
         else:
-            self._run([*argv, str(path)])
+            self._run(at_line(argv, path, line))
 
     def page_text(self, text: str, name: str) -> None:
         """Show a text in ``$PAGER``, cleaned of control sequences."""
@@ -95,24 +95,3 @@ class Outside:
             self._app.screen.refresh(layout=True)
         if done.returncode not in (0, -2, 130):
             self._requests.complain(f"{argv[0]} ended with exit code {done.returncode}.")
-
-
-def pager(env: Mapping[str, str]) -> list[str]:
-    """The user's pager as an argv; less where nobody says."""
-    return _argv(env.get("PAGER", "")) or ["less"]
-
-
-def editor(env: Mapping[str, str]) -> list[str] | None:
-    """The user's editor as an argv; one that is installed where nobody says."""
-    chosen = _argv(env.get("VISUAL", "")) or _argv(env.get("EDITOR", ""))
-    if chosen:
-        return chosen
-    return next(([name] for name in ("sensible-editor", "vim", "vi", "nano") if shutil.which(name)), None)
-
-
-def _argv(text: str) -> list[str]:
-    """The words of a variable; it is never given to a shell."""
-    try:
-        return shlex.split(text)
-    except ValueError:
-        return []

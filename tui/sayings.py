@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
+from ..sessions.agent_list import AgentInfo
 from ..sessions.agents.base import Ladder
 from ..sessions.model import Session, Turn
 from ..sessions.process_list import ProcessInfo
@@ -20,9 +21,26 @@ NOTHING_MATCHES = ("Nothing matches.", "", "Esc shows all sessions again")
 TRASH = "What runs is stopped first; the folder goes to the trash of the state folder."
 
 
-def empty(new_key: str) -> Sequence[str]:
-    """What stands in the table before there are sessions."""
-    return ("No sessions yet.", "", f"{new_key:<14} starts one", "agentdash demo shows what it looks like")
+def no_sessions(agents: Sequence[AgentInfo], new_key: str = "n") -> Sequence[str]:
+    """What stands in an empty table: how to begin and, where no agent is installed, what to install."""
+    real = [agent for agent in agents if agent.hint]
+    if not real or any(agent.installed for agent in real):
+        return ("No sessions yet.", "", f"{new_key:<14} starts one", "agentdash demo shows what it looks like")
+    wide = max(len(agent.name) for agent in real)
+    hints = [f"{agent.name:<{wide}}  {_command_of(agent.hint)}" for agent in real]
+    return (
+        "No sessions yet, and no agent is installed here.",
+        "",
+        *hints,
+        "",
+        f"{new_key:<14}  starts the demo agent, which needs nothing",
+        "agentdash demo  shows five of them at work",
+    )
+
+
+def _command_of(hint: str) -> str:
+    """The command that an advice names in backticks; all of it where it names none."""
+    return hint.split("`")[1] if hint.count("`") == 2 else hint
 
 
 def title(session: Session, width: int = 40) -> str:

@@ -54,7 +54,6 @@ class TablePane(Vertical):
         memory: where choices are kept.
         requests: tells what is going on.
         signs: the characters to draw with.
-        empty: what stands there before there are sessions.
     """
 
     DEFAULT_CSS = """
@@ -67,19 +66,17 @@ class TablePane(Vertical):
     class Changed(Message):
         """Another choice of columns or rows; what was looked up for the screen may be missing."""
 
-    def __init__(
-        self, table: SessionTable, memory: Memory, requests: Requests, signs: Signs, *, empty: Sequence[str]
-    ) -> None:
+    def __init__(self, table: SessionTable, memory: Memory, requests: Requests, signs: Signs) -> None:
         super().__init__(id="table-pane")
         self.table = table
         self._memory = memory
         self._requests = requests
         self._signs = signs
-        self._empty = empty
         # A filter of yesterday would hide what began since.
         self.view = structs.replace(memory.now.view, filter="", quick="", folder="")
         self.missing = 0
         """Sessions that are still being read."""
+        self._lesson = sayings.no_sessions(())
         self._before = ""
         self._problem = ""
         self.bar = Line(signs=signs, id="bar")
@@ -190,6 +187,14 @@ class TablePane(Vertical):
         kept = {other: saved for other, saved in self._memory.now.views.items() if other != name}
         self._keep(views=kept if view is None else kept | {name: view})
 
+    def teach(self, lines: Sequence[str]) -> None:
+        """What stands in the table while there is no session at all."""
+        self._lesson = lines
+        self._say_why_empty()
+
+    def _say_why_empty(self) -> None:
+        self.table.show_when_empty(sayings.NOTHING_MATCHES if self.table.counts[1] else self._lesson)
+
     def step_back(self) -> bool:
         """Take back the range and the marks, or the choice of rows, one at a time; whether there was any."""
         if self.has_class("-asking"):
@@ -267,7 +272,7 @@ class TablePane(Vertical):
 
     def _apply(self) -> None:
         self.table.choose(self.view.chooser(), self.view.arrangement)
-        self.table.show_when_empty(sayings.NOTHING_MATCHES if self.table.counts[1] else self._empty)
+        self._say_why_empty()
         self.say()
         self.post_message(self.Changed())
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from ..sessions.attention import AttentionKind, attention
 from ..sessions.model import Session, Status
 
 Key = tuple[Any, ...]
@@ -56,17 +57,26 @@ class Row(Struct, frozen=True):
 
 
 _URGENCY = {
-    Status.WAITING: 0, Status.FAILED: 2, Status.LOST: 2, Status.DONE: 3,
-    Status.STARTING: 4, Status.RUNNING: 4, Status.FINISHING: 4, Status.QUEUED: 5,
+    AttentionKind.WAITING: 0, AttentionKind.STUCK: 1, AttentionKind.FAILED: 2, AttentionKind.DENIED: 3,
+    AttentionKind.DONE: 4,
 }  # fmt: skip
-_AT_REST = 6
+_AT_WORK, _QUEUED, _AT_REST = 5, 6, 7
 
 
 def urgency(session: Session) -> int:
-    """How soon somebody should look: waiting first, what was seen and is over last."""
-    if session.attention or not session.status.ended:
-        return _URGENCY[session.status]
-    return _AT_REST
+    """How soon somebody should look: waiting first, what was seen and is over last.
+
+    Silence moves no row: it comes by itself, and ends so.
+    """
+    found = attention(session, session.last_sign_at)
+    if found is not None:
+        return _URGENCY.get(found.kind, _AT_WORK)
+    return _AT_REST if session.status.ended else _QUEUED if session.status is Status.QUEUED else _AT_WORK
+
+
+def needs_somebody(session: Session) -> bool:
+    """Whether something happened that somebody should know."""
+    return urgency(session) < _AT_WORK
 
 
 _Value = Callable[[Session], Any]
@@ -90,14 +100,14 @@ SORTS: Mapping[str, tuple[_Value, bool]] = {
 
 
 def sort_key(session: Session, arrangement: Arrangement) -> Key:
-    """What sessions are ordered by; what is not known stands last either way, equals the newest first."""
+    """What sessions are ordered by: pinned ones first, what is not known last either way, equals the newest first."""
     value, falling = SORTS[arrangement.sort]
-    found = value(session)
+    found, pinned = value(session), session.pinned_at is None
     if found is None:
-        return (1, 0, -session.created_at, session.id)
+        return (pinned, 1, 0, -session.created_at, session.id)
     falling ^= arrangement.reverse
     ordered = _Falling(found) if falling and isinstance(found, str) else -found if falling else found
-    return (0, ordered, -session.created_at, session.id)
+    return (pinned, 0, ordered, -session.created_at, session.id)
 
 
 class _Falling(str):
@@ -140,7 +150,7 @@ def _groups(ordered: Iterable[Session], name: Callable[[Session], str], folded: 
     for label in sorted(groups):
         members, key = groups[label], heading_key(label)
         closed = key in folded
-        heading = Heading(label, len(members), sum(session.attention for session in members), closed)
+        heading = Heading(label, len(members), sum(map(needs_somebody, members)), closed)
         yield Row(key, heading=heading, folds=True)
         if not closed:
             yield from (Row(session.id, session.id, parent=key) for session in members)

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from msgspec import Struct, field, structs
 
+from ..sessions.attention import SILENT_MS as _SILENT_MS
 from ..sessions.model import Load, Session, Status, Stopping
 from ..sessions.text import cell_width, cut, cut_left, one_line, pad
 from . import words
@@ -29,7 +30,7 @@ UNREAD_COUNTED = 99
 UNREAD_ROOM = 24
 """Cells that the text keeps beside the unread steps: at 80 columns it needs them more."""
 
-SILENT_MS = 120_000
+SILENT_MS = _SILENT_MS
 """A running agent that printed nothing for so long is worth a second line."""
 
 Cell = tuple[str, str]
@@ -71,11 +72,16 @@ class Choice(Struct, frozen=True):
 
 def _state(session: Session, moment: Moment) -> str:
     new = " new" if session.status is Status.DONE and session.attention else ""
-    return f"{moment.signs.states[session.status]} {session.status}{new}"
+    word = "stuck" if _is_stuck(session) else f"{session.status}{new}"
+    return f"{_mark(session, moment)} {word}"
 
 
 def _mark(session: Session, moment: Moment) -> str:
-    return moment.signs.states[session.status]
+    return moment.signs.stuck if _is_stuck(session) else moment.signs.states[session.status]
+
+
+def _is_stuck(session: Session) -> bool:
+    return session.status is Status.RUNNING and session.stuck is not None
 
 
 def _age(session: Session, moment: Moment) -> str:
@@ -175,7 +181,7 @@ def role(session: Session) -> str:
     """What the colour of a session means; all that is over and was seen is dim."""
     if session.status is Status.DONE:
         return "good" if session.attention else "dim"
-    return _ROLES[session.status]
+    return "attention" if _is_stuck(session) else _ROLES[session.status]
 
 
 def fitting(candidates: Sequence[Column], width: int) -> tuple[Column, ...]:
@@ -230,6 +236,7 @@ def cells(
     chosen = columns(width, choice)
     row = [(fitted(column, session, moment), _cell_role(column, colour)) for column in chosen]
     lead += f"{moment.signs.marked} " if marked else ""
+    lead += f"{moment.signs.pinned} " if session.pinned_at is not None else ""
     row += _what(session, max(0, width - taken(chosen)), "dim" if colour == "dim" else "text", lead)
     return tuple(row)
 
@@ -245,9 +252,11 @@ def _what(session: Session, room: int, colour: str, lead: str = "") -> list[Cell
 
 
 def note(session: Session, now: int) -> str:
-    """Why somebody should look: a stop under way, the reason of the state, what was left, silence; mostly nothing."""
+    """Why somebody should look: a stop, a loop, the reason of the state, what was left, silence; mostly nothing."""
     if session.stopping is not None:
         return stop_stage(session.stopping, now)
+    if session.stuck and session.status is Status.RUNNING:
+        return one_line(session.stuck)
     if session.reason and not _asked_for(session):
         return one_line(session.reason)
     if session.left:
@@ -278,7 +287,7 @@ def second_line(session: Session, now: int, width: int, signs: Signs = UNICODE) 
     if not text:
         return None
     indent = "  " if width < 60 else " " * 12
-    colour = "attention" if session.stopping or not session.reason else role(session)
+    colour = "attention" if session.stopping or session.stuck or not session.reason else role(session)
     return pad(cut(f"{indent}{signs.below} {text}", width), width), colour
 
 

@@ -58,7 +58,7 @@ class RowPainting:
 def heading_cell(heading: Heading, width: int) -> Cell:
     """The line above a group: its name, how many it has, and how many of them need somebody."""
     counted = [words.count(heading.sessions, "session")]
-    counted += [f"{heading.attention} new"] if heading.attention else []
+    counted += [words.count(heading.attention, "needs you", "need you")] if heading.attention else []
     tail = f"  {' · '.join(counted)}"
     mark = "▸" if heading.folded else "▾"
     return pad(cut(f"{mark} {one_line(heading.name)}{tail}", width), width), "strong"

@@ -15,6 +15,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from ..sessions.attention import attention
 from ..sessions.model import Load, Session
 from .arrangement import Arrangement
 from .columns import Cell, Choice, Moment, columns, headings
@@ -251,7 +252,7 @@ class SessionTable(ScrollView, can_focus=True):
         for distance in range(1, len(self._rows) + 1):
             position = (here + direction * distance) % len(self._rows)
             session = self._rows.at(position)
-            if session is not None and session.attention and session.id != self._cursor:
+            if session is not None and session.id != self._cursor and attention(session, self._now):
                 self._move_to(position)
                 return
         self.post_message(self.NothingWaits())

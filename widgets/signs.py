@@ -16,6 +16,10 @@ class Signs(Struct, frozen=True, kw_only=True):
     rule: str
     marked: str
     """Leads the title of a session that somebody marked."""
+    stuck: str
+    """Of a session that runs and gets nowhere."""
+    pinned: str
+    """Leads the title of a session that is kept above the others."""
     cursor: str
     """Stands at the left edge of what the cursor is on."""
     nested: str
@@ -79,6 +83,8 @@ UNICODE = Signs(
     },
     rule="─",
     marked="◆",
+    stuck="!",
+    pinned="★",
     cursor="▌",
     nested="┆",
     below="↳",
@@ -122,6 +128,8 @@ ASCII = Signs(
     },
     rule="-",
     marked="*",
+    stuck="!",
+    pinned="^",
     cursor=">",
     nested="|",
     below=">",

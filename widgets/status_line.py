@@ -13,6 +13,7 @@ from .signs import UNICODE, Signs
 
 _GROUPS = (
     ("waiting", Status.WAITING, "$text-warning bold"),
+    ("stuck", None, "$text-warning bold"),
     ("running", Status.RUNNING, "$text-primary"),
     ("queued", Status.QUEUED, MUTED),
     ("failed", Status.FAILED, "$text-error"),
@@ -75,7 +76,7 @@ class StatusLine(Line):
 def counts(tally: Tally, where: str, width: int, signs: Signs = UNICODE, *, note: str = "") -> Content:
     """The line: what needs attention first; the folder and the sums where there is room."""
     parts = [
-        Content.styled(f"{signs.states[status]} {tally.groups[name]} {name}", style)
+        Content.styled(f"{signs.states[status] if status else signs.stuck} {tally.groups[name]} {name}", style)
         for name, status, style in _GROUPS
         if tally.groups[name]
     ]
@@ -94,6 +95,8 @@ def _sums(tally: Tally) -> str:
 
 
 def _group(session: Session) -> str:
+    if session.stuck and session.status is Status.RUNNING:
+        return "stuck"
     if session.status is Status.DONE:
         return "new" if session.attention else "seen"
     return _MEMBERS.get(session.status, "seen")

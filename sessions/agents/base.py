@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, g
 import msgspec
 from msgspec import Meta, Struct, field, structs
 
+from ..attention import AttentionSettings
 from ..limits import Limits
 from ..model import Step, StepKind, StepStatus, Usage
+from ..notices.settings import Hook
 from ..trimming import trimmed
 
 if TYPE_CHECKING:
@@ -34,12 +36,29 @@ class Ladder(Struct, frozen=True, kw_only=True):
 class StopSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[stop]`` or ``[agents.<name>.stop]``: how a session is ended, and what becomes of what it leaves."""
 
-    interrupt_seconds: Seconds | None = None
-    """How long SIGINT is given before SIGTERM."""
-    terminate_seconds: Seconds | None = None
-    """How long SIGTERM is given before SIGKILL."""
-    after_turn: Literal["keep", "sweep"] | None = None
-    """What happens to processes that outlive a turn that ended by itself; they are kept where nobody says."""
+    interrupt_seconds: Annotated[
+        Seconds | None,
+        Meta(
+            description="How long SIGINT is given before SIGTERM, in seconds.",
+            examples=[3.0],
+            extra={"default": "the agent's own: 3, claude 4"},
+        ),
+    ] = None
+    terminate_seconds: Annotated[
+        Seconds | None,
+        Meta(
+            description="How long SIGTERM is given before SIGKILL, in seconds.",
+            examples=[3.0],
+            extra={"default": "the agent's own: 3, claude 1.5"},
+        ),
+    ] = None
+    after_turn: Annotated[
+        Literal["keep", "sweep"] | None,
+        Meta(
+            description="What happens to processes that outlive a turn that ended by itself: kept, or swept away.",
+            extra={"default": "keep"},
+        ),
+    ] = None
 
     def over(self, ladder: Ladder) -> Ladder:
         """The agent's own ladder, with the user's times where there are any."""
@@ -50,11 +69,17 @@ class StopSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What ``[agents.<name>]`` in the configuration may hold; each adapter adds its own keys."""
 
-    bin: str | None = None
-    """The command to run instead of the agent's usual name: a name in PATH or an absolute path."""
-    model: str | None = None
-    args: tuple[str, ...] = ()
-    """Extra arguments, passed on as they are."""
+    bin: Annotated[
+        str | None,
+        Meta(
+            description="The command to run instead of the agent's usual name: a name in PATH or an absolute path.",
+            extra={"default": "the agent's own"},
+        ),
+    ] = None
+    model: Annotated[
+        str | None, Meta(description="The model that is asked for.", extra={"default": "the agent's own"})
+    ] = None
+    args: Annotated[tuple[str, ...], Meta(description="Extra arguments, passed on as they are.")] = ()
     stop: StopSettings = StopSettings()
     limits: Limits = Limits()
 
@@ -87,8 +112,12 @@ class Launch(Struct, frozen=True, kw_only=True):
     ladder: Ladder | None = None
     """The user's own times for a stop; None leaves them to the agent's."""
     limits: Limits = Limits()
+    attention: AttentionSettings = AttentionSettings()
+    """From when on its runner calls it stuck."""
     after_turn: Literal["keep", "sweep"] = "keep"
     """Whether processes that outlive the turn are ended."""
+    hook: Hook = Hook()
+    """The command that is run when its state changes."""
     model: str | None = None
 
 
@@ -110,11 +139,25 @@ class Facts(Struct, kw_only=True):
     """The thread's tokens where the agent counts cumulatively (codex)."""
     cost_usd: float | None = None
     denied: int = 0
+    """How often it was refused a permission, or stopped by its sandbox."""
+    denied_names: list[str] = field(default_factory=list)
+    """What it tried then, each once: tools and programs; the first ones."""
     waiting: str | None = None
     """The question the agent waits for; None while it works."""
     lines: int = 0
     unknown: int = 0
     unknown_kinds: dict[str, int] = field(default_factory=dict)
+
+    def deny(self, what: str) -> None:
+        """Count something that it was not allowed to do."""
+        self.denied += 1
+        name = what[:_NAME_CHARACTERS]
+        if name not in self.denied_names and len(self.denied_names) < _MOST_NAMES:
+            self.denied_names.append(name)
+
+
+_NAME_CHARACTERS = 60
+_MOST_NAMES = 10
 
 
 MOST_OPEN = 10_000
@@ -266,6 +309,10 @@ class Agent(ABC):
         conversation began (UTC ms).  None where there is no transcript.
         """
         return None
+
+    def refusals(self, stderr: str) -> "Iterable[str]":  # noqa: ARG002
+        """What the agent was not allowed to do and only stderr tells: tools and programs."""
+        return ()
 
     def stderr_reason(self, text: str) -> str | None:
         """The line of stderr that tells why a turn failed; None where there is none."""

@@ -5,15 +5,16 @@ without ``is_error`` and with a ``stop_reason`` (protocols 3).
 """
 
 import uuid
-from typing import Literal
+from collections import deque
+from typing import Annotated, Literal
 
 import msgspec
-from msgspec import structs
+from msgspec import Meta, structs
 
 from ..model import Step, StepKind, StepStatus, Usage
 from . import claude_events as events
 from .base import MOST_OPEN, Agent, AgentSettings, Ladder, Launch, LaunchRequest, ParserState, TurnParser
-from .claude_tools import TaskList, answered, begun
+from .claude_tools import TaskList, answered, begun, tool_name
 from .lines import NULL, UNREADABLE, joined, kind_of, text_of, value_of
 
 _DECODER = msgspec.json.Decoder(events.Event)
@@ -38,9 +39,14 @@ _NOTICES = frozenset(
 class ClaudeSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[agents.claude]``."""
 
-    permission_mode: Literal["acceptEdits", "auto", "bypassPermissions", "default", "dontAsk", "plan"] = "acceptEdits"
-    full_danger: bool = False
-    """No permission checks at all; claude refuses this as root unless ``IS_SANDBOX=1`` is set by the user."""
+    permission_mode: Annotated[
+        Literal["acceptEdits", "auto", "bypassPermissions", "default", "dontAsk", "plan"],
+        Meta(description="What claude may do without asking."),
+    ] = "acceptEdits"
+    full_danger: Annotated[
+        bool,
+        Meta(description="No permission checks at all; claude refuses this as root unless you set IS_SANDBOX=1."),
+    ] = False
 
 
 class ClaudeState(ParserState, kw_only=True):
@@ -62,6 +68,8 @@ class ClaudeParser(TurnParser):
         """The newest message of each speaker, because its blocks repeat its usage; hashes, because ids can be long."""
         self._earlier = Usage()
         self._live = Usage()
+        self._declined: deque[str] = deque(maxlen=MOST_OPEN)
+        """Tools that were declined since the last result."""
 
     def parse(self, line: bytes, at: int | None) -> list[Step]:
         """One line."""
@@ -165,13 +173,16 @@ class ClaudeParser(TurnParser):
             earlier = self._new(StepKind.TOOL_CALL, block.tool_use_id, at=at, parent=event.parent_tool_use_id)
         self._counted.pop(hash(block.tool_use_id), None)
         own = answered(earlier.kind, text, is_error=bool(block.is_error), details=event.tool_use_result)
+        if own["status"] is StepStatus.DECLINED:
+            self._declined.append(tool_name(earlier))
+            self.facts.deny(self._declined[-1])
         if earlier.kind is StepKind.PLAN and own["status"] is StepStatus.OK:
             self.state.tasks.answered(earlier.tool, earlier.arguments, event.tool_use_result)
         return structs.replace(earlier, ended_at=at, **own)
 
     def _result(self, event: events.Result, at: int | None) -> list[Step]:
         self.facts.notice = None
-        self.facts.denied += len(event.permission_denials)
+        self._count_denials(event.permission_denials)
         if event.usage is not None:
             # A result covers the turns since the last one; the cost covers the whole process.
             self._earlier = self._earlier.plus(_usage(event.usage))
@@ -194,6 +205,15 @@ class ClaudeParser(TurnParser):
         if self.state.error is not None and self.state.error.text == failure:
             return [usage, structs.replace(self.state.error, fatal=True)]
         return [usage, self._new(StepKind.ERROR, failure, at=at, fatal=True)]
+
+    def _count_denials(self, denials: list[events.Denial]) -> None:
+        """A result names all that was denied since the last one; what a step told already is counted."""
+        told, self._declined = self._declined, deque(maxlen=MOST_OPEN)
+        for denial in denials:
+            if denial.tool_name in told:
+                told.remove(denial.tool_name)
+            else:
+                self.facts.deny(denial.tool_name)
 
     def _aside(self, event: events.Silent | events.Remark | events.Control, at: int | None) -> list[Step]:
         """What stands beside the conversation."""

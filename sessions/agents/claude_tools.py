@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Raw, Struct, field
 
-from ..model import Change, PlanItem, StepKind, StepStatus
+from ..model import Change, PlanItem, Step, StepKind, StepStatus
 from .claude_events import BashResult, FileResult, Hunk, TaskResult
 from .lines import UNREADABLE
 
@@ -41,6 +41,14 @@ def begun(name: str, arguments: Any) -> dict[str, Any]:
         return {"kind": StepKind.SUBAGENT, "text": text, "tool": name, "arguments": arguments}
     server, tool = _mcp_name(name)
     return {"kind": StepKind.TOOL_CALL, "text": name, "server": server, "tool": tool, "arguments": arguments}
+
+
+def tool_name(step: Step) -> str:
+    """What claude calls the tool of a step."""
+    if step.kind is StepKind.COMMAND:
+        return "Bash"
+    name = step.tool or str(step.kind)
+    return f"mcp__{step.server}__{name}" if step.server else name
 
 
 def answered(kind: StepKind, text: str, *, is_error: bool, details: Raw) -> dict[str, Any]:

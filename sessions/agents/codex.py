@@ -8,15 +8,16 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
-from msgspec import structs
+from msgspec import Meta, structs
 
 from ..errors import UsageError
 from ..model import Change, PlanItem, Step, StepKind, StepStatus, Usage
 from . import codex_events as events
 from .base import Agent, AgentSettings, Launch, LaunchRequest, ParserState, TurnParser
+from .codex_refusals import complaints, program, refused
 from .lines import UNREADABLE, joined, kind_of, text_of, value_of
 from .toml_values import assignments
 
@@ -48,11 +49,18 @@ class _Server(msgspec.Struct):
 class CodexSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[agents.codex]``."""
 
-    sandbox: Literal["read-only", "workspace-write", "danger-full-access"] = "workspace-write"
-    full_danger: bool = False
-    """No sandbox and no approvals at all."""
-    config: dict[str, Any] = msgspec.field(default_factory=dict)
-    """Overrides of codex's own configuration, passed as ``-c key=value``."""
+    sandbox: Annotated[
+        Literal["read-only", "workspace-write", "danger-full-access"],
+        Meta(description="What codex may touch without asking."),
+    ] = "workspace-write"
+    full_danger: Annotated[bool, Meta(description="No sandbox and no approvals at all.")] = False
+    config: Annotated[
+        dict[str, Any],
+        Meta(
+            description="Overrides of codex's own configuration, passed as -c key=value.",
+            examples=[{"model_reasoning_effort": "high"}],
+        ),
+    ] = msgspec.field(default_factory=dict)
 
 
 class CodexState(ParserState, kw_only=True):
@@ -128,7 +136,10 @@ class CodexParser(TurnParser):
         earlier = self.state.open.pop(item.id, None)
         step = structs.replace(earlier, **own) if earlier else self._new(at=at, call_id=item.id, **own)
         if completed:
-            return [_ended(step, at if earlier else None)]
+            step = _ended(step, at if earlier else None)
+            if (what := refused(step)) is not None:
+                self.facts.deny(what)
+            return [step]
         step = structs.replace(step, status=StepStatus.RUNNING)
         self._remember(item.id, step)
         return [step]
@@ -311,6 +322,10 @@ class Codex(Agent):
 
         home = env.get("CODEX_HOME")
         return recorded_edits(Path(home) if home else Path.home() / ".codex", agent_session, at)
+
+    def refusals(self, stderr: str) -> Iterable[str]:
+        """Patches and commands that codex refused without an event."""
+        return [program(unwrapped(command)) if command else "apply_patch" for command in complaints(stderr)]
 
     def stderr_reason(self, text: str) -> str | None:
         """The first line that says ``Error``, else the last that is not noise."""

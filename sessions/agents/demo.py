@@ -25,10 +25,15 @@ _MARKER = re.compile(r"\[\[demo:([a-z0-9_-]+)\]\]")
 class DemoSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[agents.demo]``."""
 
-    script: str | None = None
-    """What to play: one of the files in ``demo_scripts``; ``[[demo:NAME]]`` in a prompt wins."""
-    speed: Annotated[float, Meta(gt=0, le=1000)] = 1.0
-    """2 plays twice as fast."""
+    script: Annotated[
+        str | None,
+        Meta(
+            description="Which of its scripts it plays first; [[demo:NAME]] in a prompt wins.",
+            examples=["tree"],
+            extra={"default": "done"},
+        ),
+    ] = None
+    speed: Annotated[float, Meta(gt=0, le=1000, description="How fast it plays: 2 is twice as fast.")] = 1.0
 
 
 class DemoParser(TurnParser):

@@ -13,6 +13,12 @@ Statements = tuple[str, ...]
 
 MIGRATIONS: tuple[Statements, ...] = (
     ("ALTER TABLE seen ADD COLUMN steps INTEGER",),  # 2: how many steps somebody has seen
+    (  # 3: facts by which a session needs attention, and what somebody pinned
+        "ALTER TABLE sessions ADD COLUMN stuck TEXT",
+        "ALTER TABLE sessions ADD COLUMN stuck_at INTEGER",
+        "ALTER TABLE sessions ADD COLUMN denied INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE sessions ADD COLUMN pinned_at INTEGER",
+    ),
 )
 """What makes version 2 of version 1, version 3 of version 2, and so on; ``schema.sql`` is the newest at once."""
 

@@ -8,6 +8,7 @@ import sqlite3
 from msgspec import Struct
 
 from ..agents.base import Facts, Launch
+from ..attention import Stuck
 from ..clock import now_ms
 from ..model import LIVE, MESSAGE_CHARACTERS, Left, Receipt, Status, Stopping, Usage, left_text
 from .rows import USAGE_COLUMNS, dump, launch_from, load
@@ -79,7 +80,7 @@ class TurnLog:
                 return None
             db.execute(
                 "UPDATE sessions SET status = 'starting', reason = NULL, started_at = ?, last_event_at = NULL,"
-                " updated_at = ? WHERE id = ?",
+                " stuck = NULL, stuck_at = NULL, denied = 0, updated_at = ? WHERE id = ?",
                 (now, now, self._session),
             )
             return self._read_claim(db)
@@ -114,8 +115,16 @@ class TurnLog:
                 (now, self._session, self._n),
             )
 
-    def progress(self, facts: Facts, status: Status, reason: str | None, steps: int, event_at: int | None) -> None:
-        """Record what the stream says so far."""
+    def progress(
+        self,
+        facts: Facts,
+        status: Status,
+        reason: str | None,
+        steps: int,
+        event_at: int | None,
+        stuck: Stuck | None = None,
+    ) -> None:
+        """Record what the stream says so far, and what keeps the turn from getting anywhere."""
         with self._database.transaction() as db:
             changed = db.execute(
                 f"UPDATE turns SET status = ? WHERE session = ? AND n = ? AND status IN {_LIVE}"  # noqa: S608
@@ -126,10 +135,13 @@ class TurnLog:
                 return
             self._write_facts(db, facts, steps)
             db.execute(
-                "UPDATE sessions SET status = ?, reason = ?, last_event_at = COALESCE(?, last_event_at),"
-                " updated_at = ? WHERE id = ?",
-                (status, _short(reason), event_at, now_ms(), self._session),
-            )
+                "UPDATE sessions SET status = ?, reason = ?, last_event_at = COALESCE(?, last_event_at), stuck = ?,"
+                " stuck_at = ?, updated_at = ? WHERE id = ?",
+                (
+                    status, _short(reason), event_at, _short(stuck.evidence) if stuck else None,
+                    stuck.since if stuck else None, now_ms(), self._session,
+                ),
+            )  # fmt: skip
             if steps:
                 db.execute(
                     "UPDATE prompts SET state = 'seen', seen_at = ? WHERE session = ? AND turn = ? AND state = 'sent'",
@@ -162,7 +174,7 @@ class TurnLog:
             )
             db.execute(
                 "UPDATE sessions SET status = ?, reason = ?, exit_code = ?, signal = ?, left = ?, left_note = ?,"
-                " stopping = NULL, ended_at = ?, updated_at = ? WHERE id = ?",
+                " stopping = NULL, stuck = NULL, stuck_at = NULL, ended_at = ?, updated_at = ? WHERE id = ?",
                 (
                     outcome.status, reason, outcome.exit_code, outcome.signal, len(outcome.left),
                     left_text(outcome.left), now, now, self._session,
@@ -257,12 +269,13 @@ class TurnLog:
         costs = [row["cost_usd"] for row in rows if row["cost_usd"] is not None]
         db.execute(
             f"UPDATE sessions SET {', '.join(f'{name} = ?' for name in USAGE_COLUMNS)}, cost_usd = ?, steps = ?,"  # noqa: S608
-            " unknown = ?, agent_session = COALESCE(?, agent_session), model = COALESCE(?, model),"
+            " unknown = ?, denied = ?, agent_session = COALESCE(?, agent_session), model = COALESCE(?, model),"
             " last_message = COALESCE(?, last_message) WHERE id = ?",
             (
                 *(getattr(total, name) for name in USAGE_COLUMNS),
                 sum(costs) if costs else None, sum(row["steps"] for row in rows), facts.unknown,
-                _name(facts.agent_session), _short(facts.model), _short(facts.last_message), self._session,
+                facts.denied, _name(facts.agent_session), _short(facts.model), _short(facts.last_message),
+                self._session,
             ),
         )  # fmt: skip
 

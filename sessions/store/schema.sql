@@ -50,7 +50,11 @@ CREATE TABLE sessions (
     updated_at    INTEGER NOT NULL,
     started_at    INTEGER,
     ended_at      INTEGER,
-    last_event_at INTEGER
+    last_event_at INTEGER,
+    stuck         TEXT,                         -- why the running turn seems to get nowhere, one line
+    stuck_at      INTEGER,
+    denied        INTEGER NOT NULL DEFAULT 0,   -- what the newest turn was not allowed to do
+    pinned_at     INTEGER
 ) STRICT;
 CREATE INDEX sessions_seq ON sessions (seq);
 CREATE INDEX sessions_created ON sessions (created_at);

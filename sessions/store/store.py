@@ -32,8 +32,9 @@ _WAITING = (
 
 _URGENCY = (
     "CASE WHEN status IN ('waiting', 'failed', 'lost', 'done') AND (seen.at IS NULL OR seen.at < updated_at)"
-    " THEN CASE status WHEN 'waiting' THEN 0 WHEN 'done' THEN 2 ELSE 1 END"
-    f" WHEN status IN ({_OPEN}) THEN 3 ELSE 4 END"
+    " THEN CASE status WHEN 'waiting' THEN 0 WHEN 'done' THEN 3 ELSE 2 END"
+    " WHEN status = 'waiting' THEN 0 WHEN stuck IS NOT NULL AND status = 'running' THEN 1"
+    f" WHEN status IN ({_OPEN}) THEN 4 ELSE 5 END"
 )
 """What needs somebody, then what is at work, then the rest."""
 
@@ -90,7 +91,9 @@ class Store:
     def first(self, limit: int) -> tuple[list[Session], int]:
         """The sessions in use that somebody should see first, and how many there are: cheap with any number."""
         rows = self.database.rows(
-            f"{SELECT_SESSION} WHERE archived_at IS NULL ORDER BY {_URGENCY}, created_at DESC LIMIT ?", (limit,)
+            f"{SELECT_SESSION} WHERE archived_at IS NULL"
+            f" ORDER BY pinned_at IS NULL, {_URGENCY}, created_at DESC LIMIT ?",
+            (limit,),
         )
         total = self.database.rows("SELECT COUNT(*) AS n FROM sessions WHERE archived_at IS NULL")[0]["n"]
         return [session_from(row) for row in rows], total
@@ -233,8 +236,8 @@ class Store:
             _insert_turn(db, session_id, n, prompt, launch, run_id, now, asked_by)
             db.execute(
                 "UPDATE sessions SET status = 'queued', reason = NULL, turn = ?, exit_code = NULL, signal = NULL,"
-                " archived_at = NULL, started_at = NULL, ended_at = NULL, model = COALESCE(?, model), updated_at = ?"
-                " WHERE id = ?",
+                " archived_at = NULL, started_at = NULL, ended_at = NULL, model = COALESCE(?, model), updated_at = ?,"
+                " stuck = NULL, stuck_at = NULL, denied = 0 WHERE id = ?",
                 (n, launch.model, now, session_id),
             )
         return n
@@ -361,6 +364,22 @@ class Store:
             changed = db.execute(
                 f"UPDATE sessions SET archived_at = ? WHERE id = ? AND status NOT IN ({_OPEN})",  # noqa: S608
                 (at, session_id),
+            ).rowcount
+        return bool(changed)
+
+    def rename(self, session_id: str, title: str) -> bool:
+        """Give a session another title; False where it is gone.  What changes is its name: nobody has to look."""
+        with self.database.transaction() as db:
+            changed = db.execute("UPDATE sessions SET title = ? WHERE id = ?", (title, session_id)).rowcount
+        return bool(changed)
+
+    def pin(self, session_id: str, at: int | None) -> bool:
+        """Pin a session (since when, UTC ms; an earlier time stays), or not any more (None); False where it is gone."""
+        with self.database.transaction() as db:
+            changed = db.execute(
+                "UPDATE sessions SET pinned_at = CASE WHEN ? IS NULL THEN NULL ELSE COALESCE(pinned_at, ?) END"
+                " WHERE id = ?",
+                (at, at, session_id),
             ).rowcount
         return bool(changed)
 

@@ -3,12 +3,13 @@
 import contextlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ..agents.base import Facts, TurnParser
 from ..clock import now_ms
 from ..journal import LineReader, stamp
+from ..model import Step
 
 PASS_SECONDS = 0.1
 """Read in one go: an agent that floods its output must not keep the runner from a stop."""
@@ -25,9 +26,13 @@ _LINES_BETWEEN_LOOKS = 256
 class Follower:
     """Follows one turn file with one parser; its work is in proportion to the new bytes."""
 
-    def __init__(self, output: Path, times: Path, parser: TurnParser) -> None:
+    def __init__(
+        self, output: Path, times: Path, parser: TurnParser, tell: Callable[[Step], None] = lambda _: None
+    ) -> None:
+        """``tell`` is called with each step as it comes, and again with what replaces it."""
         self._reader = LineReader(output)
         self._parser = parser
+        self._tell = tell
         self._times = _opened(times)
         self._lines: Iterator[bytes] | None = None
         self._stamped = True
@@ -51,6 +56,7 @@ class Follower:
         for count, line in enumerate(lines, 1):
             for step in self._parser.feed(line):
                 self.steps = max(self.steps, step.index + 1)
+                self._tell(step)
             if count % _LINES_BETWEEN_LOOKS == 0 and time.monotonic() >= deadline:
                 return True
         self._lines = None

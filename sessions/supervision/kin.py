@@ -7,6 +7,7 @@ ours: without that rule, stopping an outer session would kill an inner one.
 
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Self
 
@@ -26,7 +27,7 @@ class Kin:
         self._session_id = session_id
         self._lock = str(lock)
         self._record = record
-        self._remembered: set[tuple[int, int]] = self._load()
+        self._remembered, self._spared = self._load()
         self._written: set[tuple[int, int]] = set(self._remembered)
         self._boot = procs.boot_id()
         self._plain: set[tuple[int, int]] = set()
@@ -86,9 +87,22 @@ class Kin:
         if self._remembered != self._written:
             self.write()
 
+    def used(self) -> dict[tuple[int, int], float]:
+        """The processor time of each living process that the last :meth:`remember` or :meth:`find` saw, in seconds."""
+        told = ((key, procs.cpu_seconds(key[0])) for key in self._remembered)
+        return {key: seconds for key, seconds in told if seconds is not None}
+
+    def spare(self, key: tuple[int, int]) -> None:
+        """A process of the runner's that is none of the agent's: it and all below it are never ours.
+
+        It is put on disk for whoever looks from outside.
+        """
+        self._spared = {spared for spared in self._spared if procs.alive(*spared)} | {key}
+        self.write()
+
     def write(self) -> None:
         """Put the record on disk."""
-        data = {"boot_id": self._boot, "processes": sorted(self._remembered)}
+        data = {"boot_id": self._boot, "processes": sorted(self._remembered), "spared": sorted(self._spared)}
         write_atomic(self._record, json.dumps(data).encode())
         self._written = set(self._remembered)
 
@@ -100,11 +114,13 @@ class Kin:
         return leader is not None and leader.start == self.agent[1]
 
     def _is_strangers(self, process: Process, env: dict[str, str]) -> bool:
-        """Whether it is another session's runner, or carries the tag of a session that is there.
+        """Whether it was spared, is another session's runner, or carries the tag of a session that is there.
 
         A runner inherits the orphans of another one that was started below it and killed: descent alone proves
         nothing against a tag.
         """
+        if process.key in self._spared:
+            return True
         mark = env.get(procs.RUNNER_MARK)
         if mark is not None and mark != self._lock and _serves(mark, process):
             return True
@@ -131,14 +147,19 @@ class Kin:
         """While its leader lives the group is ours; without it the number may be anybody's."""
         return self.agent is not None and process.group == self.agent[0] and self.group_is_ours()
 
-    def _load(self) -> set[tuple[int, int]]:
+    def _load(self) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
+        """The identities of what was seen below a runner, and of what is to be spared."""
         try:
             data = json.loads(self._record.read_bytes())
             if data["boot_id"] != procs.boot_id():
-                return set()
-            return {(int(pid), int(start)) for pid, start in data["processes"]}
+                return set(), set()
+            return _keys(data["processes"]), _keys(data.get("spared", ()))
         except (OSError, ValueError, KeyError, TypeError):
-            return set()
+            return set(), set()
+
+
+def _keys(pairs: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
+    return {(int(pid), int(start)) for pid, start in pairs}
 
 
 _MARKS = frozenset({procs.SESSION_TAG, procs.RUNNER_MARK})

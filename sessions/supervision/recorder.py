@@ -11,17 +11,19 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from ..agents.base import Agent, Facts
+from ..agents.base import Agent, Facts, Launch
+from ..attention import Stuck
 from ..errors import AgentdashError, StoreError
 from ..identity_file import write_identity
 from ..layout import Layout
-from ..limits import Limits
-from ..model import Left, Receipt, Session, Status
+from ..model import Left, Receipt, Session, Status, Step
 from ..status import EndFacts, at_the_end, while_running
 from ..store.progress import Outcome, TurnLog
 from ..store.store import Store
 from .child import AgentChild
 from .follow import Follower
+from .idleness import Look
+from .stuck import StuckWatch
 from .watchdog import Watchdog
 
 COMMIT_SECONDS = 1.0
@@ -37,19 +39,29 @@ STDERR_BYTES = 8192
 class Recorder:
     """One turn's record: facts from the stream, rows in the store, the readable copy on disk."""
 
-    def __init__(self, layout: Layout, session_id: str, turn: int, store: Store, log: TurnLog) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        session_id: str,
+        turn: int,
+        store: Store,
+        log: TurnLog,
+        tell: Callable[[Status, str | None], object] = lambda *_: None,
+    ) -> None:
         self._layout = layout
         self._folder = layout.session(session_id)
         self._session = session_id
         self._turn = turn
         self._store = store
         self._log = log
+        self._tell = tell
         self._agent: Agent | None = None
         self._follower: Follower | None = None
         self._committed: tuple[object, ...] = ()
         self._committed_at = 0.0
         self._began = time.monotonic()
         self._watchdog: Watchdog | None = None
+        self._stuck_watch: StuckWatch | None = None
         self._over: tuple[str, ...] = ()
         self._ever_over: dict[str, None] = {}
 
@@ -63,13 +75,18 @@ class Recorder:
         """Whether something was read that is not committed yet."""
         return self._follower is not None and self._key(self._follower) != self._committed
 
-    def begin(self, agent: Agent, limits: Limits, *, adopted_after_s: float | None = None) -> None:
-        """Start following the turn file; what an adopted agent printed earlier has no arrival time."""
+    def begin(self, agent: Agent, launch: Launch, used: Look, *, adopted_after_s: float | None = None) -> None:
+        """Start following the turn file; what an adopted agent printed earlier has no arrival time.
+
+        ``used`` tells the processor time of the session's processes.
+        """
         self._agent = agent
         files = (self._folder.output(self._turn), self._folder.errors(self._turn))
-        self._watchdog = Watchdog(limits, files, adopted_after_s or 0.0)
+        self._watchdog = Watchdog(launch.limits, files, adopted_after_s or 0.0)
         folder, turn = self._folder, self._turn
-        self._follower = Follower(folder.output(turn), folder.times(turn), agent.parser(turn))
+        # A command may be a server, which has every right to wait in silence.
+        self._stuck_watch = StuckWatch(launch.attention, used) if agent.prompted else None
+        self._follower = Follower(folder.output(turn), folder.times(turn), agent.parser(turn), self._step)
         if adopted_after_s is not None:
             self._follower.take_over()
         self.guarded(lambda: write_identity(self._store, self._folder))
@@ -96,6 +113,25 @@ class Recorder:
         self._commit(self._follower)
         return None, due
 
+    def mind_idleness(self) -> float | None:
+        """Look whether the turn gets nowhere because nothing happens; in how many seconds to look again."""
+        if self._stuck_watch is None or self._follower is None:
+            return None
+        due = self._stuck_watch.look(self.facts, time.monotonic(), self._printed_at(self._follower))
+        self._commit(self._follower)
+        return due
+
+    def _step(self, step: Step) -> None:
+        if self._stuck_watch is not None:
+            self._stuck_watch.feed(step)
+
+    def _printed_at(self, follower: Follower) -> float:
+        """When the agent last printed anything, also to stderr, on the monotonic clock."""
+        return max(follower.grown_at, self._watchdog.grown_at if self._watchdog is not None else 0.0)
+
+    def _stuck(self, follower: Follower) -> Stuck | None:
+        return self._stuck_watch.episode(follower.facts, self._printed_at(follower)) if self._stuck_watch else None
+
     @property
     def floods(self) -> bool:
         """Whether the turn printed more than it may, and nobody has dealt with that yet."""
@@ -117,10 +153,10 @@ class Recorder:
         if not urgent and now - self._committed_at < COMMIT_SECONDS:
             return
         status, reason = while_running(follower.facts, self._over)
-        if self.guarded(
-            lambda: self._log.progress(follower.facts, status, reason, follower.steps, follower.last_event_at)
-        ):
+        stuck, steps, event_at = self._stuck(follower), follower.steps, follower.last_event_at
+        if self.guarded(lambda: self._log.progress(follower.facts, status, reason, steps, event_at, stuck)):
             self._committed, self._committed_at = key, now
+            self.guarded(lambda: self._tell(status, reason))
 
     def conclude(
         self,
@@ -140,6 +176,9 @@ class Recorder:
             self._follower.finish()
             steps = self._follower.steps
             self._look_back(self._follower, stopped=stopped_by is not None)
+        stderr = _tail(self._folder.errors(self._turn))
+        for what in self._agent.refusals(stderr) if self._agent is not None else ():
+            facts.deny(what)
         # A signal is an exit code other than 0 to the adapter; None means that nobody could wait.
         code = child.exit_code if child.signal is None else -1
         verdict = at_the_end(
@@ -149,7 +188,7 @@ class Recorder:
                 exit_code=child.exit_code,
                 signal=child.signal,
                 stopped_by=stopped_by,
-                stderr_reason=self._stderr_reason(),
+                stderr_reason=self._agent.stderr_reason(stderr) if self._agent is not None else None,
                 runner_killed=child.adopted,
                 lingered=lingered,
                 crossed=tuple(self._ever_over),
@@ -206,21 +245,21 @@ class Recorder:
             time.sleep(1.0)
 
     def _write_end(self, facts: Facts, outcome: Outcome, steps: int) -> None:
-        self.retried(lambda: self._log.end(facts, outcome, steps))
+        ended: list[bool] = []
+        self.retried(lambda: ended.append(self._log.end(facts, outcome, steps)))
         self._follower = None
         with contextlib.suppress(OSError):
             self._layout.live_name(self._session, self._turn).unlink(missing_ok=True)
         self.guarded(lambda: write_identity(self._store, self._folder))
+        if ended == [True]:
+            self.guarded(lambda: self._tell(outcome.status, outcome.reason))
 
     def _key(self, follower: Follower) -> tuple[object, ...]:
         facts = follower.facts
-        urgent = (facts.agent_session, facts.end, facts.waiting, facts.error, facts.notice, self._over)
+        stuck = self._stuck(follower)
+        kept_by = stuck.key if stuck is not None else None
+        urgent = (facts.agent_session, facts.end, facts.waiting, facts.error, facts.notice, self._over, kept_by)
         return (urgent, follower.steps, follower.last_event_at)
-
-    def _stderr_reason(self) -> str | None:
-        if self._agent is None:
-            return None
-        return self._agent.stderr_reason(_tail(self._folder.errors(self._turn)))
 
 
 def _tail(path: Path) -> str:

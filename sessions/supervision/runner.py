@@ -31,6 +31,7 @@ from ..store.store import Store
 from . import locks, notify, procs
 from .agent_process import StartError, clean_signals, start_agent
 from .child import AgentChild
+from .hooks import Hooks
 from .kin import Kin
 from .ladder import POLL, Phase, Stop
 from .recorder import COMMIT_SECONDS, Recorder
@@ -64,8 +65,9 @@ class Runner:
         self._turn = turn
         self._store = Store(self._layout.database)
         self._log = TurnLog(self._store, session_id, turn, _owner())
-        self._recorder = Recorder(self._layout, session_id, turn, self._store, self._log)
         self._kin = Kin(session_id, self._folder.lock, self._folder.procs)
+        self._hooks = Hooks(self._layout, self._store, session_id, turn, self._kin.spare)
+        self._recorder = Recorder(self._layout, session_id, turn, self._store, self._log, self._hooks.tell)
         self._child = AgentChild()
         self._ladder = Ladder()
         self._ended = False
@@ -90,6 +92,7 @@ class Runner:
         claim = self._log.claim()
         if claim is None:
             return
+        self._recorder.guarded(lambda: self._hooks.begin(claim.launch.hook))
         try:
             process = start_agent(
                 self._layout,
@@ -113,6 +116,7 @@ class Runner:
         claim = self._log.adopt()
         if claim is None:
             return
+        self._recorder.guarded(lambda: self._hooks.begin(claim.launch.hook))
         recorded = (claim.agent_pid, claim.agent_start)
         # A runner that died between its spawn and its record left only the tag.
         found = procs.tagged_leader(claim.run_id) if None in recorded else recorded
@@ -138,7 +142,7 @@ class Runner:
         self._sweeps_after_turn = claim.launch.after_turn == "sweep"
         self._growth = notify.watch_growth(self._folder.output(self._turn))
         age_s = (now_ms() - (claim.started_at or now_ms())) / 1000 if self._child.adopted else None
-        self._recorder.begin(agent, claim.launch.limits, adopted_after_s=age_s)
+        self._recorder.begin(agent, claim.launch, self._kin.used, adopted_after_s=age_s)
         self._loop()
 
     def _loop(self) -> None:
@@ -204,6 +208,8 @@ class Runner:
             self._wait_for_exit(now)
         else:
             self._mind_limits(now)
+            due = self._recorder.mind_idleness()
+            self._next_look = min(self._next_look, now + due) if due is not None else self._next_look
 
     def _who_stops(self, kinds: list[str]) -> str | None:
         """In whose name to stop; None where all may go on."""

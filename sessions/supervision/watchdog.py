@@ -23,7 +23,8 @@ class Watchdog:
         self.limits = limits
         self._files = files
         self._size = 0
-        self._grown_at = time.monotonic()
+        self.grown_at = time.monotonic()
+        """When the files were last seen to have grown, on the monotonic clock."""
         self._began = time.monotonic() - max(0.0, age_s)
 
     @property
@@ -37,8 +38,8 @@ class Watchdog:
         size = self._printed()
         if size != self._size:
             # Both files count, and stderr wakes nobody: it is looked at when it matters.
-            self._size, self._grown_at = size, now
-        grown_at = max(self._grown_at, follower.grown_at)
+            self._size, self.grown_at = size, now
+        grown_at = max(self.grown_at, follower.grown_at)
         measured = Measured(
             wall_s=now - self._began,
             silence_s=None if follower.facts.waiting is not None else now - grown_at,

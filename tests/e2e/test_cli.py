@@ -162,7 +162,7 @@ def test_the_json_schema_of_a_session(cli: Cli) -> None:
         assert list(told)[:16] == DOCUMENTED.split()
         assert set(told["usage"].values()) == {None}
         assert told["cost_usd"] is None
-        assert told["attention"] is True
+        assert (told["attention"]["kind"], told["attention"]["since"]) == ("done", told["ended_at"])
     told = cli("show", session, "--json").json
     assert told["turns"][0]["argv"] == ["true"]
     assert len(told["prompts"]) == 1
@@ -245,13 +245,24 @@ def test_rm_asks_and_no_is_the_default(
 def test_looking_at_a_terminal_marks_as_seen_and_has_colours(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     session = cli.ended("false")
     assert "\x1b" not in cli("show", session).out
-    assert cli("ls", "--json").json[0]["attention"] is True
+    assert cli("ls", "--json").json[0]["attention"]["kind"] == "failed"
     with monkeypatch.context() as patch:
         patch.setattr(sys.stdout, "isatty", lambda: True)
         assert "\x1b[31m" in cli("show", session).out
         patch.setenv("NO_COLOR", "1")
         assert "\x1b" not in cli("show", session).out
-    assert cli("ls", "--json").json[0]["attention"] is False
+    assert cli("ls", "--json").json[0]["attention"] is None
+
+
+def test_ls_takes_the_filter_of_the_dashboard(cli: Cli) -> None:
+    cli("run", "--wait", "--title", "one that fails", "--", "false")
+    cli("run", "--wait", "--title", "one that ends well", "--", "true")
+    titles = [one["title"] for one in cli("ls", "--json", "--filter", "ends state:done !fails").json]
+    assert titles == ["one that ends well"]
+    assert "one that fails" in cli("ls", "-f", "state:failed").out
+    assert "No session matches." in cli("ls", "-f", "nowhere").out
+    wrong = cli("ls", "-f", "stat:failed")
+    assert (wrong.code, "did you mean state:" in wrong.err) == (2, True)
 
 
 def test_ls_keeps_to_the_newest_and_what_matters(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """What is kept and what goes: the trash and back, the archive, the clean-up, and a database made anew."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -244,6 +245,20 @@ def test_the_verbs_say_what_they_did(manager):
     assert verb("archive", short).stdout == f'archived {short} "true"\n'
     assert short in verb("ls", "--archived").stdout
     assert verb("restore", short).stdout == f'restored {short} "true"\n'
+    assert verb("rename", short, "the release").stdout == f'renamed {short} "the release"\n'
+    assert verb("pin", short).stdout == f'pinned {short} "the release"\n'
+    assert json.loads(verb("pin", short, "--json").stdout)["pinned_at"] is not None
+    assert verb("pin", "--off", short).stdout == f'unpinned {short} "the release"\n'
+    told = json.loads(verb("rename", short, "", "--json").stdout)
+    assert (told["id"], told["title"], told["pinned_at"]) == (session.id, "true", None)
+    refused = verb("rename", short, "x" * 201)
+    assert (refused.returncode, refused.stderr) == (2, "agentdash: The title has 201 characters; 200 is the most.\n")
+    completed = subprocess.run(
+        [sys.executable, "-m", "agentdash"],
+        env=os.environ | {"_AGENTDASH_COMPLETE": "bash_complete", "COMP_WORDS": "agentdash rename ", "COMP_CWORD": "2"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert short in completed.stdout
     assert f"agentdash restore {short} brings it back" in verb("rm", short).stdout
     assert short in verb("restore").stdout
     assert verb("restore", "--json").stdout.startswith(f'[{{"id":"{session.id}"')
@@ -350,3 +365,61 @@ def test_indexes_go_with_their_sessions(manager):
     assert (own.exists(), stray.exists()) == (True, False)
     manager.delete(session.id)
     assert not own.exists()
+
+
+def test_T10_a_title_is_cleaned_kept_on_disk_and_given_back(manager):
+    session = ended(manager, "echo", "hello")
+    seq = manager.changes(0).seq
+    manager.mark_seen(session.id)
+    renamed = manager.rename(session.id[:8], "  \x1b[31mthe\n  release\u202e ")
+    assert (renamed.title, renamed.task) == ("the release", "echo hello")
+    assert [changed.title for changed in manager.changes(seq).updated] == ["the release"]
+    assert renamed.attention is False
+    assert '"the release"' in (manager.home / "sessions" / session.id / "session.json").read_text()
+    assert manager.rename(session.id, "x" * 200).title == "x" * 200
+    assert manager.rename(session.id, " \n").title == session.title == "echo hello"
+
+
+@pytest.mark.parametrize(
+    ("title", "why"),
+    [("x" * 201, "201 characters; 200 is the most"), ("a\0b", "NUL byte"), ("\ud800", "not UTF-8")],
+)
+def test_T10_what_is_no_title_changes_nothing(manager, title, why):
+    session = ended(manager)
+    with pytest.raises(UsageError, match=why):
+        manager.rename(session.id, title)
+    assert manager.get(session.id).title == session.title
+    with pytest.raises(UnknownSessionError):
+        manager.rename("zzzz", "x")
+
+
+def test_T10_a_running_session_is_renamed_and_pinned_too(manager, tmp_path):
+    os.mkfifo(tmp_path / "go")
+    session = manager.started(manager.run(["sh", "-c", "read line < go"]).id)
+    manager.rename(session.id, "the long one")
+    assert manager.pin(session.id).pinned_at is not None
+    (tmp_path / "go").write_text("\n")
+    [done] = manager.wait([session.id], timeout=30)
+    assert (done.status, done.title) == (Status.DONE, "the long one")
+    assert done.pinned_at is not None
+
+
+def test_T10_a_pin_stays_until_it_is_taken_off(manager):
+    session = ended(manager)
+    first = manager.pin(session.id).pinned_at
+    assert manager.pin(session.id).pinned_at == first
+    assert manager.pin(session.id, False).pinned_at is None
+    assert manager.pin(session.id, False).pinned_at is None
+
+
+def test_T10_a_rebuild_and_a_restore_keep_title_and_pin(manager, database_at_rest):
+    session = ended(manager)
+    manager.rename(session.id, "the release")
+    at = manager.pin(session.id).pinned_at
+    manager.delete(session.id)
+    restored = manager.restore(session.id)
+    assert (restored.title, restored.pinned_at) == ("the release", at)
+    database_at_rest().unlink()
+    assert rebuild(manager._layout).restored == (session.id,)
+    found = SessionManager(manager.home).get(session.id)
+    assert (found.title, found.pinned_at) == ("the release", at)

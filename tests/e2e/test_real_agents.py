@@ -212,8 +212,14 @@ def test_claude_denials_are_shown(manager, claude_env, project):
     )
     session = ended(manager, session)
     assert session.status is Status.DONE
-    assert "permission" in session.reason
-    assert "denied" in session.reason
+    assert (session.denied, session.reason) == (1, "1 permission denied: Bash")
+
+
+def test_codex_refusals_are_shown(manager, codex_env, project):
+    session = manager.spawn("[[fake:files]] go", agent="codex", cwd=str(project), options={"sandbox": "read-only"})
+    session = ended(manager, session)
+    assert (session.status, session.denied) == (Status.DONE, 1)
+    assert session.reason == "1 permission denied: apply_patch"
 
 
 def test_clock_of_the_runner_is_the_arrival_of_each_line(manager, agent, project):

@@ -7,6 +7,7 @@ from msgspec import structs
 
 from agentdash.sessions.agent_list import AgentInfo
 from agentdash.sessions.agents.base import Ladder, Launch
+from agentdash.sessions.config import read_settings
 from agentdash.sessions.explain import Explanation, Fact
 from agentdash.sessions.model import (
     Change,
@@ -147,6 +148,8 @@ class FakeManager:
         self.steps = {"waiting1": STEPS}
         """The steps of a session; one that is not named has only its task."""
         self.error = None
+        self.named_starts = {}
+        """The presets of the settings."""
         self.may_end = threading.Event()
         """Cleared: a stop goes on until it is set."""
         self.may_end.set()
@@ -211,6 +214,12 @@ class FakeManager:
     def options(self, ref):
         return {"sandbox": "read-only", "args": ["--skip-git-repo-check"]}
 
+    def settings(self):
+        return read_settings()
+
+    def presets(self):
+        return self.named_starts
+
     def recent_folders(self, limit=30):
         return ["/home/ann/code/web", "/home/ann/code/api"]
 
@@ -240,6 +249,18 @@ class FakeManager:
     def archive(self, ref):
         self.asked("archive", ref)
         self.drop(ref)
+
+    def rename(self, ref, title):
+        self.asked("rename", ref, title)
+        one = structs.replace(self.get(ref), title=title or "the automatic title")
+        self.put(one)
+        return one
+
+    def pin(self, ref, pinned=True):
+        self.asked("pin", ref, pinned)
+        one = structs.replace(self.get(ref), pinned_at=T0 if pinned else None)
+        self.put(one)
+        return one
 
     def restore(self, ref):
         self.asked("restore", ref)

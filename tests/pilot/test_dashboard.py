@@ -488,6 +488,21 @@ async def test_without_sessions_the_screen_teaches(dashboard, tmp_path, manager)
         await d.until(lambda: any(call[:2] == ("spawn", "hello") for call in d.manager.calls))
 
 
+async def test_without_any_agent_the_screen_says_what_to_install_and_offers_the_demo(dashboard, manager, monkeypatch):
+    manager.log.clear()
+    manager.seq = 0
+    missing = [structs.replace(one, installed=one.name == "demo", hint="" if one.name == "demo" else one.hint)
+               for one in manager.agents()]  # fmt: skip
+    monkeypatch.setattr(manager, "agents", lambda: missing)
+    async with dashboard() as d:
+        await d.shows("No sessions yet, and no agent is installed here.")
+        await d.shows("codex   npm install codex")
+        await d.shows("n               starts the demo agent, which needs nothing")
+        await d.press("n")
+        await d.screen(NewSessionScreen)
+        await d.shows("[demo]")
+
+
 async def test_a_default_agent_that_is_missing_is_told_before_anybody_writes(dashboard, manager, monkeypatch):
     manager.log.clear()
     manager.seq = 0

@@ -20,7 +20,9 @@ from agentdash.tui.screens.log import LogScreen
 from agentdash.tui.screens.new_session import NewSessionScreen
 from agentdash.tui.screens.pick import PickScreen
 from agentdash.tui.screens.processes import ProcessesScreen
+from agentdash.tui.screens.rename import RenameScreen
 from agentdash.tui.screens.save import SaveScreen
+from agentdash.tui.screens.settings import SettingsScreen
 from agentdash.tui.screens.views import ViewsScreen
 from agentdash.tui.screens.watch import WatchScreen
 from agentdash.widgets.document_pane import DocumentPane
@@ -165,6 +167,25 @@ async def puts_away(d, keys):
     await d.select("done0001")
     await keys("archive")
     await d.called("archive", "done0001")
+
+
+@scenario("rename")
+async def gives_another_title(d, keys):
+    await keys("rename")
+    await d.screen(RenameScreen)
+
+
+@scenario("pin")
+async def keeps_above_the_others(d, keys):
+    await d.select("stopped1")
+    await keys("pin")
+    await d.called("pin", "stopped1", True)
+
+
+@scenario("settings")
+async def shows_the_settings(d, keys):
+    await keys("settings")
+    await d.screen(SettingsScreen)
 
 
 @scenario("processes")

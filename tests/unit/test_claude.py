@@ -339,6 +339,18 @@ class TestTurn:
         (step,) = fed(result(permission_denials=denials), parser=parser)
         assert (step.text, parser.facts.denied, parser.facts.end) == ("denied: Bash rm x, Read", 2, "completed")
 
+    def test_a_declined_tool_is_counted_at_once_and_only_once(self) -> None:
+        parser = CLAUDE.parser()
+        call = {"type": "tool_use", "id": "t1", "name": "mcp__docs__write", "input": {}}
+        refusal = {"type": "tool_result", "tool_use_id": "t1", "is_error": True}
+        refusal["content"] = "Permission to use mcp__docs__write has been denied."
+        fed({"type": "assistant", "message": {"content": [call]}}, parser=parser)
+        fed({"type": "user", "message": {"content": [refusal]}}, parser=parser)
+        assert (parser.facts.denied, parser.facts.denied_names) == (1, ["mcp__docs__write"])
+        names = ("mcp__docs__write", "Read", "Read")
+        fed(result(permission_denials=[{"tool_name": name, "tool_input": {}} for name in names]), parser=parser)
+        assert (parser.facts.denied, parser.facts.denied_names) == (3, ["mcp__docs__write", "Read"])
+
     def test_the_user_is_quoted(self) -> None:
         block = [{"type": "text", "text": "go on"}]
         events = [

@@ -1,9 +1,10 @@
 import pytest
+from msgspec import structs
 
 from agentdash.sessions.model import Left, Session, Status, Stopping, Usage, left_text
 from agentdash.sessions.text import cell_width
 from agentdash.widgets import words
-from agentdash.widgets.columns import Moment, cells, columns, headings, second_line
+from agentdash.widgets.columns import Moment, cells, columns, headings, note, second_line
 from agentdash.widgets.signs import ASCII, UNICODE
 from agentdash.widgets.status_line import Tally, counts
 from agentdash.widgets.table_rows import TableRows
@@ -111,6 +112,16 @@ def test_the_second_line_stands_only_where_there_is_a_reason():
     left = session(status=Status.DONE, left=2, left_note="python3 :8000, node")
     assert "2 processes left running: python3 :8000, node" in second_line(left, NOW, 100)[0]
     assert "2 processes left running" in second_line(session(status=Status.DONE, left=2), NOW, 100)[0]
+
+
+def test_a_turn_that_gets_nowhere_says_so_on_its_second_line():
+    stuck = session(stuck="`make` failed 4 times in a row", stuck_at=NOW, reason="Reconnecting... 1/2")
+    assert note(stuck, NOW) == "`make` failed 4 times in a row"
+    text, colour = second_line(stuck, NOW, 120)
+    assert ("`make` failed 4 times in a row" in text, colour) == (True, "attention")
+    hostile = structs.replace(stuck, stuck="a\x1b[2J\nb")
+    assert note(hostile, NOW) == "a b"
+    assert note(structs.replace(stuck, status=Status.DONE, reason=None), NOW) == ""
 
 
 def test_t2_a_running_session_that_says_nothing_for_long_is_called_silent():

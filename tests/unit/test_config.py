@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from agentdash.sessions.agents.base import Ladder
-from agentdash.sessions.config import Config, as_toml, config_path, load_config, write_default
+from agentdash.sessions.config import Config, as_toml, config_path, load_config
 from agentdash.sessions.errors import ConfigError, UsageError
+from agentdash.sessions.settings_file import write_first
 from agentdash.sessions.toml_lines import line_of
 
 Write = Callable[[str], Path]
@@ -62,7 +63,7 @@ def test_it_is_read_at_every_call(write: Write) -> None:
         (
             "\nsurprise = 1\n",
             2,
-            "surprise: Unknown key. Known keys: default_agent, agents, stop, limits, queue, dashboard, keys.",
+            "surprise: Unknown key. Known keys: default_agent, agents, stop, limits, attention, queue, dashboard,",
         ),
         ("default_agent = 3\n", 1, "default_agent: Expected str, got int."),
         ('# who\ndefault_agent = "hal"\n', 2, "default_agent: Unknown agent 'hal'. Known agents: codex,"),
@@ -132,7 +133,7 @@ def test_a_first_file_loads_and_is_private(tmp_path: Path, monkeypatch: pytest.M
     (tools / "claude").chmod(0o755)
     monkeypatch.setenv("PATH", str(tools))
     path = tmp_path / "new" / "config.toml"
-    write_default(path)
+    write_first(path)
     assert path.stat().st_mode & 0o777 == 0o600
     config = load_config(path)
     assert config.default_agent == "claude"
@@ -143,10 +144,10 @@ def test_a_first_file_loads_and_is_private(tmp_path: Path, monkeypatch: pytest.M
 def test_a_first_file_never_replaces_one(write: Write) -> None:
     path = write("# mine\n")
     with pytest.raises(UsageError, match="exists already"):
-        write_default(path)
+        write_first(path)
     assert path.read_text() == "# mine\n"
     with pytest.raises(ConfigError, match="cannot be written"):
-        write_default(path / "below")
+        write_first(path / "below")
 
 
 def test_settings_survive_the_way_to_toml_and_back(write: Write) -> None:

@@ -185,15 +185,33 @@ MARK_1 = (
 """How version 1 marks a session as seen."""
 
 
-@pytest.fixture
-def old(tmp_path):
-    """A database of version 1 with two sessions, of which one was looked at."""
-    path = tmp_path / "agentdash.db"
+PROGRESS_2 = "UPDATE sessions SET status = 'done', reason = NULL, steps = 6, updated_at = 60 WHERE id = ?"
+"""How version 2 writes of a session, in short: what it does not name stays."""
+
+
+def made(path, version):
+    """A database of an earlier version with two sessions, of which one was looked at."""
     with sqlite3.connect(path) as db:
         db.execute("PRAGMA journal_mode = WAL")
-        db.executescript(SCHEMA_1 + ROWS_1 + "PRAGMA user_version = 1;")
+        db.executescript(SCHEMA_1 + ROWS_1)
+        for statements in migrations.MIGRATIONS[: version - 1]:
+            for statement in statements:
+                db.execute(statement)
+        db.execute(f"PRAGMA user_version = {version}")
     db.close()
     return path
+
+
+@pytest.fixture
+def old(tmp_path):
+    """A database of version 1."""
+    return made(tmp_path / "agentdash.db", 1)
+
+
+@pytest.fixture
+def second(tmp_path):
+    """A database of version 2."""
+    return made(tmp_path / "second.db", 2)
 
 
 def version(path):
@@ -219,14 +237,37 @@ def test_rows_of_version_1_are_found_and_what_was_seen_then_is_not_known(old):
     assert store.turns("looked-at")[0].argv == ("codex",)
     store.mark_seen("looked-at")
     assert store.session("looked-at").seen_steps == 12
-    assert version(old) == migrations.VERSION == 2
+    assert version(old) == migrations.VERSION == 3
 
 
-def test_a_migrated_database_has_the_shape_of_a_new_one(old, tmp_path):
+def test_a_migrated_database_has_the_shape_of_a_new_one(old, second, tmp_path):
     new = tmp_path / "new.db"
-    for path in (old, new):
+    for path in (old, second, new):
         Store(path).sessions()
-    assert columns(old) == columns(new)
+    assert columns(old) == columns(second) == columns(new)
+
+
+def test_rows_of_version_2_are_found_and_nothing_of_them_is_stuck_denied_or_pinned(second):
+    with sqlite3.connect(second) as db:
+        db.execute("UPDATE seen SET steps = 12")
+    store = Store(second)
+    found = store.session("looked-at")
+    assert (found.title, found.seen_steps, found.unread) == ("fix it", 12, 0)
+    assert (found.stuck, found.stuck_at, found.denied, found.pinned_at) == (None, None, 0, None)
+    assert version(second) == migrations.VERSION
+
+
+def test_a_writer_of_version_2_goes_on_after_the_migration(second):
+    writer = sqlite3.connect(second, isolation_level=None)
+    writer.execute(PROGRESS_2, ("looked-at",))
+    store = Store(second)
+    store.sessions()
+    with store.database.transaction() as db:
+        db.execute("UPDATE sessions SET denied = 2, pinned_at = 50 WHERE id = 'looked-at'")
+    writer.execute(PROGRESS_2, ("looked-at",))
+    writer.close()
+    found = store.session("looked-at")
+    assert (found.steps, found.updated_at, found.denied, found.pinned_at) == (6, 60, 2, 50)
 
 
 def test_a_writer_of_version_1_goes_on_after_the_migration(old):

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdash.sessions.agents.base import Launch
+from agentdash.sessions.attention import SILENT_MS
 from agentdash.sessions.explain import Explanation, Fact
 from agentdash.sessions.model import (
     Change,
@@ -73,7 +74,16 @@ def test_t1_a_row_shows_state_id_age_turn_tokens_cost_agent_where_and_title() ->
 def test_unread_steps_stand_in_the_row_and_in_the_json() -> None:
     headings, row = sessions_text([session(steps=12, seen_at=5, seen_steps=9)], LOOK)[1:]
     assert row[: headings.index("new") + 3].endswith(" +3")
-    assert list(session_json(session(steps=12)).items())[-2:] == [("attention", False), ("unread", 12)]
+    told = session_json(session(steps=12), now=97_000)
+    assert list(told.items())[-2:] == [("attention", None), ("unread", 12)]
+
+
+def test_what_needs_somebody_is_in_the_json_with_its_kind_and_reason() -> None:
+    stuck = session_json(session(stuck="`make` failed 4 times in a row", stuck_at=90_000, denied=1), now=97_000)
+    assert stuck["attention"] == {"kind": "stuck", "reason": "`make` failed 4 times in a row", "since": 90_000}
+    assert (stuck["denied"], stuck["pinned_at"]) == (1, None)
+    silent = session_json(session(), now=1_000 + SILENT_MS)["attention"]
+    assert silent == {"kind": "silent", "reason": "printed nothing for 2m", "since": 1_000}
 
 
 def test_z47_an_unknown_number_is_a_question_mark_never_zero() -> None:

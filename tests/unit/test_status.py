@@ -72,6 +72,12 @@ def test_a_good_turn_tells_of_limits_and_sweeps():
 def test_denied_permissions_are_told():
     found = at_the_end(EndFacts(facts=Facts(end="completed", denied=2), succeeded=True, exit_code=0))
     assert found.reason == "2 permissions denied"
+    facts = Facts()
+    for name in ("Bash", "Write", "Bash"):
+        facts.deny(name)
+    assert while_running(facts) == (Status.RUNNING, "3 permissions denied: Bash, Write")
+    facts.notice = "Reconnecting... 1/2"
+    assert while_running(facts)[1] == "3 permissions denied: Bash, Write; Reconnecting... 1/2"
 
 
 def test_a_running_turn_is_running_waiting_or_finishing():

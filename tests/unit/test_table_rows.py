@@ -146,3 +146,16 @@ def test_the_order_does_not_depend_on_the_way_there(order, sort, reverse):
     for number in order:
         one_by_one.update([sessions[number]], (), NOW)
     assert names(at_once) == names(one_by_one)
+
+
+def test_what_is_stuck_comes_before_failures_and_pinned_ones_above_all():
+    rows = table(
+        session("failed", Status.FAILED, created=4, seen_at=None),
+        session("stuck", Status.RUNNING, stuck="`pytest` failed 4 times in a row", stuck_at=1),
+        session("denied", created=2, denied=2, seen_at=None),
+        session("old", created=1, pinned_at=5),
+        session("runs", Status.RUNNING),
+    )
+    assert names(rows) == ["old", "stuck", "failed", "denied", "runs"]
+    rows.choose(None, NOW, Arrangement(sort="created"))
+    assert names(rows)[0] == "old"

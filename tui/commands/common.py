@@ -211,14 +211,14 @@ def looked_at(manager: "SessionManager", session: "Session", turn: int | None = 
         manager.mark_seen(session.id, 0 if turn is not None and turn < session.turn else session.steps)
 
 
-def read_prompt(words: Sequence[str]) -> str:
+def read_prompt(words: Sequence[str], *, needed: bool = True) -> str:
     """The prompt: the argument; stdin for ``-`` or for a pipe alone; both for an argument and ``-``.
 
     A pipe beside an argument is not read unless ``-`` asks for it: one that is never closed would hold the start
-    for ever.  It is not passed over in silence either.
+    for ever.  It is not passed over in silence either.  Without a prompt it is "" where none is ``needed``.
 
     Raises:
-        UsageError: there is none, it is blank, it is no text, or it is several arguments.
+        UsageError: there is none though one is needed, it is blank, it is no text, or it is several arguments.
     """
     given = [word for word in words if word != "-"]
     if len(given) > 1 or len(words) > 2:
@@ -229,7 +229,7 @@ def read_prompt(words: Sequence[str]) -> str:
     elif given and _is_fed():
         click.echo("agentdash: stdin is not read; add - after the prompt to append it.", err=True)
     text = "\n\n".join(filter(str.strip, given))
-    if not text:
+    if not text and needed:
         raise UsageError("The prompt is empty. Give it as an argument, or pipe it in.")
     return text
 

@@ -1,4 +1,4 @@
-"""The verbs about what is kept: archive, restore, clean."""
+"""The verbs about what is kept, and under which name: rename, pin, archive, restore, clean."""
 
 from typing import TYPE_CHECKING
 
@@ -45,6 +45,31 @@ def restore(refs: tuple[str, ...], as_json: bool) -> None:
         from ..render.kept import trash_text
 
         common.say(trash_text(trashed, common.look()))
+
+
+@click.command()
+@common.json_option
+@common.id_argument
+@click.argument("title", metavar="TITLE")
+def rename(ref: str, title: str, as_json: bool) -> None:
+    """Give a session another title.
+
+    An empty one ("") gives the automatic title back.
+    """
+    with common.open_manager() as manager:
+        session = manager.rename(ref, title)
+    _tell("renamed", [session], as_json)
+
+
+@click.command()
+@click.option("--off", is_flag=True, help="Not any more.")
+@common.json_option
+@common.ids_argument
+def pin(refs: tuple[str, ...], off: bool, as_json: bool) -> None:
+    """Keep sessions above the others in every table."""
+    with common.open_manager() as manager:
+        sessions = [manager.pin(session.id, not off) for session in common.named(manager, refs)]
+    _tell("unpinned" if off else "pinned", sessions, as_json)
 
 
 @click.command()

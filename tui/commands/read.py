@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ...sessions.clock import now_ms
 from ...sessions.errors import UsageError
 from . import common
 from .start import complete_agents
@@ -33,16 +34,27 @@ _turn = click.option("--turn", type=click.IntRange(min=1), metavar="N", help="On
 )
 @click.option("--here", is_flag=True, help="Only sessions of this folder.")
 @click.option("--archived", is_flag=True, help="Those that were archived.")
+@click.option(
+    "--filter",
+    "-f",
+    "words",
+    default="",
+    metavar="WORDS",
+    help='As in the dashboard: words, state:failed agent:codex cwd:api cost:>1 age:<1h is:attention, "!" inverts.',
+)
 @click.option("--all", "everything", is_flag=True, help=f"Also what is older than the newest {_NEWEST}.")
 @common.json_option
-def ls(wanted: tuple[str, ...], here: bool, archived: bool, everything: bool, as_json: bool) -> None:
+def ls(wanted: tuple[str, ...], here: bool, archived: bool, words: str, everything: bool, as_json: bool) -> None:
     """List the sessions, newest first."""
+    from ...sessions.filters import parse
     from ...sessions.model import Status
     from ...sessions.planning import checked_folder
 
+    asked = parse(words)
     with common.settled_manager() as manager:
         statuses = {Status(name.lower()) for name in wanted}
         sessions = manager.sessions(statuses=statuses, cwd=checked_folder(None) if here else None, archived=archived)
+        sessions = [session for session in sessions if asked.matches(session, now_ms())] if asked else sessions
     if as_json:
         common.print_sessions(sessions, as_json=True)
         return
@@ -50,7 +62,7 @@ def ls(wanted: tuple[str, ...], here: bool, archived: bool, everything: bool, as
 
     shown = sessions if everything else _recent(sessions)
     hidden = len(sessions) - len(shown)
-    filtered = bool(wanted) or here or archived
+    filtered = bool(wanted) or here or archived or bool(asked)
     common.say(sessions_text(shown, common.look(), hidden=hidden, filtered=filtered))
 
 

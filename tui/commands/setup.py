@@ -1,58 +1,9 @@
-"""The verbs around the sessions: config, demo, completion."""
+"""The verbs around the sessions: demo, completion."""
 
 import tempfile
 from pathlib import Path
 
 import click
-
-from . import common
-
-
-@click.group(no_args_is_help=False)
-def config() -> None:
-    """The settings: where they are, what they say, a first file."""
-
-
-@config.command("path")
-@common.json_option
-def config_path(as_json: bool) -> None:
-    """Where the settings are read from."""
-    from ...sessions.config import config_path
-
-    path = config_path()
-    if as_json:
-        common.print_json({"path": str(path), "exists": path.exists()})
-    else:
-        common.say([str(path)])
-
-
-@config.command("show")
-@common.json_option
-def config_show(as_json: bool) -> None:
-    """The settings in force: what the file says, and the defaults of all that it leaves out."""
-    from ...sessions.config import as_toml, in_force, load_config
-
-    settings = in_force(load_config())
-    if as_json:
-        from msgspec import to_builtins
-
-        common.print_json(to_builtins(settings))
-    else:
-        common.say([as_toml(settings).rstrip()])
-
-
-@config.command("init")
-@common.json_option
-def config_init(as_json: bool) -> None:
-    """Write a first file with the agents that are installed."""
-    from ...sessions.config import config_path, write_default
-
-    path = config_path()
-    write_default(path)
-    if as_json:
-        common.print_json({"path": str(path), "exists": True})
-    else:
-        common.say([f"wrote {path}"])
 
 
 @click.command()

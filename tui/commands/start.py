@@ -8,7 +8,9 @@ import click
 from ...sessions.durations import seconds
 from ...sessions.errors import UsageError
 from ...sessions.limits import parsed
+from ...sessions.presets import Start, preset_named
 from . import common
+from .config import complete_presets
 
 if TYPE_CHECKING:
     from ...sessions.manager import SessionManager
@@ -56,6 +58,9 @@ _timeout = click.option(
 
 
 @click.command()
+@click.option(
+    "--preset", metavar="NAME", shell_complete=complete_presets, help="What [presets.NAME] says; other options win."
+)
 @_agent
 @click.option("--model", "-m", metavar="NAME", help="Which model.")
 @_cwd
@@ -74,6 +79,7 @@ _timeout = click.option(
 @common.json_option
 @common.prompt_argument
 def spawn(
+    preset: str | None,
     agent: str | None,
     model: str | None,
     cwd: str | None,
@@ -94,20 +100,31 @@ def spawn(
 
     "-" or a pipe alone: the prompt is read from stdin.  PROMPT and "-": stdin follows the prompt, as in
     git diff | agentdash spawn "Review this" -
+
+    With a preset the prompt takes the place of {prompt} in the preset's own, or comes behind it.
     """
-    text = common.read_prompt(words)
+    text = common.read_prompt(words, needed=preset is None)
     if danger and (sandbox or permission_mode):
         raise UsageError("--danger lifts every limit: leave out --sandbox and --permission-mode, or leave it out.")
     options = _with_limits(parse_pairs(pairs), limits)
-    named = {"sandbox": sandbox, "permission_mode": permission_mode, "full_danger": danger or None}
+    # Who names a mode does not want the danger of the settings or the preset.
+    dangerous = danger or (False if sandbox or permission_mode else None)
+    named = {"sandbox": sandbox, "permission_mode": permission_mode, "full_danger": dangerous}
     options |= {key: value for key, value in named.items() if value is not None}
+    start = Start(prompt=text, agent=agent, model=model, cwd=cwd, options=options, copies=copies)
     with common.open_manager() as manager:
+        if preset is not None:
+            start = start.over(preset_named(manager.presets(), preset), manager.default_agent())
+        fields: dict[str, Any] = {
+            "agent": start.agent,
+            "model": start.model,
+            "cwd": start.cwd,
+            "options": start.options,
+        }
         if dry_run:
-            return _show_plan(manager.plan(text, agent=agent, model=model, cwd=cwd, options=options), as_json)
-        sessions = manager.spawn_copies(
-            copies or 1, text, agent=agent, model=model, cwd=cwd, title=title, options=options
-        )
-        one = sessions[0] if copies is None else None
+            return _show_plan(manager.plan(start.prompt, **fields), as_json)
+        sessions = manager.spawn_copies(start.copies or 1, start.prompt, title=title, **fields)
+        one = sessions[0] if start.copies is None else None
         return _follow(manager, one or sessions, wait=wait, timeout=timeout, as_json=as_json)
 
 

@@ -65,7 +65,7 @@ class MainScreen(SessionScreen):
         self._tally = Tally()
         self.status = StatusLine(signs=signs, note="read-only" if self.read_only else "", id="status")
         self.table = SessionTable(clock, on_open=self._open, signs=signs, id="table")
-        self.pane = TablePane(self.table, memory, requests, signs, empty=sayings.empty(self.keymap.name("new_session")))
+        self.pane = TablePane(self.table, memory, requests, signs)
         self.pane.missing = missing
         self._memory = memory
         self._load_watch = LoadWatch(self, self.table, manager, requests)
@@ -242,6 +242,16 @@ class MainScreen(SessionScreen):
         """Put the chosen sessions out of the way."""
         await self.operations.archive_chosen(self.chosen)
 
+    def action_rename(self) -> None:
+        """Ask for another title of the selected session."""
+        if (session := self.current) is not None:
+            self.operations.ask_for_title(session)
+
+    @work
+    async def action_pin(self) -> None:
+        """Keep the chosen sessions above the others, or not any more."""
+        await self.operations.pin_chosen(self.chosen)
+
     @work
     async def action_undo(self) -> None:
         """Bring back what was deleted or archived last."""
@@ -262,6 +272,7 @@ class MainScreen(SessionScreen):
     @work
     async def _learn_default(self) -> None:
         await self.operations.learn_default()
+        self.pane.teach(sayings.no_sessions(self.operations.agents, self.keymap.name("new_session")))
         self.show_words()
 
     def uncover(self) -> None:

@@ -1,4 +1,4 @@
-"""The dialog that starts a session: prompt, agent, mode, folder, model, more arguments."""
+"""The dialog that starts a session: preset, prompt, agent, mode, folder, model, more arguments."""
 
 import asyncio
 import shlex
@@ -16,6 +16,7 @@ from textual.widgets import Input, Label, Static, TextArea
 
 from ...sessions.agent_list import AgentInfo
 from ...sessions.agents.base import Launch
+from ...sessions.presets import MOST_COPIES, Preset
 from ...sessions.text import clean
 from ...widgets.choice import Choice
 from ...widgets.prompt_box import PromptInput
@@ -23,7 +24,7 @@ from ...widgets.recall_input import RecallInput
 from ...widgets.words import place
 from ..folders import FolderSuggester
 
-MOST_COPIES = 100
+NO_PRESET = "(none)"
 DANGER = "Nothing is off limits: it may do anything that you may, without asking."
 
 SETTLED_SECONDS = 0.15
@@ -49,6 +50,7 @@ class Offer(Struct, frozen=True, kw_only=True):
     folders: Sequence[str] = ()
     """Recent ones, the last one first."""
     prompts: Sequence[str] = ()
+    presets: Mapping[str, Preset] = field(default_factory=dict)
 
 
 Plan = Callable[[SpawnRequest], Awaitable[tuple[Launch | None, str | None]]]
@@ -72,10 +74,13 @@ class NewSessionScreen(ModalScreen[None]):
         self._agents = {agent.name: agent for agent in offer.agents}
         self._plan = plan
         self._start = start
-        first = offer.first
-        installed = [agent.name for agent in offer.agents if agent.installed]
+        self._first = first = offer.first
+        """What is shown before somebody changes it: of a preset, where one is chosen."""
+        self._installed = installed = [agent.name for agent in offer.agents if agent.installed]
         missing = [agent.name for agent in offer.agents if not agent.installed]
         without = f"not installed: {', '.join(missing)}" if missing else ""
+        self._preset = Choice([NO_PRESET, *offer.presets], NO_PRESET, id="new-preset")
+        self._filled = Preset()
         self._prompt = PromptInput(id="new-prompt")
         self._agent = Choice(installed, first.agent or "", without=without, id="new-agent")
         self._mode = Choice((), "", id="new-mode")
@@ -92,6 +97,8 @@ class NewSessionScreen(ModalScreen[None]):
         """The fields, each beside its name."""
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = "New session"
+            if self._offer.presets:
+                yield from _row(Label("preset"), self._preset)
             yield from _row(Label("prompt"), self._prompt)
             yield from _row(Label("agent"), self._agent)
             yield from _row(self._mode_name, self._mode)
@@ -115,16 +122,47 @@ class NewSessionScreen(ModalScreen[None]):
             hints = [f"{agent.title}: {agent.hint}" for agent in self._offer.agents if agent.hint]
             self._say("\n".join(["No agent is installed.", *hints]))
 
+    @on(Choice.Changed, "#new-preset")
+    def _preset_chosen(self) -> None:
+        """Fill the fields; what was written stays the text of the start."""
+        preset, first = self._offer.presets.get(self._preset.value or "", Preset()), self._offer.first
+        text = self._filled.text_in(self._prompt.text)
+        if self._preset.value in self._offer.presets:
+            first = SpawnRequest(
+                prompt="",
+                agent=preset.agent or first.agent,
+                cwd=preset.cwd or first.cwd,
+                model=preset.model,
+                options=preset.all_options(),
+                copies=preset.copies,
+            )
+        self._first, self._filled = first, preset
+        self._agent.offer(self._installed, first.agent or "")
+        self._agent_chosen()
+        self._folder.value, self._model.value = first.cwd, first.model or ""
+        self._more.value, self._copies.value = _arguments(first), str(first.copies)
+        self._write(preset, text)
+
+    def _write(self, preset: Preset, text: str) -> None:
+        """Put the preset's prompt around the text, and the cursor where the text goes on."""
+        self._prompt.text = preset.told(text) if text else "".join(preset.frame())
+        before = preset.frame()[0] + text
+        self._prompt.cursor_location = (before.count("\n"), len(before) - before.rfind("\n") - 1)
+
     @on(Choice.Changed, "#new-agent")
     def _agent_chosen(self) -> None:
         agent = self._agents.get(self._agent.value or "")
+        self._mode.offer(agent.modes if agent else (), self._asked_mode(agent) or "")
         key = agent.mode_key if agent else None
-        asked = self._offer.first.options.get(key) if key else None
-        self._mode.offer(agent.modes if agent else (), str(asked or (agent.mode if agent else "")))
         self._mode_name.update((key or "").partition("_")[0])
         # Not by its height: a row that is not there cannot be reached by Tab either.
         self._mode.display = self._mode_name.display = bool(key)
         self._model.placeholder = (agent and agent.model) or "the agent's own default"
+
+    def _asked_mode(self, agent: AgentInfo | None) -> str | None:
+        """The mode that is shown at first: what was asked for, or what the settings say."""
+        asked = self._first.options.get(agent.mode_key) if agent and agent.mode_key else None
+        return str(asked) if asked else agent.mode if agent else None
 
     @on(Choice.Changed)
     @on(Input.Changed)
@@ -135,13 +173,20 @@ class NewSessionScreen(ModalScreen[None]):
     @work(exclusive=True, group="plan")
     async def _show_command(self) -> None:
         agent = self._agents.get(self._agent.value or "")
-        self._danger.display = agent is not None and self._mode.value in agent.dangerous
         if agent is None:
+            self._danger.display = False
             return
+        full_danger = self._options().get("full_danger") is True
+        self._danger.display = full_danger or self._mode.value in agent.dangerous
         await asyncio.sleep(SETTLED_SECONDS)
         launch, reason = await self._plan(self._request())
-        self._say("" if launch else reason or "")
+        self._say(self._missing() if launch else reason or "")
         self._command.update(clean(f"$ {shlex.join(launch.argv)}") if launch else "")
+
+    def _missing(self) -> str:
+        """That a preset wants an agent that is not there."""
+        name = self._filled.agent
+        return f"{name} is not installed: another agent is chosen." if name and name not in self._installed else ""
 
     def action_start(self) -> None:
         """Enter, wherever one is."""
@@ -176,7 +221,7 @@ class NewSessionScreen(ModalScreen[None]):
     def _request(self) -> SpawnRequest:
         """The fields as they stand."""
         return SpawnRequest(
-            prompt=self._prompt.text,
+            prompt=self._prompt.text.rstrip("\n"),
             agent=self._agent.value,
             cwd=self._folder.value.strip(),
             model=self._model.value.strip() or None,
@@ -186,8 +231,11 @@ class NewSessionScreen(ModalScreen[None]):
 
     def _options(self) -> dict[str, object]:
         """What differs from the settings; of the session that is being repeated, also what has no field here."""
-        first, agent = self._offer.first, self._agents.get(self._agent.value or "")
-        options = dict(first.options) if agent and agent.name == first.agent else {}
+        first, agent = self._first, self._agents.get(self._agent.value or "")
+        same = agent is not None and agent.name == first.agent
+        options = {key: value for key, value in first.options.items() if same or key == "limits"}
+        if options.get("full_danger") and self._mode.value != self._asked_mode(agent):
+            options["full_danger"] = False  # who chooses a mode wants that mode
         if agent and agent.mode_key:
             options.pop(agent.mode_key, None)
             if self._mode.value != agent.mode:

@@ -23,6 +23,7 @@ from ..actions import REGISTRY, Place, possible
 from ..command_line import Command, CommandLine
 from ..detail import Detail
 from ..footer import ONE_STEP, WRITING, footer, said
+from ..keymap import Keymap
 from ..log import crash_lines
 from ..meter import Meter
 from ..operations import Operations
@@ -62,7 +63,6 @@ class SessionScreen(Screen[None]):
         self._clock = clock
         self._signs = signs
         self._tour = tour
-        self.keymap = operations.keymap
         self.read_only = operations.read_only
         self.follow_key = self.keymap.names(REGISTRY["follow"]).split(" ")[-1]
         """The last of its keys: readers know it as F."""
@@ -70,6 +70,11 @@ class SessionScreen(Screen[None]):
         self._came_from: Widget | None = None
         self.keys = Line(signs=signs, id="keys")
         self.meter = Meter(signs=signs)
+
+    @property
+    def keymap(self) -> Keymap:
+        """The keys in force."""
+        return self.operations.keymap
 
     @property
     def current(self) -> Session | None:
@@ -90,6 +95,12 @@ class SessionScreen(Screen[None]):
     def details(self) -> list[Detail]:
         """All panes that show a session."""
         return [self.detail]
+
+    @property
+    def reading(self) -> frozenset[str]:
+        """Ids of the sessions whose steps somebody reads, or to which somebody writes."""
+        session = self.current
+        return frozenset({session.id}) if session is not None and self.detail.has_focus_within else frozenset()
 
     def foot(self) -> Horizontal:
         """The last line: the valid keys and, on demand, what the dashboard costs."""
@@ -268,6 +279,12 @@ class SessionScreen(Screen[None]):
         """Show what the dashboard costs, or hide that."""
         self.meter.toggle()
         self.call_after_refresh(self.show_words)
+
+    def action_settings(self) -> None:
+        """All settings, and the file they come from."""
+        from .settings import SettingsScreen  # walks all types of settings, which only this screen needs
+
+        self.app.push_screen(SettingsScreen(self._manager, self.requests, self._outside, self._signs))
 
     async def action_mouse(self) -> None:
         """Mouse on or off."""

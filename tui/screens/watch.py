@@ -84,6 +84,11 @@ class WatchScreen(SessionScreen):
         """The session of that pane."""
         return self._sessions[self._panes.index(self.detail)]
 
+    @property
+    def reading(self) -> frozenset[str]:
+        """All of them: they are side by side."""
+        return frozenset(session.id for session in self._sessions)
+
     def uncover(self) -> None:
         """Make room for a prompt."""
         self.detail.add_class("-writing")

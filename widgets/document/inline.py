@@ -1,54 +1,31 @@
 """The inside of a paragraph: Markdown's emphasis, code and links as coloured spans."""
 
 from collections.abc import Sequence
-from functools import cache
-
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from typing import TYPE_CHECKING
 
 from ...sessions.text import one_line
 from ..rows import Span
 
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
 PARSED = 8_000
 """Characters of one paragraph that are looked through for marks; a longer one is shown as it was written."""
-
-
-class Parser(MarkdownIt):
-    """CommonMark with tables, made to lose no word of a foreign text.
-
-    HTML and entities are text.  Definitions of link targets stay where they stand.  Addresses are only shown, and so
-    stay as they were written.  What stands inside a paragraph is parsed when somebody looks at it.
-    """
-
-    def __init__(self) -> None:
-        super().__init__("commonmark", {"html": False})
-        self.enable("table").disable(["reference", "entity", "inline", "text_join"])
-
-    def normalizeLink(self, url: str) -> str:  # noqa: N802 - the library's own name
-        """The address itself."""
-        return url
-
-    def normalizeLinkText(self, link: str) -> str:  # noqa: N802 - the library's own name
-        """The address itself."""
-        return link
-
-
-@cache
-def parser() -> Parser:
-    """The one parser; it keeps nothing between two texts."""
-    return Parser()
 
 
 def inline_spans(text: str, role: str = "text") -> list[Span]:
     """The spans of a paragraph, where a newline stands for each line break of its source."""
     if len(text) > PARSED:
         return [(text, role)]
+    # Imported when the first message is drawn: the dashboard starts sooner without it.
+    from .parser import parser
+
     tokens: list[Token] = []
     parser().inline.parse(text, parser(), {}, tokens)
     return _spans(tokens, role)
 
 
-def _spans(tokens: Sequence[Token], role: str) -> list[Span]:
+def _spans(tokens: "Sequence[Token]", role: str) -> list[Span]:
     """What stands innermost gives the colour.  An escape is shown as it was written: it may belong to a path."""
     spans: list[Span] = []
     roles = [role]
@@ -78,18 +55,18 @@ def _spans(tokens: Sequence[Token], role: str) -> list[Span]:
     return [span for span in spans if span[0]]
 
 
-def _inside(outer: str, token: Token) -> str:
+def _inside(outer: str, token: "Token") -> str:
     if _kept(token) or outer in ("title", "link", "strong"):
         return outer
     return "strong" if token.type == "strong_open" else "emphasis"
 
 
-def _kept(token: Token) -> str:
+def _kept(token: "Token") -> str:
     """Underscores are text: ``__init__`` is a name more often than an emphasis."""
     return token.markup if "_" in token.markup else ""
 
 
-def _target(token: Token, name: str, shown: Sequence[Span]) -> list[Span]:
+def _target(token: "Token", name: str, shown: Sequence[Span]) -> list[Span]:
     """Where a link leads, where its text says something else; it is never a link of the terminal's."""
     url, title = one_line(str(token.attrs.get(name, ""))), one_line(str(token.attrs.get("title", "")))
     told = " ".join(filter(None, (url, f'"{title}"' if title else "")))

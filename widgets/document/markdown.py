@@ -7,19 +7,20 @@ by the same rules, and every colour a role of the theme.
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain
-
-from markdown_it.tree import SyntaxTreeNode as Node
+from typing import TYPE_CHECKING
 
 from ...sessions.text import cell_width, clean, one_line
 from ..rows import Row
 from ..signs import UNICODE, Signs
-from .inline import parser
 from .lines import TAB
 from .model import Block
 from .pieces import CodeLine, Grid, Label, Margin, Paragraph, Piece, Rule
 from .plain import PlainText
 from .syntax import Code
 from .table import Table
+
+if TYPE_CHECKING:
+    from markdown_it.tree import SyntaxTreeNode as Node
 
 PARSED = 64_000
 """Characters of a text that is taken for Markdown: about a tenth of a second."""
@@ -58,11 +59,16 @@ class Markdown(Block):
         if len(self._text) > PARSED:
             return []
         text = clean(self._text).expandtabs(TAB)
+        # Imported when the first message is drawn: the dashboard starts sooner without it.
+        from markdown_it.tree import SyntaxTreeNode
+
+        from .parser import parser
+
         tokens = parser().parse(text)
         kept = chain.from_iterable((token.content, token.info) for token in tokens)
         if sum(map(_letters, kept)) < _letters(text):
             return []
-        return list(_Walk(text, self._signs).blocks(Node(tokens).children, Margin()))
+        return list(_Walk(text, self._signs).blocks(SyntaxTreeNode(tokens).children, Margin()))
 
 
 def _letters(text: str) -> int:
@@ -76,7 +82,7 @@ class _Walk:
         self._source = text.split("\n")
         self._signs = signs
 
-    def blocks(self, nodes: Sequence[Node], margin: Margin, *, tight: bool = False) -> Iterator[Piece]:
+    def blocks(self, nodes: "Sequence[Node]", margin: Margin, *, tight: bool = False) -> Iterator[Piece]:
         """Neighbours, with a blank row between them unless they are in a tight list."""
         for number, node in enumerate(nodes):
             if number and not tight:
@@ -84,7 +90,7 @@ class _Walk:
             yield from self._block(node, margin)
             margin = margin.after()
 
-    def _block(self, node: Node, margin: Margin) -> Iterator[Piece]:
+    def _block(self, node: "Node", margin: Margin) -> Iterator[Piece]:
         match node.type:
             case "bullet_list" | "ordered_list":
                 yield from self._list(node, margin)
@@ -103,7 +109,7 @@ class _Walk:
             case _:
                 yield Paragraph(margin, _inner(node))
 
-    def _list(self, node: Node, margin: Margin) -> Iterator[Piece]:
+    def _list(self, node: "Node", margin: Margin) -> Iterator[Piece]:
         """A list is tight where no blank line stands between its items."""
         tight = all(child.hidden for item in node.children for child in item.children if child.type == "paragraph")
         marks = [f"{item.info}{item.markup}" if node.type == "ordered_list" else "•" for item in node.children]
@@ -114,7 +120,7 @@ class _Walk:
             yield from self._item(item, mark.rjust(width), margin, tight=tight)
             margin = margin.after()
 
-    def _item(self, item: Node, mark: str, margin: Margin, *, tight: bool) -> Iterator[Piece]:
+    def _item(self, item: "Node", mark: str, margin: Margin, *, tight: bool) -> Iterator[Piece]:
         """An item; one that is a task has its box for a mark."""
         children = item.children
         text = _inner(children[0]) if children and children[0].type == "paragraph" else ""
@@ -125,7 +131,7 @@ class _Walk:
             return self.blocks(children, inside, tight=tight)
         return chain([Paragraph(inside, text[4:])], self.blocks(children[1:], inside.after(), tight=tight))
 
-    def _table(self, node: Node, margin: Margin) -> Iterator[Piece]:
+    def _table(self, node: "Node", margin: Margin) -> Iterator[Piece]:
         """A grid, or its source where it is huge."""
         head, *body = (tuple(map(_inner, row.children)) for part in node.children for row in part.children)
         if len(head) * (1 + len(body)) > CELLS:
@@ -136,7 +142,7 @@ class _Walk:
         return iter([Grid(margin, Table(head, tuple(body), right))])
 
 
-def _fence(node: Node, margin: Margin) -> Iterator[Piece]:
+def _fence(node: "Node", margin: Margin) -> Iterator[Piece]:
     """What a fence says about itself, mostly its language, and its lines."""
     label = one_line(node.info)
     code = Code(node.content, label.partition(" ")[0] or None)
@@ -154,7 +160,7 @@ def _source(code: Code, margin: Margin) -> Iterator[Piece]:
         margin = margin.after()
 
 
-def _inner(node: Node) -> str:
+def _inner(node: "Node") -> str:
     """The text of a paragraph, a heading or a cell, as it was written."""
     return "\n".join(child.content for child in node.children if child.type == "inline")
 

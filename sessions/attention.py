@@ -1,0 +1,149 @@
+"""Which sessions need somebody, why and since when: derived from facts, pure.
+
+A session has at most one such reason, the most urgent.  Nothing is guessed here: that a turn is stuck was concluded
+by its runner from steps and processor time (:mod:`.loops`, :mod:`.supervision.idleness`).
+"""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from . import durations
+from .model import Session, Status
+from .text import one_line
+
+SILENT_MS = 120_000
+"""A running agent that printed nothing for so long deserves a look."""
+
+
+class AttentionSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``[attention]``: from when on a running session counts as stuck."""
+
+    repeats: Annotated[
+        int, Meta(ge=2, description="How often a command fails, or the same call is made, until a session is stuck.")
+    ] = 4
+    idle_seconds: Annotated[
+        float,
+        Meta(gt=0, description="How long nothing is printed and no processor used until a running session is stuck."),
+    ] = 300.0
+
+
+class Stuck(Struct, frozen=True):
+    """An episode in which a running turn gets nowhere, as its runner concluded."""
+
+    key: str
+    """The same as long as it is the same episode."""
+    evidence: str
+    """One line."""
+    since: int
+    """UTC ms."""
+
+
+class AttentionKind(StrEnum):
+    """What somebody is needed for; the most urgent first."""
+
+    WAITING = "waiting"
+    STUCK = "stuck"
+    FAILED = "failed"
+    DENIED = "denied"
+    SILENT = "silent"
+    DONE = "done"
+
+    @property
+    def rank(self) -> int:
+        """0 is the most urgent."""
+        return _RANKS[self]
+
+
+_RANKS = {kind: rank for rank, kind in enumerate(AttentionKind)}
+
+
+class Attention(Struct, frozen=True):
+    """Why somebody should look."""
+
+    kind: AttentionKind
+    reason: str
+    """One clean line."""
+    since: int
+    """UTC ms."""
+
+
+def attention(session: Session, now: int) -> Attention | None:
+    """The most urgent reason to look at a session; None where it needs nobody.
+
+    An end needs somebody until it was seen; a question, a loop, a refusal and silence do as long as they last.
+    What is archived or being stopped is taken care of.
+    """
+    if session.archived_at is not None or session.stopping is not None:
+        return None
+    if session.status is Status.RUNNING:
+        return _running(session, now)
+    if session.status is Status.WAITING:
+        return _needed(AttentionKind.WAITING, session.reason or "waits for an answer", session.last_sign_at)
+    return _ended(session) if session.attention else None
+
+
+def _needed(kind: AttentionKind, reason: str, since: int) -> Attention:
+    return Attention(kind, one_line(reason), since)  # what an agent wrote may be part of it
+
+
+def _running(session: Session, now: int) -> Attention | None:
+    if session.stuck is not None:
+        return _needed(AttentionKind.STUCK, session.stuck, session.stuck_at or session.updated_at)
+    if session.denied:
+        return _needed(AttentionKind.DENIED, _denied(session), session.last_sign_at)
+    silence = now - session.last_sign_at
+    if silence >= SILENT_MS:
+        reason = f"printed nothing for {durations.text(silence // 60_000 * 60)}"
+        return _needed(AttentionKind.SILENT, reason, session.last_sign_at)
+    return None
+
+
+def _ended(session: Session) -> Attention:
+    since = session.ended_at or session.updated_at
+    if session.status is not Status.DONE:
+        return _needed(AttentionKind.FAILED, session.reason or str(session.status), since)
+    if session.denied:
+        return _needed(AttentionKind.DENIED, _denied(session), since)
+    return _needed(AttentionKind.DONE, session.reason or "done, and nobody has looked yet", since)
+
+
+def _denied(session: Session) -> str:
+    """The session's line, which names what was refused; only the number where it says something else."""
+    if session.reason and " denied" in session.reason:
+        return session.reason
+    return denials(session.denied, ())
+
+
+def denials(count: int, names: Sequence[str]) -> str:
+    """``2 permissions denied: Bash, Write``."""
+    what = "permission" if count == 1 else "permissions"
+    more = f" +{len(names) - _NAMED}" if len(names) > _NAMED else ""
+    return f"{count} {what} denied" + (f": {', '.join(names[:_NAMED])}{more}" if names else "")
+
+
+_NAMED = 3
+"""Tools that are named; more are only counted."""
+
+
+def episode(session: Session) -> str | None:
+    """A key that stays the same for one episode, so that whoever warns does it once; None where nothing can come.
+
+    Ask for it where :func:`attention` has something to say: of a running session without trouble it is the key of
+    the silence that may come.  It differs where the same thing happens again: in another turn, after it was over.
+    """
+    found = attention(session, _FOREVER)
+    if found is None:
+        return None
+    mark = str(found.since)
+    if found.kind is AttentionKind.DENIED:
+        mark = "ended" if session.status.ended else ""  # a second refusal of the same turn is no news, its end is
+    elif found.kind is AttentionKind.WAITING:
+        mark = found.reason
+    return f"{session.id}:{session.turn}:{found.kind}:{mark}"
+
+
+_FOREVER = 2**62
+"""A time by which every silence is long enough."""

@@ -1,0 +1,142 @@
+"""The user's command on a change of state: ``[notify] hook``.
+
+It runs once whenever a session comes to wait, runs on after that, is done, failed, stopped or lost.  Who records the
+change sends it: the runner, or whoever settles for one that is gone.  A process of its own keeps it
+(:mod:`.hook_keeper`), so that nobody waits and a runner can leave.
+"""
+
+import errno
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from ..errors import StoreError
+from ..layout import Layout
+from ..model import ENDED, Session, Status
+from ..notices.settings import Hook
+from ..store.store import Store
+from ..text import one_line
+from . import procs
+
+KEEPER = "agentdash.sessions.supervision.hook_keeper"
+
+TEXT_CELLS = 500
+"""Of a reason or a title: an environment is no place for a stream."""
+
+
+class Hooks:
+    """The changes of one turn, as its runner records them.
+
+    Args:
+        spare: told the identity of each process that is started, because it is none of the agent's.
+    """
+
+    def __init__(
+        self, layout: Layout, store: Store, session_id: str, turn: int, spare: Callable[[tuple[int, int]], None]
+    ) -> None:
+        self._layout = layout
+        self._store = store
+        self._session = session_id
+        self._turn = turn
+        self._spare = spare
+        self._hook = Hook()
+        self._last = Status.STARTING
+
+    def begin(self, hook: Hook) -> None:
+        """Take the turn's hook; what was recorded by an earlier runner was told by it."""
+        self._hook = hook
+        if hook.argv and (session := self._store.session(self._session)) is not None:
+            self._last = session.status
+
+    def tell(self, status: Status, reason: str | None) -> None:
+        """The turn is in this state now: run the hook if that is a change it is for."""
+        before, self._last = self._last, status
+        if not self._hook.argv or not _is_change(before, status):
+            return
+        session = self._store.session(self._session)
+        if session is not None:
+            self._spare(send(self._layout, self._hook, session, self._turn, status, reason))
+
+
+def tell_end(layout: Layout, store: Store, session_id: str, turn: int, status: Status, reason: str | None) -> None:
+    """Run the hook of a turn that ended without a runner.
+
+    It never fails: the end is recorded, and a command that cannot be run is no reason to stop.
+    """
+    try:
+        launch, session = store.launch(session_id, turn), store.session(session_id)
+        if launch is not None and launch.hook.argv and session is not None:
+            send(layout, launch.hook, session, turn, status, reason)
+    except (OSError, StoreError) as error:
+        _note(layout.session(session_id).runner_log, f"hook on {status}: {error}\n")
+
+
+def _is_change(before: Status, after: Status) -> bool:
+    if before is after:
+        return False
+    return after is Status.WAITING or after in ENDED or (before is Status.WAITING and after is Status.RUNNING)
+
+
+def send(
+    layout: Layout, hook: Hook, session: Session, turn: int, status: Status, reason: str | None
+) -> tuple[int, int]:
+    """Start a keeper with the hook, and come back at once; the keeper's pid and start time.
+
+    Raises:
+        OSError: it could not be started.
+    """
+    log = _log(layout.session(session.id).runner_log)
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", KEEPER, str(hook.timeout_seconds), status.value, *hook.argv],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd="/",  # never the session's folder: an agent writes there
+            env=_environment(layout, session, turn, status, reason),
+            start_new_session=True,
+        )
+    except ValueError as error:
+        raise OSError(errno.EINVAL, str(error)) from None  # a NUL byte, a lone surrogate
+    finally:
+        os.close(log)
+    found = procs.look(process.pid)
+    # A long-lived front end must not collect zombies; a runner reaps whatever ended.
+    threading.Thread(target=process.wait, name=f"reap hook {process.pid}", daemon=True).start()
+    return process.pid, found.start if found else 0
+
+
+def _environment(layout: Layout, session: Session, turn: int, status: Status, reason: str | None) -> dict[str, str]:
+    """Ours without the tags of a session, by which it would be taken for a part of the agent."""
+    base = {name: value for name, value in os.environ.items() if name not in _TAGS}
+    return base | {
+        procs.HOME: str(layout.home),
+        "AGENTDASH_SESSION": session.id,
+        "AGENTDASH_AGENT": session.agent,
+        "AGENTDASH_STATUS": status.value,
+        "AGENTDASH_REASON": one_line(reason or "", TEXT_CELLS),
+        "AGENTDASH_TITLE": one_line(session.title or session.task, TEXT_CELLS),
+        "AGENTDASH_CWD": session.cwd,
+        "AGENTDASH_TURN": str(turn),
+    }
+
+
+_TAGS = frozenset({procs.SESSION_TAG, procs.RUN_TAG, procs.RUNNER_MARK})
+
+
+def _log(path: Path) -> int:
+    try:
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    except OSError:
+        return os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)  # the folder is gone
+
+
+def _note(path: Path, line: str) -> None:
+    log = _log(path)
+    try:
+        os.write(log, line.encode("utf-8", "replace"))
+    finally:
+        os.close(log)

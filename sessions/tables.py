@@ -1,0 +1,13 @@
+"""Tables of settings laid over each other."""
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def merged(stated: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """``over`` wins; tables are merged key by key."""
+    found = dict(stated)
+    for key, value in over.items():
+        old = found.get(key)
+        found[key] = merged(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
+    return found

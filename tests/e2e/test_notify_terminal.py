@@ -1,0 +1,207 @@
+"""Notifications and titles where they arrive: in tmux, in the terminal around it, and over SSH."""
+
+import contextlib
+import fcntl
+import getpass
+import json
+import os
+import pty
+import select
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+
+AGENTDASH = f"{sys.executable} -m agentdash"
+OF_A_TERMINAL = ("TMUX", "STY", "TERM_PROGRAM", "LC_TERMINAL", "KITTY_WINDOW_ID", "WEZTERM_PANE",
+                 "GHOSTTY_RESOURCES_DIR", "ITERM_SESSION_ID", "KONSOLE_VERSION", "VTE_VERSION")  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def no_terminal_around(monkeypatch):
+    for name in OF_A_TERMINAL:
+        monkeypatch.delenv(name, raising=False)
+
+
+_TAKE_TERMINAL = "import os, sys; os.close(os.open(os.ttyname(0), os.O_RDWR)); os.execvp(sys.argv[1], sys.argv[1:])"
+"""The first process of a session that opens a terminal has it as its own."""
+
+
+class Outer:
+    """A terminal of which nothing is known but what is written to it."""
+
+    def __init__(self, argv, **env):
+        self._master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", 45, 160, 0, 0))
+        self._received = b""
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _TAKE_TERMINAL, *argv], stdin=slave, stdout=slave, stderr=slave,
+            env=os.environ | env, start_new_session=True,
+        )  # fmt: skip
+        os.close(slave)
+
+    @property
+    def received(self):
+        """Everything so far."""
+        with contextlib.suppress(OSError):
+            while select.select([self._master], [], [], 0)[0]:
+                self._received += os.read(self._master, 65536)
+        return self._received
+
+    def type(self, keys):
+        os.write(self._master, keys)
+
+    def close(self):
+        self._process.kill()
+        self._process.wait()
+        os.close(self._master)
+
+
+@pytest.fixture
+def open_outer():
+    opened = []
+
+    def start(argv, **env):
+        opened.append(Outer(argv, **env))
+        return opened[-1]
+
+    yield start
+    for outer in opened:
+        outer.close()
+
+
+@pytest.fixture
+def waiting_run(manager, tmp_path):
+    """A command that ends when it is told to."""
+    os.mkfifo(tmp_path / "go")
+    session = manager.run(["sh", "-c", f"read line < {tmp_path}/go"], title="the long build")
+    manager.started(session.id)
+
+    def end():
+        (tmp_path / "go").write_text("\n")
+        [ended] = manager.wait([session.id], timeout=30)
+        assert ended.status == "done"
+
+    return end
+
+
+def test_a_bell_marks_the_window_that_nobody_looks_at(terminal, waiting_run, wait_until):
+    terminal.start("agentdash")
+    terminal.shows("● running", "the long build")
+    terminal._run("new-window", "cat")
+
+    def flag():
+        return terminal._run("display-message", "-p", "-t", ":0", "#{window_bell_flag}").strip()
+
+    assert flag() == "0"
+    waiting_run()
+    wait_until(lambda: flag() == "1", what="the bell")
+
+
+def test_the_title_counts_and_comes_back(terminal, waiting_run, wait_until):
+    terminal.start("printf '\\033]2;before\\033\\\\'; agentdash")
+    wait_until(lambda: terminal.told("pane_title") == "1 running - agentdash", what="the count in the title")
+    waiting_run()
+    wait_until(lambda: terminal.told("pane_title") == "agentdash", what="the count to go")
+    terminal.keys("q")
+    terminal.shows("exited 0")
+    wait_until(lambda: terminal.told("pane_title") == "before", what="the title from before")
+
+
+def test_through_tmux_it_reaches_the_terminal_around(terminal, open_outer, waiting_run, manager, tmp_path, wait_until):
+    (tmp_path / "config.toml").write_text('[notify]\nterminal = "osc777"\n')
+    terminal.start("agentdash")
+    terminal._run("set", "-g", "allow-passthrough", "on")
+    terminal.shows("● running", "the long build")
+    outer = open_outer([*terminal._base, "attach"], TERM="xterm-256color")
+    wait_until(lambda: b"the long build" in outer.received, what="the dashboard in the outer terminal")
+    waiting_run()
+    wait_until(lambda: b"\x1b]777;notify;the long build;done\x1b\\" in outer.received, what="the notification")
+
+
+def test_the_verb_sends_one_and_says_what(open_outer, manager, tmp_path, wait_until):
+    told = tmp_path / "told.json"
+    outer = open_outer(["sh", "-c", f"{AGENTDASH} notify --json 'are you there?' > {told}"], TERM="xterm-kitty")
+    wait_until(lambda: b"are you there?\x1b\\" in outer.received, what="the notification")
+    assert outer.received.startswith(b"\x1b]99;i=")
+    wait_until(lambda: told.read_text().endswith("\n"), what="what was sent")
+    assert json.loads(told.read_text()) == {
+        "sent": True,
+        "way": {"kind": "osc99", "why": "TERM", "tmux": False, "bell": False},
+    }
+
+
+def test_the_verb_takes_a_kind_and_needs_a_terminal(open_outer, manager, tmp_path, wait_until):
+    (tmp_path / "config.toml").write_text('[notify]\nterminal = "off"\n')
+    outer = open_outer(["sh", "-c", f"{AGENTDASH} notify --kind osc9 hello; {AGENTDASH} notify hello"], TERM="xterm")
+    wait_until(lambda: b"notify.terminal is off" in outer.received, what="both")
+    assert outer.received.count(b"\x1b]9;agentdash - hello\x1b\\sent OSC 9") == 1
+    argv = [*AGENTDASH.split(), "notify", "--kind", "bell"]
+    done = subprocess.run(argv, check=False, capture_output=True, text=True, start_new_session=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("agentdash: There is no terminal to notify through")
+
+
+@pytest.fixture
+def ssh(require_tool, tmp_path, wait_until):
+    """The argv of a shell on the other side of a real SSH server on this machine, with keys of its own."""
+    sshd, client = require_tool("sshd"), require_tool("ssh")
+    for name in ("host_key", "key"):
+        subprocess.run(
+            [require_tool("ssh-keygen"), "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / name)], check=True
+        )
+    shutil.copy(tmp_path / "key.pub", tmp_path / "authorized")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    (tmp_path / "sshd_config").write_text(
+        f"ListenAddress 127.0.0.1\nPort {port}\nHostKey {tmp_path}/host_key\nAuthorizedKeysFile {tmp_path}/authorized\n"
+        f"PidFile {tmp_path}/sshd.pid\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\n"
+    )
+    with _separation_folder():
+        server = subprocess.Popen(
+            [sshd, "-D", "-e", "-f", str(tmp_path / "sshd_config")], stderr=(tmp_path / "sshd.log").open("w")
+        )
+        try:
+            wait_until(lambda: (tmp_path / "sshd.pid").exists() or server.poll() is not None, what="the server")
+            assert server.poll() is None, (tmp_path / "sshd.log").read_text()
+            yield [
+                client, "-tt", "-F", "/dev/null", "-i", str(tmp_path / "key"), "-p", str(port), "-o", "BatchMode=yes",
+                "-o", "StrictHostKeyChecking=no", "-o", f"UserKnownHostsFile={tmp_path}/known",
+                f"{getpass.getuser()}@127.0.0.1",
+            ]  # fmt: skip
+        finally:
+            server.terminate()
+            server.wait()
+
+
+@contextlib.contextmanager
+def _separation_folder():
+    """What a server of root's needs, and its service makes at every boot; where it was missing, it goes again."""
+    folder = Path("/run/sshd")
+    made = os.geteuid() == 0 and not folder.exists()
+    if made:
+        folder.mkdir(mode=0o755)
+    try:
+        yield
+    finally:
+        if made:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+
+
+def test_over_ssh_it_reaches_the_terminal_at_home(ssh, open_outer, waiting_run, manager, tmp_path, wait_until):
+    there = {"AGENTDASH_HOME": manager.home, "AGENTDASH_CONFIG": tmp_path / "config.toml", "LC_ALL": "C.UTF-8"}
+    env = " ".join(f"{name}={value}" for name, value in there.items())
+    outer = open_outer([*ssh, f"env {env} {AGENTDASH}"], TERM="xterm-kitty")
+    wait_until(lambda: b"the long build" in outer.received, what="the dashboard at home")
+    assert b"\x1b]2;1 running - agentdash\x1b\\" in outer.received
+    waiting_run()
+    wait_until(lambda: b":p=body;done\x1b\\" in outer.received, what="the notification at home")
+    assert outer.received.count(b":d=0;the long build\x1b\\") == 1
+    outer.type(b"q")
+    wait_until(lambda: outer.received.count(b"\x1b[23;2t") == 1, what="the title from before")

@@ -1,0 +1,84 @@
+"""Rename, pin, and what a session that needs somebody shows, by keys."""
+
+from msgspec import structs
+
+from agentdash.sessions.errors import UsageError
+from agentdash.sessions.model import Status
+from agentdash.tui.screens.rename import RenameScreen
+from pilot.fakes import T0
+
+
+async def test_T10_r_renames_the_selected_session(dashboard):
+    async with dashboard() as d:
+        await d.select("done0001")
+        await d.press("r")
+        screen = await d.screen(RenameScreen)
+        field = screen.query_one("#rename-title")
+        assert field.value == "write the migration"
+        field.value = "the [bold] release"
+        await d.press("enter")
+        await d.called("rename", "done0001", "the [bold] release")
+        await d.until(lambda: d.app.screen is d.main)
+        await d.shows("the [bold] release")
+
+
+async def test_T10_an_empty_title_gives_the_automatic_one_back(dashboard):
+    async with dashboard() as d:
+        await d.select("done0001")
+        await d.press("r", "ctrl+u", "enter")
+        await d.called("rename", "done0001", "")
+        await d.shows("the automatic title")
+
+
+async def test_T10_escape_leaves_the_title_and_a_refusal_keeps_the_dialog(dashboard):
+    async with dashboard() as d:
+        await d.select("done0001")
+        d.manager.error = UsageError("The title has 201 characters; 200 is the most.")
+        await d.press("r")
+        await d.screen(RenameScreen)
+        await d.press("x", "enter")
+        await d.shows("200 is the most.")
+        assert isinstance(d.app.screen, RenameScreen)
+        await d.press("escape")
+        await d.until(lambda: d.app.screen is d.main)
+        assert d.main.table.session("done0001").title == "write the migration"
+
+
+async def test_T10_P_pins_and_unpins(dashboard):
+    async with dashboard() as d:
+        await d.select("done0001")
+        await d.press("P")
+        await d.called("pin", "done0001", True)
+        await d.shows('Pinned "write the migration".')
+        await d.until(lambda: d.main.table.session("done0001").pinned_at is not None)
+        await d.press("P")
+        await d.called("pin", "done0001", False)
+        await d.until(lambda: d.main.table.session("done0001").pinned_at is None)
+
+
+async def test_T10_P_pins_all_that_are_marked(dashboard):
+    async with dashboard() as d:
+        await d.select("failed01")
+        await d.press("space")
+        await d.select("done0001")
+        await d.press("space", "P")
+        await d.called("pin", "failed01", True)
+        await d.called("pin", "done0001", True)
+        await d.shows("Pinned 2 sessions.")
+
+
+async def test_a_loop_stands_below_its_row_as_long_as_it_lasts(dashboard):
+    async with dashboard() as d:
+        running = d.manager.get("running1")
+        d.manager.put(structs.replace(running, stuck="`pytest -q` failed 4 times in a row", stuck_at=T0))
+        await d.shows("`pytest -q` failed 4 times in a row")
+        d.manager.put(running)
+        await d.until(lambda: "failed 4 times" not in d.text())
+
+
+async def test_T12_a_refusal_stands_below_its_row(dashboard):
+    async with dashboard() as d:
+        done = structs.replace(d.manager.get("done0001"), denied=2, reason="2 permissions denied: Bash, Write")
+        assert done.status is Status.DONE
+        d.manager.put(done)
+        await d.shows("2 permissions denied: Bash, Write")

@@ -1,0 +1,87 @@
+"""Presets in the dialog that starts a session."""
+
+import pytest
+
+from agentdash.sessions.limits import Limits
+from agentdash.sessions.presets import Preset
+from agentdash.tui.screens.new_session import NewSessionScreen
+
+REVIEW = Preset(
+    agent="claude",
+    model="opus",
+    cwd="~/code/web",
+    prompt="Review {prompt}. Change nothing.",
+    options={"permission_mode": "plan", "args": ["--verbose"]},
+    limits=Limits(tokens=500),
+)
+FIX = Preset(prompt="Fix the tests.", copies=3)
+DANGER = Preset(agent="codex", options={"full_danger": True})
+
+
+@pytest.fixture
+def manager(manager):
+    manager.named_starts = {"review": REVIEW, "fix": FIX, "danger": DANGER, "lost": Preset(agent="gemini", prompt="x")}
+    return manager
+
+
+async def test_without_presets_there_is_no_such_row(dashboard, manager):
+    manager.named_starts = {}
+    async with dashboard() as d:
+        await d.press("n")
+        await d.screen(NewSessionScreen)
+        await d.shows("New session")
+        assert "(none)" not in d.text()
+
+
+async def test_a_preset_fills_the_fields_and_the_text_goes_where_it_belongs(dashboard):
+    async with dashboard() as d:
+        await d.press("n")
+        await d.screen(NewSessionScreen)
+        await d.shows("[(none)]")
+        await d.press(*"the diff", "shift+tab", "right")
+        await d.shows("[review]")
+        await d.shows("Review the diff. Change nothing.")
+        await d.shows("[plan]")
+        await d.press("tab", *" of today", "enter")
+        options = {"permission_mode": "plan", "args": ["--verbose"], "limits": {"tokens": 500}}
+        await d.called(
+            "spawn", "Review the diff of today. Change nothing.", "claude", "opus", "/home/ann/code/web", options
+        )
+
+
+async def test_another_preset_takes_over_what_was_written(dashboard):
+    async with dashboard() as d:
+        await d.press("n")
+        screen = await d.screen(NewSessionScreen)
+        await d.press("shift+tab", "right", "tab", *"it", "shift+tab")
+        await d.shows("Review it. Change nothing.")
+        await d.press("right")
+        await d.until(lambda: screen._prompt.text == "Fix the tests.\n\nit")
+        await d.shows("[codex]")
+        await d.press("left", "left")
+        await d.until(lambda: screen._prompt.text == "it")
+        await d.press("right", "right", "enter")
+        await d.called("spawn_copies", 3, "Fix the tests.\n\nit")
+
+
+async def test_what_is_chosen_by_hand_wins_over_the_preset(dashboard):
+    async with dashboard() as d:
+        await d.press("n")
+        screen = await d.screen(NewSessionScreen)
+        await d.press(*"go", "shift+tab", "right", "right", "right")
+        await d.shows("Nothing is off limits")
+        await d.press("tab", "tab", "tab", "left")
+        await d.shows("[read-only]")
+        await d.until(lambda: not screen._danger.display)
+        await d.press("enter")
+        await d.called(
+            "spawn", "go", "codex", None, "/home/ann/code/api", {"full_danger": False, "sandbox": "read-only"}
+        )
+
+
+async def test_a_preset_whose_agent_is_missing_says_so(dashboard):
+    async with dashboard() as d:
+        await d.press("n")
+        await d.screen(NewSessionScreen)
+        await d.press("shift+tab", "left")
+        await d.shows("gemini is not installed: another agent is chosen.")

@@ -1,0 +1,139 @@
+"""Attention: the most urgent reason, since when, until when, and a key by which it is told once."""
+
+import pytest
+from msgspec import structs
+
+from agentdash.sessions.attention import SILENT_MS, Attention, AttentionKind, attention, denials, episode
+from agentdash.sessions.model import Session, Status, Stopping
+
+NOW = 1_790_000_000_000
+BEGAN = NOW - 600_000
+
+
+def session(status, **own):
+    facts = {
+        "id": "s1", "agent": "codex", "title": "t", "task": "t", "cwd": "/home/ann/code/api", "turn": 1,
+        "status": status, "created_at": BEGAN, "updated_at": NOW - 1000, "started_at": BEGAN,
+        "last_event_at": NOW - 1000, "ended_at": NOW - 1000 if status.ended else None,
+    }  # fmt: skip
+    return Session(**(facts | own))
+
+
+def kind(one, now=NOW):
+    found = attention(one, now)
+    return found.kind if found else None
+
+
+@pytest.mark.parametrize(
+    ("one", "expected"),
+    [
+        (session(Status.WAITING, reason="may I?"), Attention(AttentionKind.WAITING, "may I?", NOW - 1000)),
+        (session(Status.WAITING), Attention(AttentionKind.WAITING, "waits for an answer", NOW - 1000)),
+        (
+            session(Status.RUNNING, stuck="`make` failed 4 times in a row", stuck_at=NOW - 5000),
+            Attention(AttentionKind.STUCK, "`make` failed 4 times in a row", NOW - 5000),
+        ),
+        (session(Status.FAILED, reason="exit 2"), Attention(AttentionKind.FAILED, "exit 2", NOW - 1000)),
+        (session(Status.LOST), Attention(AttentionKind.FAILED, "lost", NOW - 1000)),
+        (
+            session(Status.DONE, denied=2, reason="2 permissions denied: Bash, Write"),
+            Attention(AttentionKind.DENIED, "2 permissions denied: Bash, Write", NOW - 1000),
+        ),
+        (
+            session(Status.RUNNING, denied=1, reason="Reconnecting... 1/2"),
+            Attention(AttentionKind.DENIED, "1 permission denied", NOW - 1000),
+        ),
+        (
+            session(Status.RUNNING, last_event_at=NOW - 190_000),
+            Attention(AttentionKind.SILENT, "printed nothing for 3m", NOW - 190_000),
+        ),
+        (session(Status.DONE), Attention(AttentionKind.DONE, "done, and nobody has looked yet", NOW - 1000)),
+    ],
+    ids=lambda value: str(value.kind) if isinstance(value, Attention) else "",
+)
+def test_each_reason_with_its_line_and_its_time(one, expected):
+    assert attention(one, NOW) == expected
+
+
+@pytest.mark.parametrize("status", [Status.QUEUED, Status.STARTING, Status.RUNNING, Status.FINISHING, Status.STOPPED])
+def test_what_goes_its_way_needs_nobody(status):
+    assert attention(session(status), NOW) is None
+
+
+def test_the_kinds_are_ordered_by_urgency():
+    assert [str(found) for found in sorted(AttentionKind, key=lambda found: found.rank)] == [
+        "waiting", "stuck", "failed", "denied", "silent", "done",
+    ]  # fmt: skip
+    everything = {"stuck": "s", "stuck_at": NOW, "denied": 1, "last_event_at": BEGAN}
+    assert kind(session(Status.WAITING, **everything)) is AttentionKind.WAITING
+    assert kind(session(Status.RUNNING, **everything)) is AttentionKind.STUCK
+    assert kind(session(Status.RUNNING, denied=1, last_event_at=BEGAN)) is AttentionKind.DENIED
+    assert kind(session(Status.FAILED, denied=1)) is AttentionKind.FAILED
+    assert kind(session(Status.DONE, denied=1)) is AttentionKind.DENIED
+
+
+@pytest.mark.parametrize("status", [Status.DONE, Status.FAILED, Status.LOST])
+def test_an_end_needs_somebody_until_it_was_seen(status):
+    assert kind(session(status, denied=1)) is not None
+    assert kind(session(status, denied=1, seen_at=NOW)) is None
+
+
+def test_a_look_answers_no_question_and_frees_no_loop():
+    assert kind(session(Status.WAITING, seen_at=NOW)) is AttentionKind.WAITING
+    assert kind(session(Status.RUNNING, stuck="s", stuck_at=NOW, seen_at=NOW)) is AttentionKind.STUCK
+
+
+def test_what_is_archived_or_being_stopped_is_taken_care_of():
+    assert kind(session(Status.FAILED, archived_at=NOW)) is None
+    assert kind(session(Status.RUNNING, stuck="s", stuck_at=NOW, stopping=Stopping(rung="SIGINT"))) is None
+
+
+def test_silence_begins_when_it_is_long_enough():
+    quiet = session(Status.RUNNING, last_event_at=NOW)
+    assert kind(quiet, NOW + SILENT_MS - 1) is None
+    assert kind(quiet, NOW + SILENT_MS) is AttentionKind.SILENT
+    never = session(Status.RUNNING, last_event_at=None)
+    assert attention(never, NOW).since == BEGAN
+
+
+def test_a_reason_is_one_clean_line():
+    assert attention(session(Status.FAILED, reason="\x1b[31mno\nroom\u202e"), NOW).reason == "no room"
+    assert attention(session(Status.RUNNING, stuck="a\x07\nb", stuck_at=NOW), NOW).reason == "a b"
+
+
+def test_denials_are_counted_and_named():
+    assert denials(1, ("Bash",)) == "1 permission denied: Bash"
+    assert denials(3, ()) == "3 permissions denied"
+
+
+SAME = [
+    (session(Status.RUNNING, stuck="failed 4 times", stuck_at=5), {"stuck": "failed 5 times", "updated_at": NOW + 9}),
+    (session(Status.RUNNING, denied=1), {"denied": 2, "last_event_at": NOW}),
+    (session(Status.DONE, reason="x"), {"unknown": 4, "left": 1}),
+    (session(Status.WAITING, reason="may I?"), {"last_event_at": NOW}),
+    (session(Status.RUNNING), {"updated_at": NOW}),
+]
+ANOTHER = [
+    (session(Status.RUNNING, stuck="failed 4 times", stuck_at=5), {"stuck_at": 6}),
+    (session(Status.RUNNING, stuck="failed 4 times", stuck_at=5), {"turn": 2}),
+    (session(Status.RUNNING, denied=1), {"status": Status.DONE, "ended_at": NOW}),
+    (session(Status.WAITING, reason="may I?"), {"reason": "and this?"}),
+    (session(Status.RUNNING), {"last_event_at": NOW}),
+    (session(Status.DONE), {"turn": 2}),
+    (session(Status.DONE), {"id": "s2"}),
+]
+
+
+@pytest.mark.parametrize(("before", "change"), SAME)
+def test_an_episode_keeps_its_key(before, change):
+    assert episode(structs.replace(before, **change)) == episode(before) is not None
+
+
+@pytest.mark.parametrize(("before", "change"), ANOTHER)
+def test_another_episode_has_another_key(before, change):
+    assert episode(structs.replace(before, **change)) != episode(before)
+
+
+def test_what_nothing_can_come_of_has_no_episode():
+    assert episode(session(Status.STOPPED)) is None
+    assert episode(session(Status.DONE, seen_at=NOW)) is None

@@ -1,0 +1,62 @@
+"""Which changes of a turn run the user's command."""
+
+import pytest
+
+from agentdash.sessions.layout import Layout
+from agentdash.sessions.model import Session, Status
+from agentdash.sessions.notices.settings import Hook
+from agentdash.sessions.supervision import hooks
+from agentdash.sessions.supervision.hooks import Hooks
+
+W, R, F = Status.WAITING, Status.RUNNING, Status.FINISHING
+
+
+class Rows:
+    """A store with one session."""
+
+    def __init__(self, status):
+        self.status = status
+
+    def session(self, session_id):
+        return Session(
+            id=session_id, agent="codex", title="t", task="t", status=self.status, cwd="/", turn=2, created_at=0,
+            updated_at=0,
+        )  # fmt: skip
+
+
+@pytest.fixture
+def told(monkeypatch, tmp_path):
+    """Give the statuses, one after the other; what the hook was told."""
+
+    def tell(*statuses, before=Status.STARTING, hook=Hook(("tell",))):  # noqa: B008 - frozen
+        sent, spared = [], []
+        monkeypatch.setattr(hooks, "send", lambda *facts: sent.append((facts[4], facts[5])) or (len(sent), 1))
+        one = Hooks(Layout(tmp_path), Rows(before), "session1", 2, spared.append)
+        one.begin(hook)
+        for number, status in enumerate(statuses):
+            one.tell(status, f"reason {number}")
+        assert spared == [(number + 1, 1) for number in range(len(sent))]
+        return sent
+
+    return tell
+
+
+def test_a_turn_that_runs_and_ends_is_told_at_its_end(told):
+    assert told(R, R, F, Status.DONE) == [(Status.DONE, "reason 3")]
+
+
+@pytest.mark.parametrize("status", [Status.DONE, Status.FAILED, Status.STOPPED, Status.LOST])
+def test_every_end_is_told(told, status):
+    assert told(status) == [(status, "reason 0")]
+
+
+def test_a_question_and_its_answer_are_told_once_each(told):
+    assert told(R, W, W, R, R, W) == [(W, "reason 1"), (R, "reason 3"), (W, "reason 5")]
+
+
+def test_an_adopted_turn_goes_on_where_it_was(told):
+    assert told(W, R, before=W) == [(R, "reason 1")]
+
+
+def test_without_a_hook_nothing_is_sent(told):
+    assert told(W, Status.DONE, hook=Hook()) == []

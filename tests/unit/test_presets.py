@@ -1,0 +1,73 @@
+"""A preset fills in what a start leaves open."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentdash.sessions.errors import UsageError
+from agentdash.sessions.limits import Limits
+from agentdash.sessions.presets import Preset, Start, preset_named
+
+REVIEW = Preset(
+    agent="codex",
+    model="gpt-5.5",
+    cwd="~/code/api",
+    prompt="Review {prompt}. Change nothing.",
+    options={"sandbox": "read-only", "args": ["-x"]},
+    limits=Limits(tokens=5),
+    copies=3,
+)
+
+
+def test_the_preset_fills_what_the_start_leaves_open() -> None:
+    start = Start(prompt="the diff").over(REVIEW, "demo")
+    assert start == Start(
+        prompt="Review the diff. Change nothing.",
+        agent="codex",
+        model="gpt-5.5",
+        cwd="~/code/api",
+        options={"sandbox": "read-only", "args": ["-x"], "limits": {"tokens": 5}},
+        copies=3,
+    )
+
+
+def test_what_the_start_says_wins() -> None:
+    asked = Start(
+        prompt="x", model="o3", cwd="/", options={"sandbox": "workspace-write", "limits": {"cost_usd": 1}}, copies=1
+    )
+    start = asked.over(REVIEW, "demo")
+    assert (start.model, start.cwd, start.copies) == ("o3", "/", 1)
+    assert start.options["sandbox"] == "workspace-write"
+    assert start.options["limits"] == {"tokens": 5, "cost_usd": 1}
+
+
+def test_another_agent_takes_neither_model_nor_options() -> None:
+    start = Start(prompt="x", agent="claude").over(REVIEW, "codex")
+    assert (start.agent, start.model, start.options) == ("claude", None, {"limits": {"tokens": 5}})
+    assert Start(prompt="x", agent="demo").over(Preset(model="m"), "demo").model == "m"
+
+
+def test_a_text_comes_behind_where_it_has_no_place() -> None:
+    plain = Preset(prompt="Fix the tests.\n")
+    assert plain.told("Only the login.") == "Fix the tests.\n\nOnly the login."
+    assert Start(prompt="").over(plain, "demo").prompt == "Fix the tests."
+    assert Start(prompt="go").over(Preset(), "demo").prompt == "go"
+
+
+@pytest.mark.parametrize("preset", [REVIEW, Preset(), Preset(prompt=" ")])
+def test_a_preset_that_says_nothing_by_itself_needs_a_text(preset: Preset) -> None:
+    with pytest.raises(UsageError, match="needs a text"):
+        Start(prompt=" ").over(preset, "demo")
+
+
+@given(st.text(), st.text().filter(str.strip))
+def test_the_text_is_in_the_prompt_as_it_stands(prompt: str, text: str) -> None:
+    assert text in Preset(prompt=prompt).told(text)
+
+
+def test_an_unknown_preset_names_those_there_are() -> None:
+    assert preset_named({"a": REVIEW}, "a") is REVIEW
+    with pytest.raises(UsageError, match=r"Unknown preset 'b'\. Known presets: a\."):
+        preset_named({"a": REVIEW}, "b")
+    with pytest.raises(UsageError, match="The settings have none"):
+        preset_named({}, "b")

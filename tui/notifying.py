@@ -1,0 +1,116 @@
+"""Telling somebody who looks elsewhere: notifications through the terminal, and counts in its title.
+
+Both are escape sequences, so they reach the person wherever the terminal is: over SSH, and through tmux.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+
+from ..sessions.model import Changes
+from ..sessions.notices import sequences
+from ..sessions.notices.detect import has_title, way
+from ..sessions.notices.settings import NotifySettings
+from ..sessions.notices.transitions import Notice, Watcher, merged
+from ..widgets.status_line import Tally
+
+GATHER_SECONDS = 0.3
+"""What happens within this time is one notification; what is read or answered meanwhile needs none."""
+
+
+class Notifier:
+    """Hears what changes and writes to the terminal when somebody should know.
+
+    Args:
+        settings: what is wanted.
+        env: of the terminal.
+        clock: UTC ms.
+        reading: ids of the sessions whose steps somebody reads now.
+        write: puts text on the terminal.
+        later: calls something once, after so many seconds.
+        only: ids of the sessions that matter; None where all do.
+    """
+
+    def __init__(
+        self,
+        settings: NotifySettings,
+        env: Mapping[str, str],
+        *,
+        clock: Callable[[], int],
+        reading: Callable[[], Collection[str]],
+        write: Callable[[str], object],
+        later: Callable[[float, Callable[[], object]], object],
+        only: Collection[str] | None = None,
+        plain_ascii: bool = False,
+    ) -> None:
+        self._env = env
+        self._way = way(settings.terminal, env)
+        self._on = settings.on
+        self._titled = settings.title and has_title(env)
+        self._clock = clock
+        self._reading = reading
+        self._write = write
+        self._later = later
+        self._only = only
+        self._between = ", " if plain_ascii else " · "
+        self._watcher: Watcher | None = None
+        self._tally = Tally()
+        self._pending: list[Notice] = []
+        self._title: str | None = None
+        """What stands in the title now; None while it is not ours."""
+
+    def hear(self, changes: Changes) -> None:
+        """Take what changed; the first time, take what is there."""
+        updated = [session for session in changes.updated if self._only is None or session.id in self._only]
+        if changes.fresh:
+            self._tally = Tally()  # another store: what was counted is void
+        self._tally.update(updated, changes.removed)
+        if self._title is not None:
+            self._name()
+        if self._watcher is None:
+            self._watcher = Watcher(updated, self._clock())
+            return
+        wanted = [notice for notice in self._watcher.update(updated, self._reading()) if notice.event in self._on]
+        if wanted and not self._pending:
+            self._later(GATHER_SECONDS, self._tell)
+        self._pending += wanted
+
+    def use(self, settings: NotifySettings) -> None:
+        """The settings are other ones now."""
+        self._way = way(settings.terminal, self._env)
+        self._on = settings.on
+        self._titled = settings.title and has_title(self._env)
+        if self._titled:
+            self.begin()
+        else:
+            self.end()
+
+    def begin(self) -> None:
+        """The terminal is ours: put its title aside and set our own."""
+        if self._titled and self._title is None:
+            self._write(sequences.SAVE_TITLE)
+            self._name()
+
+    def end(self, write: Callable[[str], object] | None = None) -> None:
+        """The terminal goes to somebody else: give the title back, by ``write`` where our own way is closed."""
+        if self._title is not None:
+            self._title = None
+            (write or self._write)(sequences.RESTORE_TITLE)
+
+    def _name(self) -> None:
+        """Set the title where it would be another one."""
+        counts = [f"{self._tally.groups[word]} {word}" for word in ("waiting", "running") if self._tally.groups[word]]
+        title = " - ".join(filter(None, (self._between.join(counts), "agentdash")))
+        if title != self._title:
+            self._title = title
+            self._write(sequences.title(title))
+
+    def _tell(self) -> None:
+        """One notification for all that is still news."""
+        pending, self._pending = self._pending, []
+        reading = self._reading()
+        news = [notice for notice in pending if notice.session not in reading and self._stands(notice)]
+        if news and self._way is not None:
+            self._write(self._way.sequence(*merged(news)))
+
+    def _stands(self, notice: Notice) -> bool:
+        """Whether nobody has dealt with it; who shows only some sessions marks them as seen, looked at or not."""
+        return self._only is not None or (self._watcher is not None and self._watcher.stands(notice))

@@ -1,0 +1,122 @@
+"""Settings as lines: what holds, where it comes from, what it does."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from ...sessions.agents.toml_values import toml_value
+from ...sessions.presets import Preset
+from ...sessions.settings_docs import default_text
+from ...sessions.settings_list import ENVIRONMENT
+from ...sessions.settings_values import Held
+from ...sessions.text import cell_width, clean, cut, one_line, pad
+from ...widgets.rows import Row
+from ...widgets.words import place
+from .look import Look
+
+
+def value_text(one: Held) -> str:
+    """The value as the file would say it; what holds instead, where nothing is set."""
+    if one.value is None:
+        words = one.setting.default_words
+        return f"({words})" if words else "(not set)"
+    return one_line(toml_value(one.value))
+
+
+def settings_lines(listed: Sequence[Held], look: Look) -> Iterator[str]:
+    """One line each: key, value, origin, description."""
+    keys = max(len(one.setting.key) for one in listed)
+    values = max(len(_short(one)) for one in listed)
+    origins = max(len(str(one.origin)) for one in listed)
+    for one in listed:
+        role = "dim" if one.origin.kind == "default" else "strong"
+        head = f"{pad(one.setting.key, keys)}  {pad(_short(one), values)}"
+        tail = f"  {pad(str(one.origin), origins)}  {one.setting.description}"
+        if look.colour:
+            room = max(0, look.width - keys - values - 4)
+            yield f"{look.paint(head, role)}{look.paint(cut(tail, room), 'dim')}"
+        else:
+            yield head + tail
+
+
+def preset_lines(presets: dict[str, Preset], look: Look) -> Iterator[str]:
+    """One line each: name, what it starts, and what it says."""
+    width = max(map(len, presets), default=0)
+    for name, preset in presets.items():
+        copies = f"x{preset.copies}" if preset.copies > 1 else None
+        parts = filter(None, (preset.agent, preset.model, preset.cwd, copies))
+        what = filter(None, (one_line(" ".join(parts)), one_line(preset.prompt, 80)))
+        yield "  ".join((look.paint(pad(one_line(name), width), "strong"), *what))
+
+
+def held_json(one: Held) -> dict[str, Any]:
+    """One setting for programs."""
+    origin = one.origin
+    return {
+        "key": one.setting.key,
+        "value": one.value,
+        "origin": origin.kind,
+        "path": origin.path,
+        "line": origin.line,
+        "profile": origin.profile,
+        "takes": one.setting.kind,
+        "default": one.setting.default,
+        "default_words": default_text(one.setting),
+        "choices": list(one.setting.choices),
+        "description": one.setting.description,
+    }
+
+
+def matches(one: Held, text: str) -> bool:
+    """Whether all words of a filter are in the key, the value or the description."""
+    told = f"{one.setting.section} {one.setting.key} {value_text(one)} {one.origin} {one.setting.description}".lower()
+    return all(word in told for word in text.lower().split())
+
+
+def drawer(shown: Sequence[Held]) -> list[Callable[[int], list[Row]]]:
+    """What draws each of them: a line, and the name of the table above its first one."""
+    names = max((len(one.setting.path[-1]) for one in shown), default=0)
+    firsts = [at == 0 or shown[at - 1].setting.section != one.setting.section for at, one in enumerate(shown)]
+    return [partial(_rows, one, first, names) for one, first in zip(shown, firsts, strict=True)]
+
+
+def _rows(one: Held, first: bool, names: int, width: int) -> list[Row]:
+    origin = str(one.origin) if width >= _ORIGIN_FROM else ""
+    name = pad(cut(one.setting.path[-1], width // 2), min(names, width // 2))
+    room = max(0, width - cell_width(name) - cell_width(origin) - 6)
+    room = min(room, _SCREEN_VALUE_CELLS)
+    value = pad(cut(value_text(one), room), room)
+    line: Row = (
+        (f"  {name}  ", "text"),
+        (value, "dim" if one.origin.kind == "default" else "strong"),
+        (f"  {origin}" if origin else "", "dim"),
+    )
+    return [((cut(_heading(one), width), "title"),), line] if first else [line]
+
+
+def _heading(one: Held) -> str:
+    section = one.setting.section
+    return section if section == ENVIRONMENT else f"[{section}]" if section else "top of the file"
+
+
+def about(one: Held) -> str:
+    """What it does, what it takes, and where its value comes from."""
+    origin = one.origin
+    where = f"{place(origin.path)}, line {origin.line}" if origin.path is not None else str(origin.kind)
+    profile = f", profile {origin.profile}" if origin.profile else ""
+    lines = [
+        f"{one.setting.key}: {one.setting.description}",
+        f"now {value_text(one)} from {where}{profile}",
+        f"takes {one.setting.kind}; default: {default_text(one.setting)}",
+    ]
+    return clean("\n".join(lines))
+
+
+_ORIGIN_FROM = 60
+"""Cells from which there is room for where a value comes from."""
+
+_VALUE_CELLS, _SCREEN_VALUE_CELLS = 32, 48
+
+
+def _short(one: Held) -> str:
+    return cut(value_text(one), _VALUE_CELLS)

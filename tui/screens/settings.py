@@ -1,0 +1,167 @@
+"""All settings: value, origin, default and description; the user's editor changes them, agentdash never does."""
+
+import asyncio
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Input, Static
+
+from ...sessions.config import config_path
+from ...sessions.errors import ConfigError
+from ...sessions.manager import SessionManager
+from ...sessions.settings_file import write_first
+from ...sessions.settings_list import ENVIRONMENT
+from ...sessions.settings_values import Held, held
+from ...sessions.text import clean
+from ...sessions.toml_lines import place_of
+from ...widgets.line import Line
+from ...widgets.row_list import RowList
+from ...widgets.signs import Signs
+from ...widgets.words import place
+from ..messages import SettingsRead
+from ..outside import Outside
+from ..render.settings import about, drawer, matches
+from ..requests import Requests
+
+KEYS = (("Enter", "edit"), ("Esc", "back"), ("letters", "filter"), ("Up Down", "choose"))
+
+
+class SettingsScreen(Screen[None]):
+    """A list that typing filters; tells the app what the file says whenever it was read."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", "back", show=False),
+        Binding("up", "move(-1)", "the setting before it", show=False),
+        Binding("down", "move(1)", "the next setting", show=False),
+        Binding("pageup", "page(-1)", "a page up", show=False),
+        Binding("pagedown", "page(1)", "a page down", show=False),
+    ]
+    AUTO_FOCUS = "#settings-filter"
+
+    def __init__(self, manager: SessionManager, requests: Requests, outside: Outside, signs: Signs) -> None:
+        super().__init__()
+        self._manager = manager
+        self._requests = requests
+        self._outside = outside
+        self._all: list[Held] = []
+        self._shown: list[Held] = []
+        self._path = config_path()
+        self._wrong: ConfigError | None = None
+        self._title = Line(signs=signs, id="settings-title")
+        self._filter = Input(placeholder="type to filter", compact=True, id="settings-filter")
+        self._filter.cursor_blink = False
+        self._list = RowList(signs=signs, id="settings")
+        self._about = Static("", id="settings-about", markup=False)
+        self._error = Static("", id="settings-error", markup=False)
+        self._keys = Line(signs=signs, id="keys")
+
+    def compose(self) -> ComposeResult:
+        """The filter, the settings, what the chosen one is about, and what is wrong in the file."""
+        yield self._title
+        yield self._filter
+        yield self._list
+        yield self._about
+        yield self._error
+        yield self._keys
+
+    def on_mount(self) -> None:
+        """Read the settings."""
+        pairs = [Content.assemble((key, "bold $foreground"), f" {label}") for key, label in KEYS]
+        self._keys.say(Content("   ").join(pairs))
+        self._error.display = False
+        self._read()
+
+    @work(exclusive=True, group="settings")
+    async def _read(self) -> None:
+        """Read the file; what cannot be used is told, and what held before stays on the screen."""
+        try:
+            loaded, _ = await self._requests.outcome(asyncio.to_thread(self._manager.settings), passing=ConfigError)
+        except ConfigError as error:
+            self._wrong = error
+            self._list.note = "the settings cannot be used"
+        else:
+            self._wrong = None
+            if loaded is not None:
+                self._path, self._all = loaded.path, list(held(loaded))
+                self.post_message(SettingsRead(loaded.config))
+        self._error.update(clean(f"{self._wrong} Enter goes there.") if self._wrong else "")
+        self._error.display = self._wrong is not None
+        self._title.say(self._headline(loaded.profile if self._wrong is None and loaded is not None else None))
+        self._show(self._chosen)
+
+    def _headline(self, profile: str | None) -> str:
+        there = "" if self._path.exists() else "   not there yet: the defaults hold"
+        return f"Settings   {place(str(self._path))}{f'   profile {profile}' if profile else ''}{there}"
+
+    @property
+    def _chosen(self) -> Held | None:
+        return self._shown[self._list.cursor] if self._list.cursor < len(self._shown) else None
+
+    @on(Input.Changed)
+    def _filtered(self) -> None:
+        self._show(self._chosen)
+
+    def _show(self, chosen: Held | None) -> None:
+        """What fits the filter; the cursor stays with its setting where that is shown."""
+        self._shown = [one for one in self._all if matches(one, self._filter.value)]
+        paths = [one.setting.path for one in self._shown]
+        at = paths.index(chosen.setting.path) if chosen is not None and chosen.setting.path in paths else 0
+        if self._all:
+            self._list.note = "no setting has this text"
+        self._list.show(drawer(self._shown), at)
+
+    @on(RowList.Highlighted)
+    def _highlighted(self) -> None:
+        self._about.update(about(self._chosen) if self._chosen is not None else "")
+
+    def action_move(self, by: int) -> None:
+        """Another setting."""
+        self._list.move(by)
+
+    def action_page(self, pages: int) -> None:
+        """A page further."""
+        self._list.move(pages * max(1, self._list.page_lines - 2))
+
+    def action_back(self) -> None:
+        """Out of the filter, then back to where one came from."""
+        if self._filter.value:
+            self._filter.value = ""
+        else:
+            self.dismiss(None)
+
+    @on(Input.Submitted)
+    async def _opened(self) -> None:
+        """Open the file where the setting stands, or belongs; a first one where there is none."""
+        chosen = self._chosen
+        if self._wrong is None and chosen is None:
+            return
+        if self._wrong is None and chosen is not None and chosen.setting.section == ENVIRONMENT:
+            self._requests.tell(f"{chosen.setting.key} is no key of the file: set it in your shell.")
+            return
+        line, reason = await self._requests.outcome(asyncio.to_thread(self._line, chosen))
+        if line is None:
+            self._requests.complain(reason or "")
+            return
+        self._outside.edit(self._path, line)
+        self._read()
+
+    def _line(self, chosen: Held | None) -> int:
+        """The line at which to begin; makes a first file where there is none."""
+        if not self._path.exists():
+            write_first(self._path)
+        if self._wrong is not None:
+            return self._wrong.line or 1
+        return _place(self._path, chosen)
+
+
+def _place(path: Path, chosen: Held | None) -> int:
+    if chosen is None:
+        return 1
+    if chosen.origin.line is not None:
+        return chosen.origin.line
+    return place_of(path.read_text(encoding="utf-8", errors="replace"), chosen.setting.path)
