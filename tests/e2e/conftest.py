@@ -9,10 +9,13 @@ import uuid
 from pathlib import Path
 
 import pytest
+from e2e.remote import open_outer, ssh
 
 from agentdash.sessions.errors import AgentdashError
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.supervision import locks
+
+__all__ = ["open_outer", "ssh"]
 
 
 @pytest.fixture
