@@ -21,6 +21,7 @@ from .limits import Limits
 from .notices.settings import NotifySettings
 from .presets import Preset
 from .tables import merged
+from .toml_lines import line_of
 
 PROFILE = "AGENTDASH_PROFILE"
 """The variable that names the profile; recorded with a session, so that its later turns have the same settings."""
@@ -60,15 +61,16 @@ class DashboardSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields
         ),
     ] = False
     read_only: Annotated[
-        bool,
-        Meta(description="Whether the dashboard only looks: no key, no command changes a session or its read marker."),
+        bool, Meta(description="Whether the dashboard only looks: nothing in it changes a session or its read marker.")
     ] = False
 
 
 Keys = Annotated[
     dict[str, str | list[str] | dict[str, str | list[str]]],
     Meta(
-        description="A key or several for an action, by its name (`agentdash keys`); an empty text takes its keys away."
+        description="A key or several for an action of the dashboard, by its name; an empty text takes its keys away.",
+        examples=["Q"],
+        extra={"default": "as `agentdash keys` shows"},
     ),
 ]
 """``[keys]``: the front end that has the actions knows their names and says which line cannot be used."""
@@ -180,6 +182,16 @@ def read_settings(path: Path | None = None, profile: str | None = None) -> Loade
     )
 
 
+def unusable(loaded: Loaded, key: tuple[str, ...], why: str) -> ConfigError:
+    """The error about a setting that only whoever uses it can judge, with the place where it stands."""
+    inner: Any = loaded.profiles.get(loaded.profile or "")
+    for part in key:
+        inner = inner.get(part) if isinstance(inner, Mapping) else None
+    place = key if inner is None else ("profiles", loaded.profile or "", *key)
+    line = line_of(loaded.text, place)
+    return ConfigError(f"{loaded.path}:{line}: {'.'.join(place)}: {why}", line)
+
+
 def _checked(source: Source, stated: Any, place: tuple[str, ...]) -> _File:
     """The file, or a profile of it, section by section."""
     file = source.convert(stated, _File, place)
@@ -199,11 +211,6 @@ def _config(source: Source, stated: Mapping[str, Any]) -> Config:
         kind = agent_named(preset.agent or config.default_agent).settings_type
         source.convert(preset.options, kind, ("presets", name, "options"))
     return config
-
-
-def unusable(key: tuple[str, ...], why: str, path: Path | None = None) -> ConfigError:
-    """The error about a setting that only whoever uses it can judge, with the place where it stands."""
-    return Source(path or config_path()).error(key, why)
 
 
 def in_force(config: Config) -> Config:

@@ -88,11 +88,6 @@ class SessionReader:
         """The named starts of the settings."""
         return self.config().presets
 
-    @property
-    def config_path(self) -> Path | None:
-        """The file with the settings; None for the usual one."""
-        return self._config_path
-
     def default_agent(self) -> str:
         """The agent that is started when none is named."""
         return self.config().default_agent

@@ -157,6 +157,14 @@ def _settings(field: inspect.Field, prefix: tuple[str, ...]) -> Iterator[Setting
         yield from _struct(kind.cls, path)
     elif isinstance(kind, inspect.DictType) and isinstance(kind.value_type, inspect.StructType):
         yield from _struct(kind.value_type.cls, (*path, NAME))
+    elif isinstance(kind, inspect.DictType) and isinstance(kind.value_type, inspect.UnionType):
+        yield Setting(
+            path=(*path, NAME),
+            kind=_kind(kind.value_type)[0],
+            default_words=told.get("default", ""),
+            description=told.get("description", ""),
+            example=next(iter(told.get("examples", ())), None),
+        )
     else:
         words, choices = _kind(kind)
         yield Setting(
@@ -174,7 +182,7 @@ def _is_table(field: inspect.Field) -> bool:
     """Whether its values stand in tables of their own, which TOML wants behind the values."""
     kind = _unwrapped(field.type)[0]
     return isinstance(kind, inspect.StructType) or (
-        isinstance(kind, inspect.DictType) and isinstance(kind.value_type, inspect.StructType)
+        isinstance(kind, inspect.DictType) and isinstance(kind.value_type, inspect.StructType | inspect.UnionType)
     )
 
 

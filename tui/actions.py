@@ -82,7 +82,9 @@ ACTIONS = (
     Action(id="delete", keys="D", label="delete", help="move the session to the trash (asks first)", changes=True),
     Action(id="archive", keys="A", label="archive", help="put it out of the way, for good", weight=0, changes=True),
     Action(id="rename", keys="r", label="rename", help="give the session another title", weight=0, changes=True),
-    Action(id="pin", keys="P", label="pin", help="keep it above the others, or not any more", weight=0, changes=True),
+    Action(
+        id="pin", keys="P", label="pin", help="keep it above the others, or not any more", weight=0, changes=True
+    ),
     Action(
         id="undo", keys="u", label="undo", help="bring back what was deleted or archived last", weight=0, changes=True
     ),
@@ -226,8 +228,8 @@ REGISTRY = {
 """Everything that a key does, by name."""
 
 _WATCHING = frozenset({
-    "write_prompt", "stop", "kill", "retry", "processes", "follow", "command_line", "meter", "theme", "mouse", "log",
-    "settings", "back", "help", "quit",
+    "write_prompt", "stop", "kill", "retry", "processes", "follow", "command_line", "meter", "theme", "mouse",
+    "settings", "log", "back", "help", "quit",
 })  # fmt: skip
 """What can be done where there is no table."""
 
@@ -251,7 +253,7 @@ def here(*, table: bool = True) -> list[Action]:
 
 _ALWAYS = frozenset({
     "new_session", "write_prompt", "help", "quit", "back", "theme", "mouse", "undo", "next_pane", "command_line", "log",
-    "split", "smaller", "larger", "zoom", "meter", "settings",
+    "settings", "split", "smaller", "larger", "zoom", "meter",
 })  # fmt: skip
 
 

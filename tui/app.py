@@ -17,7 +17,7 @@ from textual.screen import Screen
 
 from ..sessions import watch
 from ..sessions.clock import monotonic, now_ms
-from ..sessions.config import DashboardSettings
+from ..sessions.config import Config, DashboardSettings
 from ..sessions.manager import SessionManager
 from ..sessions.model import Session
 from ..sessions.notices.settings import NotifySettings
@@ -27,7 +27,8 @@ from . import mouse
 from .actions import ACTIONS, APP_ACTIONS, bindings
 from .crash import record
 from .feed import Feed
-from .keymap import DEFAULT, Keymap, keys_in_force
+from .keymap import DEFAULT, Keymap, UnusableKeyError, keys_in_force
+from .keymap import keymap as keymap_of
 from .messages import SessionsChanged, SettingsRead
 from .notifying import Notifier
 from .operations import Operations
@@ -101,6 +102,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self.keymap = keymap
         self.set_keymap(keymap.for_textual())
         operations = Operations(self, manager, self.requests, characters, keymap=keymap, read_only=look.read_only)
+        self._operations = operations
         self.home: MainScreen | WatchScreen
         """The screen below all others."""
         if watched:
@@ -172,12 +174,24 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     def _settings_read(self, event: SettingsRead) -> None:
         """Take over at once what the file says otherwise than before."""
         self.notifier.use(event.config.notify)
+        self._use_keys(event.config)
         before, self._look = self._look, event.config.dashboard
         if self._look.theme != before.theme:
             self.theme = THEMES[self._look.theme].name
         if self._look.mouse != before.mouse:
             self.mouse = self._look.mouse
             self._report_mouse()
+
+    def _use_keys(self, config: Config) -> None:
+        """Take over other keys; what cannot be used is told, and the keys stay as they are."""
+        try:
+            keymap = keymap_of(config.keys)
+        except UnusableKeyError as error:
+            self.requests.complain(f"{'.'.join(('keys', *error.path))}: {error}")
+            return
+        if keymap != self.keymap:
+            self.keymap = self._operations.keymap = keymap
+            self.set_keymap(keymap.for_textual())
 
     def _report_mouse(self) -> None:
         self._write(mouse.ON if self.mouse else mouse.OFF)
@@ -256,12 +270,13 @@ def run_dashboard(
     Raises:
         ConfigError: the settings cannot be used.
     """
-    config = manager.config()
+    loaded = manager.settings()
+    config = loaded.config
     app = Dashboard(
         manager,
-        notify=config.notify,
         look=structs.replace(config.dashboard, read_only=read_only or config.dashboard.read_only),
-        keymap=keys_in_force(config, manager.config_path),
+        keymap=keys_in_force(loaded),
+        notify=config.notify,
         plain_ascii=_plain_ascii(),
         tour=tour,
         watched=watched,

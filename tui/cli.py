@@ -60,10 +60,10 @@ def cli(context: click.Context, read_only: bool, profile: str | None) -> int | N
     ID is a session's id, a unique beginning of it, or @last.  Exit codes: 0 done, 1 failed, 2 not a valid
     request, 124 timed out, 130 interrupted.
     """
-    if profile is not None:
-        context.with_resource(_under(profile))
     if read_only and context.invoked_subcommand not in (None, "watch", "table"):
         raise click.UsageError("--read-only is for the dashboard, table and watch.")
+    if profile is not None:
+        context.with_resource(_under(profile))
     if context.invoked_subcommand is not None:
         return None
     from .opening import check_terminal, open_dashboard
@@ -77,7 +77,7 @@ for _command in (
     start.spawn, start.run, read.ls, read.show, digest.digest, read.trajectory, read.messages, read.output,
     start.inject, finish.stop, start.retry, finish.rm, finish.ps, keep.rename, keep.pin, keep.archive, keep.restore,
     keep.clean, read.explain, finish.wait, read.view, watch.watch, watch.table, changes.changes, export.export,
-    replay.replay, config.config, config.presets, keys.keys, notify.notify, setup.demo, setup.completion,
+    replay.replay, config.config, config.presets, notify.notify, keys.keys, setup.demo, setup.completion,
     doctor.doctor,
 ):  # fmt: skip
     cli.add_command(_command)

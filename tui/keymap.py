@@ -3,12 +3,11 @@
 from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, field
 
-from ..sessions.config import Config, unusable
+from ..sessions.config import Loaded, unusable
 from . import key_names
 from .actions import REGISTRY, Action, Place
 
@@ -85,16 +84,16 @@ def keymap(stated: Mapping[str, Any]) -> Keymap:
     return made
 
 
-def keys_in_force(config: Config, path: Path | None) -> Keymap:
-    """The keys that the settings ask for; ``path`` is their file, for what is said of it.
+def keys_in_force(loaded: Loaded) -> Keymap:
+    """The keys that the settings ask for.
 
     Raises:
         ConfigError: one of them cannot be used.
     """
     try:
-        return keymap(config.keys)
+        return keymap(loaded.config.keys)
     except UnusableKeyError as error:
-        raise unusable(("keys", *error.path), str(error), path) from None
+        raise unusable(loaded, ("keys", *error.path), str(error)) from None
 
 
 def _flat(stated: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[str, tuple[tuple[str, ...], Any]]]:

@@ -21,11 +21,11 @@ NOTHING_MATCHES = ("Nothing matches.", "", "Esc shows all sessions again")
 TRASH = "What runs is stopped first; the folder goes to the trash of the state folder."
 
 
-def no_sessions(agents: Sequence[AgentInfo], new_key: str) -> Sequence[str]:
+def no_sessions(agents: Sequence[AgentInfo], new_key: str = "n") -> Sequence[str]:
     """What stands in an empty table: how to begin and, where no agent is installed, what to install."""
     real = [agent for agent in agents if agent.hint]
     if not real or any(agent.installed for agent in real):
-        return empty(new_key)
+        return ("No sessions yet.", "", f"{new_key:<14} starts one", "agentdash demo shows what it looks like")
     wide = max(len(agent.name) for agent in real)
     hints = [f"{agent.name:<{wide}}  {_command_of(agent.hint)}" for agent in real]
     return (
@@ -33,7 +33,7 @@ def no_sessions(agents: Sequence[AgentInfo], new_key: str) -> Sequence[str]:
         "",
         *hints,
         "",
-        f"{new_key:<15} starts the demo agent, which needs nothing",
+        f"{new_key:<14}  starts the demo agent, which needs nothing",
         "agentdash demo  shows five of them at work",
     )
 
@@ -41,11 +41,6 @@ def no_sessions(agents: Sequence[AgentInfo], new_key: str) -> Sequence[str]:
 def _command_of(hint: str) -> str:
     """The command that an advice names in backticks; all of it where it names none."""
     return hint.split("`")[1] if hint.count("`") == 2 else hint
-
-
-def empty(new_key: str) -> Sequence[str]:
-    """What stands in the table before there are sessions."""
-    return ("No sessions yet.", "", f"{new_key:<14} starts one", "agentdash demo shows what it looks like")
 
 
 def title(session: Session, width: int = 40) -> str:

@@ -54,7 +54,6 @@ class TablePane(Vertical):
         memory: where choices are kept.
         requests: tells what is going on.
         signs: the characters to draw with.
-        empty: what stands there before there are sessions.
     """
 
     DEFAULT_CSS = """
@@ -67,9 +66,7 @@ class TablePane(Vertical):
     class Changed(Message):
         """Another choice of columns or rows; what was looked up for the screen may be missing."""
 
-    def __init__(
-        self, table: SessionTable, memory: Memory, requests: Requests, signs: Signs, *, empty: Sequence[str]
-    ) -> None:
+    def __init__(self, table: SessionTable, memory: Memory, requests: Requests, signs: Signs) -> None:
         super().__init__(id="table-pane")
         self.table = table
         self._memory = memory
@@ -79,7 +76,7 @@ class TablePane(Vertical):
         self.view = structs.replace(memory.now.view, filter="", quick="", folder="")
         self.missing = 0
         """Sessions that are still being read."""
-        self._lesson = empty
+        self._lesson = sayings.no_sessions(())
         self._before = ""
         self._problem = ""
         self.bar = Line(signs=signs, id="bar")
@@ -226,6 +223,7 @@ class TablePane(Vertical):
             ranging=self.table.ranging,
             width=width,
         )
+        self._say_why_empty()
         if self.missing:
             said = Content.styled(f"reading {self.missing:,} more", MUTED)
         if self._problem:

@@ -8,7 +8,7 @@ from agentdash.sessions.manager import SessionManager
 
 def test_the_whole_job_from_the_keyboard(terminal, manager, leftovers):
     terminal.start("agentdash")
-    terminal.shows("No sessions yet.", "n new", "q quit")
+    terminal.shows("No sessions yet", "n new", "q quit")
 
     terminal.keys("n")
     terminal.shows("New session", "folder", "Esc cancel")
@@ -72,13 +72,13 @@ def test_resizing_while_it_runs(terminal, manager):
 
 def test_what_other_front_ends_do_appears(terminal, manager):
     terminal.start("agentdash")
-    terminal.shows("No sessions yet.")
+    terminal.shows("No sessions yet")
     session = manager.spawn("Started elsewhere", agent="demo", options={"script": "long"})
     terminal.shows("● running", "Started elsewhere")
     manager.stop(session.id)
     terminal.shows("■ stopped")
     manager.delete(session.id)
-    terminal.shows("No sessions yet.")
+    terminal.shows("No sessions yet")
 
 
 def test_two_dashboards_and_the_command_line_see_each_other(open_terminal, manager):
@@ -87,7 +87,7 @@ def test_two_dashboards_and_the_command_line_see_each_other(open_terminal, manag
     second.start("agentdash", width=80, height=24)
     line.start("sh")
     for one in (first, second):
-        one.shows("No sessions yet.")
+        one.shows("No sessions yet")
 
     line.type("agentdash spawn --agent demo --set script=long 'Started in a shell'")
     line.keys("Enter")
@@ -117,19 +117,19 @@ def test_ctrl_z_suspends_and_fg_comes_back(terminal, manager):
     terminal.start("bash --norc")
     terminal.type("agentdash")
     terminal.keys("Enter")
-    terminal.shows("No sessions yet.")
+    terminal.shows("No sessions yet")
     terminal.keys("C-z")
     terminal.shows("Stopped")
     terminal.type("fg")
     terminal.keys("Enter")
-    terminal.shows("No sessions yet.", "q quit")
+    terminal.shows("No sessions yet", "q quit")
     terminal.keys("q")
-    terminal.lacks("No sessions yet.")
+    terminal.lacks("No sessions yet")
 
 
 def test_the_terminal_is_as_it_was(terminal, manager):
     terminal.start("agentdash; stty -a")
-    terminal.shows("No sessions yet.")
+    terminal.shows("No sessions yet")
     terminal.keys("F2")
     terminal.shows("Mouse on")
     assert (terminal.told("alternate_on"), terminal.told("mouse_standard_flag")) == ("1", "1")
@@ -184,7 +184,7 @@ def test_the_settings_choose_the_theme_and_a_wrong_one_is_named(terminal, tmp_pa
     settings = tmp_path / "config.toml"
     settings.write_text('[dashboard]\ntheme = "pink"\n')
     terminal.start("agentdash; sed -i s/pink/light/ config.toml; agentdash")
-    terminal.shows("No sessions yet.")
+    terminal.shows("No sessions yet")
     terminal.keys("t")
     terminal.shows("Theme: safe-dark")
     terminal.keys("q")

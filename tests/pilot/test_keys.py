@@ -1,6 +1,8 @@
 """Other keys than by default, and the page that says which are in force."""
 
+from agentdash.sessions.config import Config
 from agentdash.tui.keymap import keymap
+from agentdash.tui.messages import SettingsRead
 from agentdash.tui.screens.confirm import ConfirmScreen
 from agentdash.tui.screens.help import HelpScreen
 from agentdash.widgets.prompt_box import PromptInput
@@ -103,3 +105,16 @@ async def test_the_help_begins_with_what_is_valid_here(dashboard):
         await d.screen(HelpScreen)
         await d.shows("the next step; one line")
         assert "next session" not in d.text()
+
+
+async def test_other_settings_are_taken_over_at_once_and_broken_ones_change_nothing(dashboard):
+    async with dashboard() as d:
+        await d.shows("f follow")
+        d.app.post_message(SettingsRead(Config(keys={"follow": "Q"})))
+        await d.until(lambda: d.app.keymap.name("follow") == "Q")
+        await d.press("f", "j")
+        assert d.main.detail.steps.following
+        await d.shows("Q follow")
+        d.app.post_message(SettingsRead(Config(keys={"follow": "n"})))
+        await d.shows("keys.follow: n cannot be follow: it is new_session")
+        assert d.app.keymap.name("follow") == "Q"

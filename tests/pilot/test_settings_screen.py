@@ -62,7 +62,7 @@ async def test_the_cursor_stays_with_its_setting_while_one_filters(dashboard):
     async with dashboard() as d:
         screen = await opened(d)
         await d.until(lambda: screen._all)
-        await d.press("down", "down")
+        await d.press("down")
         await d.shows("agents.codex.bin: The command to run")
         await d.press("pagedown", "pagedown", "down", "up")
         chosen = screen._chosen.setting

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentdash.sessions.config import load_config
+from agentdash.sessions.config import read_settings
 from agentdash.sessions.errors import ConfigError
 from agentdash.sessions.model import Status
 from agentdash.tui.actions import ACTIONS, REGISTRY, Place, possible
@@ -209,9 +209,8 @@ def test_a_dashboard_that_only_looks_offers_nothing_that_changes():
 def test_a_broken_line_is_an_error_with_its_place(tmp_path):
     path = tmp_path / "config.toml"
     path.write_text('[dashboard]\n\n[keys]\n"table.down" = "j"\nstop = "n"\n')
-    config = load_config(path)
     with pytest.raises(ConfigError) as raised:
-        keys_in_force(config, path)
+        keys_in_force(read_settings(path))
     assert str(raised.value).startswith(f"{path}:5: keys.stop: n cannot be stop: it is new_session")
 
 

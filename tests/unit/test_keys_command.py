@@ -37,6 +37,17 @@ def test_a_key_that_cannot_be_used_is_told_with_its_place(settings, capsys):
     assert f"{settings}:2: keys.stpo: Unknown action 'stpo'. Did you mean stop" in capsys.readouterr().err
 
 
+def test_a_profile_has_keys_of_its_own(settings, capsys):
+    settings.write_text('[keys]\nstop = "Q"\n\n[profiles.mine.keys]\nkill = "U"\n\n[profiles.odd.keys]\nkill = "Q"\n')
+    assert run(["--profile", "mine", "keys"]) == 0
+    lines = dict(line.split()[:2] for line in capsys.readouterr().out.splitlines())
+    assert (lines["stop"], lines["kill"]) == ("Q", "U")
+    assert run(["--profile", "odd", "keys"]) == 2
+    assert f"{settings}:8: profiles.odd.keys.kill: Q cannot be kill: it is stop" in capsys.readouterr().err
+    assert run(["config", "check"]) == 2
+    assert "(under the profile odd)" in capsys.readouterr().err
+
+
 def test_read_only_is_for_what_has_a_screen(capsys):
     assert run(["--read-only", "ls"]) == 2
     assert "--read-only is for the dashboard, table and watch." in capsys.readouterr().err

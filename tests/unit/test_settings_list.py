@@ -59,7 +59,7 @@ def samples(one: Setting) -> st.SearchStrategy[Any]:
     if one.kind.startswith("number"):
         return st.floats(1, 500, allow_nan=False)
     if one.kind.startswith("whole"):
-        return st.integers(1, 100)
+        return st.integers(2, 100)
     return st.just(one.sample)
 
 

@@ -227,11 +227,13 @@ def _checked() -> tuple[Path, list[str]]:
         ConfigError: it cannot be used, by itself or under a profile.
     """
     from ...sessions.config import read_settings
+    from ..keymap import keys_in_force
 
     loaded = read_settings()
+    keys_in_force(loaded)
     for name in loaded.profiles:
         try:
-            read_settings(loaded.path, name)
+            keys_in_force(read_settings(loaded.path, name))
         except ConfigError as error:
             raise ConfigError(f"{error} (under the profile {name})") from None
     return loaded.path, list(loaded.profiles)

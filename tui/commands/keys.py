@@ -12,12 +12,12 @@ def keys(as_json: bool) -> None:
 
     The names are those of [keys] in the settings and of the dashboard's command line.
     """
-    from ...sessions.config import config_path, load_config
+    from ...sessions.config import read_settings
     from ..actions import REGISTRY
     from ..key_names import shown
     from ..keymap import keys_in_force
 
-    keymap = keys_in_force(load_config(), config_path())
+    keymap = keys_in_force(read_settings())
     found = [(action, list(map(shown, keymap.keys(action)))) for action in REGISTRY.values()]
     if as_json:
         common.print_json([

@@ -65,7 +65,7 @@ class MainScreen(SessionScreen):
         self._tally = Tally()
         self.status = StatusLine(signs=signs, note="read-only" if self.read_only else "", id="status")
         self.table = SessionTable(clock, on_open=self._open, signs=signs, id="table")
-        self.pane = TablePane(self.table, memory, requests, signs, empty=sayings.empty(self.keymap.name("new_session")))
+        self.pane = TablePane(self.table, memory, requests, signs)
         self.pane.missing = missing
         self._memory = memory
         self._load_watch = LoadWatch(self, self.table, manager, requests)

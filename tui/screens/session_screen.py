@@ -23,6 +23,7 @@ from ..actions import REGISTRY, Place, possible
 from ..command_line import Command, CommandLine
 from ..detail import Detail
 from ..footer import ONE_STEP, WRITING, footer, said
+from ..keymap import Keymap
 from ..log import crash_lines
 from ..meter import Meter
 from ..operations import Operations
@@ -62,7 +63,6 @@ class SessionScreen(Screen[None]):
         self._clock = clock
         self._signs = signs
         self._tour = tour
-        self.keymap = operations.keymap
         self.read_only = operations.read_only
         self.follow_key = self.keymap.names(REGISTRY["follow"]).split(" ")[-1]
         """The last of its keys: readers know it as F."""
@@ -70,6 +70,11 @@ class SessionScreen(Screen[None]):
         self._came_from: Widget | None = None
         self.keys = Line(signs=signs, id="keys")
         self.meter = Meter(signs=signs)
+
+    @property
+    def keymap(self) -> Keymap:
+        """The keys in force."""
+        return self.operations.keymap
 
     @property
     def current(self) -> Session | None:
