@@ -129,9 +129,41 @@ async def help_page(app: Dashboard, pilot: Pilot[Any]) -> None:
     await shown(app, pilot, "everywhere but in a text")
 
 
+async def groups(app: Dashboard, pilot: Pilot[Any]) -> None:
+    """What was chosen, by folder."""
+    await pilot.press("slash", *"is:live,attention !dark", "enter", "T", "T", "g", "j")
+    await shown(app, pilot, "by folder")
+
+
+async def several(app: Dashboard, pilot: Pilot[Any]) -> None:
+    """One question for several sessions."""
+    await pilot.press("2", "asterisk", "x")
+    await shown(app, pilot, "sessions?")
+
+
+async def settings(app: Dashboard, pilot: Pilot[Any]) -> None:
+    """All settings with their origin."""
+    await pilot.press("comma")
+    await shown(app, pilot, "default_agent")
+    await pilot.press(*"dashboard")
+
+
+async def columns(app: Dashboard, pilot: Pilot[Any]) -> None:
+    """Which columns there are."""
+    await pilot.press("C")
+    await shown(app, pilot, "Space shows")
+
+
+async def command(app: Dashboard, pilot: Pilot[Any]) -> None:
+    """A command by its name."""
+    await pilot.press("colon", *"sort co")
+    await shown(app, pilot, ":sort co")
+
+
 SCENES: dict[str, tuple[tuple[int, int], str, Scene]] = {
     "dashboard-160-dark": ((160, 45), "dark", table),
     "dashboard-160-light": ((160, 45), "light", table),
+    "dashboard-200": ((200, 50), "dark", table),
     "dashboard-80-dark": ((80, 24), "dark", table),
     "dashboard-80-light": ((80, 24), "light", table),
     "dashboard-50-dark": ((50, 24), "dark", table),
@@ -144,6 +176,11 @@ SCENES: dict[str, tuple[tuple[int, int], str, Scene]] = {
     "changes": ((120, 36), "dark", changed_files),
     "side-by-side": ((160, 45), "dark", beside),
     "search": ((100, 36), "light", searching),
+    "groups": ((120, 35), "dark", groups),
+    "several": ((100, 30), "dark", several),
+    "settings": ((100, 30), "dark", settings),
+    "columns": ((100, 36), "light", columns),
+    "command-line": ((80, 24), "dark", command),
     "new-session": ((100, 30), "dark", new_session),
     "help": ((100, 40), "dark", help_page),
     "stop": ((100, 30), "dark", confirm),
