@@ -271,6 +271,10 @@ _WHEN: dict[str, Callable[[Session], bool]] = {
 """What an action asks of the selected session; the others take any."""
 
 
+BULK = frozenset({"stop", "kill", "delete", "archive", "pin", "write_prompt"})
+"""What is done to the marked sessions, where any are."""
+
+
 def possible(action_id: str, session: Session | None, *, read_only: bool = False) -> bool:
     """Whether an action makes sense for the selected session, and may be done at all."""
     action = REGISTRY.get(action_id)

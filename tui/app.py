@@ -221,6 +221,8 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     @work
     async def _catch_up(self) -> None:
         await self.requests.expect(self.feed.pull())
+        if isinstance(self.home, MainScreen):
+            self.home.all_read()
 
     @work(exclusive=True, group="settle")
     async def _settle(self) -> None:

@@ -15,6 +15,9 @@ from .requests import Requests
 from .screens.confirm import ConfirmScreen
 from .type_ahead import KeysInOrder
 
+LISTED = 50
+"""Sessions that a question names."""
+
 
 class Bulk:
     """Stops, deletes, archives and prompts the marked sessions; one that cannot be is told, the others go on."""
@@ -84,7 +87,8 @@ class Bulk:
     async def _confirmed(self, verb: str, sessions: Sequence[Session], consequence: str) -> bool:
         with self._app.keys_held():
             question = f"{verb} {words.count(len(sessions), 'session')}?"
-            lines = [sayings.listed(session, self._signs) for session in sessions]
+            lines = [sayings.listed(session, self._signs) for session in sessions[:LISTED]]
+            lines += [f"and {len(sessions) - LISTED:,} more"] if len(sessions) > LISTED else []
             answer = self._app.push_screen(
                 ConfirmScreen(question, lines, consequence, verb.lower()), wait_for_dismiss=True
             )

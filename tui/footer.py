@@ -1,9 +1,8 @@
 """The keys that are valid now, on the last line: as many as fit."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from ..sessions.model import Session
-from .actions import REGISTRY, TABLE_ACTIONS, VIEWER_ACTIONS, Place, here, possible
+from .actions import REGISTRY, TABLE_ACTIONS, VIEWER_ACTIONS, Place, here
 from .key_names import shown
 from .keymap import Keymap
 
@@ -43,16 +42,18 @@ def said(keymap: Keymap, pairs: Iterable[tuple[str, str]]) -> Pairs:
 
 def footer(
     keymap: Keymap,
-    session: Session | None,
+    can: Callable[[str], bool],
     width: int,
     *,
     reading: bool = False,
     table: bool = True,
-    read_only: bool = False,
 ) -> Pairs:
-    """Keys and labels of what can be done now; what reading needs stands before the rest."""
+    """Keys and labels of what can be done now; what reading needs stands before the rest.
+
+    ``can`` tells whether an action is possible.
+    """
     taken = keymap.taken(Place.STEPS if reading else Place.TABLE)
-    usual = (action for action in here(table=table) if possible(action.id, session, read_only=read_only))
+    usual = (action for action in here(table=table) if can(action.id))
     own = [(action, keymap.keys(action)) for action in (VIEWER_ACTIONS if reading else TABLE_ACTIONS if table else ())]
     found = [(action, keymap.keys(action, taken)) for action in usual]
     # Nobody looks for the way out in the middle of a line.

@@ -7,6 +7,7 @@ from textual.widget import Widget
 
 from ..sessions.loads import Loads
 from ..sessions.manager import SessionManager
+from ..widgets.columns import LOADS
 from ..widgets.session_table import SessionTable
 from .requests import Requests
 
@@ -37,9 +38,15 @@ class LoadWatch:
             self._timer = None
         elif self._timer is None and columns:
             self._timer = self._owner.set_interval(EVERY_SECONDS, self._look)
-            self._owner.call_later(self._look)
+            self._look()
 
-    async def _look(self) -> None:
+    def _look(self) -> None:
+        """Look, where anybody would see it; no key waits for that."""
+        shown = {column.heading for column in self._table.columns}
+        if self._owner.screen.is_current and self._table.display and LOADS & shown:
+            self._owner.run_worker(self._measure(), exclusive=True, group="loads")
+
+    async def _measure(self) -> None:
         live = [session.id for session in self._table.on_screen if not session.status.ended or session.left]
         found = await self._requests.outcome_of(self._loads.look, live)
         if found is not None:

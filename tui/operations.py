@@ -55,7 +55,7 @@ class Operations:
         self.default_installed = True
         self.agents: list[AgentInfo] = []
         """What can be started here, or could be; empty until it is known."""
-        self._undoable: list[str] = []
+        self._undoable: list[list[str]] = []
         self.said = Recall()
         """What was written on the command line."""
         self.awaited: str | None = None
@@ -142,37 +142,42 @@ class Operations:
         if len(sessions) == 1:
             await self.delete(sessions[0])
         elif sessions:
-            self._undoable += await self.bulk.delete(sessions)
+            self._remember(await self.bulk.delete(sessions))
 
     async def archive_chosen(self, sessions: Sequence[Session]) -> None:
         """Put one out of the way, or several after a question."""
         if len(sessions) == 1:
             await self.archive(sessions[0])
         elif sessions:
-            self._undoable += await self.bulk.archive(sessions)
+            self._remember(await self.bulk.archive(sessions))
 
     async def stop(self, session: Session, *, now: bool = False) -> None:
         """Stop after a question, or at once without one; the receipt at the end."""
-        ladder = Ladder(interrupt=0, terminate=0) if now else await self._requests.ask(self._manager.ladder, session.id)
-        if ladder is not None and (now or await self._confirmed("Stop", session, sayings.ladder_words(ladder))):
-            await self._end(session, ladder, now=now)
+        if now:
+            await self._end(session, Ladder(interrupt=0, terminate=0), now=True)
+        elif (ladder := await self._confirmed("Stop", session, sayings.ladder_words)) is not None:
+            await self._end(session, ladder)
 
     async def delete(self, session: Session) -> None:
         """Delete after a question; what runs is stopped first, with a receipt."""
-        ladder = await self._requests.ask(self._manager.ladder, session.id)
-        if ladder is None or not await self._confirmed("Delete", session, sayings.TRASH):
+        ladder = await self._confirmed("Delete", session, lambda _: sayings.TRASH)
+        if ladder is None:
             return
         running = not session.status.ended or session.left > 0
         if running and await self._end(session, ladder) is None:
             return
         if await self._requests.done(self._manager.delete, session.id):
-            self._undoable.append(session.id)
+            self._remember([session.id])
             self._requests.tell(f'Deleted "{sayings.title(session)}". {self.keymap.name("undo")} brings it back.')
 
     async def archive(self, session: Session) -> None:
         """Put it out of the way."""
-        if await self._requests.done(self._manager.archive, session.id):
-            self._undoable.append(session.id)
+        if any(session.id in batch for batch in self._undoable):
+            return  # a second press, before the row is gone
+        self._remember([session.id])
+        if not await self._requests.done(self._manager.archive, session.id):
+            self._undoable.remove([session.id])
+        else:
             self._requests.tell(f'Archived "{sayings.title(session)}". {self.keymap.name("undo")} brings it back.')
 
     def ask_for_title(self, session: Session) -> None:
@@ -198,10 +203,17 @@ class Operations:
         if not self._undoable:
             self._requests.tell("Nothing was deleted or archived here.")
             return
-        session = await self._requests.ask(self._manager.restore, self._undoable.pop())
-        if session is not None:
-            self.awaited = session.id
-            self._requests.tell(f'"{sayings.title(session)}" is back.')
+        back = [await self._requests.ask(self._manager.restore, key) for key in self._undoable.pop()]
+        found = [session for session in back if session is not None]
+        if found:
+            self.awaited = found[0].id
+            what = f'"{sayings.title(found[0])}" is' if len(found) == 1 else f"{len(found)} sessions are"
+            self._requests.tell(f"{what} back.")
+
+    def _remember(self, session_ids: list[str]) -> None:
+        """What was put away by one key comes back by one key."""
+        if session_ids:
+            self._undoable.append(session_ids)
 
     async def save(self, session_id: str, path: str, replace: bool) -> tuple[bool, str | None]:
         """Write a session to a file; whether one is there already, and the reason where it was not written."""
@@ -254,15 +266,19 @@ class Operations:
             self._requests.tell(f'"{sayings.title(session)}": {receipt.summary()}')
         return receipt
 
-    async def _confirmed(self, verb: str, session: Session, consequence: str) -> bool:
+    async def _confirmed(self, verb: str, session: Session, words_of: Callable[[Ladder], str]) -> Ladder | None:
+        """Ask, with what will be ended; how gently, or None where that is not wanted."""
         with self.app.keys_held():
+            ladder = await self._requests.ask(self._manager.ladder, session.id)
             processes = await self._requests.ask(self._manager.processes, session.id)
-            if processes is None:
-                return False
+            children = await self._requests.ask(self._manager.children, session.id)
+            if ladder is None or processes is None:
+                return None
             question = f'{verb} "{sayings.title(session)}"?'
+            consequence = " ".join(filter(None, (words_of(ladder), sayings.family(children or ()))))
             screen = ConfirmScreen(question, sayings.process_lines(session, processes), consequence, verb.lower())
             answer = self.app.push_screen(screen, wait_for_dismiss=True)
-        return await answer
+        return ladder if await answer else None
 
 
 def _fields(request: SpawnRequest) -> dict[str, Any]:

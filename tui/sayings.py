@@ -12,7 +12,7 @@ from ..sessions.process_list import ProcessInfo
 from ..sessions.text import cell_width, cut, one_line
 from ..widgets.paint import MUTED
 from ..widgets.signs import Signs
-from ..widgets.words import clock, command, duration, place
+from ..widgets.words import clock, command, count, duration, place
 
 Tour = Sequence[tuple[str, str]]
 """Keys and what they would do here: for somebody who sees this for the first time."""
@@ -106,9 +106,33 @@ def listed(session: Session, signs: Signs) -> str:
     return f"{signs.states[session.status]} {session.status:<9} {session.agent:<8} {title(session, 34)}  {where}"
 
 
+def family(children: Sequence[Session]) -> str:
+    """What becomes of the sessions that one started: they have runners of their own."""
+    at_work = sum(not child.status.ended for child in children)
+    return f"{count(at_work, 'session')} that it started {'goes' if at_work == 1 else 'go'} on." if at_work else ""
+
+
 def quoted(text: str) -> str:
     """A prompt on one line, as it was written."""
     return f'"{one_line(text, 60)}"'
+
+
+_WHY_NOT = {
+    "stop": "nothing of it runs",
+    "kill": "nothing of it runs",
+    "archive": "it has not ended yet",
+    "retry": "only what failed, was stopped or was lost can be tried again",
+    "new_like": "it is a command: a new session takes a prompt",
+}
+
+
+def why_not(action: str, session: Session | None, *, read_only: bool) -> str:
+    """Why a key does nothing now."""
+    if read_only:
+        return "This dashboard is read-only: nothing is changed from here."
+    if session is None:
+        return "No session is selected."
+    return f'"{title(session)}": {_WHY_NOT.get(action, f"it is {session.status}")}.'
 
 
 def target_of_several(sessions: Sequence[Session]) -> str:

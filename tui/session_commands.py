@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from textual.widget import Widget
 
-from .actions import LINES_KEYS, STEPS_KEYS, TABLE_KEYS, VIEWER_ACTIONS, Action, here, possible
+from .actions import LINES_KEYS, STEPS_KEYS, TABLE_KEYS, VIEWER_ACTIONS, Action, here
 from .command_line import Command, starting
 from .themes import THEMES
 
@@ -22,11 +22,7 @@ def session_commands(screen: "SessionScreen") -> Iterator[Command]:
         yield from named(screen.home_focus(), TABLE_KEYS)
     yield from named(screen.detail.steps, [*LINES_KEYS, *STEPS_KEYS])
     yield from named(screen.detail.viewer, VIEWER_ACTIONS, short=True)
-    able = [
-        action
-        for action in here(table=screen.has_table)
-        if possible(action.id, screen.current, read_only=screen.read_only)
-    ]
+    able = [action for action in here(table=screen.has_table) if screen.can(action.id)]
     yield from named(screen, able)
     yield from _with_more(_More(screen), writing=any(action.id == "write_prompt" for action in able))
 

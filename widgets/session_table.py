@@ -4,7 +4,7 @@ Line 0 holds the headings; the rows scroll below it.  The selection belongs to a
 where it is when other sessions come and go.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -18,7 +18,7 @@ from textual.strip import Strip
 from ..sessions.attention import attention
 from ..sessions.model import Load, Session
 from .arrangement import Arrangement
-from .columns import Cell, Choice, Moment, columns, headings
+from .columns import Cell, Choice, Column, Moment, columns, headings
 from .marks import Marks
 from .paint import ROLES, ROLES_CSS, Painter
 from .row_painting import RowPainting, difference
@@ -160,6 +160,11 @@ class SessionTable(ScrollView, can_focus=True):
         self._rows.choose(chooser, self._now, arrangement)
         self._rearranged(before)
 
+    @property
+    def columns(self) -> Sequence[Column]:
+        """What has room now."""
+        return columns(self._width, self._painting.choice) if self.size.width else ()
+
     def show_columns(self, choice: Choice) -> None:
         """Show other columns."""
         self._painting.choice = choice
@@ -200,6 +205,10 @@ class SessionTable(ScrollView, can_focus=True):
             self._rearranged(before, line)
         else:
             self._redraw_all()
+
+    def let_go(self) -> None:
+        """The hand is off the cursor's row: it goes where it belongs."""
+        self._touched_at = self._now - HAND_MS
 
     def select(self, session_id: str) -> None:
         """Put the cursor on a session."""

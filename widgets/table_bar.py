@@ -28,7 +28,7 @@ def table_bar(
     """
     parts: list[tuple[str, str]] = []
     if chosen:
-        parts.append((one_line("  ".join(chosen)), "bold $text-warning"))
+        parts.append((one_line(" · ".join(chosen)), "bold $text-warning"))
     if counts is not None:
         parts.append((f"{counts[0]:,} of {counts[1]:,}", "$foreground"))
     order = _order(arrangement)

@@ -111,6 +111,11 @@ class Store:
         )
         return [session_from(row) for row in rows]
 
+    def children(self, session_id: str) -> list[Session]:
+        """The sessions whose parent this is, the oldest first."""
+        rows = self.database.rows(f"{SELECT_SESSION} WHERE parent = ? ORDER BY created_at", (session_id,))
+        return [session_from(row) for row in rows]
+
     def newest(self) -> Session | None:
         """The session created last."""
         rows = self.database.rows(f"{SELECT_SESSION} ORDER BY created_at DESC, sessions.rowid DESC LIMIT 1")

@@ -22,6 +22,12 @@ def table(d):
     return [s.title.split()[0] for s in d.main.table.on_screen]
 
 
+def said(d):
+    """What was told last, however a toast breaks its lines."""
+    entries = d.main.requests.log.newest_first()
+    return entries[0].text if entries else ""
+
+
 async def test_words_and_fields_choose_while_they_are_typed(dashboard):
     async with dashboard() as d:
         assert table(d) == ["fix", "add", "write", "split", "rename"]
@@ -91,9 +97,9 @@ async def test_numbers_choose_a_state_and_0_all(dashboard):
         }.items():  # fmt: skip
             await d.press(key)
             await d.until(lambda shown=shown: table(d) == shown, key)
-        await d.press("0")
-        await d.until(lambda: len(table(d)) == 5)
         await d.press("3", "3")
+        await d.until(lambda: table(d) == ["add"])
+        await d.press("0")
         await d.until(lambda: len(table(d)) == 5)
 
 
@@ -373,5 +379,94 @@ async def test_the_first_screen_says_that_more_is_coming(manager, monkeypatch):
         await d.shows("reading 3 more")
         assert table(d) == ["fix", "add"]
         may_come.set()
+        await d.until(lambda: len(table(d)) == 5)
+        assert "reading" not in d.text()
+
+
+async def test_one_marked_session_is_what_the_keys_mean(dashboard):
+    async with dashboard() as d:
+        await d.select("running1")
+        await d.press("space")
+        assert d.main.table.selected.id == "stopped1"
+        await d.shows("session is running: takes a prompt after turn 1")
+        await d.press("X")
+        await d.screen(ConfirmScreen)
+        await d.shows('Stop "split [/red] the monolith')
+        await d.press("n", "i", *"go on", "enter")
+        await d.called("inject", "running1", "go on")
+
+
+async def test_what_is_done_to_one_session_is_done_to_the_one_under_the_cursor(dashboard):
+    async with dashboard() as d:
+        await d.select("failed01")
+        await d.press("space")
+        assert d.main.table.selected.id == "done0001"
+        await d.press("R")
+        await d.until(lambda: "only what failed, was stopped or was lost can be tried again" in said(d))
+        assert not [call for call in d.manager.calls if call[0] == "retry"]
+
+
+async def test_a_key_that_does_nothing_says_why(dashboard):
+    async with dashboard() as d:
+        await d.select("done0001")
+        await d.press("x")
+        await d.shows('"write the migration": nothing of it runs.')
+        await d.select("running1")
+        await d.press("A")
+        await d.until(lambda: "it has not ended yet." in said(d))
+
+
+async def test_one_undo_brings_back_what_one_key_put_away(dashboard):
+    async with dashboard() as d:
+        await d.press("j", "space", "space", "D")
+        await d.screen(ConfirmScreen)
+        await d.press("y")
+        await d.shows("2 sessions deleted.")
+        await d.press("u")
+        await d.shows("2 sessions are back.")
+        assert {call[1] for call in d.manager.calls if call[0] == "restore"} == {"failed01", "done0001"}
+
+
+async def test_two_presses_ask_once(dashboard):
+    async with dashboard() as d:
+        await d.select("done0001")
+        d.burst("DD")
+        await d.screen(ConfirmScreen)
+        await d.press("n")
+        await d.until(lambda: d.app.screen is d.main)
+        d.burst("AA")
+        await d.shows("Archived")
+        assert [call for call in d.manager.calls if call[0] == "archive"] == [("archive", "done0001")]
+
+
+async def test_a_stop_says_what_becomes_of_the_sessions_that_it_started(dashboard, manager):
+    manager.put(session("child001", Status.RUNNING, "extract users", created=0, parent="running1"))
+    async with dashboard() as d:
+        await d.select("running1")
+        await d.press("x")
+        await d.screen(ConfirmScreen)
+        await d.shows("1 session that it started goes on.")
+
+
+async def test_a_pinned_row_goes_where_it_belongs(dashboard):
+    async with dashboard() as d:
+        await d.select("stopped1")
+        await d.press("P")
+        await d.until(lambda: table(d)[0] == "rename")
+        assert d.main.table.selected.id == "stopped1"
+
+
+async def test_letters_move_in_a_list_of_choices(dashboard):
+    async with dashboard() as d:
+        await d.press("s")
+        await d.screen(PickScreen)
+        await d.press("j", "j", "k", "enter")
+        await d.until(lambda: d.main.table.order.sort == "created")
+
+
+async def test_a_session_that_goes_while_the_rest_is_read_leaves_no_word_of_it(manager):
+    app = Dashboard(manager, first=(SESSIONS[:4], 6))
+    async with app.run_test(size=(160, 45)) as pilot:
+        d = Driver(app, pilot, manager)
         await d.until(lambda: len(table(d)) == 5)
         assert "reading" not in d.text()

@@ -1,6 +1,7 @@
 """The registry of keys, and what the settings make of it."""
 
 import re
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
@@ -130,17 +131,22 @@ def test_a_key_that_a_prompt_has_is_refused_to_the_screen_around_it():
     assert "it is prompt.new_line" in refused({"stop": "ctrl+j"})[1]
 
 
+def can(action, *, read_only=False):
+    """What can be done to a session that runs."""
+    return possible(action, RUNNING, read_only=read_only)
+
+
 def test_the_footer_says_the_keys_in_force():
     made = keymap({"stop": "Q", "archive": "", "new_session": ""})
-    told = dict(footer(made, RUNNING, 200))
+    told = dict(footer(made, can, 200))
     assert told["Q"] == "stop"
     assert "x" not in told
     assert "new" not in told.values()
 
 
 def test_a_key_that_means_something_else_in_the_steps_is_not_in_their_footer():
-    assert ("n", "new") in footer(DEFAULT, RUNNING, 300)
-    assert ("n", "new") not in footer(DEFAULT, RUNNING, 300, reading=True)
+    assert ("n", "new") in footer(DEFAULT, can, 300)
+    assert ("n", "new") not in footer(DEFAULT, can, 300, reading=True)
 
 
 @pytest.mark.parametrize("pairs", [WRITING, ONE_STEP, CHANGES])
@@ -199,7 +205,7 @@ def test_a_dashboard_that_only_looks_offers_nothing_that_changes():
     for action in ACTIONS:
         if action.changes:
             assert not possible(action.id, RUNNING, read_only=True)
-    labels = {label for _, label in footer(DEFAULT, RUNNING, 300, read_only=True)}
+    labels = {label for _, label in footer(DEFAULT, partial(can, read_only=True), 300)}
     assert not labels & {action.label for action in ACTIONS if action.changes}
     assert "help" in labels
     told = all_lines(sections(DEFAULT, Place.TABLE, read_only=True))

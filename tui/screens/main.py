@@ -164,14 +164,12 @@ class MainScreen(SessionScreen):
 
     @on(SessionsChanged)
     def _sessions_changed(self) -> None:
-        changes, first = self._feed.take(), self.table.counts[1]
+        changes = self._feed.take()
         with self.app.batch_update():
             self._tally.update(changes.updated, changes.removed)
             self.table.update_rows(map(self._as_read, changes.updated), changes.removed)
             self.show_words()
         awaited = self.operations.awaited
-        if self.pane.missing and 0 < first < self.table.counts[1]:
-            self.pane.missing = 0
         self.pane.say()
         if awaited is not None and self.table.session(awaited) is not None:
             self.operations.awaited = None
@@ -182,6 +180,11 @@ class MainScreen(SessionScreen):
             self.detail.viewer.read_on()
             if self._is_read(changed):
                 self.mark_seen(changed)
+
+    def all_read(self) -> None:
+        """The rest behind the first screen is there."""
+        self.pane.missing = 0
+        self.pane.say()
 
     @on(SessionTable.Marked)
     def _other_marks(self) -> None:
@@ -250,6 +253,7 @@ class MainScreen(SessionScreen):
     @work
     async def action_pin(self) -> None:
         """Keep the chosen sessions above the others, or not any more."""
+        self.table.let_go()
         await self.operations.pin_chosen(self.chosen)
 
     @work
@@ -290,8 +294,8 @@ class MainScreen(SessionScreen):
     def show_words(self) -> None:
         """Counts, headline, the prompt's label and the valid keys, as they are now."""
         self.status.show(self._tally, self._where)
-        several = self.table.marked
-        target = sayings.target_of_several(several) if len(several) > 1 else self.target(self.current)
+        chosen = self.chosen
+        target = sayings.target_of_several(chosen) if len(chosen) > 1 else self.target(chosen[0] if chosen else None)
         self.detail.say(self.current, target)
         self.pane.say_last(self.current)
         super().show_words()

@@ -9,14 +9,18 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.events import Key
 from textual.screen import ModalScreen
-from textual.widgets import OptionList
+from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 
 class PickScreen(ModalScreen[int | None]):
     """Answers with the number of what was picked."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss(None)", "close", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "dismiss(None)", "close", show=False),
+        Binding("j", "go('down')", "down", show=False),
+        Binding("k", "go('up')", "up", show=False),
+    ]
 
     def __init__(self, title: str, offers: Sequence[tuple[str, str]], at: int = 0) -> None:
         """``offers`` are pairs of a key and what it picks; the cursor begins on one of them."""
@@ -30,10 +34,16 @@ class PickScreen(ModalScreen[int | None]):
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = Content(self._title)
             yield OptionList(*(Option(Content.assemble((f"{key}  ", "bold"), what)) for key, what in self._offers))
+            yield Static("j k Enter, or its letter   Esc closes", classes="keys")
 
     def on_mount(self) -> None:
         """Begin where somebody is."""
         self.query_one(OptionList).highlighted = self._at
+
+    def action_go(self, way: str) -> None:
+        """Another line; a letter that picks something does that instead."""
+        options = self.query_one(OptionList)
+        options.action_cursor_down() if way == "down" else options.action_cursor_up()
 
     def on_key(self, event: Key) -> None:
         """The key of an offer picks it."""

@@ -9,8 +9,10 @@ from pathlib import Path
 from textual import on, work
 from textual.containers import Horizontal
 from textual.content import Content
+from textual.events import Key
 from textual.screen import Screen
 from textual.widget import Widget
+from textual.widgets import Input, TextArea
 
 from ...sessions.manager import SessionManager
 from ...sessions.model import Session
@@ -19,7 +21,7 @@ from ...widgets.line import Line
 from ...widgets.prompt_box import PromptInput
 from ...widgets.signs import UNICODE, Signs
 from .. import sayings
-from ..actions import REGISTRY, Place, possible
+from ..actions import BULK, REGISTRY, Place, here, possible
 from ..command_line import Command, CommandLine
 from ..detail import Detail
 from ..footer import ONE_STEP, WRITING, footer, said
@@ -132,11 +134,10 @@ class SessionScreen(Screen[None]):
             return said(self.keymap, ONE_STEP)
         return footer(
             self.keymap,
-            self.current,
+            self.can,
             self.keys.size.width or self.size.width,
             reading=self.detail.viewer.has_focus_within,
             table=self.has_table,
-            read_only=self.read_only,
         )
 
     @property
@@ -177,11 +178,23 @@ class SessionScreen(Screen[None]):
         self.show_words()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """A key that makes no sense for the current session does nothing."""
-        several = self.chosen
-        if len(several) > 1:
-            return any(possible(action, session, read_only=self.read_only) for session in several)
+        """A key that makes no sense now does nothing but say so."""
+        return self.can(action)
+
+    def can(self, action: str) -> bool:
+        """Whether an action makes sense for what it would be done to: the chosen sessions, or the current one."""
+        if action in BULK and self.chosen:
+            return any(possible(action, session, read_only=self.read_only) for session in self.chosen)
         return possible(action, self.current, read_only=self.read_only)
+
+    def on_key(self, event: Key) -> None:
+        """Say why a key does nothing."""
+        if isinstance(self.focused, Input | TextArea):
+            return
+        taken = self.keymap.taken(self._place)
+        for action in here(table=self.has_table):
+            if event.key in self.keymap.keys(action, taken) and not self.can(action.id):
+                self.requests.tell(sayings.why_not(action.id, self.current, read_only=self.read_only))
 
     @on(Detail.Resized)
     @on(Viewer.Changed)
@@ -219,12 +232,12 @@ class SessionScreen(Screen[None]):
 
     @work(group="send")
     async def _send(self, text: str, session: Session | None, detail: Detail) -> None:
-        several = self.chosen
+        chosen = self.chosen
         async with self._sending:  # one after the other: the second may have to wait for the session of the first
-            if len(several) > 1:
-                sent = await self.operations.bulk.send(several, text)
+            if len(chosen) > 1:
+                sent = await self.operations.bulk.send(chosen, text)
             else:
-                sent = await self.operations.send(session, text, str(Path.cwd()))
+                sent = await self.operations.send(chosen[0] if chosen else session, text, str(Path.cwd()))
         if sent:
             detail.prompt.accepted(text)
             detail.steps.following = True
@@ -302,7 +315,8 @@ class SessionScreen(Screen[None]):
     @work
     async def action_kill(self) -> None:
         """Stop the chosen sessions at once."""
-        await self.operations.stop_chosen(self.chosen, now=True)
+        # What is killed without a question must be what one looks at.
+        await self.operations.stop_chosen(self.chosen, now=self.chosen == [self.current])
 
     @work
     async def action_processes(self) -> None:
