@@ -22,6 +22,7 @@ from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
 from agentdash.tui.app import Dashboard
 from agentdash.tui.demo import TOUR
+from agentdash.tui.remembered import FILE
 
 HERE = Path(__file__).parent
 TOOLS = HERE.parent / "tests" / "tools" / "node_modules" / ".bin"
@@ -236,6 +237,7 @@ def begin_repository(folder: Path) -> None:
 async def take(manager: SessionManager, name: str, scene: tuple[tuple[int, int], str, Scene]) -> None:
     """One picture, as SVG and PNG."""
     size, theme, prepare = scene
+    (manager.home / FILE).unlink(missing_ok=True)  # each picture begins as the dashboard does
     tour = TOUR if name == "dashboard-160-dark" else ()
     app = Dashboard(manager, look=DashboardSettings(theme=theme), tour=tour)  # type: ignore[arg-type]
     async with app.run_test(size=size) as pilot:

@@ -61,6 +61,7 @@ class VirtualList(ScrollView, can_focus=True):
         self._columns = 0
         self.note = ""
         """What stands there while there is no item."""
+        self._noted = ""
 
     def count(self) -> int:
         """How many items there are."""
@@ -229,7 +230,11 @@ class VirtualList(ScrollView, can_focus=True):
     def _show(self, page: list[Strip]) -> None:
         """Draw the lines again that are others than before."""
         before, self._page = self._page, page
-        for y in range(max(len(before), len(page), 1)):
+        if not page:
+            if not before and self.note != self._noted:
+                self.refresh(Region(0, 0, self.size.width, 1))
+            self._noted = self.note
+        for y in range(max(len(before), len(page))):
             if y >= len(before) or y >= len(page):
                 self.refresh(Region(0, y, self.size.width, 1))
             elif before[y] is not page[y] and before[y] != page[y]:

@@ -488,6 +488,20 @@ async def test_without_sessions_the_screen_teaches(dashboard, tmp_path, manager)
         await d.until(lambda: any(call[:2] == ("spawn", "hello") for call in d.manager.calls))
 
 
+async def test_an_empty_dashboard_draws_nothing_as_time_goes_on(dashboard, manager, monkeypatch):
+    manager.log.clear()
+    manager.seq = 0
+    async with dashboard() as d:
+        await d.shows("No sessions yet")
+        await d.pilot.pause()
+        drawn = []
+        for widget in (d.main.table, d.main.detail.steps):
+            monkeypatch.setattr(widget, "refresh", lambda *regions, **_: drawn.append(regions))
+        d.main.table.tick()
+        d.main.detail.steps.tick(T0 + 60_000)
+        assert drawn == []
+
+
 async def test_without_any_agent_the_screen_says_what_to_install_and_offers_the_demo(dashboard, manager, monkeypatch):
     manager.log.clear()
     manager.seq = 0
