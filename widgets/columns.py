@@ -100,7 +100,7 @@ def _unread(session: Session, _: Moment) -> str:
 def _time(session: Session, moment: Moment) -> str:
     if session.started_at is None:
         return ""
-    return words.age((session.ended_at or moment.now) - session.started_at)
+    return words.runtime((session.ended_at or moment.now) - session.started_at)
 
 
 def _where(session: Session, _: Moment) -> str:
@@ -131,7 +131,7 @@ _NEW = Column("new", 3, _unread, rank=7, room=UNREAD_ROOM, right=True, help="ste
 OTHERS = (
     Column("age", 4, _age, rank=1, right=True, help="since its agent last printed something, or since it ended"),
     _NEW,
-    Column("time", 4, _time, rank=9, room=WHAT_GOOD, right=True, help="how long its newest turn took"),
+    Column("time", 5, _time, rank=9, room=WHAT_GOOD, right=True, help="how long its newest turn took"),
     Column("turn", 4, lambda s, _: str(s.turn), rank=4, right=True, help="the number of its newest turn"),
     Column("tok", 5, lambda s, _: words.tokens(s.usage.total_tokens), rank=5, right=True, help="tokens in and out"),
     Column("cost", 7, lambda s, _: words.money(s.cost_usd), rank=6, right=True, help="US dollars, as the agent says"),

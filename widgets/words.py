@@ -6,7 +6,20 @@ from pathlib import Path
 from ..sessions.durations import spent as duration
 from ..sessions.text import cut, one_line
 
-__all__ = ["age", "below", "clock", "command", "count", "duration", "money", "percent", "place", "size", "tokens"]
+__all__ = [
+    "age",
+    "below",
+    "clock",
+    "command",
+    "count",
+    "duration",
+    "money",
+    "percent",
+    "place",
+    "runtime",
+    "size",
+    "tokens",
+]
 
 _AGES = ((86_400, "d"), (3_600, "h"), (60, "m"))
 
@@ -21,6 +34,12 @@ def age(milliseconds: int) -> str:
         if seconds >= unit:
             return f"{seconds // unit}{letter}"
     return f"{seconds if seconds < 10 else seconds - seconds % 5}s"
+
+
+def runtime(milliseconds: int) -> str:
+    """How long something has run: ``35s``, ``12m``, and from an hour on ``1.5h``."""
+    hours = max(0, milliseconds) / 3_600_000
+    return f"{hours:.1f}h" if hours >= 1 else age(milliseconds)
 
 
 def tokens(count: int | None) -> str:

@@ -4,7 +4,7 @@ from msgspec import structs
 from agentdash.sessions.model import Left, Session, Status, Stopping, Usage, left_text
 from agentdash.sessions.text import cell_width
 from agentdash.widgets import words
-from agentdash.widgets.columns import Moment, cells, columns, headings, note, second_line
+from agentdash.widgets.columns import COLUMNS, Choice, Moment, cells, columns, headings, note, second_line
 from agentdash.widgets.signs import ASCII, UNICODE
 from agentdash.widgets.status_line import Tally, counts
 from agentdash.widgets.table_rows import TableRows
@@ -207,3 +207,26 @@ def test_a_stop_is_counted_down_in_its_row(stopping, told):
     text, role = second_line(session(stopping=stopping, reason="Reconnecting"), NOW, 120)
     assert told in text
     assert role == "attention"
+
+
+def test_z8_the_source_says_who_started_it():
+    source = lambda text: COLUMNS["source"].text(session(source=text), Moment(NOW))  # noqa: E731
+    assert source("user") == "you"
+    assert source("orchestrator:1a2b3c4d") == "orch:1a2b"
+    assert source("something-else") == "somethin"
+
+
+def test_columns_that_were_chosen_stand_in_their_order_and_width():
+    choice = Choice(("cost", "age", "folder"), (("cost", 9),))
+    assert [(c.heading, c.width) for c in columns(120, choice)] == [
+        ("state", 11),
+        ("cost", 9),
+        ("age", 4),
+        ("folder", 20),
+    ]
+    assert headings(columns(120, choice), 120, "cost", "▾").split()[:2] == ["state", "cost▾"]
+
+
+def test_z9_runtime_is_told_in_seconds_minutes_and_tenths_of_hours():
+    told = [words.runtime(1000 * seconds) for seconds in (0, 45, 59, 60, 3_599, 3_600, 5_400, 360_000)]
+    assert told == ["0s", "45s", "55s", "1m", "59m", "1.0h", "1.5h", "100.0h"]
