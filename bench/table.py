@@ -103,6 +103,13 @@ def measure(home: Path, count: int) -> list[object]:
         terminal.read(3)
         paint = change_to_paint(terminal, writer, visible)
         busy = stream(terminal, writer, ids)
+        terminal.press("s")
+        terminal.until_quiet(0.15)
+        terminal.press("t")
+        moving = stream(terminal, writer, ids)
+        terminal.press("s")
+        terminal.until_quiet(0.15)
+        terminal.press("a")
         quiet = idle(terminal)
         moves = statistics.median(key(terminal, "j") for _ in range(KEYS))
         sorts = statistics.median(key(terminal, "S") for _ in range(KEYS))
@@ -113,7 +120,7 @@ def measure(home: Path, count: int) -> list[object]:
     finally:
         terminal.close()
         writer.close()
-    return [f"{count:,}", statistics.median(starts), paint, *busy, *quiet, moves, sorts, filters, resident]
+    return [f"{count:,}", statistics.median(starts), paint, *busy, *moving, *quiet, moves, sorts, filters, resident]
 
 
 def idle(terminal: Terminal) -> tuple[float, int]:
@@ -129,7 +136,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         rows = [measure(Path(scratch) / str(count), count) for count in COUNTS]
     head = [
-        "sessions", "start, ms", "change, ms", f"{A_SECOND}/s: CPU %", "bytes/s", "idle: CPU %", "bytes", "cursor, ms",
+        "sessions", "start, ms", "change, ms", f"{A_SECOND}/s: CPU %", "bytes/s", "by tok: CPU %",
+        "bytes/s", "idle: CPU %", "bytes", "cursor, ms",
         "reverse, ms", "filter key, ms", "MB",
     ]  # fmt: skip
     table("the dashboard, 160x45 (medians)", head, rows)
