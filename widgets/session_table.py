@@ -431,7 +431,7 @@ class SessionTable(ScrollView, can_focus=True):
         self._redraw_cursor()
         self._reveal()
         if self._marks.ranging:
-            self._marks.reach(self._rows.shown, key)
+            self._marks.reach(self._rows.displayed, key)
             self._marks_changed()
         self._highlight()
 

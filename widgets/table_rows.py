@@ -52,6 +52,11 @@ class TableRows:
         """The ids of the sessions that are chosen, folded away or not, in their order."""
         return sorted(self._keys, key=self._keys.__getitem__)
 
+    @property
+    def displayed(self) -> list[str]:
+        """The ids of the sessions that have a row, from above."""
+        return [row.session for row in self._rows if row.session is not None]
+
     def get(self, session_id: str | None) -> Session | None:
         """The session, if there is one with this id."""
         return self._sessions.get(session_id) if session_id is not None else None

@@ -375,3 +375,16 @@ async def test_the_first_screen_says_that_more_is_coming(manager, monkeypatch):
         may_come.set()
         await d.until(lambda: len(table(d)) == 5)
         assert "reading" not in d.text()
+
+
+async def test_a_range_marks_what_stands_between_on_the_screen(dashboard):
+    async with dashboard() as d:
+        marked = lambda: [one.id for one in d.main.table.marked]  # noqa: E731
+        await d.press("T", "T")
+        await d.shows("▾ ~/code/web")
+        d.main.table.select("waiting1")
+        await d.press("v", "j")
+        assert marked() == ["waiting1", "done0001"]
+        d.manager.drop("waiting1")
+        await d.until(lambda: marked() == ["done0001"])
+        assert not d.main.table.ranging
