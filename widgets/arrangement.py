@@ -132,6 +132,11 @@ def rows_of(
     return _groups(ordered, _shortened(home), folded)
 
 
+def membership(session: Session) -> tuple[object, ...]:
+    """What decides under which heading or parent a session stands, and how it counts there."""
+    return session.cwd, session.agent, session.parent, needs_somebody(session)
+
+
 def _shortened(home: Callable[[str], str]) -> Callable[[Session], str]:
     """Folders as people write them, each looked up once."""
     known: dict[str, str] = {}

@@ -388,3 +388,14 @@ async def test_a_range_marks_what_stands_between_on_the_screen(dashboard):
         d.manager.drop("waiting1")
         await d.until(lambda: marked() == ["done0001"])
         assert not d.main.table.ranging
+
+
+async def test_a_dearer_session_that_stays_in_its_place_is_drawn_alone(dashboard, monkeypatch):
+    async with dashboard() as d:
+        await d.press("s", "d")
+        await d.until(lambda: d.main.table.order.sort == "cost")
+        first = d.main.table.on_screen[0]
+        drawn = []
+        monkeypatch.setattr(d.main.table, "refresh", lambda *regions, **_: drawn.append(regions))
+        d.main.table.update_rows([structs.replace(first, cost_usd=first.cost_usd + 1)])
+        assert [[region.height for region in regions] for regions in drawn] == [[1]]
