@@ -211,3 +211,14 @@ def test_a_heading_counts_again_when_somebody_has_looked(grouping):
     assert rows.update([session("a", Status.FAILED)], (), NOW)
     assert rows.row(0).heading.attention == 0
     assert not rows.update([session("a", Status.FAILED, last_message="another")], (), NOW)
+
+
+def test_a_chain_of_three_thousand_generations_is_shown_and_leaves_room_for_titles():
+    chain = [session(str(n), created=n, parent=str(n - 1)) for n in range(3_000)]
+    rows = table(*chain, grouping=Grouping.TREE)
+    assert names(rows) == [str(n) for n in range(3_000)]
+    assert max(len(rows.row(number).lead) for number in range(3_000)) == 16
+    assert rows.row(2_999).lead.endswith("└ ")
+    assert rows.row(2).lead == "  └ ▾ "
+    assert rows.fold("1", True)
+    assert names(rows) == ["0", "1"]
