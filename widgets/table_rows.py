@@ -4,13 +4,24 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from operator import lt
 
+from msgspec import Struct
+
 from ..sessions.model import Session, Status
 from .arrangement import Arrangement, Grouping, Key, Row, membership, rows_of, sort_key
 from .columns import SILENT_MS, note
 from .words import place
 
-Chooser = Callable[[Session, int], bool]
-"""Whether a session is shown, at a time in UTC ms."""
+LOOK_AGAIN_MS = 10_000
+"""How long a choice that depends on the time holds."""
+
+
+class Chooser(Struct, frozen=True):
+    """Which sessions are shown."""
+
+    meant: Callable[[Session, int], bool]
+    """Whether a session is, at a time in UTC ms."""
+    timed: bool = False
+    """Whether time alone can change that."""
 
 
 class TableRows:
@@ -20,6 +31,7 @@ class TableRows:
         self.arrangement = Arrangement()
         self.folded: set[str] = set()
         self._chooser: Chooser | None = None
+        self._looked_at = 0
         self._sessions: dict[str, Session] = {}
         self._keys: dict[str, Key] = {}
         """Of the sessions that are shown, what they are ordered by."""
@@ -93,7 +105,7 @@ class TableRows:
 
     def choose(self, chooser: Chooser | None, now: int, arrangement: Arrangement | None = None) -> None:
         """Show only some of the sessions, None shows all; and in another order, where one is given."""
-        self._chooser = chooser
+        self._chooser, self._looked_at = chooser, now
         self.arrangement = arrangement or self.arrangement
         for session in self._sessions.values():
             self._choose(session, now)
@@ -108,11 +120,21 @@ class TableRows:
         self._arrange()
         return True
 
-    def fell_silent(self, now: int) -> bool:
+    def chosen_anew(self, now: int, hold: str | None = None) -> bool:
+        """Whether a row came or went only because time went on; looks no more often than is worth it."""
+        chooser = self._chooser
+        if chooser is None or not chooser.timed or now - self._looked_at < LOOK_AGAIN_MS:
+            return False
+        self._looked_at = now
+        sessions = self._sessions.values()
+        other = [session for session in sessions if chooser.meant(session, now) is not (session.id in self._keys)]
+        return bool(other) and self.update(other, (), now, hold)
+
+    def fell_silent(self, now: int, hold: str | None = None) -> bool:
         """Whether a row grew only because time went on; costs nothing until one is due."""
         if self._next_silence is None or now < self._next_silence:
             return False
-        return self.update([self._sessions[key] for key, at in self._silent_from.items() if at <= now], (), now)
+        return self.update([self._sessions[key] for key, at in self._silent_from.items() if at <= now], (), now, hold)
 
     def row(self, position: int) -> Row:
         """A row."""
@@ -176,7 +198,7 @@ class TableRows:
 
     def _choose(self, session: Session, now: int) -> bool:
         """Note whether it is shown and what it is ordered by; True where that differs from before."""
-        there = self._chooser is None or self._chooser(session, now)
+        there = self._chooser is None or self._chooser.meant(session, now)
         key = sort_key(session, self.arrangement) if there else None
         earlier = self._keys.pop(session.id, None)
         if key is not None:

@@ -399,3 +399,13 @@ async def test_a_dearer_session_that_stays_in_its_place_is_drawn_alone(dashboard
         monkeypatch.setattr(d.main.table, "refresh", lambda *regions, **_: drawn.append(regions))
         d.main.table.update_rows([structs.replace(first, cost_usd=first.cost_usd + 1)])
         assert [[region.height for region in regions] for regions in drawn] == [[1]]
+
+
+async def test_a_session_grows_out_of_a_filter_over_its_age(dashboard, monkeypatch):
+    async with dashboard() as d:
+        await d.press("slash", *"age:<1m", "enter")
+        await d.until(lambda: table(d) == ["fix", "split"])
+        monkeypatch.setattr(d.main.table, "_clock", lambda: T0 + 58_000)
+        d.main.table.tick()
+        await d.until(lambda: table(d) == ["split"])
+        await d.shows("1 of 5")

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from agentdash.sessions.model import Session, Status, Usage
 from agentdash.widgets.arrangement import SORTS, Arrangement, Grouping, heading_key
-from agentdash.widgets.table_rows import TableRows
+from agentdash.widgets.table_rows import Chooser, TableRows
 
 NOW = 10_000_000
 
@@ -77,7 +77,7 @@ def test_a_change_that_moves_nothing_says_so():
 
 def test_only_what_was_chosen_is_shown_and_comes_and_goes_by_itself():
     rows = table(session("a"), session("b"))
-    rows.choose(lambda one, _: one.agent == "claude", NOW)
+    rows.choose(Chooser(lambda one, _: one.agent == "claude"), NOW)
     assert (names(rows), rows.total) == ([], 2)
     assert rows.update([session("a", agent="claude")], (), NOW)
     assert names(rows) == ["a"]
@@ -222,3 +222,16 @@ def test_a_chain_of_three_thousand_generations_is_shown_and_leaves_room_for_titl
     assert rows.row(2).lead == "  └ ▾ "
     assert rows.fold("1", True)
     assert names(rows) == ["0", "1"]
+
+
+def test_a_choice_by_time_is_made_again_but_not_at_every_moment():
+    rows = table(session("old", created=NOW - 60_000), session("new", created=NOW))
+    rows.choose(Chooser(lambda one, now: now - one.created_at < 65_000, timed=True), NOW)
+    assert names(rows) == ["new", "old"]
+    assert not rows.chosen_anew(NOW + 9_000)
+    assert rows.chosen_anew(NOW + 10_000)
+    assert names(rows) == ["new"]
+    assert not rows.chosen_anew(NOW + 20_000)
+    rows.choose(Chooser(lambda one, now: now < NOW), NOW - 1)
+    assert not rows.chosen_anew(NOW + 100_000)
+    assert len(rows) == 2
