@@ -33,6 +33,8 @@ class Filter(Struct, frozen=True):
 
     text: str = ""
     tests: tuple[Test, ...] = ()
+    timed: bool = False
+    """Whether time alone can change what it means."""
 
     def matches(self, session: Session, now: int) -> bool:
         """Whether a session is meant at a time (UTC ms)."""
@@ -48,8 +50,17 @@ def parse(text: str) -> Filter:
     Raises:
         UsageError: an unknown field, or a value that its field cannot take; it says which ones it can.
     """
-    tests = [test for match in _WORD.finditer(text) if (test := _test(match)) is not None]
-    return Filter(" ".join(text.split()), tuple(tests))
+    matches = list(_WORD.finditer(text))
+    tests = [test for match in matches if (test := _test(match)) is not None]
+    return Filter(" ".join(text.split()), tuple(tests), any(map(_timed, matches)))
+
+
+def _timed(match: re.Match[str]) -> bool:
+    """Whether the answer to one word changes by itself: ages grow, and silence begins."""
+    _, field, quoted, plain = match.groups()
+    value = quoted if quoted is not None else plain
+    name = (field or "").lower()
+    return name in ("age", "time") or (name == "is" and "attention" in value.lower().split(","))
 
 
 def _test(match: re.Match[str]) -> Test | None:

@@ -207,6 +207,7 @@ class TablePane(Vertical):
             return True
         return False
 
+    @on(SessionTable.Recounted)
     @on(SessionTable.Marked)
     def say(self) -> None:
         """Put the line above the table right."""

@@ -50,7 +50,8 @@ class View(Struct, frozen=True, kw_only=True, omit_defaults=True):
         filters = [asked for asked in (parse(self.filter), parse(QUICK.get(self.quick, ("", ""))[1])) if asked]
         if not filters and not self.folder:
             return None
-        return lambda session, now: _meant(session, now, filters, self.folder)
+        timed = any(asked.timed for asked in filters)
+        return Chooser(lambda session, now: _meant(session, now, filters, self.folder), timed)
 
 
 def _meant(session: Session, now: int, filters: list[Filter], folder: str) -> bool:

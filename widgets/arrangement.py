@@ -14,6 +14,9 @@ from ..sessions.model import Session, Status
 
 Key = tuple[Any, ...]
 
+LEAD_CELLS = 16
+"""Of a title in a tree, so many cells at most say how it is related."""
+
 
 class Grouping(StrEnum):
     """How rows are put together."""
@@ -132,6 +135,11 @@ def rows_of(
     return _groups(ordered, _shortened(home), folded)
 
 
+def membership(session: Session) -> tuple[object, ...]:
+    """What decides under which heading or parent a session stands, and how it counts there."""
+    return session.cwd, session.agent, session.parent, needs_somebody(session)
+
+
 def _shortened(home: Callable[[str], str]) -> Callable[[Session], str]:
     """Folders as people write them, each looked up once."""
     known: dict[str, str] = {}
@@ -169,19 +177,25 @@ def _tree(ordered: Sequence[Session], folded: Collection[str]) -> Iterator[Row]:
         # A parent that is not older is none: so nobody is its own ancestor.
         older = parent is not None and parent.created_at < session.created_at
         children.setdefault(session.parent if older else None, []).append(session)
-    yield from _branch(children, None, "", folded)
+    yield from _branches(children, folded)
 
 
-def _branch(
-    children: dict[str | None, list[Session]], parent: str | None, lead: str, folded: Collection[str]
-) -> Iterator[Row]:
-    below = children.get(parent, [])
-    for number, session in enumerate(below, 1):
-        last = number == len(below)
-        own = "" if parent is None else f"{lead}{'└' if last else '├'} "
+def _branches(children: Mapping[str | None, list[Session]], folded: Collection[str]) -> Iterator[Row]:
+    """Every family from its eldest on; a stack of our own, for there may be more generations than Python calls."""
+    waiting: list[tuple[Session, str | None, str, str]] = [
+        (session, None, "", "") for session in reversed(children.get(None, ()))
+    ]
+    while waiting:
+        session, parent, own, deeper = waiting.pop()
         folds, closed = session.id in children, session.id in folded
         mark = ("▸ " if closed else "▾ ") if folds else ""
-        yield Row(session.id, session.id, lead=own + mark, parent=parent, folds=folds)
+        yield Row(session.id, session.id, lead=_nearest(own + mark), parent=parent, folds=folds)
         if folds and not closed:
-            deeper = "" if parent is None else f"{lead}{'  ' if last else '│ '}"
-            yield from _branch(children, session.id, deeper, folded)
+            below = [(child, session.id, f"{deeper}├ ", _nearest(f"{deeper}│ ")) for child in children[session.id]]
+            below[-1] = (below[-1][0], session.id, f"{deeper}└ ", _nearest(f"{deeper}  "))
+            waiting += reversed(below)
+
+
+def _nearest(lead: str) -> str:
+    """The end of a lead that would leave no room for the title: the nearest generations."""
+    return lead if len(lead) <= LEAD_CELLS else f"…{lead[1 - LEAD_CELLS :]}"

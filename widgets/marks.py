@@ -56,6 +56,9 @@ class Marks:
         self._anchor = None
 
     def forget(self, session_ids: Iterable[str]) -> None:
-        """They are gone."""
+        """They are gone; a range that began at one of them ends, and its other marks stay."""
         for session_id in session_ids:
             self._chosen.pop(session_id, None)
+            self._before.pop(session_id, None)
+            if session_id == self._anchor:
+                self.close()

@@ -74,6 +74,9 @@ class SessionTable(ScrollView, can_focus=True):
     class NothingWaits(Message):
         """Somebody looked for a session that needs somebody, and there is none."""
 
+    class Recounted(Message):
+        """Time alone brought sessions into what is chosen, or took them out of it."""
+
     class Marked(Message):
         """Other sessions are marked."""
 
@@ -188,21 +191,24 @@ class SessionTable(ScrollView, can_focus=True):
         self._see()
         before = self._rows.position(self._cursor)
         line = None if before is None else self._rows.top(before)
-        hold = self._cursor if self._now - self._touched_at < HAND_MS else None
         self._marks.forget(removed)
-        if self._rows.update(updated, removed, self._now, hold):
+        if self._rows.update(updated, removed, self._now, self._in_hand):
             self._rearranged(before, line)
         else:
             for session in updated:
                 self._redraw(session.id)
 
     def tick(self) -> None:
-        """Time went on: draw the ages again that read differently now."""
+        """Time went on: draw the ages again that read differently now, and show what a filter means by now."""
         self._see()
         before = self._rows.position(self._cursor)
         line = None if before is None else self._rows.top(before)
-        if self._rows.fell_silent(self._now):
+        counted = self.counts
+        silent = self._rows.fell_silent(self._now, self._in_hand)
+        if self._rows.chosen_anew(self._now, self._in_hand) or silent:
             self._rearranged(before, line)
+            if self.counts != counted:
+                self.post_message(self.Recounted())
         else:
             self._redraw_all()
 
@@ -336,6 +342,11 @@ class SessionTable(ScrollView, can_focus=True):
         self._strips.clear()
 
     @property
+    def _in_hand(self) -> str | None:
+        """The row that somebody has just gone to."""
+        return self._cursor if self._now - self._touched_at < HAND_MS else None
+
+    @property
     def _width(self) -> int:
         """Cells of a row: a scrollbar takes some of them."""
         return self.scrollable_content_region.width
@@ -440,7 +451,7 @@ class SessionTable(ScrollView, can_focus=True):
         self._redraw_cursor()
         self._reveal()
         if self._marks.ranging:
-            self._marks.reach(self._rows.shown, key)
+            self._marks.reach(self._rows.displayed, key)
             self._marks_changed()
         self._highlight()
 

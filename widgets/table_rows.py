@@ -2,14 +2,26 @@
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
+from operator import lt
+
+from msgspec import Struct
 
 from ..sessions.model import Session, Status
-from .arrangement import Arrangement, Grouping, Key, Row, rows_of, sort_key
+from .arrangement import Arrangement, Grouping, Key, Row, membership, rows_of, sort_key
 from .columns import SILENT_MS, note
 from .words import place
 
-Chooser = Callable[[Session, int], bool]
-"""Whether a session is shown, at a time in UTC ms."""
+LOOK_AGAIN_MS = 10_000
+"""How long a choice that depends on the time holds."""
+
+
+class Chooser(Struct, frozen=True):
+    """Which sessions are shown."""
+
+    meant: Callable[[Session, int], bool]
+    """Whether a session is, at a time in UTC ms."""
+    timed: bool = False
+    """Whether time alone can change that."""
 
 
 class TableRows:
@@ -19,10 +31,13 @@ class TableRows:
         self.arrangement = Arrangement()
         self.folded: set[str] = set()
         self._chooser: Chooser | None = None
+        self._looked_at = 0
         self._sessions: dict[str, Session] = {}
         self._keys: dict[str, Key] = {}
         """Of the sessions that are shown, what they are ordered by."""
         self._rows: list[Row] = []
+        self._held: str | None = None
+        """The row that may stand out of the order; without it the rows of a flat list are sorted."""
         self._tops: list[int] = []
         self._positions: dict[str, int] = {}
         self._heights: dict[str, int] = {}
@@ -52,33 +67,45 @@ class TableRows:
         """The ids of the sessions that are chosen, folded away or not, in their order."""
         return sorted(self._keys, key=self._keys.__getitem__)
 
+    @property
+    def displayed(self) -> list[str]:
+        """The ids of the sessions that have a row, from above."""
+        return [row.session for row in self._rows if row.session is not None]
+
     def get(self, session_id: str | None) -> Session | None:
         """The session, if there is one with this id."""
         return self._sessions.get(session_id) if session_id is not None else None
 
     def update(self, updated: Iterable[Session], removed: Iterable[str], now: int, hold: str | None = None) -> bool:
-        """Take over what changed; True where a row came, went, moved or got another height.
+        """Take over what changed; True where a row came, went, changed its place, its height or its heading.
 
         The row ``hold`` stays where it is, and the others order themselves around it.
         """
-        moved = False
+        moved, restless = False, set[str]()
         for session in updated:
+            earlier, there = self._sessions.get(session.id), session.id in self._keys
             self._sessions[session.id] = session
-            moved = self._measure(session, now) or moved
-            moved = self._choose(session, now) or moved
+            moved |= self._measure(session, now) and session.id in self._positions
+            if self._choose(session, now) or self._regrouped(earlier, session):
+                restless.add(session.id)
+            moved |= there is not (session.id in self._keys)
         for session_id in removed:
-            moved = self._sessions.pop(session_id, None) is not None or moved
-            self._keys.pop(session_id, None)
+            moved |= self._keys.pop(session_id, None) is not None
+            self._sessions.pop(session_id, None)
             self._heights.pop(session_id, None)
             self._silent_from.pop(session_id, None)
         self._next_silence = min(self._silent_from.values(), default=None)
+        hold = hold if hold in self._keys and self.arrangement.grouping is Grouping.FLAT else None
+        moved = moved or self._out_of_place(restless, hold)
         if moved:
             self._arrange(hold)
+        else:
+            self._held = hold
         return moved
 
     def choose(self, chooser: Chooser | None, now: int, arrangement: Arrangement | None = None) -> None:
         """Show only some of the sessions, None shows all; and in another order, where one is given."""
-        self._chooser = chooser
+        self._chooser, self._looked_at = chooser, now
         self.arrangement = arrangement or self.arrangement
         for session in self._sessions.values():
             self._choose(session, now)
@@ -93,11 +120,21 @@ class TableRows:
         self._arrange()
         return True
 
-    def fell_silent(self, now: int) -> bool:
+    def chosen_anew(self, now: int, hold: str | None = None) -> bool:
+        """Whether a row came or went only because time went on; looks no more often than is worth it."""
+        chooser = self._chooser
+        if chooser is None or not chooser.timed or now - self._looked_at < LOOK_AGAIN_MS:
+            return False
+        self._looked_at = now
+        sessions = self._sessions.values()
+        other = [session for session in sessions if chooser.meant(session, now) is not (session.id in self._keys)]
+        return bool(other) and self.update(other, (), now, hold)
+
+    def fell_silent(self, now: int, hold: str | None = None) -> bool:
         """Whether a row grew only because time went on; costs nothing until one is due."""
         if self._next_silence is None or now < self._next_silence:
             return False
-        return self.update([self._sessions[key] for key, at in self._silent_from.items() if at <= now], (), now)
+        return self.update([self._sessions[key] for key, at in self._silent_from.items() if at <= now], (), now, hold)
 
     def row(self, position: int) -> Row:
         """A row."""
@@ -122,13 +159,36 @@ class TableRows:
         position = bisect_left(self._tops, line + 1) - 1
         return position, line - self._tops[position]
 
-    def _arrange(self, hold: str | None = None) -> None:
+    def _regrouped(self, earlier: Session | None, session: Session) -> bool:
+        """Whether it may stand under another heading or parent now, or count there in another way."""
+        if earlier is None or self.arrangement.grouping is Grouping.FLAT:
+            return False
+        return membership(earlier) != membership(session)
+
+    def _out_of_place(self, restless: set[str], hold: str | None) -> bool:
+        """Whether the rows stand otherwise than they should, after some of them got another key."""
+        if self.arrangement.grouping is not Grouping.FLAT:
+            return bool(restless) and self._made() != self._rows
+        loose = restless if self._held in (None, hold) else restless | {self._held}
+        return any(not self._in_order(key, hold) for key in loose if key in self._positions and key != hold)
+
+    def _in_order(self, key: str, hold: str | None) -> bool:
+        """Whether a row of a flat list stands rightly among its neighbours; the one in somebody's hand is none."""
+        at = self._positions[key]
+        keys = [self._keys[row.key] for row in self._rows[max(0, at - 2) : at + 3] if row.key != hold]
+        return all(map(lt, keys, keys[1:]))
+
+    def _made(self, hold: str | None = None) -> list[Row]:
+        """The rows as they should stand; ``hold`` where it stands already."""
         ordered = self.shown
-        at = self._positions.get(hold) if hold in self._keys else None
-        if hold is not None and at is not None and self.arrangement.grouping is Grouping.FLAT:
+        at = self._positions.get(hold) if hold is not None else None
+        if hold is not None and at is not None:
             ordered.remove(hold)
             ordered.insert(at, hold)
-        self._rows = list(rows_of([self._sessions[key] for key in ordered], self.arrangement, self.folded, place))
+        return list(rows_of([self._sessions[key] for key in ordered], self.arrangement, self.folded, place))
+
+    def _arrange(self, hold: str | None = None) -> None:
+        self._rows, self._held = self._made(hold), hold
         self._positions = {row.key: position for position, row in enumerate(self._rows)}
         self._tops = []
         self.height = 0
@@ -138,7 +198,7 @@ class TableRows:
 
     def _choose(self, session: Session, now: int) -> bool:
         """Note whether it is shown and what it is ordered by; True where that differs from before."""
-        there = self._chooser is None or self._chooser(session, now)
+        there = self._chooser is None or self._chooser.meant(session, now)
         key = sort_key(session, self.arrangement) if there else None
         earlier = self._keys.pop(session.id, None)
         if key is not None:

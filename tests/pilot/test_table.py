@@ -470,3 +470,37 @@ async def test_a_session_that_goes_while_the_rest_is_read_leaves_no_word_of_it(m
         d = Driver(app, pilot, manager)
         await d.until(lambda: len(table(d)) == 5)
         assert "reading" not in d.text()
+
+
+async def test_a_range_marks_what_stands_between_on_the_screen(dashboard):
+    async with dashboard() as d:
+        marked = lambda: [one.id for one in d.main.table.marked]  # noqa: E731
+        await d.press("T", "T")
+        await d.shows("▾ ~/code/web")
+        d.main.table.select("waiting1")
+        await d.press("v", "j")
+        assert marked() == ["waiting1", "done0001"]
+        d.manager.drop("waiting1")
+        await d.until(lambda: marked() == ["done0001"])
+        assert not d.main.table.ranging
+
+
+async def test_a_dearer_session_that_stays_in_its_place_is_drawn_alone(dashboard, monkeypatch):
+    async with dashboard() as d:
+        await d.press("s", "d")
+        await d.until(lambda: d.main.table.order.sort == "cost")
+        first = d.main.table.on_screen[0]
+        drawn = []
+        monkeypatch.setattr(d.main.table, "refresh", lambda *regions, **_: drawn.append(regions))
+        d.main.table.update_rows([structs.replace(first, cost_usd=first.cost_usd + 1)])
+        assert [[region.height for region in regions] for regions in drawn] == [[1]]
+
+
+async def test_a_session_grows_out_of_a_filter_over_its_age(dashboard, monkeypatch):
+    async with dashboard() as d:
+        await d.press("slash", *"age:<1m", "enter")
+        await d.until(lambda: table(d) == ["fix", "split"])
+        monkeypatch.setattr(d.main.table, "_clock", lambda: T0 + 58_000)
+        d.main.table.tick()
+        await d.until(lambda: table(d) == ["split"])
+        await d.shows("1 of 5")

@@ -94,3 +94,13 @@ def test_words_are_completed():
     assert completions("is:", others) == [f"is:{kind}" for kind in KINDS]
     assert completions("cost:", others) == []
     assert set(completions("", others)) == {f"{field}:" for field in FIELDS}
+
+
+@pytest.mark.parametrize("text", ["age:>1h", "!age:<5m", "TIME:10m", "login is:live,attention", 'is:"Attention"'])
+def test_a_filter_over_time_says_so(text):
+    assert parse(text).timed
+
+
+@pytest.mark.parametrize("text", ["", "age time attention", "state:running is:stuck cost:>1", "said:attention"])
+def test_a_filter_over_facts_does_not(text):
+    assert not parse(text).timed

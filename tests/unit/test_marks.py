@@ -31,3 +31,21 @@ def test_a_range_whose_beginning_is_gone_stays_as_it_is():
     marks.reach(["b", "c"], "c")
     assert list(marks) == []
     assert not len(marks)
+
+
+def test_a_range_ends_with_the_session_at_which_it_began():
+    marks = Marks()
+    marks.begin("a")
+    marks.reach(["a", "b", "c"], "c")
+    marks.forget(["a"])
+    assert not marks.ranging
+    assert list(marks) == ["b", "c"]
+
+
+def test_what_is_gone_does_not_come_back_with_a_range():
+    marks = Marks()
+    marks.toggle("x")
+    marks.begin("a")
+    marks.forget(["x"])
+    marks.reach(["a", "b"], "b")
+    assert list(marks) == ["a", "b"]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from agentdash.sessions.model import Session, Status, Usage
 from agentdash.widgets.arrangement import SORTS, Arrangement, Grouping, heading_key
-from agentdash.widgets.table_rows import TableRows
+from agentdash.widgets.table_rows import Chooser, TableRows
 
 NOW = 10_000_000
 
@@ -77,7 +77,7 @@ def test_a_change_that_moves_nothing_says_so():
 
 def test_only_what_was_chosen_is_shown_and_comes_and_goes_by_itself():
     rows = table(session("a"), session("b"))
-    rows.choose(lambda one, _: one.agent == "claude", NOW)
+    rows.choose(Chooser(lambda one, _: one.agent == "claude"), NOW)
     assert (names(rows), rows.total) == ([], 2)
     assert rows.update([session("a", agent="claude")], (), NOW)
     assert names(rows) == ["a"]
@@ -159,3 +159,79 @@ def test_what_is_stuck_comes_before_failures_and_pinned_ones_above_all():
     assert names(rows) == ["old", "stuck", "failed", "denied", "runs"]
     rows.choose(None, NOW, Arrangement(sort="created"))
     assert names(rows)[0] == "old"
+
+
+def test_another_key_that_moves_no_row_says_so():
+    rows = table(*(session(name, cost_usd=cost) for name, cost in (("a", 9.0), ("b", 5.0), ("c", 1.0))), sort="cost")
+    assert not rows.update([session("b", cost_usd=8.0)], (), NOW)
+    assert not rows.update([session("a", cost_usd=20.0), session("b", cost_usd=10.0)], (), NOW)
+    assert rows.update([session("c", cost_usd=15.0)], (), NOW)
+    assert names(rows) == ["a", "c", "b"]
+
+
+def test_a_held_row_goes_to_its_place_when_the_hand_is_gone():
+    rows = table(*(session(name, cost_usd=cost) for name, cost in (("a", 9.0), ("b", 5.0), ("c", 1.0))), sort="cost")
+    assert not rows.update([session("c", cost_usd=20.0)], (), NOW, hold="c")
+    assert names(rows) == ["a", "b", "c"]
+    assert not rows.update([session("b", cost_usd=6.0)], (), NOW, hold="c")
+    assert rows.update([session("b", cost_usd=7.0)], (), NOW)
+    assert names(rows) == ["c", "a", "b"]
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 5), st.integers(0, 6), st.none() | st.integers(0, 5), st.sampled_from("abc")),
+        max_size=12,
+    ),
+    st.sampled_from(list(Grouping)),
+)
+def test_rows_are_told_to_move_when_they_do_and_only_then(changes, grouping):
+    """Whatever changes and is held: the order is that of a table which was filled at once, but for the held row."""
+    order = Arrangement(sort="cost", grouping=grouping)
+    rows = table(*(session(str(name), cost_usd=name) for name in range(6)), sort="cost", grouping=grouping)
+    for name, cost, hold, agent in changes:
+        held = None if hold is None else str(hold)
+        before = [rows.row(number) for number in range(len(rows))]
+        changed = session(str(name), cost_usd=cost, cwd=agent, parent=agent)
+        moved = rows.update([changed], (), NOW, held)
+        after = [rows.row(number) for number in range(len(rows))]
+        assert moved is (before != after)
+        fresh = TableRows()
+        fresh.choose(None, NOW, order)
+        fresh.update(list(rows), (), NOW)
+        held = held if grouping is Grouping.FLAT else None
+        assert [key for key in names(rows) if key != held] == [key for key in names(fresh) if key != held]
+
+
+@pytest.mark.parametrize("grouping", [Grouping.FOLDER, Grouping.AGENT])
+def test_a_heading_counts_again_when_somebody_has_looked(grouping):
+    unseen = session("a", Status.FAILED, seen_at=None)
+    rows = table(unseen, session("b"), sort="created", grouping=grouping)
+    assert rows.row(0).heading.attention == 1
+    assert rows.update([session("a", Status.FAILED)], (), NOW)
+    assert rows.row(0).heading.attention == 0
+    assert not rows.update([session("a", Status.FAILED, last_message="another")], (), NOW)
+
+
+def test_a_chain_of_three_thousand_generations_is_shown_and_leaves_room_for_titles():
+    chain = [session(str(n), created=n, parent=str(n - 1)) for n in range(3_000)]
+    rows = table(*chain, grouping=Grouping.TREE)
+    assert names(rows) == [str(n) for n in range(3_000)]
+    assert max(len(rows.row(number).lead) for number in range(3_000)) == 16
+    assert rows.row(2_999).lead.endswith("└ ")
+    assert rows.row(2).lead == "  └ ▾ "
+    assert rows.fold("1", True)
+    assert names(rows) == ["0", "1"]
+
+
+def test_a_choice_by_time_is_made_again_but_not_at_every_moment():
+    rows = table(session("old", created=NOW - 60_000), session("new", created=NOW))
+    rows.choose(Chooser(lambda one, now: now - one.created_at < 65_000, timed=True), NOW)
+    assert names(rows) == ["new", "old"]
+    assert not rows.chosen_anew(NOW + 9_000)
+    assert rows.chosen_anew(NOW + 10_000)
+    assert names(rows) == ["new"]
+    assert not rows.chosen_anew(NOW + 20_000)
+    rows.choose(Chooser(lambda one, now: now < NOW), NOW - 1)
+    assert not rows.chosen_anew(NOW + 100_000)
+    assert len(rows) == 2
