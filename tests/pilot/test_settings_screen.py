@@ -29,7 +29,7 @@ def editor(tmp_path, monkeypatch):
 
     fake = Editor()
     monkeypatch.setenv("VISUAL", "vim")
-    monkeypatch.setattr("agentdash.tui.outside.subprocess.run", fake)
+    monkeypatch.setattr("agentdash.tui.programs.subprocess.run", fake)
     monkeypatch.setattr("agentdash.tui.outside.shutil.which", lambda name: name)
     monkeypatch.setattr("agentdash.tui.app.Dashboard.suspend", lambda self: nullcontext())
     return fake
