@@ -98,6 +98,29 @@ def test_check_names_file_line_and_key(cli: Cli, tmp_path: Path) -> None:
     assert "the defaults hold" in cli("config", "check")[1]
 
 
+def test_check_and_edit_and_doctor_refuse_keys_with_which_the_dashboard_would_not_start(
+    cli: Cli, edits: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = edits / "config.toml"
+    for line, why in (
+        ('sing = "x"', "keys.sing: Unknown action 'sing'."),
+        ('stop = "n"', "keys.stop: n cannot be stop: it is new_session"),
+        ('stop = "hyper+x"', "keys.stop: Unknown key 'hyper+x'."),
+    ):
+        path.write_text(f"[keys]\n{line}\n")
+        code, _, err = cli("config", "check")
+        assert (code, f"{path}:2: {why}" in err) == (2, True)
+        assert f"{path}:2: {why}" in cli("config", "edit")[2]
+        assert f"{path}:2: {why}" in next(line for line in cli("doctor")[1].splitlines() if "keys." in line)
+    path.write_text('[keys]\nstop = "Q"\n[profiles.odd.keys]\nkill = "Q"\n[profiles.ok.keys]\nstop = ""\n')
+    for profile in ("", "ok"):
+        monkeypatch.setenv("AGENTDASH_PROFILE", profile)
+        code, _, err = cli("config", "check")
+        assert (code, "profiles.odd.keys.kill: Q cannot be kill" in err, "(under the profile odd)" in err) == (2, 1, 1)
+    path.write_text('[keys]\nstop = "n"\n[profiles.ok.keys]\nstop = ""\n')
+    assert cli("config", "check")[0] == 2
+
+
 @pytest.fixture
 def edits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An editor called vim that notes its arguments and adds a line to the file."""

@@ -132,6 +132,16 @@ async def test_an_error_names_file_line_and_key_and_enter_goes_there(dashboard, 
         await d.until(lambda: not screen._error.display)
 
 
+async def test_keys_that_cannot_be_used_are_an_error_of_the_file_too(dashboard, editor):
+    async with dashboard() as d:
+        await opened(d)
+        editor.leaves = '[profiles.mine.keys]\nstop = "n"\n'
+        await d.press(*"dashboard.theme", "enter")
+        await d.shows("config.toml:2: profiles.mine.keys.stop: n cannot be stop")
+        await d.press("enter")
+        await d.until(lambda: editor.told == ["vim", "+2", str(config_path())])
+
+
 async def test_broken_settings_are_told_from_the_start(dashboard, editor):
     config_path().write_text("[stop]\nwait = 1\n")
     async with dashboard() as d:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ...sessions.errors import AgentdashError, ConfigError, UsageError
+from ...sessions.errors import AgentdashError, UsageError
 from . import common
 
 
@@ -226,13 +226,8 @@ def _checked() -> tuple[Path, list[str]]:
         ConfigError: it cannot be used, by itself or under a profile.
     """
     from ...sessions.config import read_settings
-    from ..keymap import keys_in_force
+    from ..keymap import check_keys
 
     loaded = read_settings()
-    keys_in_force(loaded)
-    for name in loaded.profiles:
-        try:
-            keys_in_force(read_settings(loaded.path, name))
-        except ConfigError as error:
-            raise ConfigError(f"{error} (under the profile {name})") from None
+    check_keys(loaded)
     return loaded.path, list(loaded.profiles)
