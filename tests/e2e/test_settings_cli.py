@@ -58,6 +58,26 @@ def cli(
     return Cli(capsysbinary, monkeypatch)
 
 
+def test_watch_that_only_looks_settles_nothing(
+    cli: Cli, manager: SessionManager, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = manager.run(["true"])
+    opened: list[bool] = []
+    settled: list[SessionManager] = []
+    monkeypatch.setattr("agentdash.tui.opening.check_terminal", lambda: None)
+    monkeypatch.setattr(
+        "agentdash.tui.opening.open_dashboard", lambda *_, read_only, **__: opened.append(read_only) or 0
+    )
+    monkeypatch.setattr(SessionManager, "settle", lambda self: settled.append(self))
+    for text in ("[dashboard]\nread_only = true\n", "[dashboard]\n[profiles.eyes.dashboard]\nread_only = true\n"):
+        (tmp_path / "config.toml").write_text(text)
+        profile = ["--profile", "eyes"] if "eyes" in text else []
+        assert cli(*profile, "watch", session.id)[0] == 0
+    assert (opened, settled) == ([True, True], [])
+    assert cli("watch", session.id)[0] == 0
+    assert (opened, len(settled)) == ([True, True, False], 1)
+
+
 def test_list_says_what_holds_and_where_it_comes_from(cli: Cli, tmp_path: Path) -> None:
     code, out, _ = cli("config", "list")
     lines = {line.split()[0]: line for line in out.splitlines()}
