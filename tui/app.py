@@ -5,13 +5,14 @@ import signal
 import sys
 import traceback
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, ClassVar, cast
 
 from msgspec import structs
 from rich.text import Text
 from textual import on, work
-from textual.app import SystemCommand
+from textual.app import ScreenStackError, SystemCommand
 from textual.binding import BindingType
 from textual.screen import Screen
 
@@ -124,7 +125,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     def on_mount(self) -> None:
         """Begin to watch."""
         # Back from a suspension the terminal is empty, and nothing that we remember of it is there.
-        self.app_resume_signal.subscribe(self, lambda _: self.screen.refresh(layout=True))
+        self.app_resume_signal.subscribe(self, lambda _: self._paint_anew())
         self.app_resume_signal.subscribe(self, lambda _: self.notifier.begin())
         self.app_suspend_signal.subscribe(self, lambda _: self.notifier.end(), immediate=True)
         self.notifier.begin()
@@ -192,6 +193,10 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         if keymap != self.keymap:
             self.keymap = self._operations.keymap = keymap
             self.set_keymap(keymap.for_textual())
+
+    def _paint_anew(self) -> None:
+        with suppress(ScreenStackError):  # it may have been ended meanwhile
+            self.screen.refresh(layout=True)
 
     def _report_mouse(self) -> None:
         self._write(mouse.ON if self.mouse else mouse.OFF)

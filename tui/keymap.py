@@ -7,7 +7,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from ..sessions.config import Loaded, unusable
+from ..sessions.config import Loaded, read_settings, unusable
+from ..sessions.errors import ConfigError
 from . import key_names
 from .actions import REGISTRY, Action, Place
 
@@ -94,6 +95,21 @@ def keys_in_force(loaded: Loaded) -> Keymap:
         return keymap(loaded.config.keys)
     except UnusableKeyError as error:
         raise unusable(loaded, ("keys", *error.path), str(error)) from None
+
+
+def check_keys(loaded: Loaded) -> None:
+    """Whether the keys can be used, by themselves and under each profile of the file.
+
+    Raises:
+        ConfigError: one of them cannot.
+    """
+    for name in ("", *loaded.profiles):
+        try:
+            keys_in_force(read_settings(loaded.path, name))
+        except ConfigError as error:
+            if not name:
+                raise
+            raise ConfigError(f"{error} (under the profile {name})", error.line) from None
 
 
 def _flat(stated: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[str, tuple[tuple[str, ...], Any]]]:

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
@@ -14,7 +13,7 @@ from textual.app import App, SuspendNotSupported
 
 from ..sessions.clipboard import copy_natively
 from ..sessions.text import clean
-from .programs import at_line, editor, pager
+from .programs import at_line, editor, pager, run
 from .requests import Requests
 
 OSC52_MOST = 74_000
@@ -84,7 +83,7 @@ class Outside:
             return
         try:
             with self._app.suspend():
-                done = subprocess.run(argv, check=False)
+                code = run(argv)
         except SuspendNotSupported:
             self._requests.complain(f"This terminal cannot be handed to {argv[0]}.")
             return
@@ -93,5 +92,5 @@ class Outside:
             return
         with suppress(AttributeError):
             self._app.screen.refresh(layout=True)
-        if done.returncode not in (0, -2, 130):
-            self._requests.complain(f"{argv[0]} ended with exit code {done.returncode}.")
+        if code not in (0, -2, 130):
+            self._requests.complain(f"{argv[0]} ended with exit code {code}.")

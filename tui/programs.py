@@ -3,7 +3,10 @@
 import os
 import shlex
 import shutil
-from collections.abc import Mapping, Sequence
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 _PLUS_LINE = frozenset(
@@ -42,6 +45,30 @@ def at_line(argv: Sequence[str], path: os.PathLike[str], line: int | None) -> li
     if line is not None and name in _GOTO:
         return [*argv, "--goto", f"{file}:{line}"]
     return [*argv, file]
+
+
+def run(argv: Sequence[str]) -> int:
+    """Run a program that takes the terminal, and wait; its exit code.
+
+    Ctrl+C and Ctrl+\\ are its own until it ends, as under a shell.
+
+    Raises:
+        OSError: it cannot be started.
+        ValueError: an argument that no program can be given.
+    """
+    with _deaf(signal.SIGINT, signal.SIGQUIT):
+        return subprocess.run(argv, check=False).returncode
+
+
+@contextmanager
+def _deaf(*numbers: signal.Signals) -> Iterator[None]:
+    # Handlers that do nothing: what is ignored would stay ignored in the program, a handler becomes the default there.
+    before = {number: signal.signal(number, lambda *_: None) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _argv(text: str) -> list[str]:

@@ -2,8 +2,10 @@
 
 import os
 import pwd
+from collections.abc import Callable
 from pathlib import Path
 
+from ..config import Loaded
 from ..config import config_path as usual_config_path
 from ..layout import Layout
 from . import (
@@ -51,15 +53,22 @@ CHECKS: tuple[tuple[str, Check], ...] = (
 """In the order in which they are told; the name stands for a check that breaks before it has one of its own."""
 
 
-def examine(layout: Layout, config_path: Path | None = None) -> list[Finding]:
+def examine(
+    layout: Layout, config_path: Path | None = None, check: Callable[[Loaded], None] = lambda _: None
+) -> list[Finding]:
     """Look at everything; creates no state folder and no database, and raises nothing.
 
     Args:
         layout: the state folder, which need not exist.
         config_path: the settings; None takes ``$AGENTDASH_CONFIG`` or the platform's.
+        check: what the front end asks of the settings; raises ConfigError.
     """
     subject = Subject(
-        layout=layout, config_path=config_path or usual_config_path(), env=dict(os.environ), user=user_name()
+        layout=layout,
+        config_path=config_path or usual_config_path(),
+        env=dict(os.environ),
+        user=user_name(),
+        check=check,
     )
     return [finding for name, check in CHECKS for finding in findings_of(name, check, subject)]
 

@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from ..config import Loaded
 from ..layout import Layout
 from ..text import one_line
 
@@ -33,6 +34,8 @@ class Subject(Struct, frozen=True, kw_only=True):
     """The name under which logind knows the user."""
     root: Path = Path("/")
     """Where the machine's own files begin."""
+    check: Callable[[Loaded], None] = lambda _: None
+    """What the front end asks of the settings beyond what they ask themselves; raises ConfigError."""
 
     def text(self, path: str) -> str:
         """A file of the machine, named from its root; empty where it is missing or may not be read."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ..config import load_config
+from ..config import read_settings
 from ..errors import ConfigError
 from .model import Finding, Subject, fail, ok
 
@@ -11,8 +11,13 @@ def settings_file(subject: Subject) -> Iterator[Finding]:
     """The settings file; what is wrong in it is told with file, line and key."""
     path = subject.config_path
     try:
-        load_config(path)
+        loaded = read_settings(path)
     except ConfigError as error:
         yield fail("settings", str(error), "correct it: until then no agent is started")
+        return
+    try:
+        subject.check(loaded)
+    except ConfigError as error:
+        yield fail("settings", str(error), "correct it: until then the dashboard does not start")
         return
     yield ok("settings", str(path) if path.exists() else f"the defaults ({path} is not there)")

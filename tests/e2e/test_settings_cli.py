@@ -58,6 +58,26 @@ def cli(
     return Cli(capsysbinary, monkeypatch)
 
 
+def test_watch_that_only_looks_settles_nothing(
+    cli: Cli, manager: SessionManager, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = manager.run(["true"])
+    opened: list[bool] = []
+    settled: list[SessionManager] = []
+    monkeypatch.setattr("agentdash.tui.opening.check_terminal", lambda: None)
+    monkeypatch.setattr(
+        "agentdash.tui.opening.open_dashboard", lambda *_, read_only, **__: opened.append(read_only) or 0
+    )
+    monkeypatch.setattr(SessionManager, "settle", lambda self: settled.append(self))
+    for text in ("[dashboard]\nread_only = true\n", "[dashboard]\n[profiles.eyes.dashboard]\nread_only = true\n"):
+        (tmp_path / "config.toml").write_text(text)
+        profile = ["--profile", "eyes"] if "eyes" in text else []
+        assert cli(*profile, "watch", session.id)[0] == 0
+    assert (opened, settled) == ([True, True], [])
+    assert cli("watch", session.id)[0] == 0
+    assert (opened, len(settled)) == ([True, True, False], 1)
+
+
 def test_list_says_what_holds_and_where_it_comes_from(cli: Cli, tmp_path: Path) -> None:
     code, out, _ = cli("config", "list")
     lines = {line.split()[0]: line for line in out.splitlines()}
@@ -96,6 +116,29 @@ def test_check_names_file_line_and_key(cli: Cli, tmp_path: Path) -> None:
     assert cli("config", "check") == (2, "", f"agentdash: {path}:2: limits.tokens: Expected int >= 1.\n")
     path.unlink()
     assert "the defaults hold" in cli("config", "check")[1]
+
+
+def test_check_and_edit_and_doctor_refuse_keys_with_which_the_dashboard_would_not_start(
+    cli: Cli, edits: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = edits / "config.toml"
+    for line, why in (
+        ('sing = "x"', "keys.sing: Unknown action 'sing'."),
+        ('stop = "n"', "keys.stop: n cannot be stop: it is new_session"),
+        ('stop = "hyper+x"', "keys.stop: Unknown key 'hyper+x'."),
+    ):
+        path.write_text(f"[keys]\n{line}\n")
+        code, _, err = cli("config", "check")
+        assert (code, f"{path}:2: {why}" in err) == (2, True)
+        assert f"{path}:2: {why}" in cli("config", "edit")[2]
+        assert f"{path}:2: {why}" in next(line for line in cli("doctor")[1].splitlines() if "keys." in line)
+    path.write_text('[keys]\nstop = "Q"\n[profiles.odd.keys]\nkill = "Q"\n[profiles.ok.keys]\nstop = ""\n')
+    for profile in ("", "ok"):
+        monkeypatch.setenv("AGENTDASH_PROFILE", profile)
+        code, _, err = cli("config", "check")
+        assert (code, "profiles.odd.keys.kill: Q cannot be kill" in err, "(under the profile odd)" in err) == (2, 1, 1)
+    path.write_text('[keys]\nstop = "n"\n[profiles.ok.keys]\nstop = ""\n')
+    assert cli("config", "check")[0] == 2
 
 
 @pytest.fixture

@@ -13,10 +13,10 @@ AGENTDASH = (sys.executable, "-m", "agentdash")
 def read(manager, terminal, monkeypatch):
     """The demo agent's session that ended well, open in the dashboard, with the keys in its steps."""
 
-    def start(prompt="Fix the login test [[demo:done]]", command="agentdash", **size):
+    def start(prompt="Fix the login test [[demo:done]]", command="agentdash", pager="less", **size):
         session = manager.spawn(prompt, agent="demo", options={"script": "done", "speed": 40.0})
         manager.wait([session.id], timeout=60)
-        monkeypatch.setenv("PAGER", "less")
+        monkeypatch.setenv("PAGER", pager)
         monkeypatch.setenv("LESS", "")
         terminal.start(command.format(id=session.id), **size)
         terminal.shows("✦ The test read the real clock", "Σ ")
@@ -40,6 +40,46 @@ def test_the_step_and_the_raw_file_in_less_and_back(read, terminal):
     terminal.lacks("/ search")
     terminal.keys("q")
     terminal.shows("/ search", session.title[:20])
+
+
+def test_an_interrupt_belongs_to_the_pager_as_long_as_it_has_the_terminal(read, terminal):
+    read()
+    terminal.keys("k", "o")
+    terminal.shows("(END)")
+    terminal.keys("C-c")
+    terminal.keys("q")
+    terminal.shows("/ search", "F follows")
+    terminal.keys("C-c")
+    terminal.shows("Ctrl+C once more quits")
+
+
+def test_a_pager_that_an_interrupt_ends_is_the_only_one_that_ends(read, terminal):
+    read(pager="sh -c 'echo reading; exec sleep 600'")
+    terminal.keys("k", "o")
+    terminal.lacks("/ search")
+    terminal.keys("C-c")
+    terminal.shows("/ search", "F follows")
+
+
+def test_ctrl_z_in_the_pager_suspends_both_and_fg_comes_back_to_it(manager, terminal, monkeypatch):
+    monkeypatch.setenv("PAGER", "less")
+    monkeypatch.setenv("LESS", "")
+    manager.wait([manager.run(["echo", "hello"], title="a command").id], timeout=60)
+    terminal.start("bash --norc")
+    terminal.type("agentdash")
+    terminal.keys("Enter")
+    terminal.shows("✦ hello")
+    terminal.keys("Enter")
+    terminal.shows("/ search")
+    terminal.keys("O")
+    terminal.shows("(END)")
+    terminal.keys("C-z")
+    terminal.shows("Stopped")
+    terminal.type("fg")
+    terminal.keys("Enter")
+    terminal.shows("(END)")
+    terminal.keys("q")
+    terminal.shows("/ search", "a command")
 
 
 def test_an_editor_that_is_missing_is_told(read, terminal, monkeypatch):

@@ -29,7 +29,7 @@ def editor(tmp_path, monkeypatch):
 
     fake = Editor()
     monkeypatch.setenv("VISUAL", "vim")
-    monkeypatch.setattr("agentdash.tui.outside.subprocess.run", fake)
+    monkeypatch.setattr("agentdash.tui.programs.subprocess.run", fake)
     monkeypatch.setattr("agentdash.tui.outside.shutil.which", lambda name: name)
     monkeypatch.setattr("agentdash.tui.app.Dashboard.suspend", lambda self: nullcontext())
     return fake
@@ -130,6 +130,16 @@ async def test_an_error_names_file_line_and_key_and_enter_goes_there(dashboard, 
         await d.press("enter")
         await d.until(lambda: editor.told == ["vim", "+3", str(config_path())])
         await d.until(lambda: not screen._error.display)
+
+
+async def test_keys_that_cannot_be_used_are_an_error_of_the_file_too(dashboard, editor):
+    async with dashboard() as d:
+        await opened(d)
+        editor.leaves = '[profiles.mine.keys]\nstop = "n"\n'
+        await d.press(*"dashboard.theme", "enter")
+        await d.shows("config.toml:2: profiles.mine.keys.stop: n cannot be stop")
+        await d.press("enter")
+        await d.until(lambda: editor.told == ["vim", "+2", str(config_path())])
 
 
 async def test_broken_settings_are_told_from_the_start(dashboard, editor):

@@ -189,6 +189,17 @@ def test_the_help_shows_first_what_is_valid_here():
     assert ":new_session new: start a session" in all_lines(sections(DEFAULT, Place.STEPS))  # n: the next match
 
 
+def test_the_help_of_a_screen_without_a_table_tells_only_what_does_something_there():
+    found = list(sections(DEFAULT, Place.STEPS, table=False))
+    assert "sessions" not in [heading for heading, _ in found]
+    lines = all_lines(found)
+    for told in ("start a session", "move the session to the trash", "side by side", "less room for the table"):
+        assert any(told in line for line in all_lines(sections(DEFAULT, Place.STEPS)))
+        assert not any(told in line for line in lines)
+    for told in ("stop the session", "search all steps", "the next pane"):
+        assert any(told in line for line in lines)
+
+
 def test_the_help_is_filtered_by_key_and_by_word():
     found = list(sections(DEFAULT, Place.TABLE))
     assert all_lines(matching(found, "x")) == ["x stop the session and all its processes (asks first)"]

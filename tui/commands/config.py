@@ -1,13 +1,12 @@
 """The verbs of the settings: where they are, what holds, and the user's own editor for the file."""
 
-import subprocess
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ...sessions.errors import AgentdashError, ConfigError, UsageError
+from ...sessions.errors import AgentdashError, UsageError
 from . import common
 
 
@@ -123,7 +122,7 @@ def config_edit(key: str | None) -> int:
 
     from ...sessions.config import config_path
     from ...sessions.settings_file import write_first
-    from ..programs import at_line, editor
+    from ..programs import at_line, editor, run
 
     argv = editor(os.environ)
     if argv is None:
@@ -132,12 +131,12 @@ def config_edit(key: str | None) -> int:
     if not path.exists():
         write_first(path)
     try:
-        done = subprocess.run(at_line(argv, path, _line(path, key) if key else None), check=False)
+        code = run(at_line(argv, path, _line(path, key) if key else None))
     except (OSError, ValueError) as error:
         raise UsageError(f"The editor {argv[0]}: {error}.") from None
     _checked()
     click.echo(f"{path}: fine", err=True)
-    return common.FAILED if done.returncode else 0
+    return common.FAILED if code else 0
 
 
 @config.command("docs")
@@ -227,13 +226,8 @@ def _checked() -> tuple[Path, list[str]]:
         ConfigError: it cannot be used, by itself or under a profile.
     """
     from ...sessions.config import read_settings
-    from ..keymap import keys_in_force
+    from ..keymap import check_keys
 
     loaded = read_settings()
-    keys_in_force(loaded)
-    for name in loaded.profiles:
-        try:
-            keys_in_force(read_settings(loaded.path, name))
-        except ConfigError as error:
-            raise ConfigError(f"{error} (under the profile {name})") from None
+    check_keys(loaded)
     return loaded.path, list(loaded.profiles)

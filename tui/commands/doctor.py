@@ -22,9 +22,10 @@ def doctor(rebuilds: bool, as_json: bool) -> int:
     rebuilt = _rebuild() if rebuilds else None
     from ...sessions.doctor.checks import examine
     from ...sessions.layout import Layout, default_home
+    from ..keymap import check_keys
 
     # No manager: it would make the state folder, and a database it cannot open would end the examination.
-    findings = examine(Layout(default_home()))
+    findings = examine(Layout(default_home()), check=check_keys)
     if as_json:
         common.print_json(findings if rebuilt is None else {"rebuilt": rebuilt, "findings": findings})
     else:

@@ -33,7 +33,9 @@ def watch(context: click.Context, refs: tuple[str, ...]) -> int:
     if len(refs) > MOST:
         raise click.UsageError(f"{len(refs)} sessions are too many: {MOST} have room side by side.")
     check_terminal()
-    read_only = context.find_root().params["read_only"]
-    with common.open_manager() if read_only else common.settled_manager() as manager:
+    with common.open_manager() as manager:
+        read_only = context.find_root().params["read_only"] or manager.config().dashboard.read_only
+        if not read_only:
+            manager.settle()
         chosen = {session.id: session for session in map(manager.get, refs)}
         return open_dashboard(manager, watched=list(chosen.values()), read_only=read_only)

@@ -13,7 +13,6 @@ from textual.widgets import Input, Static
 
 from ...widgets.recall_input import RecallInput
 from ..actions import (
-    ACTIONS,
     APP_ACTIONS,
     CHANGES_ACTIONS,
     FILES_KEYS,
@@ -27,6 +26,7 @@ from ..actions import (
     VIEWER_ACTIONS,
     Action,
     Place,
+    here,
 )
 from ..keymap import DEFAULT, Keymap
 from ..sayings import Tour
@@ -56,10 +56,17 @@ class HelpScreen(ModalScreen[None]):
     AUTO_FOCUS = "#help-filter"
 
     def __init__(
-        self, keymap: Keymap = DEFAULT, place: Place = Place.TABLE, tour: Tour = (), *, read_only: bool = False
+        self,
+        keymap: Keymap = DEFAULT,
+        place: Place = Place.TABLE,
+        tour: Tour = (),
+        *,
+        read_only: bool = False,
+        table: bool = True,
     ) -> None:
+        """``table`` says whether the screen has one."""
         super().__init__()
-        self._sections = list(sections(keymap, place, tour, read_only=read_only))
+        self._sections = list(sections(keymap, place, tour, read_only=read_only, table=table))
         self._text = Static(help_text(self._sections))
 
     def compose(self) -> ComposeResult:
@@ -91,17 +98,21 @@ class HelpScreen(ModalScreen[None]):
         scroll.scroll_relative(y=pages * scroll.size.height, animate=False)
 
 
-def sections(keymap: Keymap, place: Place, tour: Tour = (), *, read_only: bool = False) -> Iterator[Section]:
+def sections(
+    keymap: Keymap, place: Place, tour: Tour = (), *, read_only: bool = False, table: bool = True
+) -> Iterator[Section]:
     """Everything by key, in groups: first what is valid here, with the keys that it has here."""
+    left_out = {Place.PROMPT} if read_only else set()
+    left_out |= set() if table else {Place.TABLE}
     if tour:
         yield "what to try here", list(tour)
     heading, actions = _GROUPS[place]
     yield heading, _told(keymap, actions)
-    allowed = [action for action in ACTIONS if not (read_only and action.changes)]
+    allowed = [action for action in here(table=table) if not (read_only and action.changes)]
     yield "everywhere but in a text", _told(keymap, allowed, keymap.taken(place))
     yield "the whole program", _told(keymap, [*PANE_ACTIONS, *APP_ACTIONS])
     for other, (heading, actions) in _GROUPS.items():
-        if other is not place and not (read_only and other is Place.PROMPT):
+        if other is not place and other not in left_out:
             yield heading, _told(keymap, actions)
 
 

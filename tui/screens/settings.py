@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
-from ...sessions.config import config_path
+from ...sessions.config import Loaded, config_path
 from ...sessions.errors import ConfigError
 from ...sessions.manager import SessionManager
 from ...sessions.settings_file import write_first
@@ -23,6 +23,7 @@ from ...widgets.line import Line
 from ...widgets.row_list import RowList
 from ...widgets.signs import Signs
 from ...widgets.words import place
+from ..keymap import check_keys
 from ..messages import SettingsRead
 from ..outside import Outside
 from ..render.settings import about, drawer, matches
@@ -80,7 +81,7 @@ class SettingsScreen(Screen[None]):
     async def _read(self) -> None:
         """Read the file; what cannot be used is told, and what held before stays on the screen."""
         try:
-            loaded, _ = await self._requests.outcome(asyncio.to_thread(self._manager.settings), passing=ConfigError)
+            loaded, _ = await self._requests.outcome(asyncio.to_thread(self._usable), passing=ConfigError)
         except ConfigError as error:
             self._wrong = error
             self._list.note = "the settings cannot be used"
@@ -93,6 +94,12 @@ class SettingsScreen(Screen[None]):
         self._error.display = self._wrong is not None
         self._title.say(self._headline(loaded.profile if self._wrong is None and loaded is not None else None))
         self._show(self._chosen)
+
+    def _usable(self) -> Loaded:
+        """The settings, of which the dashboard can use the keys too."""
+        loaded = self._manager.settings()
+        check_keys(loaded)
+        return loaded
 
     def _headline(self, profile: str | None) -> str:
         there = "" if self._path.exists() else "   not there yet: the defaults hold"

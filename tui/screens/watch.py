@@ -16,6 +16,7 @@ from ..detail import Detail
 from ..messages import SessionsChanged
 from ..operations import Operations
 from ..requests import Requests
+from .help import HelpScreen
 from .session_screen import SessionScreen
 
 MOST = 4
@@ -118,6 +119,10 @@ class WatchScreen(SessionScreen):
                 self._panes[number].viewer.read_on()
                 self.mark_seen(found)
         self.show_words()
+
+    def action_help(self) -> None:
+        """Show all keys that do something where there is no table."""
+        self.app.push_screen(HelpScreen(self.keymap, self._place, self._tour, read_only=self.read_only, table=False))
 
     async def action_back(self) -> None:
         """Out of a pane, a search, and at last to where one came from."""
