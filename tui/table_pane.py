@@ -250,10 +250,25 @@ class TablePane(Vertical):
     @on(Input.Submitted, "#filter")
     def _entered(self, event: Input.Submitted) -> None:
         event.stop()
-        self._try(event.value)
-        if not self._problem:
-            self.query_one("#filter", RecallInput).recall.sent(event.value.strip())
-            self._answer(event.value)
+        if self._settle(event.value):
+            self.screen.set_focus(self.table)
+
+    @on(Input.Blurred, "#filter")
+    def _left(self, event: Input.Blurred) -> None:
+        """Leaving the field says Enter; leaving the terminal does not."""
+        event.stop()
+        if self.has_class("-asking") and self.app.app_focus and not event.input.has_focus:
+            self._settle(event.value)
+
+    def _settle(self, text: str) -> bool:
+        """End the question with what was written; whether that could be understood."""
+        self._try(text)
+        if self._problem:
+            return False
+        self.query_one("#filter", RecallInput).recall.sent(text.strip())
+        self.remove_class("-asking")
+        self.say()
+        return True
 
     def _answer(self, text: str) -> None:
         self.remove_class("-asking")

@@ -504,3 +504,36 @@ async def test_a_session_grows_out_of_a_filter_over_its_age(dashboard, monkeypat
         d.main.table.tick()
         await d.until(lambda: table(d) == ["split"])
         await d.shows("1 of 5")
+
+
+async def test_leaving_the_field_keeps_the_filter(dashboard):
+    async with dashboard() as d:
+        await d.press("slash", *"agent:claude", "tab")
+        await d.until(lambda: not d.main.pane.has_class("-asking"))
+        await d.shows("/agent:claude   2 of 5   Esc clears")
+        d.app.set_focus(d.main.table)
+        await d.press("space", "escape")
+        assert table(d) == ["add", "write"]
+        await d.press("slash")
+        await d.until(lambda: d.main.pane.has_class("-asking"))
+        await d.press("up")
+        assert d.main.query_one("#filter", RecallInput).value == "agent:claude"
+
+
+async def test_leaving_the_field_with_what_cannot_be_understood_keeps_on_saying_why(dashboard):
+    async with dashboard() as d:
+        await d.press("slash", *"stat:failed", "tab")
+        await d.until(lambda: d.app.focused is not d.main.query_one("#filter"))
+        await d.shows("did you mean state:?")
+        assert d.main.pane.has_class("-asking")
+
+
+async def test_a_filter_is_still_being_written_when_the_terminal_comes_back(dashboard):
+    async with dashboard() as d:
+        await d.press("slash", *"dark")
+        d.app.app_focus = False
+        await d.until(lambda: d.app.focused is None)
+        await d.pilot.pause()
+        d.app.app_focus = True
+        await d.press("escape")
+        await d.until(lambda: len(table(d)) == 5)
