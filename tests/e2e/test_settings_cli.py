@@ -68,7 +68,7 @@ def test_watch_that_only_looks_settles_nothing(
     monkeypatch.setattr(
         "agentdash.tui.opening.open_dashboard", lambda *_, read_only, **__: opened.append(read_only) or 0
     )
-    monkeypatch.setattr(SessionManager, "settle", settled.append)
+    monkeypatch.setattr(SessionManager, "settle", lambda self: settled.append(self))  # noqa: PLW0108 - a method
     for text in ("[dashboard]\nread_only = true\n", "[dashboard]\n[profiles.eyes.dashboard]\nread_only = true\n"):
         (tmp_path / "config.toml").write_text(text)
         profile = ["--profile", "eyes"] if "eyes" in text else []
