@@ -94,3 +94,14 @@ def test_words_are_completed():
     assert completions("is:", others) == [f"is:{kind}" for kind in KINDS]
     assert completions("cost:", others) == []
     assert set(completions("", others)) == {f"{field}:" for field in FIELDS}
+
+
+def test_stuck_is_a_state_for_who_looks_for_it():
+    stuck = session(status=Status.RUNNING, stuck="failed 4 times", stuck_at=NOW)
+    assert parse("state:stuck").matches(stuck, NOW)
+    assert parse("state:failed,stuck").matches(stuck, NOW)
+    assert parse("state:running").matches(stuck, NOW)
+    assert not parse("state:stuck").matches(session(status=Status.RUNNING), NOW)
+    assert completions("state:stu", []) == ["state:stuck"]
+    with pytest.raises(UsageError, match=r"States: .*, stuck"):
+        parse("state:stukc")
