@@ -51,14 +51,6 @@ class AttentionKind(StrEnum):
     SILENT = "silent"
     DONE = "done"
 
-    @property
-    def rank(self) -> int:
-        """0 is the most urgent."""
-        return _RANKS[self]
-
-
-_RANKS = {kind: rank for rank, kind in enumerate(AttentionKind)}
-
 
 class Attention(Struct, frozen=True):
     """Why somebody should look."""
@@ -126,24 +118,3 @@ def denials(count: int, names: Sequence[str]) -> str:
 
 _NAMED = 3
 """Tools that are named; more are only counted."""
-
-
-def episode(session: Session) -> str | None:
-    """A key that stays the same for one episode, so that whoever warns does it once; None where nothing can come.
-
-    Ask for it where :func:`attention` has something to say: of a running session without trouble it is the key of
-    the silence that may come.  It differs where the same thing happens again: in another turn, after it was over.
-    """
-    found = attention(session, _FOREVER)
-    if found is None:
-        return None
-    mark = str(found.since)
-    if found.kind is AttentionKind.DENIED:
-        mark = "ended" if session.status.ended else ""  # a second refusal of the same turn is no news, its end is
-    elif found.kind is AttentionKind.WAITING:
-        mark = found.reason
-    return f"{session.id}:{session.turn}:{found.kind}:{mark}"
-
-
-_FOREVER = 2**62
-"""A time by which every silence is long enough."""

@@ -113,10 +113,11 @@ def _contains(text: Callable[[Session], str | None], value: str) -> Test:
 
 def _in_state(value: str) -> Test:
     wanted = {choice.lower() for choice in value.split(",") if choice}
-    if unknown := sorted(choice for choice in wanted if not any(state.startswith(choice) for state in Status)):
-        raise UsageError(f"There is no state {unknown[0]!r}. States: {', '.join(Status)}.")
+    if unknown := sorted(choice for choice in wanted if not any(state.startswith(choice) for state in STATES)):
+        raise UsageError(f"There is no state {unknown[0]!r}. States: {', '.join(STATES)}.")
     states = {state for state in Status if any(state.startswith(choice) for choice in wanted)}
-    return lambda session, _: session.status in states
+    stuck = any(_STUCK.startswith(choice) for choice in wanted)
+    return lambda session, _: session.status in states or (stuck and bool(session.stuck))
 
 
 def _is(value: str) -> Test:
@@ -194,6 +195,10 @@ KINDS: Mapping[str, Callable[[Session, int], object]] = {
 }
 """What ``is:`` takes."""
 
+_STUCK = "stuck"
+STATES = (*map(str, Status), _STUCK)
+"""What ``state:`` takes: what is stuck is running, and yet no running session as one wishes for."""
+
 FIELDS = ("state", "is", *_TEXTS, *_AMOUNTS)
 """Every field, for whoever helps with typing."""
 
@@ -217,7 +222,7 @@ def completions(word: str, sessions: Iterable[Session]) -> list[str]:
 
 def _values(field: str, sessions: Iterable[Session]) -> list[str]:
     if field == "state":
-        return [str(state) for state in Status]
+        return list(STATES)
     if field == "is":
         return list(KINDS)
     if field in ("agent", "model", "source", "cwd"):

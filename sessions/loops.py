@@ -5,6 +5,7 @@ does who looks for the cause; as many others as make a loop mean that it has mov
 """
 
 from collections import OrderedDict
+from hashlib import blake2b
 from itertools import islice
 from typing import Any
 
@@ -79,9 +80,9 @@ class _Speaker:
 
     def __init__(self, repeats: int) -> None:
         self._repeats = repeats
-        self._failures: OrderedDict[int, _Failures] = OrderedDict()
-        self._failing: tuple[int, Loop] | None = None
-        self._call: int | None = None
+        self._failures: OrderedDict[str, _Failures] = OrderedDict()
+        self._failing: tuple[str, Loop] | None = None
+        self._call: str | None = None
         self._calls = 0
         self._calling: Loop | None = None
 
@@ -93,7 +94,7 @@ class _Speaker:
     def ran(self, step: Step) -> None:
         """A command has ended."""
         text = (step.command or step.text).strip()
-        key = hash(text)
+        key = _digest(text.encode("utf-8", "replace"))
         self._call, self._calls, self._calling = None, 0, None
         self._pass_over(key)
         if _failed(step) and text:
@@ -105,14 +106,14 @@ class _Speaker:
         """A tool was called."""
         self._pass_over(None)
         arguments = _canonical(step.arguments)
-        call = hash((step.server, step.tool, arguments)) if arguments is not None else None
+        call = _call(step, arguments) if arguments is not None else None
         if call is None or call != self._call:
             self._call, self._calls, self._calling = call, 0, None
         self._calls += 1
         if self._calls >= self._repeats:
             self._calling = Loop(f"call:{call}", f"the same call {_told(step)} {self._calls} times")
 
-    def _count(self, key: int, text: str) -> None:
+    def _count(self, key: str, text: str) -> None:
         failures = self._failures.setdefault(key, _Failures())
         self._failures.move_to_end(key)
         failures.count, failures.others = failures.count + 1, 0
@@ -122,14 +123,14 @@ class _Speaker:
         if len(self._failures) > _MOST_COMMANDS:
             self._forget(next(iter(self._failures)))
 
-    def _pass_over(self, key: int | None) -> None:
+    def _pass_over(self, key: str | None) -> None:
         """Something else was done: what failed before is that much longer ago."""
         for other, failures in list(self._failures.items()):
             failures.others += other != key
             if failures.others >= self._repeats:
                 self._forget(other)
 
-    def _forget(self, key: int) -> None:
+    def _forget(self, key: str) -> None:
         self._failures.pop(key, None)
         if self._failing is not None and self._failing[0] == key:
             self._failing = None
@@ -138,6 +139,16 @@ class _Speaker:
 def _failed(step: Step) -> bool:
     """Whether a command failed; one that was refused or interrupted did neither that nor succeed."""
     return step.status is StepStatus.FAILED or (step.status is None and bool(step.exit_code))
+
+
+def _call(step: Step, arguments: bytes) -> str:
+    name = msgspec.json.encode([text.encode("utf-8", "replace") for text in (step.server or "", step.tool or "")])
+    return _digest(name + arguments)
+
+
+def _digest(data: bytes) -> str:
+    """The same in every process, so that a runner that takes a turn over knows the loop again."""
+    return blake2b(data, digest_size=8).hexdigest()
 
 
 def _canonical(arguments: Any) -> bytes | None:

@@ -328,7 +328,7 @@ class SessionManager(SessionReader):
         return True
 
     def archive(self, ref: str) -> Session:
-        """Put an ended session out of the way, for good: no list shows it unless asked, and no clean-up takes it.
+        """Put an ended session out of the way: no list shows it unless asked, and no clean-up takes it.
 
         Raises:
             SessionBusyError: it has not ended.

@@ -80,7 +80,9 @@ ACTIONS = (
     Action(id="kill", keys="X", label="kill", help="stop it at once, without giving it time", weight=0, changes=True),
     Action(id="retry", keys="R", label="retry", help="send its last prompt again", weight=2, changes=True),
     Action(id="delete", keys="D", label="delete", help="move the session to the trash (asks first)", changes=True),
-    Action(id="archive", keys="A", label="archive", help="put it out of the way, for good", weight=0, changes=True),
+    Action(
+        id="archive", keys="A", label="archive", help="put it out of the way; u brings it back", weight=0, changes=True
+    ),
     Action(id="rename", keys="r", label="rename", help="give the session another title", weight=0, changes=True),
     Action(
         id="pin", keys="P", label="pin", help="keep it above the others, or not any more", weight=0, changes=True

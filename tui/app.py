@@ -6,7 +6,6 @@ import sys
 import traceback
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import Any, ClassVar, cast
 
 from msgspec import structs
@@ -25,7 +24,7 @@ from ..sessions.notices.settings import NotifySettings
 from ..widgets import signs
 from ..widgets.paint import VARIABLES
 from . import mouse
-from .actions import ACTIONS, APP_ACTIONS, bindings
+from .actions import APP_ACTIONS, bindings
 from .crash import record
 from .feed import Feed
 from .keymap import DEFAULT, Keymap, UnusableKeyError, keys_in_force
@@ -33,6 +32,7 @@ from .keymap import keymap as keymap_of
 from .messages import SessionsChanged, SettingsRead
 from .notifying import Notifier
 from .operations import Operations
+from .palette import offered
 from .read_only import LookingManager
 from .remembered import Memory
 from .requests import Requests
@@ -144,12 +144,9 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         return VARIABLES
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """The palette offers what the keys do."""
+        """The palette offers what the keys and the command line do."""
         if isinstance(screen, SessionScreen):
-            for action in ACTIONS:
-                if hasattr(screen, f"action_{action.run.partition('(')[0]}") and screen.check_action(action.id, ()):
-                    run = partial(screen.run_action, action.run)
-                    yield SystemCommand(f"{action.label} ({self.keymap.name(action.id)})", action.help, run)
+            yield from offered(screen, self.keymap)
 
     def action_help_quit(self) -> None:
         """Ctrl+C: once says how, twice quits."""

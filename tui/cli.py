@@ -5,6 +5,7 @@ import sys
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import takewhile
 from typing import Any
 
 import click
@@ -33,8 +34,16 @@ INTERRUPTED, BROKEN_PIPE = 130, 141
 """What a shell reports for SIGINT and SIGPIPE."""
 
 
+_WORDS = "agentdash.words"
+"""Where the verb and what stands behind it are kept."""
+
+
 class _Group(click.Group):
     """The group of verbs; a reader that goes away (``agentdash ls | head -1``) ends a verb quietly."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        ctx.meta[_WORDS] = args  # click (8) keeps them from the function below
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -64,6 +73,8 @@ def cli(context: click.Context, read_only: bool, profile: str | None) -> int | N
         raise click.UsageError("--read-only is for the dashboard, table and watch.")
     if profile is not None:
         context.with_resource(_under(profile))
+        if context.invoked_subcommand not in _TOLD_OTHERWISE and not _asks_for_help(context):
+            _check_profile(profile)
     if context.invoked_subcommand is not None:
         return None
     from .opening import check_terminal, open_dashboard
@@ -81,6 +92,26 @@ for _command in (
     doctor.doctor,
 ):  # fmt: skip
     cli.add_command(_command)
+
+
+_TOLD_OTHERWISE = frozenset({"config", "doctor", "demo", "completion"})
+"""Verbs that say themselves what is wrong with the settings, or never read the user's."""
+
+
+def _asks_for_help(context: click.Context) -> bool:
+    words = takewhile(lambda word: word != "--", context.meta.get(_WORDS, ()))
+    return any(word in context.help_option_names for word in words)
+
+
+def _check_profile(profile: str) -> None:
+    """Make sure that there is such a profile, also for verbs that need none of its settings.
+
+    Raises:
+        ConfigError: there is none, or the settings cannot be used.
+    """
+    from ..sessions.config import read_settings
+
+    read_settings(profile=profile)
 
 
 @contextmanager

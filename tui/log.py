@@ -2,7 +2,8 @@
 
 import os
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from msgspec import Struct
@@ -43,17 +44,37 @@ class Log:
         return list(reversed(self._entries))
 
 
-def crash_lines(home: Path) -> list[str]:
-    """The last lines of the dashboard's own log file; none where there is no such file.
+_BEGAN = datetime.now(UTC).replace(microsecond=0)
+"""When this dashboard began, in whole seconds as :func:`.crash.record` writes them."""
+
+
+def crash_lines(home: Path, since: datetime = _BEGAN) -> list[str]:
+    """The last lines that were written to the dashboard's own log file since a time, usually since it began.
 
     Raises:
         OSError: it cannot be read.
     """
     path = home / "dashboard.log"
-    if not path.is_file():
+    if not path.is_file() or path.stat().st_mtime < since.timestamp():
         return []
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - TAIL_BYTES))
         lines = clean(file.read().decode("utf-8", "replace")).splitlines()
-    return lines[-TAIL_LINES:] if size <= TAIL_BYTES else lines[1:][-TAIL_LINES:]
+    whole = lines if size <= TAIL_BYTES else lines[1:]
+    return whole[_first_since(whole, since) :][-TAIL_LINES:]
+
+
+def _first_since(lines: Sequence[str], since: datetime) -> int:
+    """Where the first entry since a time begins; all lines where none of them begins an entry."""
+    times = [(number, at) for number, line in enumerate(lines) if (at := _stamp(line)) is not None]
+    return next((number for number, at in times if at >= since), len(lines) if times else 0)
+
+
+def _stamp(line: str) -> datetime | None:
+    """The time with which an entry begins; None for its other lines."""
+    try:
+        at = datetime.fromisoformat(line)
+    except ValueError:
+        return None
+    return at if at.tzinfo is not None else None

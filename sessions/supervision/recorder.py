@@ -85,7 +85,8 @@ class Recorder:
         self._watchdog = Watchdog(launch.limits, files, adopted_after_s or 0.0)
         folder, turn = self._folder, self._turn
         # A command may be a server, which has every right to wait in silence.
-        self._stuck_watch = StuckWatch(launch.attention, used) if agent.prompted else None
+        recorded = self._recorded_stuck() if adopted_after_s is not None else None
+        self._stuck_watch = StuckWatch(launch.attention, used, recorded) if agent.prompted else None
         self._follower = Follower(folder.output(turn), folder.times(turn), agent.parser(turn), self._step)
         if adopted_after_s is not None:
             self._follower.take_over()
@@ -124,6 +125,14 @@ class Recorder:
     def _step(self, step: Step) -> None:
         if self._stuck_watch is not None:
             self._stuck_watch.feed(step)
+
+    def _recorded_stuck(self) -> tuple[str, int] | None:
+        """What an earlier runner of the turn wrote of it, where the store can be read."""
+        with contextlib.suppress(StoreError):
+            session = self._store.session(self._session)
+            if session is not None and session.stuck is not None and session.stuck_at is not None:
+                return session.stuck, session.stuck_at
+        return None
 
     def _printed_at(self, follower: Follower) -> float:
         """When the agent last printed anything, also to stderr, on the monotonic clock."""

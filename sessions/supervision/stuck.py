@@ -1,5 +1,7 @@
 """Whether a turn gets nowhere: in a loop, or idle.  What its runner concludes and writes into the row."""
 
+import re
+
 from ..agents.base import Facts
 from ..attention import AttentionSettings, Stuck
 from ..clock import now_ms
@@ -9,9 +11,16 @@ from .idleness import Idleness, Look
 
 
 class StuckWatch:
-    """Watches one turn: its steps as they come, and its silence."""
+    """Watches one turn: its steps as they come, and its silence.
 
-    def __init__(self, settings: AttentionSettings, used: Look) -> None:
+    Args:
+        settings: from when on it is stuck.
+        used: tells the processor time of the session's processes.
+        recorded: what an earlier runner of the turn wrote: the evidence, and since when (UTC ms).
+    """
+
+    def __init__(self, settings: AttentionSettings, used: Look, recorded: tuple[str, int] | None = None) -> None:
+        self._recorded = recorded
         self._loops = Loops(settings.repeats)
         self._idleness = Idleness(settings.idle_seconds, used)
         self._episode: Stuck | None = None
@@ -37,5 +46,14 @@ class StuckWatch:
         return self._episode
 
     def _going_on(self, key: str, evidence: str) -> Stuck:
-        earlier = self._episode
-        return Stuck(key, evidence, earlier.since if earlier is not None and earlier.key == key else now_ms())
+        if self._episode is not None and self._episode.key == key:
+            return Stuck(key, evidence, self._episode.since)
+        if self._recorded is not None and _kind(self._recorded[0]) == _kind(evidence):
+            since, self._recorded = self._recorded[1], None
+            return Stuck(key, evidence, since)
+        return Stuck(key, evidence, now_ms())
+
+
+def _kind(evidence: str) -> str:
+    """Evidence without its numbers: they grow while the same thing goes on."""
+    return re.sub(r"\d+", "", evidence)

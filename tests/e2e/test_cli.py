@@ -265,6 +265,19 @@ def test_ls_takes_the_filter_of_the_dashboard(cli: Cli) -> None:
     assert (wrong.code, "did you mean state:" in wrong.err) == (2, True)
 
 
+def test_ls_shows_what_is_pinned_first(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    cli("run", "--wait", "--title", "the older", "--", "true")
+    older = cli("ls", "--json").json[0]["id"]
+    cli("run", "--wait", "--title", "the newer", "--", "true")
+    cli("pin", older)
+    out = cli("ls").out
+    assert "★ the older" in out or "^ the older" in out
+    assert out.index("the older") < out.index("the newer")
+    assert [one["title"] for one in cli("ls", "--json").json] == ["the newer", "the older"]
+    monkeypatch.setattr("agentdash.tui.commands.read._NEWEST", 0)
+    assert "the older" in cli("ls").out
+
+
 def test_ls_keeps_to_the_newest_and_what_matters(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     stopped, failed = cli.started("sleep", "600"), cli.ended("false")
     cli("stop", stopped)

@@ -58,17 +58,25 @@ def cli(
     return Cli(capsysbinary, monkeypatch)
 
 
+def test_an_unknown_profile_is_an_error_for_each_verb_but_no_reason_to_hide_the_help(cli: Cli) -> None:
+    for verb in (["ls"], ["ls", "--json"], ["show", "@last"], ["presets"], ["config", "list"], ["config", "check"]):
+        code, out, err = cli("--profile", "nope", *verb)
+        assert (code, out, "Unknown profile 'nope'. Known profiles: slow." in err) == (2, "", True)
+    assert cli("--profile", "nope", "ls", "--help")[0] == 0
+    assert cli("--profile", "slow", "ls")[0] == 0
+
+
 def test_watch_that_only_looks_settles_nothing(
     cli: Cli, manager: SessionManager, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = manager.run(["true"])
     opened: list[bool] = []
-    settled: list[SessionManager] = []
+    settled: list[bool] = []
     monkeypatch.setattr("agentdash.tui.opening.check_terminal", lambda: None)
     monkeypatch.setattr(
         "agentdash.tui.opening.open_dashboard", lambda *_, read_only, **__: opened.append(read_only) or 0
     )
-    monkeypatch.setattr(SessionManager, "settle", lambda self: settled.append(self))  # noqa: PLW0108 - a method
+    monkeypatch.setattr(SessionManager, "settle", lambda _: settled.append(True))
     for text in ("[dashboard]\nread_only = true\n", "[dashboard]\n[profiles.eyes.dashboard]\nread_only = true\n"):
         (tmp_path / "config.toml").write_text(text)
         profile = ["--profile", "eyes"] if "eyes" in text else []

@@ -1,9 +1,12 @@
 """The command line of the dashboard."""
 
 from textual.events import Key
+from textual.widgets import Input
 
+from agentdash.tui.actions import TABLE_ACTIONS, VIEWER_ACTIONS
 from agentdash.tui.screens.command import CommandScreen
 from agentdash.tui.screens.confirm import ConfirmScreen
+from agentdash.tui.screens.save import SaveScreen
 from agentdash.widgets.prompt_box import PromptInput
 
 
@@ -132,6 +135,46 @@ async def test_the_table_is_filtered_sorted_grouped_and_viewed_by_name(dashboard
         await d.shows("Unknown command 'needs_you'")
         await d.press(*["backspace"] * 9, *"table.needs_you", "enter")
         await d.until(lambda: len(shown()) == 3)
+
+
+async def test_the_palette_offers_what_the_table_and_the_viewer_can_do(dashboard):
+    async with dashboard() as d:
+        await d.select("done0001")
+        await d.press("ctrl+p", *"table: filter")
+        await d.shows("table: filter (/)")
+        await d.press("enter")
+        await d.until(lambda: d.app.screen is d.main and isinstance(d.app.focused, Input))
+        await d.press(*"state:failed", "enter")
+        await d.until(lambda: [one.id for one in d.main.table.on_screen] == ["failed01"])
+        await d.press("ctrl+p", *"steps: search")
+        await d.shows("steps: search (/)")
+        await d.press("enter")
+        await d.shows("/ search all steps")
+        await d.press("escape", "ctrl+p", *"steps: save")
+        await d.shows("steps: save (s)")
+        await d.press("enter")
+        await d.screen(SaveScreen)
+
+
+async def test_every_action_of_the_panes_is_in_the_palette(dashboard):
+    async with dashboard() as d:
+        offered = [command.help for command in d.app.get_system_commands(d.main)]
+        assert set(offered) >= {action.help for action in (*TABLE_ACTIONS, *VIEWER_ACTIONS)}
+        await d.press("space", "vertical_line")
+        await d.until(lambda: d.app.screen is not d.main)
+        offered = [command.help for command in d.app.get_system_commands(d.app.screen)]
+        assert set(offered) >= {action.help for action in VIEWER_ACTIONS}
+        assert not set(offered) & {action.help for action in TABLE_ACTIONS}
+
+
+async def test_the_help_beside_other_sessions_has_no_keys_of_a_table(dashboard):
+    async with dashboard(size=(160, 120)) as d:
+        await d.press("space", "vertical_line")
+        await d.until(lambda: d.app.screen is not d.main)
+        await d.press("question_mark")
+        await d.shows("search all steps")
+        assert "move the session to the trash" not in d.text()
+        assert "next session" not in d.text()
 
 
 async def test_the_command_line_beside_other_sessions(dashboard):

@@ -74,7 +74,7 @@ async def test_footer_help_palette_and_hints_say_the_keys_in_force(dashboard):
         await d.shows("Ctrl+W prompt")
         await d.press("A")
         await d.shows("U brings it back")
-        await d.press("ctrl+p", *"write to")
+        await d.press("ctrl+p", *"prompt")
         await d.shows("prompt (Ctrl+W)")
         await d.press("escape")
         await d.until(lambda: d.app.screen is d.main)

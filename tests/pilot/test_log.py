@@ -25,12 +25,12 @@ async def test_toasts_can_be_read_again_the_last_one_first(dashboard):
 
 async def test_the_end_of_the_log_file_stands_below(dashboard):
     async with dashboard() as d:
-        (d.manager.home / "dashboard.log").write_text("Traceback of [yesterday]\n")
+        (d.manager.home / "dashboard.log").write_text("Traceback of [today]\n")
         await d.press("L")
         await d.screen(LogScreen)
-        await d.shows("Traceback of [yesterday]")
+        await d.shows("Traceback of [today]")
         await d.press("j", "y")
-        await d.until(lambda: d.app.clipboard == "Traceback of [yesterday]")
+        await d.until(lambda: d.app.clipboard == "Traceback of [today]")
 
 
 async def test_an_empty_log_says_so(dashboard):

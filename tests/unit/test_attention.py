@@ -1,9 +1,8 @@
-"""Attention: the most urgent reason, since when, until when, and a key by which it is told once."""
+"""Attention: the most urgent reason, since when, until when."""
 
 import pytest
-from msgspec import structs
 
-from agentdash.sessions.attention import SILENT_MS, Attention, AttentionKind, attention, denials, episode
+from agentdash.sessions.attention import SILENT_MS, Attention, AttentionKind, attention, denials
 from agentdash.sessions.model import Session, Status, Stopping
 
 NOW = 1_790_000_000_000
@@ -61,9 +60,6 @@ def test_what_goes_its_way_needs_nobody(status):
 
 
 def test_the_kinds_are_ordered_by_urgency():
-    assert [str(found) for found in sorted(AttentionKind, key=lambda found: found.rank)] == [
-        "waiting", "stuck", "failed", "denied", "silent", "done",
-    ]  # fmt: skip
     everything = {"stuck": "s", "stuck_at": NOW, "denied": 1, "last_event_at": BEGAN}
     assert kind(session(Status.WAITING, **everything)) is AttentionKind.WAITING
     assert kind(session(Status.RUNNING, **everything)) is AttentionKind.STUCK
@@ -104,36 +100,3 @@ def test_a_reason_is_one_clean_line():
 def test_denials_are_counted_and_named():
     assert denials(1, ("Bash",)) == "1 permission denied: Bash"
     assert denials(3, ()) == "3 permissions denied"
-
-
-SAME = [
-    (session(Status.RUNNING, stuck="failed 4 times", stuck_at=5), {"stuck": "failed 5 times", "updated_at": NOW + 9}),
-    (session(Status.RUNNING, denied=1), {"denied": 2, "last_event_at": NOW}),
-    (session(Status.DONE, reason="x"), {"unknown": 4, "left": 1}),
-    (session(Status.WAITING, reason="may I?"), {"last_event_at": NOW}),
-    (session(Status.RUNNING), {"updated_at": NOW}),
-]
-ANOTHER = [
-    (session(Status.RUNNING, stuck="failed 4 times", stuck_at=5), {"stuck_at": 6}),
-    (session(Status.RUNNING, stuck="failed 4 times", stuck_at=5), {"turn": 2}),
-    (session(Status.RUNNING, denied=1), {"status": Status.DONE, "ended_at": NOW}),
-    (session(Status.WAITING, reason="may I?"), {"reason": "and this?"}),
-    (session(Status.RUNNING), {"last_event_at": NOW}),
-    (session(Status.DONE), {"turn": 2}),
-    (session(Status.DONE), {"id": "s2"}),
-]
-
-
-@pytest.mark.parametrize(("before", "change"), SAME)
-def test_an_episode_keeps_its_key(before, change):
-    assert episode(structs.replace(before, **change)) == episode(before) is not None
-
-
-@pytest.mark.parametrize(("before", "change"), ANOTHER)
-def test_another_episode_has_another_key(before, change):
-    assert episode(structs.replace(before, **change)) != episode(before)
-
-
-def test_what_nothing_can_come_of_has_no_episode():
-    assert episode(session(Status.STOPPED)) is None
-    assert episode(session(Status.DONE, seen_at=NOW)) is None

@@ -104,3 +104,14 @@ def test_a_filter_over_time_says_so(text):
 @pytest.mark.parametrize("text", ["", "age time attention", "state:running is:stuck cost:>1", "said:attention"])
 def test_a_filter_over_facts_does_not(text):
     assert not parse(text).timed
+
+
+def test_stuck_is_a_state_for_who_looks_for_it():
+    stuck = session(status=Status.RUNNING, stuck="failed 4 times", stuck_at=NOW)
+    assert parse("state:stuck").matches(stuck, NOW)
+    assert parse("state:failed,stuck").matches(stuck, NOW)
+    assert parse("state:running").matches(stuck, NOW)
+    assert not parse("state:stuck").matches(session(status=Status.RUNNING), NOW)
+    assert completions("state:stu", []) == ["state:stuck"]
+    with pytest.raises(UsageError, match=r"States: .*, stuck"):
+        parse("state:stukc")

@@ -179,7 +179,7 @@ def _without_label(pair):
 def test_the_help_says_the_keys_in_force_and_how_to_reach_what_has_none():
     lines = all_lines(sections(keymap({"stop": "Q", "archive": ""}), Place.TABLE))
     assert any(line.startswith("Q stop the session") for line in lines)
-    assert ":archive archive: put it out of the way, for good" in lines
+    assert ":archive archive: put it out of the way; u brings it back" in lines
 
 
 def test_the_help_shows_first_what_is_valid_here():
@@ -204,7 +204,7 @@ def test_the_help_is_filtered_by_key_and_by_word():
     found = list(sections(DEFAULT, Place.TABLE))
     assert all_lines(matching(found, "x")) == ["x stop the session and all its processes (asks first)"]
     assert all_lines(matching(found, "archive")) == [
-        "A archive: put it out of the way, for good",
+        "A archive: put it out of the way; u brings it back",
         "u undo: bring back what was deleted or archived last",
     ]
     assert "D delete: move the session to the trash (asks first)" in all_lines(matching(found, "TRASH"))

@@ -1,5 +1,8 @@
 """What was said, kept to be read again."""
 
+from datetime import UTC, datetime, timedelta
+
+from agentdash.tui.crash import record
 from agentdash.tui.log import MOST, TAIL_BYTES, TAIL_LINES, Log, crash_lines
 
 
@@ -34,3 +37,13 @@ def test_of_a_long_log_file_only_the_end_is_read(tmp_path):
     assert len(lines) == TAIL_LINES
     (tmp_path / "dashboard.log").write_text("ä" * TAIL_BYTES + "\nlast")
     assert crash_lines(tmp_path) == ["last"]
+
+
+def test_an_old_crash_is_not_told_again(tmp_path):
+    path = tmp_path / "dashboard.log"
+    began = datetime.now(UTC).replace(microsecond=0)
+    path.write_text(f"{(began - timedelta(days=1)).isoformat()}\nTraceback of yesterday\n\n")
+    assert crash_lines(tmp_path, began) == []
+    record(tmp_path, "Traceback of today\n  line 1")
+    assert crash_lines(tmp_path, began)[1:] == ["Traceback of today", "  line 1"]
+    assert crash_lines(tmp_path, began + timedelta(hours=1)) == []

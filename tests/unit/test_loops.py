@@ -1,5 +1,9 @@
 """Loops: what counts as one, when it is over, and that nothing an agent prints can break or fill the detector."""
 
+import os
+import subprocess
+import sys
+
 from hostile_text import nasty
 from hypothesis import given
 from hypothesis import strategies as st
@@ -116,6 +120,29 @@ def test_a_loop_keeps_its_key_while_it_goes_on():
         keys.append(loops.found.key if loops.found else None)
     assert len(set(keys[1:5])) == 1
     assert len({key for key in keys if key}) == 2
+
+
+def test_a_loop_has_the_same_key_in_every_process():
+    code = (
+        "from agentdash.sessions.loops import Loops; from agentdash.sessions.model import *\n"
+        "loops = Loops(2)\n"
+        "for kind in ('command', 'tool_call'):\n"
+        "    for _ in range(2): loops.feed(Step(kind=StepKind(kind), text='make', tool='t', arguments={'n': 1},"
+        " status=StepStatus.FAILED if kind == 'command' else StepStatus.OK))\n"
+        "    print(loops.found.key); loops = Loops(2)"
+    )
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert told[0] == told[1]
+    assert told[0].count(":") == 2
 
 
 def test_evidence_is_one_short_clean_line():

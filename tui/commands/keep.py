@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @common.json_option
 @common.ids_argument
 def archive(refs: tuple[str, ...], as_json: bool) -> None:
-    """Put ended sessions out of the way, for good.
+    """Put ended sessions out of the way.
 
     No list shows them (but ls --archived), no clean-up takes them; restore brings them back.
     """
@@ -66,7 +66,7 @@ def rename(ref: str, title: str, as_json: bool) -> None:
 @common.json_option
 @common.ids_argument
 def pin(refs: tuple[str, ...], off: bool, as_json: bool) -> None:
-    """Keep sessions above the others in every table."""
+    """Keep sessions above the others in every table and list; JSON has them in their order."""
     with common.open_manager() as manager:
         sessions = [manager.pin(session.id, not off) for session in common.named(manager, refs)]
     _tell("unpinned" if off else "pinned", sessions, as_json)

@@ -45,7 +45,7 @@ _turn = click.option("--turn", type=click.IntRange(min=1), metavar="N", help="On
 @click.option("--all", "everything", is_flag=True, help=f"Also what is older than the newest {_NEWEST}.")
 @common.json_option
 def ls(wanted: tuple[str, ...], here: bool, archived: bool, words: str, everything: bool, as_json: bool) -> None:
-    """List the sessions, newest first."""
+    """List the sessions, newest first; pinned ones above the others, but with --json."""
     from ...sessions.filters import parse
     from ...sessions.model import Status
     from ...sessions.planning import checked_folder
@@ -60,7 +60,7 @@ def ls(wanted: tuple[str, ...], here: bool, archived: bool, words: str, everythi
         return
     from ..render.table import sessions_text
 
-    shown = sessions if everything else _recent(sessions)
+    shown = sorted(sessions if everything else _recent(sessions), key=lambda session: session.pinned_at is None)
     hidden = len(sessions) - len(shown)
     filtered = bool(wanted) or here or archived or bool(asked)
     common.say(sessions_text(shown, common.look(), hidden=hidden, filtered=filtered))
@@ -186,5 +186,5 @@ def _print_steps(steps: Iterable["Step"], *, full: bool, as_json: bool) -> None:
 
 
 def _recent(sessions: Sequence["Session"]) -> list["Session"]:
-    """The newest, and whatever is alive or wants attention."""
-    return [s for n, s in enumerate(sessions) if n < _NEWEST or s.status.live or s.attention]
+    """The newest, and whatever is alive, wants attention or is pinned."""
+    return [s for n, s in enumerate(sessions) if n < _NEWEST or s.status.live or s.attention or s.pinned_at]

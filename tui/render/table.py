@@ -53,7 +53,11 @@ def _row(session: Session, columns: Sequence[Column], look: Look) -> str:
     moment = _moment(look)
     cells = [fitted(column, session, moment) for column in columns]
     cells[0] = look.paint(cells[0], role(session))
-    return " ".join([*cells, cut(what(session), look.width - taken(columns))]).rstrip()
+    return " ".join([*cells, cut(_pinned(session, look) + what(session), look.width - taken(columns))]).rstrip()
+
+
+def _pinned(session: Session, look: Look) -> str:
+    return f"{look.signs.pinned} " if session.pinned_at is not None else ""
 
 
 def _moment(look: Look) -> Moment:

@@ -1,0 +1,36 @@
+"""What the palette offers: what the keys of a screen do, and what its command line takes about its panes."""
+
+from collections.abc import Iterator
+from functools import partial
+from inspect import isawaitable
+
+from textual.app import SystemCommand
+
+from .actions import ACTIONS, TABLE_ACTIONS, VIEWER_ACTIONS
+from .command_line import Command
+from .keymap import Keymap
+from .screens.session_screen import SessionScreen
+
+
+def offered(screen: SessionScreen, keymap: Keymap) -> Iterator[SystemCommand]:
+    """What can be done now; what belongs to one pane says so, because its key may mean something else outside it."""
+    for action in ACTIONS:
+        if hasattr(screen, f"action_{action.run.partition('(')[0]}") and screen.check_action(action.id, ()):
+            run = partial(screen.run_action, action.run)
+            yield SystemCommand(f"{action.label} ({keymap.name(action.id)})", action.help, run)
+    commands = {command.names[0]: command for command in reversed(list(screen.commands()))}
+    for action in (*TABLE_ACTIONS, *VIEWER_ACTIONS):
+        if (command := commands.get(action.id)) is not None:
+            pane = action.id.partition(".")[0]
+            title = f"{pane}: {action.label} ({keymap.name(action.id)})"
+            yield SystemCommand(title, action.help, partial(_run, screen, command, reading=pane == "steps"))
+
+
+async def _run(screen: SessionScreen, command: Command, *, reading: bool) -> None:
+    """Do it where its keys would, without anything behind the name."""
+    if reading:
+        screen.uncover()
+        screen.set_focus(screen.detail.steps)
+    done = command.run("")
+    if isawaitable(done):
+        await done
