@@ -25,15 +25,12 @@ from ..feed import Feed
 from ..load_watch import LoadWatch
 from ..messages import SessionsChanged
 from ..operations import Operations
-from ..remembered import Memory
+from ..remembered import LEAST_SHARE, MOST_SHARE, Memory
 from ..requests import Requests
 from ..table_commands import table_commands
 from ..table_pane import TablePane
 from .session_screen import SessionScreen
 from .watch import MOST, WatchScreen
-
-LEAST, MOST_SHARE = 15, 85
-"""The table's share of the screen, in percent."""
 
 USUAL_SHARES = {"wide": 55, "tall": 40}
 
@@ -148,7 +145,7 @@ class MainScreen(SessionScreen):
         """Give the table more of the screen, or less."""
         usual = USUAL_SHARES[self._direction]
         share = self._memory.now.shares.get(self._direction, usual) + by
-        self._memory.set(shares=self._memory.now.shares | {self._direction: max(LEAST, min(MOST_SHARE, share))})
+        self._memory.set(shares=self._memory.now.shares | {self._direction: max(LEAST_SHARE, min(MOST_SHARE, share))})
         self._share_out()
         self.pane.remember()
 

@@ -203,6 +203,8 @@ class NewSessionScreen(ModalScreen[None]):
 
     @work(exclusive=True, group="start")
     async def _try(self) -> None:
+        # A plan that is still being made would take the place of what is said now.
+        self.workers.cancel_group(self, "plan")
         request = self._request()
         if not request.prompt.strip():
             self._say("Write a prompt: what should the agent do?")
