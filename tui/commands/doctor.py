@@ -7,6 +7,7 @@ import click
 from . import common
 
 if TYPE_CHECKING:
+    from ...sessions.config import Loaded
     from ...sessions.rebuild import Rebuilt
 
 
@@ -22,10 +23,9 @@ def doctor(rebuilds: bool, as_json: bool) -> int:
     rebuilt = _rebuild() if rebuilds else None
     from ...sessions.doctor.checks import examine
     from ...sessions.layout import Layout, default_home
-    from ..keymap import check_keys
 
     # No manager: it would make the state folder, and a database it cannot open would end the examination.
-    findings = examine(Layout(default_home()), check=check_keys)
+    findings = examine(Layout(default_home()), check=_check_keys)
     if as_json:
         common.print_json(findings if rebuilt is None else {"rebuilt": rebuilt, "findings": findings})
     else:
@@ -48,3 +48,11 @@ def _rebuild() -> "Rebuilt":
         click.echo(f"skipped: {reason}", err=True)
     click.echo(f"{len(done.restored)} sessions restored.", err=True)
     return done
+
+
+def _check_keys(loaded: "Loaded") -> None:
+    """What the dashboard asks of ``[keys]``; its registry is loaded only where somebody changed a key."""
+    if "keys" in loaded.stated or any("keys" in profile for profile in loaded.profiles.values()):
+        from ..keymap import check_keys
+
+        check_keys(loaded)
