@@ -32,6 +32,14 @@ SCREENS = {
 """The keys that lead there, and a text by which it is known."""
 
 
+async def the_same_on_both_sides(d):
+    """Wait until the steps are those of the row under the cursor."""
+    selected = d.main.table.selected
+    await d.until(lambda: d.main.detail._session_id == (selected.id if selected else None))
+    if selected and d.app.screen is d.main and d.main.detail.display:
+        await d.shows("also add a regression" if selected.id == "waiting1" else f"task of {selected.id}")
+
+
 @SIZES
 @pytest.mark.parametrize("name", SCREENS)
 async def test_screen(dashboard, screen, name, size, monkeypatch):
@@ -41,6 +49,7 @@ async def test_screen(dashboard, screen, name, size, monkeypatch):
         await ready(d)
         await d.press(*keys)
         await d.shows(text)
+        await the_same_on_both_sides(d)
         d.app.clear_notifications()
         await d.until(lambda: "Theme: light" not in d.text() or name == "log")
         await d.pilot.pause()
@@ -56,7 +65,6 @@ async def test_a_family_with_what_is_stuck_denied_and_pinned(dashboard, screen, 
     async with dashboard(size=size) as d:
         await d.press("T")
         await d.shows("extract users")
-        if size[0] >= 70:
-            await d.shows("task of stopped1")
+        await the_same_on_both_sides(d)
         await d.pilot.pause()
         assert drawn(d.app) == screen
