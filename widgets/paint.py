@@ -89,7 +89,10 @@ class Painter:
         if found is None:
             base = self._widget.rich_style
             name = f"role--{role}"
-            found = self._widget.get_component_rich_style(name) if name in ROLES else base
+            try:
+                found = self._widget.get_component_rich_style(name) if name in ROLES else base
+            except KeyError:
+                return base  # the style sheet is being applied just now; the widget is told when it was
             self._styles[role] = found
         return found
 
