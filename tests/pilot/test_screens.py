@@ -42,7 +42,8 @@ async def the_same_on_both_sides(d):
 
 @SIZES
 @pytest.mark.parametrize("name", SCREENS)
-async def test_screen(dashboard, screen, name, size, monkeypatch):
+async def test_screen(dashboard, screen, name, size, manager, monkeypatch):
+    monkeypatch.chdir(manager.home.parent)  # where a session would start is said in some of them
     monkeypatch.setattr("agentdash.tui.requests.Log", lambda: Log(lambda: T0))
     keys, text = SCREENS[name]
     async with dashboard(size=size) as d:
