@@ -166,7 +166,8 @@ class Viewer(StepActions):
             self._reading = False
 
     def _show(self, following: Following, growth: Growth) -> None:
-        if following is not self._shown:
+        opened = following is not self._shown
+        if opened:
             self._shown = following
             if self._paper:
                 self._read_paper(self._paper)
@@ -174,6 +175,8 @@ class Viewer(StepActions):
             self._recalling = True
         if growth.trouble is not None and (self.growth is None or self.growth.trouble != growth.trouble):
             self.requests.complain(growth.trouble)
+        if not opened and growth == self.growth:
+            return  # nothing is new
         self.growth, self._view = growth, growth.view
         notes = {turn.n: sayings.turn_words(turn) for turn in growth.turns}
         self.steps.show(growth.view, growth.changed, turn_notes=notes)

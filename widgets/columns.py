@@ -30,6 +30,11 @@ UNREAD_COUNTED = 99
 UNREAD_ROOM = 24
 """Cells that the text keeps beside the unread steps: at 80 columns it needs them more."""
 
+TOGETHER_MS = 600_000
+"""Ages from here on are a minute late at worst: many rows at once are one frame for the terminal."""
+
+_MINUTE_MS = 60_000
+
 SILENT_MS = _SILENT_MS
 """A running agent that printed nothing for so long is worth a second line."""
 
@@ -266,6 +271,21 @@ def note(session: Session, now: int) -> str:
     if session.status is Status.RUNNING and silence >= SILENT_MS:
         return f"silent {words.age(silence)}"
     return ""
+
+
+def steady_until(session: Session, now: int) -> int:
+    """Until when (UTC ms) its row and the line below it read the same, if nothing happens."""
+    if session.stopping is not None:
+        return now
+    running = session.started_at if session.ended_at is None else None
+    counted = (session.last_sign_at, session.created_at, *(() if running is None else (running,)))
+    return min(_read_until(now, at) for at in counted)
+
+
+def _read_until(now: int, since: int) -> int:
+    """Until when an age reads the same; what is old changes together with others, once a minute."""
+    until = now + words.steady(now - since)
+    return until if now - since < TOGETHER_MS else -(-until // _MINUTE_MS) * _MINUTE_MS
 
 
 def stop_stage(stopping: Stopping, now: int) -> str:

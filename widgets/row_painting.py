@@ -1,16 +1,20 @@
 """What was last drawn of each row of the table, so that only what differs is drawn again: no screen."""
 
+import sys
 from itertools import zip_longest
 
 from ..sessions.model import Session
 from ..sessions.text import cell_width, cut, one_line, pad
 from . import words
 from .arrangement import Heading, Row
-from .columns import USUAL, Cell, Moment, cells, second_line
+from .columns import USUAL, Cell, Moment, cells, second_line, steady_until
 from .signs import UNICODE
 
 Painted = tuple[tuple[Cell, ...], Cell | None]
 """The cells of a row, and its second line."""
+
+
+FOREVER = sys.maxsize
 
 
 class RowPainting:
@@ -21,6 +25,8 @@ class RowPainting:
         self.choice = USUAL
         self._width = 0
         self._painted: dict[str, Painted] = {}
+        self._steady: dict[str, tuple[int, int]] = {}
+        """When a row was drawn, and until when it reads the same."""
 
     def fits(self, width: int) -> bool:
         """Whether what was drawn was drawn for this width."""
@@ -28,11 +34,18 @@ class RowPainting:
 
     def clear(self) -> None:
         """Nobody knows any more what stands on the screen."""
+        self._steady.clear()
         self._painted.clear()
 
     def keep(self, keys: set[str]) -> None:
         """Forget all but these rows."""
+        self._steady = {key: steady for key, steady in self._steady.items() if key in keys}
         self._painted = {key: painted for key, painted in self._painted.items() if key in keys}
+
+    def is_due(self, key: str) -> bool:
+        """Whether a row may read otherwise by now, though nothing happened."""
+        drawn, until = self._steady.get(key, (0, 0))
+        return not drawn <= self.moment.now < until  # a clock may go back
 
     def take(self, key: str, width: int) -> Painted | None:
         """What was last drawn of a row, which is then to be drawn again."""
@@ -41,7 +54,7 @@ class RowPainting:
     def paint(self, row: Row, session: Session | None, width: int, *, marked: bool) -> Painted:
         """The row and its second line as they were last drawn; a tick or a change replaces them."""
         if not self.fits(width):
-            self._painted.clear()
+            self.clear()
             self._width = width
         found = self._painted.get(row.key)
         if found is None:
@@ -49,10 +62,12 @@ class RowPainting:
         return found
 
     def _new(self, row: Row, session: Session | None, width: int, *, marked: bool) -> Painted:
+        now = self.moment.now
+        self._steady[row.key] = now, FOREVER if session is None else steady_until(session, now)
         if session is None:
             return (heading_cell(row.heading, width),) if row.heading else (), None
         own = cells(session, self.moment, width, self.choice, marked=marked, lead=row.lead)
-        return own, second_line(session, self.moment.now, width, self.moment.signs)
+        return own, second_line(session, now, width, self.moment.signs)
 
 
 def heading_cell(heading: Heading, width: int) -> Cell:

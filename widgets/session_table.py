@@ -210,7 +210,7 @@ class SessionTable(ScrollView, can_focus=True):
             if self.counts != counted:
                 self.post_message(self.Recounted())
         else:
-            self._redraw_all()
+            self._redraw_all(only=self._painting.is_due)
 
     def let_go(self) -> None:
         """The hand is off the cursor's row: it goes where it belongs."""
@@ -384,11 +384,11 @@ class SessionTable(ScrollView, can_focus=True):
         self._redraw_all()
         self.post_message(self.Marked())
 
-    def _redraw_all(self) -> None:
+    def _redraw_all(self, only: Callable[[str], bool] = lambda _: True) -> None:
         """Draw again what differs in the rows that are visible."""
         keys = [self._rows.row(position).key for position in self._positions_shown()]
         self._painting.keep(set(keys))
-        for key in keys:
+        for key in filter(only, keys):
             self._redraw(key)
 
     def _redraw(self, key: str) -> None:

@@ -141,8 +141,9 @@ class Trajectory(VirtualList):
         if manner == structs.replace(self._manner, now=manner.now):
             running = [p for p in self.shown() if self._list.step(p).status is StepStatus.RUNNING]
             self._manner = manner
-            self.forget(running)
-            self.redraw()
+            if running:
+                self.forget(running)
+                self.redraw()
         else:
             self._manner = manner
             self._again()

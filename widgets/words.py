@@ -18,6 +18,7 @@ __all__ = [
     "place",
     "runtime",
     "size",
+    "steady",
     "tokens",
 ]
 
@@ -40,6 +41,12 @@ def runtime(milliseconds: int) -> str:
     """How long something has run: ``35s``, ``12m``, and from an hour on ``1.5h``."""
     hours = max(0, milliseconds) / 3_600_000
     return f"{hours:.1f}h" if hours >= 1 else age(milliseconds)
+
+
+def steady(milliseconds: int) -> int:
+    """For how many milliseconds more :func:`age` and :func:`runtime` surely read as they do now."""
+    step = 1_000 if milliseconds < 10_000 else 5_000 if milliseconds < 60_000 else 60_000
+    return step - milliseconds % step
 
 
 def tokens(count: int | None) -> str:

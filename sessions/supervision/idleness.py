@@ -1,6 +1,7 @@
 """An agent that prints nothing while nothing of it uses a processor: it hangs, or waits for what may never come.
 
-A child at work (a build, a test run) is only silence.  Looked at once a minute, and only when nothing was printed.
+A child at work (a build, a test run) is only silence.  Looked at once a minute (more often where the time is short), and only
+when nothing was printed.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,6 +10,9 @@ from .. import durations
 
 LOOK_SECONDS = 60.0
 """Between two looks at what the processes have used."""
+
+LOOKS = 5
+"""At least so many within the time: what is used is counted from the first on."""
 
 BUSY_SHARE = 0.01
 """Of one processor: what a runtime's timers use is less, what somebody waits for is more."""
@@ -30,7 +34,7 @@ class Idleness:
     def __init__(self, seconds: float, used: Look) -> None:
         self._seconds = seconds
         self._used = used
-        self._every = min(LOOK_SECONDS, seconds)
+        self._every = min(LOOK_SECONDS, seconds / LOOKS)
         self._printed_at = 0.0
         self._idle_since = 0.0
         self._looked_at = 0.0

@@ -1,10 +1,23 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec import structs
 
 from agentdash.sessions.model import Left, Session, Status, Stopping, Usage, left_text
 from agentdash.sessions.text import cell_width
 from agentdash.widgets import words
-from agentdash.widgets.columns import COLUMNS, Choice, Moment, cells, columns, headings, note, second_line
+from agentdash.widgets.columns import (
+    COLUMNS,
+    TOGETHER_MS,
+    Choice,
+    Moment,
+    cells,
+    columns,
+    headings,
+    note,
+    second_line,
+    steady_until,
+)
 from agentdash.widgets.signs import ASCII, UNICODE
 from agentdash.widgets.status_line import Tally, counts
 from agentdash.widgets.table_rows import TableRows
@@ -230,3 +243,34 @@ def test_columns_that_were_chosen_stand_in_their_order_and_width():
 def test_z9_runtime_is_told_in_seconds_minutes_and_tenths_of_hours():
     told = [words.runtime(1000 * seconds) for seconds in (0, 45, 59, 60, 3_599, 3_600, 5_400, 360_000)]
     assert told == ["0s", "45s", "55s", "1m", "59m", "1.0h", "1.5h", "100.0h"]
+
+
+MS = st.integers(0, 3 * 86_400_000)
+
+
+@given(silent=MS, ran=MS, ended=st.booleans(), later=st.floats(0, 1, exclude_max=True))
+def test_a_row_reads_the_same_until_the_time_at_which_it_is_drawn_again(silent, ran, ended, later):
+    began, sign = NOW - silent - ran, NOW - silent
+    one = session(created_at=began, started_at=began, last_event_at=sign, ended_at=sign if ended else None)
+    until = steady_until(one, NOW)
+    assert until > NOW
+    at = NOW + int(later * (until - NOW))
+    then, now = (cells(one, Moment(time), 300, Choice(("age", "time", "created"))) for time in (at, NOW))
+    if silent + ran < TOGETHER_MS:
+        assert then == now
+    else:
+        assert at - NOW < 2 * 60_000, "a minute late at worst"
+
+
+def test_old_rows_change_together_on_the_minute():
+    minutes = {steady_until(session(created_at=NOW - age, last_event_at=NOW - age), NOW) for age in OLD}
+    assert len(minutes) <= 2
+    assert all(at % 60_000 == 0 for at in minutes)
+
+
+OLD = range(TOGETHER_MS, TOGETHER_MS + 3_600_000, 17_113)
+
+
+def test_a_countdown_is_drawn_each_time():
+    one = session(stopping=Stopping(rung="SIGINT", next="SIGTERM", due_at=NOW + 2_000))
+    assert steady_until(one, NOW) == NOW

@@ -85,11 +85,12 @@ def test_work_that_begins_again_ends_it():
 
 
 def test_it_says_when_to_look_again():
-    watched = Watched(1.0)
+    watched = Watched(5.0)
     assert watched.idleness.look(100.0, 99.75) == 0.75
     assert watched.idleness.look(100.75, 99.75) == 1.0
     assert watched.idleness.look(101.75, 99.75) == 1.0
-    assert watched.idleness.evidence == "no event for over 2s and nothing uses CPU"
+    assert watched.idleness.look(105.75, 99.75) == 1.0
+    assert watched.idleness.evidence == "no event for over 6s and nothing uses CPU"
 
 
 def test_a_process_that_works_uses_processor_time():
@@ -97,3 +98,9 @@ def test_a_process_that_works_uses_processor_time():
     while procs.cpu_seconds(os.getpid()) < before + 0.05:
         sum(range(10_000))
     assert procs.cpu_seconds(2**22 + 1) is None
+
+
+def test_a_short_time_is_not_doubled_by_the_looks():
+    watched = Watched(seconds=10.0)
+    assert watched.until(9, every=1) is None
+    assert watched.until(12, begin=9, every=1) is not None
