@@ -1,7 +1,7 @@
 """An agent that prints nothing while nothing of it uses a processor: it hangs, or waits for what may never come.
 
-A child at work (a build, a test run) is only silence.  Looked at once a minute (more often where the time is short), and only
-when nothing was printed.
+A child at work (a build, a test run) is only silence.  Looked at once a minute, more often where the time is short,
+and only when nothing was printed.
 """
 
 from collections.abc import Callable, Mapping
