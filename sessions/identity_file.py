@@ -9,7 +9,8 @@ from .agents.base import Launch
 from .errors import StoreError
 from .layout import SessionFolder, write_atomic
 from .model import Prompt, Session, Turn
-from .store.store import Recipe, Store
+from .store.queries import Recipe
+from .store.store import Store
 
 FORMAT = 1
 

@@ -8,8 +8,9 @@ from ..agents.base import Launch
 from ..errors import StoreError
 from ..identity_file import Identity
 from ..model import Prompt, Session, Turn
+from .queries import Recipe
 from .rows import USAGE_COLUMNS, dump
-from .store import Recipe, Store
+from .store import Store
 
 _OWN_COLUMNS = ("usage", "stopping", "seen_at", "seen_steps")
 """Fields of a session that are no columns, or not as they are."""

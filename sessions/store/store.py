@@ -1,45 +1,32 @@
-"""The facts of all sessions: what front ends read, and what they write when they ask for something.
+"""What front ends write when they ask for something, beside what they read (:mod:`.queries`).
 
 Each method is one transaction and one decision.  A state changes only by compare-and-set inside it, so that of
 several processes that want the same thing exactly one gets it.
 """
 
 import sqlite3
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 
 from msgspec import Struct, field
 
 from ..agents.base import Launch
 from ..clock import now_ms
 from ..errors import SessionBusyError, StoreError, UnknownSessionError
-from ..model import ENDED, LIVE, Changes, Prompt, Receipt, Session, Status, Turn
-from .database import Database
-from .rows import SELECT_SESSION, dump, launch_from, load, prompt_from, session_from, turn_from
+from ..model import ENDED, Status
+from .queries import OPEN, Queries
+from .rows import dump
 
-_OPEN = ", ".join(f"'{status}'" for status in sorted(LIVE | {Status.QUEUED}))
 _BUSY = (
     "SELECT COUNT(*) FROM turns JOIN sessions ON sessions.id = turns.session"  # noqa: S608
-    f" WHERE sessions.host = ? AND turns.status IN ({_OPEN}) AND (turns.status <> 'queued' OR turns.launches > 0)"
+    f" WHERE sessions.host = ? AND turns.status IN ({OPEN}) AND (turns.status <> 'queued' OR turns.launches > 0)"
     " AND NOT EXISTS (SELECT 1 FROM turns AS asked WHERE asked.asked_by = turns.session"
-    f" AND asked.session <> turns.session AND asked.status IN ({_OPEN}))"
+    f" AND asked.session <> turns.session AND asked.status IN ({OPEN}))"
 )
 _WAITING = (
     "SELECT turns.session, turns.n FROM turns JOIN sessions ON sessions.id = turns.session"
     " JOIN prompts ON prompts.session = turns.session AND prompts.turn = turns.n"
     " WHERE sessions.host = ? AND turns.status = 'queued' AND turns.launches = 0 ORDER BY prompts.id"
 )
-
-_URGENCY = (
-    "CASE WHEN status IN ('waiting', 'failed', 'lost', 'done') AND (seen.at IS NULL OR seen.at < updated_at)"
-    " THEN CASE status WHEN 'waiting' THEN 0 WHEN 'done' THEN 3 ELSE 2 END"
-    " WHEN status = 'waiting' THEN 0 WHEN stuck IS NOT NULL AND status = 'running' THEN 1"
-    f" WHEN status IN ({_OPEN}) THEN 4 ELSE 5 END"
-)
-"""What needs somebody, then what is at work, then the rest."""
-
-RECALLED_CHARACTERS = 10_000
-"""A longer prompt is a document, and nobody goes through documents in a history."""
 
 
 class NewSession(Struct, frozen=True, kw_only=True):
@@ -59,147 +46,8 @@ class NewSession(Struct, frozen=True, kw_only=True):
     parent: str | None = None
 
 
-class Recipe(Struct, frozen=True, kw_only=True):
-    """What a later turn of a session is built from."""
-
-    options: dict[str, object]
-    command: tuple[str, ...]
-    env: dict[str, str | None]
-
-
-class Store:
-    """Queries, and the writes of front ends.  What runners write is in :mod:`.progress`."""
-
-    def __init__(self, path: Path) -> None:
-        self.database = Database(path)
-
-    def close(self) -> None:
-        """Close the connections."""
-        self.database.close()
-
-    def data_version(self) -> tuple[int, int, int]:
-        """Changes when anybody has committed anything; its first part, when the database is another one."""
-        return self.database.data_version()
-
-    def sessions(self, statuses: Iterable[Status] = ()) -> list[Session]:
-        """All sessions, or those in one of these states; newest first."""
-        wanted = tuple(str(status) for status in statuses)
-        where = f" WHERE status IN ({', '.join('?' * len(wanted))})" if wanted else ""
-        rows = self.database.rows(f"{SELECT_SESSION}{where} ORDER BY created_at DESC, sessions.rowid DESC", wanted)
-        return [session_from(row) for row in rows]
-
-    def first(self, limit: int) -> tuple[list[Session], int]:
-        """The sessions in use that somebody should see first, and how many there are: cheap with any number."""
-        rows = self.database.rows(
-            f"{SELECT_SESSION} WHERE archived_at IS NULL"
-            f" ORDER BY pinned_at IS NULL, {_URGENCY}, created_at DESC LIMIT ?",
-            (limit,),
-        )
-        total = self.database.rows("SELECT COUNT(*) AS n FROM sessions WHERE archived_at IS NULL")[0]["n"]
-        return [session_from(row) for row in rows], total
-
-    def session(self, session_id: str) -> Session | None:
-        """The session with exactly this id."""
-        rows = self.database.rows(f"{SELECT_SESSION} WHERE id = ?", (session_id,))
-        return session_from(rows[0]) if rows else None
-
-    def sessions_like(self, prefix: str, limit: int = 10) -> list[Session]:
-        """The sessions whose id begins with this text: a range of the primary key, not a scan."""
-        rows = self.database.rows(
-            f"{SELECT_SESSION} WHERE id >= ? AND id < ? ORDER BY id LIMIT ?",
-            (prefix, prefix + "\U0010ffff", limit),
-        )
-        return [session_from(row) for row in rows]
-
-    def children(self, session_id: str) -> list[Session]:
-        """The sessions whose parent this is, the oldest first."""
-        rows = self.database.rows(f"{SELECT_SESSION} WHERE parent = ? ORDER BY created_at", (session_id,))
-        return [session_from(row) for row in rows]
-
-    def newest(self) -> Session | None:
-        """The session created last."""
-        rows = self.database.rows(f"{SELECT_SESSION} ORDER BY created_at DESC, sessions.rowid DESC LIMIT 1")
-        return session_from(rows[0]) if rows else None
-
-    def changes(self, since: int) -> Changes:
-        """Everything after ``since`` in the change feed."""
-        with self.database.snapshot():
-            rows = self.database.rows(f"{SELECT_SESSION} WHERE sessions.seq > ? ORDER BY sessions.seq", (since,))
-            gone = self.database.rows("SELECT session, seq FROM tombstones WHERE seq > ? ORDER BY seq", (since,))
-        seqs = [row["seq"] for row in rows] + [row["seq"] for row in gone]
-        return Changes(
-            seq=max(seqs, default=since),
-            updated=tuple(session_from(row) for row in rows),
-            removed=tuple(row["session"] for row in gone),
-        )
-
-    def turns(self, session_id: str) -> list[Turn]:
-        """All turns of a session, first to last."""
-        rows = self.database.rows("SELECT * FROM turns WHERE session = ? ORDER BY n", (session_id,))
-        return [turn_from(row) for row in rows]
-
-    def newest_turn(self, session_id: str) -> Turn:
-        """The last turn of a session.
-
-        Raises:
-            UnknownSessionError: the session was deleted meanwhile.
-        """
-        rows = self.database.rows("SELECT * FROM turns WHERE session = ? ORDER BY n DESC LIMIT 1", (session_id,))
-        if not rows:
-            raise UnknownSessionError(f"Session {session_id[:8]} was deleted meanwhile.")
-        return turn_from(rows[0])
-
-    def open_turns(self) -> list[Turn]:
-        """Turns that are queued or live, of all sessions."""
-        states = sorted(str(s) for s in LIVE | {Status.QUEUED})
-        rows = self.database.rows(
-            f"SELECT * FROM turns WHERE status IN ({', '.join('?' * len(states))}) ORDER BY created_at",  # noqa: S608
-            tuple(states),
-        )
-        return [turn_from(row) for row in rows]
-
-    def launch(self, session_id: str, n: int) -> Launch | None:
-        """How a turn is, or was, started."""
-        rows = self.database.rows("SELECT launch FROM turns WHERE session = ? AND n = ?", (session_id, n))
-        return launch_from(rows[0]) if rows else None
-
-    def recipe(self, session_id: str) -> Recipe:
-        """What a later turn is built from.
-
-        Raises:
-            UnknownSessionError: the session was deleted meanwhile.
-        """
-        rows = self.database.rows("SELECT options, command, env FROM sessions WHERE id = ?", (session_id,))
-        if not rows:
-            raise UnknownSessionError(f"Session {session_id} was deleted.")
-        row = rows[0]
-        return Recipe(
-            options=load(row["options"], dict[str, object]) or {},
-            command=load(row["command"], tuple[str, ...]) or (),
-            env=load(row["env"], dict[str, str | None]) or {},
-        )
-
-    def prompts(self, session_id: str) -> list[Prompt]:
-        """Everything that was said to a session, in order."""
-        rows = self.database.rows("SELECT * FROM prompts WHERE session = ? ORDER BY id", (session_id,))
-        return [prompt_from(row) for row in rows]
-
-    def recent_folders(self, limit: int) -> list[str]:
-        """Where sessions were started, the last one first."""
-        rows = self.database.rows(
-            "SELECT cwd FROM sessions GROUP BY cwd ORDER BY MAX(created_at) DESC LIMIT ?", (limit,)
-        )
-        return [row["cwd"] for row in rows]
-
-    def recent_prompts(self, limit: int) -> list[str]:
-        """What people wrote lately, to any agent, the last one first; long documents are left out."""
-        rows = self.database.rows(
-            "SELECT text FROM prompts JOIN sessions ON sessions.id = prompts.session"
-            " WHERE sessions.agent != 'command' AND LENGTH(text) <= ?"
-            " GROUP BY text ORDER BY MAX(prompts.id) DESC LIMIT ?",
-            (RECALLED_CHARACTERS, limit),
-        )
-        return [row["text"] for row in rows]
+class Store(Queries):
+    """The writes of front ends.  What runners write is in :mod:`.progress`."""
 
     def create(self, new: NewSession, prompt: str, launch: Launch, run_id: str) -> None:
         """Record the intent: a session with its first turn queued, before anything is started."""
@@ -341,11 +189,6 @@ class Store:
             raise StoreError("The request was not recorded.")
         return cursor.lastrowid
 
-    def answered(self, request: int) -> Receipt | None:
-        """The receipt of a request, once a runner has carried it out."""
-        rows = self.database.rows("SELECT receipt FROM requests WHERE id = ?", (request,))
-        return load(rows[0]["receipt"], Receipt) if rows else None
-
     def delete(self, session_id: str, turn: int, *, archived: bool = True) -> bool:
         """Remove an ended session's rows; False if a new turn was faster or it is gone.
 
@@ -367,7 +210,7 @@ class Store:
         """Put an ended session out of the way (since when, UTC ms), or back (None); False where it has not ended."""
         with self.database.transaction() as db:
             changed = db.execute(
-                f"UPDATE sessions SET archived_at = ? WHERE id = ? AND status NOT IN ({_OPEN})",  # noqa: S608
+                f"UPDATE sessions SET archived_at = ? WHERE id = ? AND status NOT IN ({OPEN})",  # noqa: S608
                 (at, session_id),
             ).rowcount
         return bool(changed)
@@ -392,14 +235,9 @@ class Store:
         """Put right how many processes an ended session has left, where its runner is not there to do it."""
         with self.database.transaction() as db:
             db.execute(
-                f"UPDATE sessions SET left = ?, left_note = ? WHERE id = ? AND left <> ? AND status NOT IN ({_OPEN})",  # noqa: S608
+                f"UPDATE sessions SET left = ?, left_note = ? WHERE id = ? AND left <> ? AND status NOT IN ({OPEN})",  # noqa: S608
                 (left, note, session_id, left),
             )
-
-    def with_left(self) -> list[Session]:
-        """Ended sessions that are said to have left processes."""
-        rows = self.database.rows(f"{SELECT_SESSION} WHERE sessions.left > 0 AND status NOT IN ({_OPEN})")
-        return [session_from(row) for row in rows]
 
     def mark_seen(self, session_id: str, steps: int | None = None) -> None:
         """Remember that somebody has seen so many steps of the session, or all; at most those that are recorded.

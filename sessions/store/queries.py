@@ -1,0 +1,179 @@
+"""What front ends read of the facts of all sessions: each method is one query, or one snapshot."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from msgspec import Struct
+
+from ..agents.base import Launch
+from ..errors import UnknownSessionError
+from ..model import LIVE, Changes, Prompt, Receipt, Session, Status, Turn
+from .database import Database
+from .rows import SELECT_SESSION, launch_from, load, prompt_from, session_from, turn_from
+
+OPEN = ", ".join(f"'{status}'" for status in sorted(LIVE | {Status.QUEUED}))
+"""States of a turn that has not ended, as SQL."""
+
+_URGENCY = (
+    "CASE WHEN status IN ('waiting', 'failed', 'lost', 'done') AND (seen.at IS NULL OR seen.at < updated_at)"
+    " THEN CASE status WHEN 'waiting' THEN 0 WHEN 'done' THEN 3 ELSE 2 END"
+    " WHEN status = 'waiting' THEN 0 WHEN stuck IS NOT NULL AND status = 'running' THEN 1"
+    f" WHEN status IN ({OPEN}) THEN 4 ELSE 5 END"
+)
+"""What needs somebody, then what is at work, then the rest."""
+
+RECALLED_CHARACTERS = 10_000
+"""A longer prompt is a document, and nobody goes through documents in a history."""
+
+
+class Recipe(Struct, frozen=True, kw_only=True):
+    """What a later turn of a session is built from."""
+
+    options: dict[str, object]
+    command: tuple[str, ...]
+    env: dict[str, str | None]
+
+
+class Queries:
+    """Reads the database at ``path``."""
+
+    def __init__(self, path: Path) -> None:
+        self.database = Database(path)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self.database.close()
+
+    def data_version(self) -> tuple[int, int, int]:
+        """Changes when anybody has committed anything; its first part, when the database is another one."""
+        return self.database.data_version()
+
+    def sessions(self, statuses: Iterable[Status] = ()) -> list[Session]:
+        """All sessions, or those in one of these states; newest first."""
+        wanted = tuple(str(status) for status in statuses)
+        where = f" WHERE status IN ({', '.join('?' * len(wanted))})" if wanted else ""
+        rows = self.database.rows(f"{SELECT_SESSION}{where} ORDER BY created_at DESC, sessions.rowid DESC", wanted)
+        return [session_from(row) for row in rows]
+
+    def first(self, limit: int) -> tuple[list[Session], int]:
+        """The sessions in use that somebody should see first, and how many there are: cheap with any number."""
+        rows = self.database.rows(
+            f"{SELECT_SESSION} WHERE archived_at IS NULL"
+            f" ORDER BY pinned_at IS NULL, {_URGENCY}, created_at DESC LIMIT ?",
+            (limit,),
+        )
+        total = self.database.rows("SELECT COUNT(*) AS n FROM sessions WHERE archived_at IS NULL")[0]["n"]
+        return [session_from(row) for row in rows], total
+
+    def session(self, session_id: str) -> Session | None:
+        """The session with exactly this id."""
+        rows = self.database.rows(f"{SELECT_SESSION} WHERE id = ?", (session_id,))
+        return session_from(rows[0]) if rows else None
+
+    def sessions_like(self, prefix: str, limit: int = 10) -> list[Session]:
+        """The sessions whose id begins with this text: a range of the primary key, not a scan."""
+        rows = self.database.rows(
+            f"{SELECT_SESSION} WHERE id >= ? AND id < ? ORDER BY id LIMIT ?",
+            (prefix, prefix + "\U0010ffff", limit),
+        )
+        return [session_from(row) for row in rows]
+
+    def children(self, session_id: str) -> list[Session]:
+        """The sessions whose parent this is, the oldest first."""
+        rows = self.database.rows(f"{SELECT_SESSION} WHERE parent = ? ORDER BY created_at", (session_id,))
+        return [session_from(row) for row in rows]
+
+    def newest(self) -> Session | None:
+        """The session created last."""
+        rows = self.database.rows(f"{SELECT_SESSION} ORDER BY created_at DESC, sessions.rowid DESC LIMIT 1")
+        return session_from(rows[0]) if rows else None
+
+    def with_left(self) -> list[Session]:
+        """Ended sessions that are said to have left processes."""
+        rows = self.database.rows(f"{SELECT_SESSION} WHERE sessions.left > 0 AND status NOT IN ({OPEN})")
+        return [session_from(row) for row in rows]
+
+    def changes(self, since: int) -> Changes:
+        """Everything after ``since`` in the change feed."""
+        with self.database.snapshot():
+            rows = self.database.rows(f"{SELECT_SESSION} WHERE sessions.seq > ? ORDER BY sessions.seq", (since,))
+            gone = self.database.rows("SELECT session, seq FROM tombstones WHERE seq > ? ORDER BY seq", (since,))
+        seqs = [row["seq"] for row in rows] + [row["seq"] for row in gone]
+        return Changes(
+            seq=max(seqs, default=since),
+            updated=tuple(session_from(row) for row in rows),
+            removed=tuple(row["session"] for row in gone),
+        )
+
+    def turns(self, session_id: str) -> list[Turn]:
+        """All turns of a session, first to last."""
+        rows = self.database.rows("SELECT * FROM turns WHERE session = ? ORDER BY n", (session_id,))
+        return [turn_from(row) for row in rows]
+
+    def newest_turn(self, session_id: str) -> Turn:
+        """The last turn of a session.
+
+        Raises:
+            UnknownSessionError: the session was deleted meanwhile.
+        """
+        rows = self.database.rows("SELECT * FROM turns WHERE session = ? ORDER BY n DESC LIMIT 1", (session_id,))
+        if not rows:
+            raise UnknownSessionError(f"Session {session_id[:8]} was deleted meanwhile.")
+        return turn_from(rows[0])
+
+    def open_turns(self) -> list[Turn]:
+        """Turns that are queued or live, of all sessions."""
+        states = sorted(str(s) for s in LIVE | {Status.QUEUED})
+        rows = self.database.rows(
+            f"SELECT * FROM turns WHERE status IN ({', '.join('?' * len(states))}) ORDER BY created_at",  # noqa: S608
+            tuple(states),
+        )
+        return [turn_from(row) for row in rows]
+
+    def launch(self, session_id: str, n: int) -> Launch | None:
+        """How a turn is, or was, started."""
+        rows = self.database.rows("SELECT launch FROM turns WHERE session = ? AND n = ?", (session_id, n))
+        return launch_from(rows[0]) if rows else None
+
+    def recipe(self, session_id: str) -> Recipe:
+        """What a later turn is built from.
+
+        Raises:
+            UnknownSessionError: the session was deleted meanwhile.
+        """
+        rows = self.database.rows("SELECT options, command, env FROM sessions WHERE id = ?", (session_id,))
+        if not rows:
+            raise UnknownSessionError(f"Session {session_id} was deleted.")
+        row = rows[0]
+        return Recipe(
+            options=load(row["options"], dict[str, object]) or {},
+            command=load(row["command"], tuple[str, ...]) or (),
+            env=load(row["env"], dict[str, str | None]) or {},
+        )
+
+    def prompts(self, session_id: str) -> list[Prompt]:
+        """Everything that was said to a session, in order."""
+        rows = self.database.rows("SELECT * FROM prompts WHERE session = ? ORDER BY id", (session_id,))
+        return [prompt_from(row) for row in rows]
+
+    def answered(self, request: int) -> Receipt | None:
+        """The receipt of a request, once a runner has carried it out."""
+        rows = self.database.rows("SELECT receipt FROM requests WHERE id = ?", (request,))
+        return load(rows[0]["receipt"], Receipt) if rows else None
+
+    def recent_folders(self, limit: int) -> list[str]:
+        """Where sessions were started, the last one first."""
+        rows = self.database.rows(
+            "SELECT cwd FROM sessions GROUP BY cwd ORDER BY MAX(created_at) DESC LIMIT ?", (limit,)
+        )
+        return [row["cwd"] for row in rows]
+
+    def recent_prompts(self, limit: int) -> list[str]:
+        """What people wrote lately, to any agent, the last one first; long documents are left out."""
+        rows = self.database.rows(
+            "SELECT text FROM prompts JOIN sessions ON sessions.id = prompts.session"
+            " WHERE sessions.agent != 'command' AND LENGTH(text) <= ?"
+            " GROUP BY text ORDER BY MAX(prompts.id) DESC LIMIT ?",
+            (RECALLED_CHARACTERS, limit),
+        )
+        return [row["text"] for row in rows]
