@@ -5,36 +5,17 @@
 
 import os
 import statistics
-import sys
 import tempfile
 import time
 from pathlib import Path
 
+from first_paint import BARE, DASHBOARD, first_paint
 from measure import all_at_once, table
 from terminal import Terminal
 
 from agentdash.sessions.manager import SessionManager
 
-DASHBOARD = [sys.executable, "-m", "agentdash"]
-BARE = """
-from textual.app import App
-from textual.widgets import Static
-class Bare(App):
-    def compose(self):
-        yield Static("ready")
-Bare().run(mouse=False)
-"""
 STARTS, APPENDS, IDLE_SECONDS = 9, 15, 10
-
-
-def first_paint(argv: list[str], text: str) -> float:
-    """Milliseconds from the start of the process to its first text."""
-    began = time.perf_counter()
-    terminal = Terminal(argv)
-    try:
-        return (terminal.until(text) - began) * 1000
-    finally:
-        terminal.close()
 
 
 def start_up(manager: SessionManager) -> None:
@@ -43,7 +24,7 @@ def start_up(manager: SessionManager) -> None:
     manager.wait([s.id for s in manager.sessions()], timeout=60)
     bare, ours = [], []
     for _ in range(STARTS):
-        bare.append(first_paint([sys.executable, "-c", BARE], "ready"))
+        bare.append(first_paint(BARE, "ready"))
         ours.append(first_paint(DASHBOARD, "session number 9"))
     a, b = statistics.median(bare), statistics.median(ours)
     table(

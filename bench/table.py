@@ -7,12 +7,12 @@ import os
 import random
 import sqlite3
 import statistics
-import sys
 import tempfile
 import time
 from pathlib import Path
 
 from data_table import beside
+from first_paint import BARE, DASHBOARD, first_paint
 from many_sessions import fill
 from measure import memory, table
 from terminal import Terminal
@@ -20,15 +20,6 @@ from terminal import Terminal
 COUNTS = (100, 1_000, 10_000)
 STARTS, CHANGES, KEYS = 7, 15, 9
 STREAM_SECONDS, A_SECOND = 10, 50
-DASHBOARD = [sys.executable, "-m", "agentdash"]
-BARE = """
-from textual.app import App
-from textual.widgets import Static
-class Bare(App):
-    def compose(self):
-        yield Static("ready")
-Bare().run(mouse=False)
-"""
 
 
 class Writer:
@@ -48,16 +39,6 @@ class Writer:
 
     def close(self) -> None:
         self._database.close()
-
-
-def started(argv: list[str], text: str) -> float:
-    """Milliseconds from the start of a process to a text on the screen."""
-    began = time.perf_counter()
-    terminal = Terminal(argv)
-    try:
-        return (terminal.until(text) - began) * 1000
-    finally:
-        terminal.close()
 
 
 def key(terminal: Terminal, keys: str) -> float:
@@ -96,7 +77,7 @@ def measure(home: Path, count: int) -> list[object]:
     writer, visible = Writer(home), ids[0]
     writer.wait(visible)  # so it stands in the first row
     writer.say(visible, "the first one")
-    starts = [started(DASHBOARD, "the first one") for _ in range(STARTS)]
+    starts = [first_paint(DASHBOARD, "the first one") for _ in range(STARTS)]
     terminal = Terminal(DASHBOARD)
     try:
         terminal.until("the first one")
@@ -132,7 +113,7 @@ def idle(terminal: Terminal) -> tuple[float, int]:
 
 
 def main() -> None:
-    bare = statistics.median(started([sys.executable, "-c", BARE], "ready") for _ in range(STARTS))
+    bare = statistics.median(first_paint(BARE, "ready") for _ in range(STARTS))
     with tempfile.TemporaryDirectory() as scratch:
         rows = [measure(Path(scratch) / str(count), count) for count in COUNTS]
     head = [

@@ -54,37 +54,19 @@ class Setting(Struct, frozen=True, kw_only=True):
         return ENVIRONMENT if self in VARIABLES else dotted(self.path[:-1])
 
 
-VARIABLES = (
-    Setting(
-        path=("AGENTDASH_CONFIG",), kind="path", default_words="config.toml in the platform's folder for settings",
-        description="The file of the settings.",
-    ),
-    Setting(
-        path=("AGENTDASH_PROFILE",), kind="name", default_words="none",
-        description="The profile that is laid over the other settings; --profile wins.",
-    ),
-    Setting(
-        path=("AGENTDASH_HOME",), kind="path", default_words="the platform's folder for state",
-        description="Where the sessions are kept.",
-    ),
-    Setting(
-        path=("AGENTDASH_ASCII",), kind="anything", default_words="characters as the terminal knows them",
-        description="Draw with ASCII characters alone.",
-    ),
-    Setting(
-        path=("AGENTDASH_DEBUG",), kind="anything", default_words="errors are one line",
-        description="Print the traceback of an unexpected error.",
-    ),
-    Setting(
-        path=("NO_COLOR",), kind="anything", default_words="colours at a terminal",
-        description="Print without colours.",
-    ),
-    Setting(
-        path=("VISUAL",), kind="command", default_words="EDITOR, else one that is installed",
-        description="The editor for settings and steps.",
-    ),
-    Setting(path=("PAGER",), kind="command", default_words="less", description="What shows long texts."),
-)  # fmt: skip
+VARIABLES = tuple(
+    Setting(path=(name,), kind=kind, default_words=default, description=description)
+    for name, kind, default, description in (
+        ("AGENTDASH_CONFIG", "path", "config.toml in the platform's folder for settings", "The file of the settings."),
+        ("AGENTDASH_PROFILE", "name", "none", "The profile that is laid over the other settings; --profile wins."),
+        ("AGENTDASH_HOME", "path", "the platform's folder for state", "Where the sessions are kept."),
+        ("AGENTDASH_ASCII", "anything", "characters as the terminal knows them", "Draw with ASCII characters alone."),
+        ("AGENTDASH_DEBUG", "anything", "errors are one line", "Print the traceback of an unexpected error."),
+        ("NO_COLOR", "anything", "colours at a terminal", "Print without colours."),
+        ("VISUAL", "command", "EDITOR, else one that is installed", "The editor for settings and steps."),
+        ("PAGER", "command", "less", "What shows long texts."),
+    )
+)
 """What the environment decides."""
 
 
