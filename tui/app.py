@@ -32,7 +32,7 @@ from .keymap import keymap as keymap_of
 from .messages import SessionsChanged, SettingsRead
 from .notifying import Notifier
 from .operations import Operations
-from .palette import offered
+from .palette import Palette, offered
 from .read_only import LookingManager
 from .remembered import Memory
 from .requests import Requests
@@ -40,6 +40,7 @@ from .sayings import Tour
 from .screens.main import MainScreen
 from .screens.session_screen import SessionScreen
 from .screens.watch import WatchScreen
+from .terminal import hung_up
 from .themes import THEMES, after
 from .type_ahead import KeysInOrder
 
@@ -148,6 +149,11 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         if isinstance(screen, SessionScreen):
             yield from offered(screen, self.keymap)
 
+    def action_command_palette(self) -> None:
+        """The palette, once."""
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette())
+
     def action_help_quit(self) -> None:
         """Ctrl+C: once says how, twice quits."""
         if monotonic() - self._interrupted_at < TWICE_SECONDS:
@@ -219,6 +225,8 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
                     screen.turn_files_grew(change.turn_files, sweep=change.sweep)
             if change.sweep and not self._looks:
                 self._settle()
+            if change.sweep and not self.is_headless and hung_up():
+                self.exit()
 
     @work
     async def _catch_up(self) -> None:
@@ -290,11 +298,12 @@ def run_dashboard(
     try:
         app.run(mouse=False)
     finally:
-        # Textual switches off only what it switched on.
-        if app.mouse:
-            sys.stderr.write(mouse.OFF)
-        app.notifier.end(sys.stderr.write)
-        sys.stderr.flush()
+        with suppress(OSError):  # the terminal may be gone
+            # Textual switches off only what it switched on.
+            if app.mouse:
+                sys.stderr.write(mouse.OFF)
+            app.notifier.end(sys.stderr.write)
+            sys.stderr.flush()
     return app.return_code or 0
 
 

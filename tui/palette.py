@@ -3,13 +3,27 @@
 from collections.abc import Iterator
 from functools import partial
 from inspect import isawaitable
+from typing import Any
 
 from textual.app import SystemCommand
+from textual.command import CommandPalette
+from textual.worker import Worker
 
 from .actions import ACTIONS, TABLE_ACTIONS, VIEWER_ACTIONS
 from .command_line import Command
 from .keymap import Keymap
 from .screens.session_screen import SessionScreen
+
+
+class Palette(CommandPalette):
+    """Textual's own; a search that its closing has overtaken (8.2: its list is gone) ends, and not the dashboard."""
+
+    def __init__(self) -> None:
+        super().__init__(id="--command-palette")  # by which Textual knows that it is open
+
+    def run_worker(self, *args: Any, **options: Any) -> Worker[Any]:
+        """Search."""
+        return super().run_worker(*args, **(options | {"exit_on_error": False}))
 
 
 def offered(screen: SessionScreen, keymap: Keymap) -> Iterator[SystemCommand]:

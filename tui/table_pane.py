@@ -250,7 +250,8 @@ class TablePane(Vertical):
     @on(Input.Submitted, "#filter")
     def _entered(self, event: Input.Submitted) -> None:
         event.stop()
-        if self._settle(event.value):
+        # Escape may have been faster, and then nothing is asked any more.
+        if self.has_class("-asking") and self._settle(event.value):
             self.screen.set_focus(self.table)
 
     @on(Input.Blurred, "#filter")

@@ -23,12 +23,12 @@ _TAKE_TERMINAL = "import os, sys; os.close(os.open(os.ttyname(0), os.O_RDWR)); o
 class Outer:
     """A terminal of which nothing is known but what is written to it."""
 
-    def __init__(self, argv, **env):
+    def __init__(self, argv, *, controlling=True, **env):
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", 45, 160, 0, 0))
         self._received = b""
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _TAKE_TERMINAL, *argv], stdin=slave, stdout=slave, stderr=slave,
+            [*((sys.executable, "-c", _TAKE_TERMINAL) if controlling else ()), *argv], stdin=slave, stdout=slave, stderr=slave,
             env=os.environ | env, start_new_session=True,
         )  # fmt: skip
         os.close(slave)
@@ -44,22 +44,31 @@ class Outer:
     def type(self, keys):
         os.write(self._master, keys)
 
-    def close(self):
-        """Pull the plug; a second time does nothing."""
-        if self._process.poll() is None:
-            self._process.kill()
-            self._process.wait()
+    @property
+    def exit_code(self):
+        """None while the program runs."""
+        return self._process.poll()
+
+    def pull_plug(self):
+        """The terminal is gone; a second time does nothing."""
         with contextlib.suppress(OSError):
             os.close(self._master)
         self._master = -1
+
+    def close(self):
+        """End the program too."""
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+        self.pull_plug()
 
 
 @pytest.fixture
 def open_outer():
     opened = []
 
-    def start(argv, **env):
-        opened.append(Outer(argv, **env))
+    def start(argv, **options):
+        opened.append(Outer(argv, **options))
         return opened[-1]
 
     yield start

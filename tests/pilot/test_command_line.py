@@ -4,6 +4,7 @@ from textual.events import Key
 from textual.widgets import Input
 
 from agentdash.tui.actions import TABLE_ACTIONS, VIEWER_ACTIONS
+from agentdash.tui.palette import Palette
 from agentdash.tui.screens.command import CommandScreen
 from agentdash.tui.screens.confirm import ConfirmScreen
 from agentdash.tui.screens.save import SaveScreen
@@ -154,6 +155,23 @@ async def test_the_palette_offers_what_the_table_and_the_viewer_can_do(dashboard
         await d.shows("steps: save (s)")
         await d.press("enter")
         await d.screen(SaveScreen)
+
+
+async def test_a_palette_that_is_closed_while_it_begins_to_search_ends_nothing(dashboard, monkeypatch):
+    begun = []
+
+    async def overtaken(self, _):
+        begun.append(self)
+        yield self.query_one("#list-that-is-gone")
+
+    monkeypatch.setattr(Palette, "_search_for", overtaken)
+    async with dashboard() as d:
+        await d.press("ctrl+p", "x")
+        await d.until(lambda: begun)
+        await d.press("escape")
+        await d.until(lambda: d.app.screen is d.main)
+        await d.select("done0001")
+        await d.shows("fix the flaky")
 
 
 async def test_every_action_of_the_panes_is_in_the_palette(dashboard):

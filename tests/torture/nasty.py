@@ -220,10 +220,11 @@ def be_codex(book, dice, thread, prompt):
 def be_flood(book, dice, token, begin, go, *, patient):
     """Print until the disk is full, and know to the byte what was taken; begins when all are there.
 
-    A patient one goes on once there is room again; the other one ends while the disk is full.
+    A patient one goes on once there is room again; the other one ends while the disk is full.  Who is sent once more
+    when there is room finds it over: filling the disk again would leave none for the others.
     """
     book.write("prompt", token=token)
-    written, number, told = 0, 0, False
+    written, number, told = 0, 0, os.path.exists(go)  # noqa: PTH110 - pathlib is too slow to import here
     while not os.path.exists(begin):  # noqa: PTH110 - pathlib is too slow to import here
         time.sleep(0.05)
     while not (told and (not patient or os.path.exists(go))):  # noqa: PTH110 - as above

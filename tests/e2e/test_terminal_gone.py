@@ -1,0 +1,41 @@
+"""A terminal that goes away takes the dashboard with it, and nothing else: no orphan, no complaint."""
+
+import sys
+
+import pytest
+
+DASHBOARD = [sys.executable, "-m", "agentdash"]
+
+
+@pytest.fixture
+def silent(manager):
+    """A session that runs on."""
+    session = manager.run(["sleep", "600"], title="the long build")
+    manager.started(session.id)
+    yield session
+    manager.stop(session.id)
+
+
+@pytest.mark.parametrize("controlling", [True, False])
+def test_a_dashboard_ends_with_its_terminal(open_outer, manager, silent, wait_until, controlling):
+    outer = open_outer(DASHBOARD, controlling=controlling)
+    wait_until(lambda: b"the long build" in outer.received, what="the table")
+    outer.pull_plug()
+    wait_until(lambda: outer.exit_code is not None, what="its end")
+    assert outer.exit_code == 0
+    assert not (manager.home / "cli.log").exists()
+    assert manager.get(silent.id).status == "running"
+
+
+def test_a_dashboard_ends_with_a_terminal_that_took_nothing_more(open_outer, manager, silent, wait_until):
+    outer = open_outer(DASHBOARD)
+    wait_until(lambda: b"the long build" in outer.received, what="the table")
+    # Far more than a terminal and the dashboard's own queue hold, and nobody reads it.
+    for number in range(60):
+        manager.rename(silent.id, f"{number:03} " + "\u4e00" * 90)
+        outer.type(b"?\x1b")
+    outer.pull_plug()
+    wait_until(lambda: outer.exit_code is not None, what="its end")
+    assert outer.exit_code == 0
+    assert not (manager.home / "cli.log").exists()
+    assert manager.get(silent.id).status == "running"
