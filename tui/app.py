@@ -223,7 +223,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             if change.turn_files or change.sweep:
                 for screen in self._session_screens():
                     screen.turn_files_grew(change.turn_files, sweep=change.sweep)
-            if change.sweep and not self._looks:
+            if change.sweep and not self._looks and self.feed.unsettled:
                 self._settle()
             if change.sweep and not self.is_headless and hung_up():
                 self.exit()

@@ -36,8 +36,14 @@ class Feed:
         self._updated: dict[str, Session] = {}
         self._removed: set[str] = set()
         self._known: set[str] = set()
+        self._unsettled: set[str] = set()
         self._told_at = 0.0
         self._due = False
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether any session has processes, or should have: what a runner's death concerns."""
+        return bool(self._unsettled)
 
     def prime(self, first: Sequence[Session] | None = None) -> None:
         """Begin with what fills the first screen, or with everything, before there is a screen.
@@ -69,8 +75,11 @@ class Feed:
             self._updated.clear()
             self._removed |= self._known
             self._known.clear()
+            self._unsettled.clear()
         self._known |= {session.id for session in found.updated}
         self._known -= set(found.removed)
+        self._unsettled -= {*found.removed, *(session.id for session in found.updated)}
+        self._unsettled |= {session.id for session in found.updated if session.left or not session.status.ended}
         for session in found.updated:
             self._updated[session.id] = session
             self._removed.discard(session.id)

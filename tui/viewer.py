@@ -114,9 +114,17 @@ class Viewer(StepActions):
         """Whether the newest step is shown."""
         return self.steps.following
 
+    @property
+    def _over(self) -> bool:
+        """Whether all is read of turns that have ended: the next one is told by the session's row."""
+        growth = self.growth
+        if self._shown is not self._following or growth is None or growth.ahead or growth.trouble is not None:
+            return False
+        return all(turn.status.ended for turn in growth.turns)
+
     def on_mount(self) -> None:
-        """What runs shows its age."""
-        self.set_interval(1.0, self._tick)
+        """What runs shows its age; what is over needs no clock."""
+        self._ages = self.set_interval(1.0, self._tick, pause=True)
 
     def on_resize(self) -> None:
         """The counts are made for a width."""
@@ -141,7 +149,7 @@ class Viewer(StepActions):
 
     def turn_files_grew(self, turn_files: frozenset[str], *, sweep: bool) -> None:
         """Read on, if the open session is concerned."""
-        if self._following is not None and (sweep or self._following.grew(turn_files)):
+        if self._following is not None and (self._following.grew(turn_files) or (sweep and not self._over)):
             self.read_on()
 
     def read_on(self) -> None:
@@ -178,6 +186,7 @@ class Viewer(StepActions):
         if not opened and growth == self.growth:
             return  # nothing is new
         self.growth, self._view = growth, growth.view
+        (self._ages.pause if self._over else self._ages.resume)()
         notes = {turn.n: sayings.turn_words(turn) for turn in growth.turns}
         self.steps.show(growth.view, growth.changed, turn_notes=notes)
         self._recall(following.session_id)

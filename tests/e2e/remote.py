@@ -28,8 +28,8 @@ class Outer:
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", 45, 160, 0, 0))
         self._received = b""
         self._process = subprocess.Popen(
-            [*((sys.executable, "-c", _TAKE_TERMINAL) if controlling else ()), *argv], stdin=slave, stdout=slave, stderr=slave,
-            env=os.environ | env, start_new_session=True,
+            [*([sys.executable, "-c", _TAKE_TERMINAL] if controlling else []), *argv],
+            stdin=slave, stdout=slave, stderr=slave, env=os.environ | env, start_new_session=True,
         )  # fmt: skip
         os.close(slave)
 
