@@ -263,18 +263,23 @@ def _can_stop(session: Session) -> bool:
     return not session.status.ended or session.left > 0 or session.status is Status.LOST
 
 
+def can_retry(session: Session) -> bool:
+    """Whether its last prompt can be sent again."""
+    return session.status in (Status.FAILED, Status.STOPPED, Status.LOST)
+
+
 _WHEN: dict[str, Callable[[Session], bool]] = {
     "stop": _can_stop,
     "kill": _can_stop,
     "new_like": lambda session: session.agent != "command",
     "archive": lambda session: session.status.ended,
-    "retry": lambda session: session.status in (Status.FAILED, Status.STOPPED, Status.LOST),
+    "retry": can_retry,
 }
 """What an action asks of the selected session; the others take any."""
 
 
-BULK = frozenset({"stop", "kill", "delete", "archive", "pin", "write_prompt"})
-"""What is done to the marked sessions, where any are."""
+BULK = frozenset({"stop", "kill", "retry", "delete", "archive", "pin", "write_prompt"})
+"""What is done to the marked sessions, where any are, or to a whole group."""
 
 
 def possible(action_id: str, session: Session | None, *, read_only: bool = False) -> bool:

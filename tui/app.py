@@ -18,8 +18,10 @@ from textual.screen import Screen
 from ..sessions import watch
 from ..sessions.clock import monotonic, now_ms
 from ..sessions.config import Config, DashboardSettings
+from ..sessions.layout import Layout
 from ..sessions.manager import SessionManager
 from ..sessions.model import Session
+from ..sessions.notices.claims import Claims
 from ..sessions.notices.settings import NotifySettings
 from ..widgets import signs
 from ..widgets.paint import VARIABLES
@@ -95,6 +97,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             reading=self._reading,
             write=self._write,
             later=self.set_timer,
+            claims=Claims(Layout(manager.home).told, {} if look.read_only else os.environ),
             only={session.id for session in watched} or None,
             plain_ascii=plain_ascii,
         )
@@ -196,6 +199,8 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         if keymap != self.keymap:
             self.keymap = self._operations.keymap = keymap
             self.set_keymap(keymap.for_textual())
+            for screen in self._session_screens():
+                screen.keys_changed()
 
     def _paint_anew(self) -> None:
         with suppress(ScreenStackError):  # it may have been ended meanwhile

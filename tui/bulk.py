@@ -11,6 +11,7 @@ from ..sessions.text import clean
 from ..widgets import words
 from ..widgets.signs import Signs
 from . import sayings
+from .actions import can_retry
 from .requests import Requests
 from .screens.confirm import ConfirmScreen
 from .type_ahead import KeysInOrder
@@ -20,7 +21,7 @@ LISTED = 50
 
 
 class Bulk:
-    """Stops, deletes, archives and prompts the marked sessions; one that cannot be is told, the others go on."""
+    """Stops, retries, deletes, archives and prompts several sessions; one that cannot be is told, the others go on."""
 
     def __init__(self, app: KeysInOrder[Any], manager: SessionManager, requests: Requests, signs: Signs) -> None:
         self._app = app
@@ -40,6 +41,16 @@ class Bulk:
         receipts = await self._requests.ask(partial(self._manager.stop_all, ids, now=now))
         self._requests.tell(_stopped(receipts or []))
         return True
+
+    async def retry(self, sessions: Sequence[Session]) -> bool:
+        """The last prompt of each once more, after a question; whether one of them has it."""
+        ended = [session for session in sessions if can_retry(session)]
+        if not ended:
+            self._requests.tell("None of them failed, was stopped or was lost.")
+            return False
+        if not await self._confirmed("Retry", ended, "Each of them gets its last prompt again."):
+            return False
+        return bool(await self._each(ended, self._manager.retry, "tried again"))
 
     async def delete(self, sessions: Sequence[Session]) -> list[str]:
         """Move them to the trash after a question; the ids of those that went there."""

@@ -33,7 +33,7 @@ class Detail(Vertical):
         *,
         clock: Callable[[], int],
         hint: str = "",
-        follow_key: str = "F",
+        follow_key: Callable[[], str] = lambda: "F",
         id: str = "detail",  # noqa: A002
     ) -> None:
         super().__init__(id=id)
@@ -73,5 +73,5 @@ class Detail(Vertical):
             self.headline.say("")
         else:
             self.headline.say(
-                sayings.headline(session, width, following=self.viewer.following, follow_key=self._follow_key)
+                sayings.headline(session, width, following=self.viewer.following, follow_key=self._follow_key())
             )

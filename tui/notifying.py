@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from ..sessions.model import Changes
 from ..sessions.notices import sequences
+from ..sessions.notices.claims import Claims
 from ..sessions.notices.detect import has_title, way
 from ..sessions.notices.settings import NotifySettings
 from ..sessions.notices.transitions import Notice, Watcher, merged
@@ -26,6 +27,7 @@ class Notifier:
         reading: ids of the sessions whose steps somebody reads now.
         write: puts text on the terminal.
         later: calls something once, after so many seconds.
+        claims: says which of several front ends in one terminal tells something.
         only: ids of the sessions that matter; None where all do.
     """
 
@@ -38,6 +40,7 @@ class Notifier:
         reading: Callable[[], Collection[str]],
         write: Callable[[str], object],
         later: Callable[[float, Callable[[], object]], object],
+        claims: Claims,
         only: Collection[str] | None = None,
         plain_ascii: bool = False,
     ) -> None:
@@ -49,6 +52,7 @@ class Notifier:
         self._reading = reading
         self._write = write
         self._later = later
+        self._claims = claims
         self._only = only
         self._between = ", " if plain_ascii else " · "
         self._watcher: Watcher | None = None
@@ -108,8 +112,8 @@ class Notifier:
         pending, self._pending = self._pending, []
         reading = self._reading()
         news = [notice for notice in pending if notice.session not in reading and self._stands(notice)]
-        if news and self._way is not None:
-            self._write(self._way.sequence(*merged(news)))
+        if self._way is not None and (ours := [notice for notice in news if self._claims.take(notice)]):
+            self._write(self._way.sequence(*merged(ours)))
 
     def _stands(self, notice: Notice) -> bool:
         """Whether nobody has dealt with it; who shows only some sessions marks them as seen, looked at or not."""

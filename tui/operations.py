@@ -126,9 +126,11 @@ class Operations:
             self._requests.complain(reason)
         return reason is None
 
-    async def retry(self, session: Session) -> bool:
-        """The last prompt once more; whether it is on its way."""
-        return await self._requests.ask(self._manager.retry, session.id) is not None
+    async def retry_chosen(self, sessions: Sequence[Session]) -> bool:
+        """The last prompt once more, to several after a question; whether one is on its way."""
+        if len(sessions) > 1:
+            return await self.bulk.retry(sessions)
+        return bool(sessions) and await self._requests.ask(self._manager.retry, sessions[0].id) is not None
 
     async def stop_chosen(self, sessions: Sequence[Session], *, now: bool = False) -> None:
         """Stop one with its own dialogs, several with one question."""

@@ -135,9 +135,10 @@ def why_not(action: str, session: Session | None, *, read_only: bool) -> str:
     return f'"{title(session)}": {_WHY_NOT.get(action, f"it is {session.status}")}.'
 
 
-def target_of_several(sessions: Sequence[Session]) -> str:
-    """What sending a prompt will do while sessions are marked."""
-    return f"goes to {len(sessions)} marked sessions, after a question"
+def target_of_several(sessions: Sequence[Session], *, marked: bool) -> str:
+    """What sending a prompt will do while sessions are marked, or a group is selected."""
+    which = "marked sessions" if marked else "sessions of the group"
+    return f"goes to {len(sessions)} {which}, after a question"
 
 
 def target(session: Session | None, default_agent: str, cwd: str, *, installed: bool = True, new_key: str = "n") -> str:

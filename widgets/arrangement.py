@@ -39,8 +39,10 @@ class Heading(Struct, frozen=True):
     """The line above the sessions of one folder or agent."""
 
     name: str
-    sessions: int
+    sessions: tuple[str, ...]
+    """Their ids, folded away or not."""
     attention: int
+    """How many of them need somebody."""
     folded: bool
 
 
@@ -158,7 +160,7 @@ def _groups(ordered: Iterable[Session], name: Callable[[Session], str], folded: 
     for label in sorted(groups):
         members, key = groups[label], heading_key(label)
         closed = key in folded
-        heading = Heading(label, len(members), sum(map(needs_somebody, members)), closed)
+        heading = Heading(label, tuple(one.id for one in members), sum(map(needs_somebody, members)), closed)
         yield Row(key, heading=heading, folds=True)
         if not closed:
             yield from (Row(session.id, session.id, parent=key) for session in members)

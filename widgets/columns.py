@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from msgspec import Struct, field, structs
 
-from ..sessions.attention import SILENT_MS as _SILENT_MS
+from ..sessions.attention import SILENT_MS
 from ..sessions.model import Load, Session, Status, Stopping
 from ..sessions.text import cell_width, cut, cut_left, one_line, pad
 from . import words
@@ -34,9 +34,6 @@ TOGETHER_MS = 600_000
 """Ages from here on are a minute late at worst: many rows at once are one frame for the terminal."""
 
 _MINUTE_MS = 60_000
-
-SILENT_MS = _SILENT_MS
-"""A running agent that printed nothing for so long is worth a second line."""
 
 Cell = tuple[str, str]
 """Padded text and the role of its colour."""

@@ -31,6 +31,12 @@ class Marks:
         if self._chosen.pop(session_id, self) is self:
             self._chosen[session_id] = None
 
+    def toggle_all(self, session_ids: Sequence[str]) -> None:
+        """Mark them; where all of them are, take their marks away."""
+        missing = [session_id for session_id in session_ids if session_id not in self._chosen]
+        for session_id in missing or session_ids:
+            self.toggle(session_id)
+
     def mark(self, session_ids: Iterable[str]) -> None:
         """Mark these too."""
         self._chosen |= dict.fromkeys(session_ids)

@@ -72,7 +72,7 @@ class RowPainting:
 
 def heading_cell(heading: Heading, width: int) -> Cell:
     """The line above a group: its name, how many it has, and how many of them need somebody."""
-    counted = [words.count(heading.sessions, "session")]
+    counted = [words.count(len(heading.sessions), "session")]
     counted += [words.count(heading.attention, "needs you", "need you")] if heading.attention else []
     tail = f"  {' · '.join(counted)}"
     mark = "▸" if heading.folded else "▾"

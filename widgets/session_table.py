@@ -109,6 +109,13 @@ class SessionTable(DrawnRows):
         """The session under the cursor, as it is now."""
         return self._rows.get(self._cursor)
 
+    @property
+    def group(self) -> list[Session]:
+        """The sessions of the group whose heading is under the cursor, folded away or not."""
+        position = self._rows.position(self._cursor)
+        heading = self._rows.row(position).heading if position is not None else None
+        return [one for one in map(self._rows.get, heading.sessions) if one is not None] if heading else []
+
     def session(self, session_id: str) -> Session | None:
         """A session of the table, as it is now."""
         return self._rows.get(session_id)
@@ -188,11 +195,14 @@ class SessionTable(DrawnRows):
             self._move_to(len(self._rows) - 1 if last else 0)
 
     def action_mark(self) -> None:
-        """Mark the selected session or take the mark away, and go on to the next one."""
+        """Mark what is selected, a session or a group, or take the marks away, and go on to the next one."""
         if (session := self.selected) is not None:
             self._marks.toggle(session.id)
             self._marks_changed()
             self.action_move(1)
+        elif group := self.group:
+            self._marks.toggle_all([session.id for session in group])
+            self._marks_changed()
 
     def action_mark_range(self) -> None:
         """Begin to mark from here on, or end that."""

@@ -25,9 +25,9 @@ _MEMBERS = {
     Status.RUNNING: "running",
     Status.FINISHING: "running",
     Status.QUEUED: "queued",
-    Status.FAILED: "failed",
-    Status.LOST: "failed",
 }
+_ENDED = {Status.DONE: "new", Status.FAILED: "failed", Status.LOST: "failed"}
+"""What an end counts as until somebody has seen it."""
 
 
 class Tally:
@@ -97,6 +97,6 @@ def _sums(tally: Tally) -> str:
 def _group(session: Session) -> str:
     if session.stuck and session.status is Status.RUNNING:
         return "stuck"
-    if session.status is Status.DONE:
-        return "new" if session.attention else "seen"
+    if session.status in _ENDED:
+        return _ENDED[session.status] if session.attention else "seen"
     return _MEMBERS.get(session.status, "seen")

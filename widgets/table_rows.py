@@ -6,9 +6,10 @@ from operator import lt
 
 from msgspec import Struct
 
+from ..sessions.attention import SILENT_MS
 from ..sessions.model import Session, Status
 from .arrangement import Arrangement, Grouping, Key, Row, membership, rows_of, sort_key
-from .columns import SILENT_MS, note
+from .columns import note
 from .words import place
 
 LOOK_AGAIN_MS = 10_000

@@ -27,6 +27,8 @@ class Notice(Struct, frozen=True, kw_only=True):
     session: str
     title: str
     body: str
+    episode: str
+    """Tells it from what was told of the same session before; the same to everybody who hears of it."""
 
 
 def worth_telling(before: Session | None, after: Session) -> Event | None:
@@ -84,10 +86,11 @@ class Watcher:
 def _notice(event: Event, session: Session) -> Notice:
     title = one_line(session.title or session.task) or session.agent
     if event == "stuck":
-        word, why = "stuck", session.stuck
+        word, why, at = "stuck", session.stuck, session.stuck_at
     else:
         word, why = str(session.status), session.reason or (session.last_message if event == "done" else None)
-    return Notice(event=event, session=session.id, title=title, body=_phrase(word, why))
+        at = session.last_sign_at
+    return Notice(event=event, session=session.id, title=title, body=_phrase(word, why), episode=f"{session.turn} {at}")
 
 
 def _phrase(word: str, why: str | None) -> str:

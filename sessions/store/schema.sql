@@ -59,6 +59,8 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_seq ON sessions (seq);
 CREATE INDEX sessions_created ON sessions (created_at);
 CREATE INDEX sessions_status ON sessions (status);
+CREATE INDEX sessions_parent ON sessions (parent) WHERE parent IS NOT NULL;
+CREATE INDEX sessions_left ON sessions (left) WHERE left > 0;
 
 CREATE TABLE turns (
     session       TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,

@@ -2,19 +2,16 @@
 
 import contextlib
 import fcntl
-import getpass
 import os
 import pty
 import select
-import shutil
-import socket
 import struct
 import subprocess
 import sys
 import termios
-from pathlib import Path
 
 import pytest
+from ssh_server import ssh_server
 
 _TAKE_TERMINAL = "import os, sys; os.close(os.open(os.ttyname(0), os.O_RDWR)); os.execvp(sys.argv[1], sys.argv[1:])"
 """The first process of a session that opens a terminal has it as its own."""
@@ -77,47 +74,9 @@ def open_outer():
 
 
 @pytest.fixture
-def ssh(require_tool, tmp_path, wait_until):
-    """The argv of a shell on the other side of a real SSH server on this machine, with keys of its own."""
-    sshd, client = require_tool("sshd"), require_tool("ssh")
-    for name in ("host_key", "key"):
-        subprocess.run(
-            [require_tool("ssh-keygen"), "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / name)], check=True
-        )
-    shutil.copy(tmp_path / "key.pub", tmp_path / "authorized")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    (tmp_path / "sshd_config").write_text(
-        f"ListenAddress 127.0.0.1\nPort {port}\nHostKey {tmp_path}/host_key\nAuthorizedKeysFile {tmp_path}/authorized\n"
-        f"PidFile {tmp_path}/sshd.pid\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\n"
-    )
-    with _separation_folder():
-        server = subprocess.Popen(
-            [sshd, "-D", "-e", "-f", str(tmp_path / "sshd_config")], stderr=(tmp_path / "sshd.log").open("w")
-        )
-        try:
-            wait_until(lambda: (tmp_path / "sshd.pid").exists() or server.poll() is not None, what="the server")
-            assert server.poll() is None, (tmp_path / "sshd.log").read_text()
-            yield [
-                client, "-tt", "-F", "/dev/null", "-i", str(tmp_path / "key"), "-p", str(port), "-o", "BatchMode=yes",
-                "-o", "StrictHostKeyChecking=no", "-o", f"UserKnownHostsFile={tmp_path}/known",
-                f"{getpass.getuser()}@127.0.0.1",
-            ]  # fmt: skip
-        finally:
-            server.terminate()
-            server.wait()
-
-
-@contextlib.contextmanager
-def _separation_folder():
-    """What a server of root's needs, and its service makes at every boot; where it was missing, it goes again."""
-    folder = Path("/run/sshd")
-    made = os.geteuid() == 0 and not folder.exists()
-    if made:
-        folder.mkdir(mode=0o755)
-    try:
-        yield
-    finally:
-        if made:
-            with contextlib.suppress(OSError):
-                folder.rmdir()
+def ssh(require_tool, tmp_path):
+    """The argv of a shell on the other side of a real SSH server on this machine."""
+    for tool in ("sshd", "ssh", "ssh-keygen"):
+        require_tool(tool)
+    with ssh_server(tmp_path) as client:
+        yield client()

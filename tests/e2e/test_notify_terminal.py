@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -101,3 +102,32 @@ def test_over_ssh_it_reaches_the_terminal_at_home(ssh, open_outer, waiting_run, 
     assert outer.received.count(b":d=0;the long build\x1b\\") == 1
     outer.type(b"q")
     wait_until(lambda: outer.received.count(b"\x1b[23;2t") == 1, what="the title from before")
+
+
+def test_of_several_panes_of_one_tmux_only_one_tells(terminal, open_outer, waiting_run, manager, tmp_path, wait_until):
+    (tmp_path / "config.toml").write_text('[notify]\nterminal = "osc777"\n')
+    terminal.start("agentdash")
+    terminal._run("set", "-g", "allow-passthrough", "on")
+    terminal.shows("● running", "the long build")
+    terminal._run("split-window", "-h", f"{AGENTDASH} table")
+    outer = open_outer([*terminal._base, "attach"], TERM="xterm-256color")
+
+    def panes():
+        return [terminal._run("capture-pane", "-p", "-t", f":0.{number}") for number in (0, 1)]
+
+    def both_show(text):
+        wait_until(lambda: all(text in pane for pane in panes()), what=f"{text!r} in both panes")
+
+    both_show("the long build")
+    waiting_run()
+    both_show("✓ done")
+    wait_until(lambda: notices(outer, "the long build"), what="its notification")
+    for title in ("the second", "the third"):  # what is told of the first has come before both of these
+        manager.wait([manager.run(["true"], title=title).id], timeout=30)
+        both_show(title)
+        wait_until(lambda title=title: notices(outer, title), what="its notification")
+    assert [len(notices(outer, title)) for title in ("the long build", "the second")] == [1, 1]
+
+
+def notices(outer, title):
+    return re.findall(rb"\x1b\]777;notify;%s;done\x1b\\" % title.encode(), outer.received)

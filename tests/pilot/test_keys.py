@@ -115,6 +115,8 @@ async def test_other_settings_are_taken_over_at_once_and_broken_ones_change_noth
         await d.press("f", "j")
         assert d.main.detail.steps.following
         await d.shows("Q follow")
+        await d.press("Q")
+        await d.shows("Q follows")
         d.app.post_message(SettingsRead(Config(keys={"follow": "n"})))
         await d.shows("keys.follow: n cannot be follow: it is new_session")
         assert d.app.keymap.name("follow") == "Q"

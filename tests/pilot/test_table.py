@@ -11,6 +11,7 @@ from agentdash.tui.remembered import Memory
 from agentdash.tui.screens.columns import ColumnsScreen
 from agentdash.tui.screens.confirm import ConfirmScreen
 from agentdash.tui.screens.pick import PickScreen
+from agentdash.tui.screens.rename import RenameScreen
 from agentdash.tui.screens.views import ViewsScreen
 from agentdash.widgets.recall_input import RecallInput
 from pilot.conftest import Driver
@@ -383,6 +384,37 @@ async def test_the_first_screen_says_that_more_is_coming(manager, monkeypatch):
         assert "reading" not in d.text()
 
 
+async def test_several_are_tried_again_after_one_question_that_lists_only_those_that_can_be(dashboard):
+    async with dashboard() as d:
+        await d.press("asterisk", "R")
+        await d.screen(ConfirmScreen)
+        await d.shows("Retry 2 sessions?")
+        assert "write the migration" not in d.text().split("Retry 2 sessions?")[1].split("Each of them")[0]
+        await d.press("y")
+        await d.called("retry", "failed01")
+        await d.called("retry", "stopped1")
+        await d.shows("2 sessions tried again.")
+
+
+async def test_the_heading_of_a_group_stands_for_all_of_it_folded_or_not(dashboard):
+    async with dashboard() as d:
+        await d.press("T", "T", "g")
+        await d.shows("▾ ~/code/api")
+        group = {one.id for one in d.main.table.group}
+        assert group == {"waiting1", "done0001", "running1", "stopped1"}
+        await d.press("h")
+        await d.shows("▸ ~/code/api")
+        assert {one.id for one in d.main.table.group} == group
+        await d.shows("goes to 4 sessions of the group, after a question")
+        await d.press("x")
+        await d.screen(ConfirmScreen)
+        await d.shows("Stop 2 sessions?")
+        await d.press("n", "space")
+        await d.shows("4 marked")
+        await d.press("space")
+        await d.until(lambda: not d.main.table.marked)
+
+
 async def test_one_marked_session_is_what_the_keys_mean(dashboard):
     async with dashboard() as d:
         await d.select("running1")
@@ -401,9 +433,9 @@ async def test_what_is_done_to_one_session_is_done_to_the_one_under_the_cursor(d
         await d.select("failed01")
         await d.press("space")
         assert d.main.table.selected.id == "done0001"
-        await d.press("R")
-        await d.until(lambda: "only what failed, was stopped or was lost can be tried again" in said(d))
-        assert not [call for call in d.manager.calls if call[0] == "retry"]
+        await d.press("r")
+        await d.screen(RenameScreen)
+        await d.shows("write the migration")
 
 
 async def test_a_key_that_does_nothing_says_why(dashboard):

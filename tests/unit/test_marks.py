@@ -49,3 +49,12 @@ def test_what_is_gone_does_not_come_back_with_a_range():
     marks.forget(["x"])
     marks.reach(["a", "b"], "b")
     assert list(marks) == ["a", "b"]
+
+
+def test_a_group_is_marked_wholly_before_its_marks_are_taken_away():
+    marks = Marks()
+    marks.toggle("b")
+    marks.toggle_all(["a", "b", "c"])
+    assert list(marks) == ["b", "a", "c"]
+    marks.toggle_all(["a", "b", "c"])
+    assert not len(marks)

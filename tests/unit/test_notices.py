@@ -190,7 +190,7 @@ def test_what_somebody_has_seen_elsewhere_is_not_told():
 
 
 def notice(sid, event, body="done"):
-    return Notice(event=event, session=sid, title=f"task of {sid}", body=body)
+    return Notice(event=event, session=sid, title=f"task of {sid}", body=body, episode="1 0")
 
 
 def test_one_notice_is_told_as_it_is():

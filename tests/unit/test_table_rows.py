@@ -96,7 +96,7 @@ def test_groups_have_headings_that_count_and_fold():
     )
     api, web = heading_key("/srv/api"), heading_key("/srv/web")
     assert names(rows) == [api, "a", web, "b", "c"]
-    assert rows.row(2).heading.sessions == 2
+    assert rows.row(2).heading.sessions == ("b", "c")
     assert rows.row(2).heading.attention == 1
     assert rows.fold(web, True)
     assert names(rows) == [api, "a", web]

@@ -85,8 +85,8 @@ class MainScreen(SessionScreen):
 
     @property
     def chosen(self) -> list[Session]:
-        """The marked sessions, else the one under the cursor."""
-        return self.table.marked or super().chosen
+        """The marked sessions, else those of the group or the one under the cursor."""
+        return self.table.marked or self.table.group or super().chosen
 
     @property
     def _in_table(self) -> bool:
@@ -273,8 +273,12 @@ class MainScreen(SessionScreen):
     @work
     async def _learn_default(self) -> None:
         await self.operations.learn_default()
+        self.keys_changed()
+
+    def keys_changed(self) -> None:
+        """Also what an empty table teaches names a key."""
         self.pane.teach(sayings.no_sessions(self.operations.agents, self.keymap.name("new_session")))
-        self.show_words()
+        super().keys_changed()
 
     def uncover(self) -> None:
         """Bring the detail pane to the front where only one pane has room."""
@@ -292,7 +296,10 @@ class MainScreen(SessionScreen):
         """Counts, headline, the prompt's label and the valid keys, as they are now."""
         self.status.show(self._tally, self._where)
         chosen = self.chosen
-        target = sayings.target_of_several(chosen) if len(chosen) > 1 else self.target(chosen[0] if chosen else None)
+        if len(chosen) > 1:
+            target = sayings.target_of_several(chosen, marked=bool(self.table.marked))
+        else:
+            target = self.target(chosen[0] if chosen else None)
         self.detail.say(self.current, target)
         self.pane.say_last(self.current)
         super().show_words()

@@ -66,8 +66,6 @@ class SessionScreen(Screen[None]):
         self._signs = signs
         self._tour = tour
         self.read_only = operations.read_only
-        self.follow_key = self.keymap.names(REGISTRY["follow"]).split(" ")[-1]
-        """The last of its keys: readers know it as F."""
         self._sending = asyncio.Lock()
         self._came_from: Widget | None = None
         self.keys = Line(signs=signs, id="keys")
@@ -77,6 +75,14 @@ class SessionScreen(Screen[None]):
     def keymap(self) -> Keymap:
         """The keys in force."""
         return self.operations.keymap
+
+    def follow_key(self) -> str:
+        """What follows the newest step: the last of its keys, which readers know as F."""
+        return self.keymap.names(REGISTRY["follow"]).split(" ")[-1]
+
+    def keys_changed(self) -> None:
+        """Other keys are in force."""
+        self.show_words()
 
     @property
     def current(self) -> Session | None:
@@ -326,7 +332,7 @@ class SessionScreen(Screen[None]):
 
     @work
     async def action_retry(self) -> None:
-        """Send the last prompt of the current session again."""
+        """Send the last prompt of the chosen sessions again."""
         detail = self.detail
-        if (session := self.current) is not None and await self.operations.retry(session):
+        if await self.operations.retry_chosen(self.chosen):
             detail.steps.following = True

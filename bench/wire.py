@@ -1,0 +1,102 @@
+"""What agentdash costs a slow line: tmux panes on the other side of a real SSH connection, counted on its socket.
+
+``python bench/wire.py``.  The dashboard on the left, ``agentdash watch`` on the right, in a terminal of 160x45; a
+relay between ssh and sshd counts the encrypted bytes, keys and acknowledgements of SSH included.
+"""
+
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+from many_sessions import fill
+from measure import all_at_once, table
+from terminal import Terminal
+
+from agentdash.sessions.manager import SessionManager
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from ssh_server import ssh_server
+
+ENDED, LIVE = 100, 5
+SETTLED_SECONDS, MEASURED_SECONDS = 8, 60
+SILENT = ["sleep", "600"]
+TALKING = ["sh", "-c", "n=0; while sleep 1; do n=$((n+1)); echo test case number $n of the suite has passed; done"]
+
+
+class Relay:
+    """Passes one connection on, and counts it."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listening.getsockname()[1]
+        self.to_home = 0
+        """Bytes from the server so far."""
+        self.from_home = 0
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        home, _ = self._listening.accept()
+        self._listening.close()
+        there = socket.create_connection(("127.0.0.1", self._port))
+        for one in (home, there):
+            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        threading.Thread(target=self._pass, args=(home, there, False), daemon=True).start()
+        self._pass(there, home, True)
+
+    def _pass(self, source: socket.socket, target: socket.socket, to_home: bool) -> None:
+        while data := source.recv(65536):
+            if to_home:
+                self.to_home += len(data)
+            else:
+                self.from_home += len(data)
+            target.sendall(data)
+
+
+def measured(label: str, argv: list[str] | None, client: Callable[..., list[str]]) -> list[object]:
+    """Bytes of a minute while sessions of one kind run; None runs nothing."""
+    with tempfile.TemporaryDirectory() as scratch:
+        home, name = Path(scratch) / "state", f"agentdash-bench-{uuid.uuid4().hex[:8]}"
+        newest = fill(home, ENDED)[0]
+        config = all_at_once(scratch)
+        with SessionManager(home, config_path=config) as manager:
+            live = [manager.run(argv, title=f"suite {number}").id for number in range(LIVE if argv else 0)]
+            relay = Relay(int(client()[client().index("-p") + 1]))
+            agentdash = f"{sys.executable} -m agentdash"
+            env = f"env AGENTDASH_HOME={home} AGENTDASH_CONFIG={config} LC_ALL=C.UTF-8"
+            tmux = f"{env} tmux -L {name} -f /dev/null new-session '{agentdash}'"
+            panes = f"{tmux} \\; split-window -h '{agentdash} watch {(live or [newest])[0]}'"
+            terminal = Terminal([*client(relay.port), panes])
+            try:
+                terminal.until("suite 4" if live else manager.get(newest).title[:10])
+                terminal.read(SETTLED_SECONDS)
+                first = relay.to_home, relay.from_home
+                painted = terminal.read(MEASURED_SECONDS)
+                wire = relay.to_home - first[0], relay.from_home - first[1]
+            finally:
+                subprocess.run(["tmux", "-L", name, "kill-server"], check=False, capture_output=True)
+                terminal.close()
+                manager.stop_all(live, now=True)
+    return [label, *wire, painted, sum(wire) / MEASURED_SECONDS]
+
+
+def main() -> None:
+    os.environ.pop("TMUX", None)
+    with tempfile.TemporaryDirectory() as folder, ssh_server(folder) as client:
+        rows = [
+            measured("nothing runs", None, client),
+            measured(f"{LIVE} run and print nothing", SILENT, client),
+            measured(f"{LIVE} print a line a second each", TALKING, client),
+        ]
+    head = ["in a minute", "to home, bytes", "from home", "on the terminal", "wire, bytes/s"]
+    table(f"dashboard and watch in tmux over SSH, 160x45, {ENDED} ended sessions", head, rows)
+
+
+if __name__ == "__main__":
+    main()
