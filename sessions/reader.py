@@ -292,9 +292,9 @@ class SessionReader:
         launch = self._store.launch(session.id, session.turn)
         return explain(self._layout, session, turns[-1] if turns else None, launch, self._store.prompts(session.id))
 
-    def children(self, ref: str) -> list[Session]:
-        """The sessions that were started from inside this one, the oldest first."""
-        return self._store.children(self.get(ref).id)
+    def descendants(self, ref: str) -> list[Session]:
+        """The sessions that were started from inside this one, and from inside those; the oldest first."""
+        return self._store.descendants(self.get(ref).id)
 
     def processes(self, ref: str) -> list[ProcessInfo]:
         """The session's living processes, parents before children."""

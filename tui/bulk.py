@@ -13,7 +13,7 @@ from ..widgets.signs import Signs
 from . import sayings
 from .actions import can_retry
 from .requests import Requests
-from .screens.confirm import ConfirmScreen
+from .screens.confirm import Answer, ConfirmScreen
 from .type_ahead import KeysInOrder
 
 LISTED = 50
@@ -37,10 +37,14 @@ class Bulk:
             return False
         if not now and not await self._confirmed("Stop", running, "All of them get SIGINT at the same time."):
             return False
-        ids = [session.id for session in running]
+        await self.end(running, now=now)
+        return True
+
+    async def end(self, sessions: Sequence[Session], *, now: bool = False) -> None:
+        """Stop them at the same time, and say what became of it."""
+        ids = [session.id for session in sessions]
         receipts = await self._requests.ask(partial(self._manager.stop_all, ids, now=now))
         self._requests.tell(_stopped(receipts or []))
-        return True
 
     async def retry(self, sessions: Sequence[Session]) -> bool:
         """The last prompt of each once more, after a question; whether one of them has it."""
@@ -103,7 +107,7 @@ class Bulk:
             answer = self._app.push_screen(
                 ConfirmScreen(question, lines, consequence, verb.lower()), wait_for_dismiss=True
             )
-        return await answer
+        return await answer is not Answer.NO
 
 
 def _stopped(receipts: Sequence[Receipt | AgentdashError]) -> str:

@@ -21,7 +21,7 @@ from . import sayings
 from .bulk import Bulk
 from .keymap import DEFAULT, Keymap
 from .requests import Requests
-from .screens.confirm import ConfirmScreen
+from .screens.confirm import Answer, ConfirmScreen
 from .screens.new_session import NewSessionScreen, Offer, SpawnRequest
 from .screens.rename import RenameScreen
 from .screens.stopping import StoppingScreen
@@ -157,13 +157,19 @@ class Operations:
         """Stop after a question, or at once without one; the receipt at the end."""
         if now:
             await self._end(session, Ladder(interrupt=0, terminate=0), now=True)
-        elif (ladder := await self._confirmed("Stop", session, sayings.ladder_words)) is not None:
+            return
+        running = await self._running_below(session)
+        ladder, answer = await self._confirmed("Stop", session, sayings.ladder_words, running)
+        if answer is Answer.ALL:
+            await self.bulk.end([session, *running])
+        elif answer is Answer.YES and ladder is not None:
             await self._end(session, ladder)
 
     async def delete(self, session: Session) -> None:
         """Delete after a question; what runs is stopped first, with a receipt."""
-        ladder = await self._confirmed("Delete", session, lambda _: sayings.TRASH)
-        if ladder is None:
+        running_below = await self._running_below(session)
+        ladder, answer = await self._confirmed("Delete", session, lambda _: sayings.TRASH, running_below, more=False)
+        if ladder is None or answer is Answer.NO:
             return
         running = not session.status.ended or session.left > 0
         if running and await self._end(session, ladder) is None:
@@ -268,19 +274,35 @@ class Operations:
             self._requests.tell(f'"{sayings.title(session)}": {receipt.summary()}')
         return receipt
 
-    async def _confirmed(self, verb: str, session: Session, words_of: Callable[[Ladder], str]) -> Ladder | None:
-        """Ask, with what will be ended; how gently, or None where that is not wanted."""
+    async def _running_below(self, session: Session) -> list[Session]:
+        """What the session started as sessions of their own, and runs: each has a runner that no other stop reaches."""
+        found = await self._requests.ask(self._manager.descendants, session.id) or []
+        return [one for one in found if not one.status.ended]
+
+    async def _confirmed(
+        self,
+        verb: str,
+        session: Session,
+        words_of: Callable[[Ladder], str],
+        below: Sequence[Session],
+        *,
+        more: bool = True,
+    ) -> tuple[Ladder | None, Answer]:
+        """Ask, with what will be ended; how gently, and the answer."""
         with self.app.keys_held():
             ladder = await self._requests.ask(self._manager.ladder, session.id)
             processes = await self._requests.ask(self._manager.processes, session.id)
-            children = await self._requests.ask(self._manager.children, session.id)
             if ladder is None or processes is None:
-                return None
-            question = f'{verb} "{sayings.title(session)}"?'
-            consequence = " ".join(filter(None, (words_of(ladder), sayings.family(children or ()))))
-            screen = ConfirmScreen(question, sayings.process_lines(session, processes), consequence, verb.lower())
+                return None, Answer.NO
+            screen = ConfirmScreen(
+                f'{verb} "{sayings.title(session)}"?',
+                sayings.process_lines(session, processes),
+                " ".join(filter(None, (words_of(ladder), sayings.family(below)))),
+                verb.lower(),
+                more=f"{verb.lower()} these too" if below and more else None,
+            )
             answer = self.app.push_screen(screen, wait_for_dismiss=True)
-        return ladder if await answer else None
+        return ladder, await answer
 
 
 def _fields(request: SpawnRequest) -> dict[str, Any]:

@@ -106,10 +106,10 @@ def listed(session: Session, signs: Signs) -> str:
     return f"{signs.states[session.status]} {session.status:<9} {session.agent:<8} {title(session, 34)}  {where}"
 
 
-def family(children: Sequence[Session]) -> str:
-    """What becomes of the sessions that one started: they have runners of their own."""
-    at_work = sum(not child.status.ended for child in children)
-    return f"{count(at_work, 'session')} that it started {'goes' if at_work == 1 else 'go'} on." if at_work else ""
+def family(running: Sequence[Session]) -> str:
+    """What becomes of the sessions at work that one started: they have runners of their own."""
+    many = len(running)
+    return f"{count(many, 'session')} that it started {'goes' if many == 1 else 'go'} on." if many else ""
 
 
 def quoted(text: str) -> str:

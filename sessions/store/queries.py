@@ -78,9 +78,14 @@ class Queries:
         )
         return [session_from(row) for row in rows]
 
-    def children(self, session_id: str) -> list[Session]:
-        """The sessions whose parent this is, the oldest first."""
-        rows = self.database.rows(f"{SELECT_SESSION} WHERE parent = ? ORDER BY created_at", (session_id,))
+    def descendants(self, session_id: str) -> list[Session]:
+        """The sessions that a session started, and those that these did, and so on; the oldest first."""
+        rows = self.database.rows(
+            "WITH RECURSIVE family (id) AS (SELECT id FROM sessions WHERE parent = ?"  # noqa: S608
+            " UNION SELECT sessions.id FROM sessions JOIN family ON sessions.parent = family.id)"
+            f" {SELECT_SESSION} WHERE sessions.id IN family AND sessions.id <> ? ORDER BY created_at",
+            (session_id, session_id),
+        )
         return [session_from(row) for row in rows]
 
     def newest(self) -> Session | None:

@@ -204,6 +204,17 @@ def test_several_sessions_stop_at_once_and_give_an_array(cli: Cli) -> None:
     assert {process["signal"] for receipt in receipts for process in receipt["ended"]} == {"SIGKILL"}
 
 
+def test_a_whole_family_of_sessions_is_stopped_where_that_is_asked_for(cli: Cli, manager, wait_until) -> None:
+    run = f"{sys.executable} -m agentdash run --"
+    outer = cli.started("sh", "-c", f"{run} sh -c '{run} sleep 600; sleep 601'; sleep 602")
+    wait_until(lambda: [one.status for one in manager.descendants(outer)] == ["running"] * 2, what="three generations")
+    below = [one.id for one in manager.descendants(outer)]
+    receipts = cli("stop", outer, "--family", "--now", "--json").json
+    assert [receipt["session"] for receipt in receipts] == [outer, *below]
+    assert all(receipt["ended"] and not receipt["left"] for receipt in receipts)
+    assert {manager.get(one).status for one in (outer, *below)} == {"stopped"}
+
+
 def test_one_wrong_id_stops_nothing(cli: Cli) -> None:
     session = cli.started("sleep", "600")
     assert cli("stop", session, "feedfeed").code == 1

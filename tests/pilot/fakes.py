@@ -272,7 +272,7 @@ class FakeManager:
         self.asked("spawn_copies", copies, prompt)
         return [self.spawn(prompt, **named) for _ in range(copies)]
 
-    def children(self, ref):
+    def descendants(self, ref):
         return [one for one in {sid: one for _, sid, one in self.log}.values() if one and one.parent == ref]
 
     def processes(self, ref):

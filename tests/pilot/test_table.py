@@ -478,6 +478,20 @@ async def test_a_stop_says_what_becomes_of_the_sessions_that_it_started(dashboar
         await d.press("x")
         await d.screen(ConfirmScreen)
         await d.shows("1 session that it started goes on.")
+        await d.shows("y stop   a stop these too   n keep (default)")
+        await d.press("a")
+        await d.called("stop_all", ("running1", "child001"), False)
+        await d.shows("2 sessions stopped:")
+
+
+async def test_a_stop_of_a_session_that_started_none_offers_nothing_more(dashboard):
+    async with dashboard() as d:
+        await d.select("running1")
+        await d.press("x")
+        await d.screen(ConfirmScreen)
+        assert "these too" not in d.text()
+        await d.press("a")
+        assert isinstance(d.app.screen, ConfirmScreen)
 
 
 async def test_a_pinned_row_goes_where_it_belongs(dashboard):

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--now", is_flag=True, help="SIGKILL at once.")
+@click.option("--family", is_flag=True, help="Also the sessions that they started, which go on otherwise.")
 @common.json_option
 @common.live_ids_argument
-def stop(refs: tuple[str, ...], now: bool, as_json: bool) -> int:
-    """End sessions and all that they started.
+def stop(refs: tuple[str, ...], now: bool, family: bool, as_json: bool) -> int:
+    """End sessions and all processes that they started.
 
     Prints a receipt: which process was ended by which signal, and what is left.
     """
@@ -27,6 +28,10 @@ def stop(refs: tuple[str, ...], now: bool, as_json: bool) -> int:
 
     with common.open_manager() as manager:
         sessions = common.named(manager, refs)
+        if family:
+            below = {one.id: one for session in sessions for one in manager.descendants(session.id)}
+            named = {session.id for session in sessions}
+            sessions += [one for one in below.values() if one.id not in named and not one.status.ended]
         told = manager.stop_all([session.id for session in sessions], now=now)
     receipts = [(session, one) for session, one in zip(sessions, told, strict=True) if isinstance(one, Receipt)]
     if as_json and receipts:

@@ -1,6 +1,7 @@
 """A question before something is ended: the answer is No unless somebody says Yes."""
 
 from collections.abc import Sequence
+from enum import Enum
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -10,20 +11,34 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 
-class ConfirmScreen(ModalScreen[bool]):
-    """Names what will be ended; ``y`` does it, everything else keeps it."""
+class Answer(Enum):
+    """What somebody said."""
+
+    NO = "no"
+    YES = "yes"
+    ALL = "all"
+    """Yes, and the same to what belongs to it."""
+
+
+class ConfirmScreen(ModalScreen[Answer]):
+    """Names what will be ended; ``y`` does it, ``a`` does more where that is offered, everything else keeps it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "answer(True)", "yes", show=False),
-        Binding("n,escape,enter,q", "answer(False)", "no", show=False),
+        Binding("y", "answer('yes')", "yes", show=False),
+        Binding("a", "answer('all')", "all", show=False),
+        Binding("n,escape,enter,q", "answer('no')", "no", show=False),
     ]
 
-    def __init__(self, question: str, details: Sequence[str], consequence: str, verb: str) -> None:
+    def __init__(
+        self, question: str, details: Sequence[str], consequence: str, verb: str, *, more: str | None = None
+    ) -> None:
+        """``more`` says what ``a`` does; without it, it does nothing."""
         super().__init__()
         self._question = question
         self._details = list(details)
         self._consequence = consequence
         self._verb = verb
+        self._more = more
 
     def compose(self) -> ComposeResult:
         """Question, what it concerns, and the keys."""
@@ -32,8 +47,11 @@ class ConfirmScreen(ModalScreen[bool]):
             with VerticalScroll(can_focus=False):
                 yield Static("\n".join(self._details), markup=False, classes="lines")
             yield Static(self._consequence, markup=False, classes="consequence")
-            yield Static(f"y {self._verb}   n keep (default)", markup=False, classes="keys")
+            keys = [f"y {self._verb}", *([f"a {self._more}"] if self._more else []), "n keep (default)"]
+            yield Static("   ".join(keys), markup=False, classes="keys")
 
-    def action_answer(self, yes: bool) -> None:
+    def action_answer(self, said: str) -> None:
         """Close with the answer."""
-        self.dismiss(yes)
+        answer = Answer(said)
+        if answer is not Answer.ALL or self._more:
+            self.dismiss(answer)
