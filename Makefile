@@ -35,7 +35,7 @@ tools:           ## the real agent CLIs for the end-to-end tests (needs npm)
 	cd tests/tools && npm install --no-audit --no-fund --no-package-lock
 
 bench: $(STAMP)  ## benchmarks: medians and ratios
-	cd bench && for file in supervision listing following screen table viewer; do ../$(BIN)/python $$file.py; done
+	cd bench && for file in supervision listing following screen table viewer wire; do ../$(BIN)/python $$file.py; done
 
 screenshots: $(STAMP)  ## the pictures of the README
 	$(BIN)/python screenshots/make.py
