@@ -102,8 +102,15 @@ def test_t3_each_state_has_its_own_mark_in_unicode_and_ascii() -> None:
 
 def test_a_reason_stands_on_a_second_line_only_where_there_is_one() -> None:
     lines = sessions_text([session(), session(status=Status.FAILED, reason="401 invalid\napi key")], LOOK)
-    assert len(lines) == 5
-    assert lines[-1] == "  ↳ 401 invalid api key"
+    assert len(lines) == 6
+    assert lines[-2] == "  ↳ 401 invalid api key"
+
+
+def test_d18_a_hint_says_how_many_need_somebody() -> None:
+    needing = [session(status=Status.FAILED), session(status=Status.WAITING), session()]
+    assert sessions_text(needing, LOOK)[-1] == "2 need you: agentdash ls --filter is:attention"
+    assert "need" not in sessions_text([session()], LOOK)[-1]
+    assert "need" not in sessions_text(needing, LOOK, filtered=True)[-1]
 
 
 def test_a_new_outcome_is_marked_until_it_was_seen() -> None:
