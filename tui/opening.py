@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from ..sessions.errors import UsageError
+from .terminal import give_size
 
 if TYPE_CHECKING:
     from ..sessions.manager import SessionManager
@@ -31,6 +32,7 @@ def open_dashboard(
         UsageError: there is no terminal to draw on.
     """
     check_terminal()
+    give_size(sys.stderr)
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(manager.first_sessions)
         from .app import run_dashboard

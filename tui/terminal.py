@@ -1,7 +1,23 @@
-"""Whether the terminal is still there."""
+"""What Textual (8.2) takes for granted of a terminal: that it has a size, and that it is still there."""
 
 import select
 import sys
+import termios
+from contextlib import suppress
+from typing import TextIO
+
+USUAL_SIZE = (24, 80)
+"""Lines and columns."""
+
+
+def give_size(terminal: TextIO) -> None:
+    """Set the usual size where there is none, as on a serial line or in ``ssh -tt`` from a script.
+
+    Of 0x0 cells Textual and Rich would make two sizes, and lay out for the one and the other without end.
+    """
+    with suppress(OSError, termios.error):
+        if termios.tcgetwinsize(terminal) == (0, 0):
+            termios.tcsetwinsize(terminal, USUAL_SIZE)
 
 
 def hung_up() -> bool:

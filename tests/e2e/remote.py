@@ -20,9 +20,9 @@ _TAKE_TERMINAL = "import os, sys; os.close(os.open(os.ttyname(0), os.O_RDWR)); o
 class Outer:
     """A terminal of which nothing is known but what is written to it."""
 
-    def __init__(self, argv, *, controlling=True, **env):
+    def __init__(self, argv, *, controlling=True, size=(45, 160), **env):
         self._master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", 45, 160, 0, 0))
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", *size, 0, 0))
         self._received = b""
         self._process = subprocess.Popen(
             [*([sys.executable, "-c", _TAKE_TERMINAL] if controlling else []), *argv],
