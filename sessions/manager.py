@@ -165,6 +165,9 @@ class SessionManager(SessionKeeper):
         """
         prompt = checked_prompt(prompt)
         session = self._settled(ref)
+        if not agent_named(session.agent).resumable:
+            again = f" `agentdash retry {session.id[:8]}` runs it again." if session.status.ended else ""
+            raise SessionBusyError(f"Session {session.id[:8]} is a {session.agent}: it takes no prompt.{again}")
         return self._next_turn(session, prompt)
 
     def retry(self, ref: str) -> Session:
@@ -184,19 +187,14 @@ class SessionManager(SessionKeeper):
         prompts = self._store.prompts(session.id)
         if not prompts:
             raise UnknownSessionError(f"Session {session.id[:8]} was deleted meanwhile.")
-        return self._next_turn(session, prompts[-1].text, again=True)
+        return self._next_turn(session, prompts[-1].text)
 
-    def _next_turn(self, session: Session, prompt: str, *, again: bool = False) -> Session:
+    def _next_turn(self, session: Session, prompt: str) -> Session:
         self._check_free(session)
         folder = self._layout.session(session.id)
         if not folder.path.is_dir():
             folder.create()  # somebody removed it; what was said before is gone, the conversation is the agent's own
         agent = agent_named(session.agent)
-        if not agent.resumable and not again:
-            raise SessionBusyError(
-                f"Session {session.id[:8]} is a {session.agent} session: it takes no further prompt."
-                f" `agentdash retry {session.id[:8]}` runs it again."
-            )
         recipe = self._store.recipe(session.id)
         turn = session.turn + 1
         text = prompt
@@ -276,6 +274,22 @@ class SessionManager(SessionKeeper):
 
         with ThreadPoolExecutor(max_workers=max(1, min(_AT_ONCE, len(ids)))) as pool:
             return list(pool.map(one, ids))
+
+    def stop_family(self, refs: Iterable[str], *, now: bool = False) -> list[tuple[Session, Receipt | AgentdashError]]:
+        """Stop sessions and all that they started, until none of these is left: while some end, others begin.
+
+        Raises:
+            UnknownSessionError, AmbiguousSessionError: before anything is stopped.
+        """
+        roots = [self.get(ref, destructive=True) for ref in refs]
+        done: dict[str, tuple[Session, Receipt | AgentdashError]] = {}
+        due = roots
+        while due:
+            receipts = self.stop_all([session.id for session in due], now=now)
+            done |= {session.id: (session, receipt) for session, receipt in zip(due, receipts, strict=True)}
+            below = [one for root in roots for one in self._store.descendants(root.id)]
+            due = list({one.id: one for one in below if one.id not in done and not one.status.ended}.values())
+        return list(done.values())
 
     def delete(self, ref: str) -> Receipt | None:
         """Stop a session if need be, then move its folder to the trash; the receipt if anything was stopped.

@@ -37,14 +37,15 @@ class Bulk:
             return False
         if not now and not await self._confirmed("Stop", running, "All of them get SIGINT at the same time."):
             return False
-        await self.end(running, now=now)
-        return True
-
-    async def end(self, sessions: Sequence[Session], *, now: bool = False) -> None:
-        """Stop them at the same time, and say what became of it."""
-        ids = [session.id for session in sessions]
+        ids = [session.id for session in running]
         receipts = await self._requests.ask(partial(self._manager.stop_all, ids, now=now))
         self._requests.tell(_stopped(receipts or []))
+        return True
+
+    async def end_family(self, session: Session) -> None:
+        """Stop a session and those that it started, and say what became of it."""
+        told = await self._requests.ask(self._manager.stop_family, [session.id])
+        self._requests.tell(_stopped([receipt for _, receipt in told or ()]))
 
     async def retry(self, sessions: Sequence[Session]) -> bool:
         """The last prompt of each once more, after a question; whether one of them has it."""
@@ -75,10 +76,16 @@ class Bulk:
         return await self._each(ended, self._manager.archive, "archived")
 
     async def send(self, sessions: Sequence[Session], text: str) -> bool:
-        """A prompt to each of them after a question; whether one of them has it."""
-        if not await self._confirmed("Prompt", sessions, f"Each of them gets: {sayings.quoted(text)}"):
+        """A prompt to each of them that can take one, after a question; whether one of them has it."""
+        able = [session for session in sessions if session.status.ended and session.agent != "command"]
+        if not able:
+            self._requests.tell("None of them takes a prompt now: they are at work, or commands.")
             return False
-        return bool(await self._each(sessions, lambda key: self._manager.inject(key, text), "prompted"))
+        left = len(sessions) - len(able)
+        others = f" {words.count(left, 'session takes', 'sessions take')} none now." if left else ""
+        if not await self._confirmed("Prompt", able, f"Each of them gets: {sayings.quoted(text)}.{others}"):
+            return False
+        return bool(await self._each(able, lambda key: self._manager.inject(key, text), "prompted"))
 
     async def _each(self, sessions: Sequence[Session], act: Callable[[str], object], done: str) -> list[str]:
         """Do it to one after the other, and say how many it was done to and why not to the others."""

@@ -126,11 +126,11 @@ class Operations:
             self._requests.complain(reason)
         return reason is None
 
-    async def retry_chosen(self, sessions: Sequence[Session]) -> bool:
-        """The last prompt once more, to several after a question; whether one is on its way."""
-        if len(sessions) > 1:
+    async def retry_chosen(self, sessions: Sequence[Session], current: Session | None) -> bool:
+        """The last prompt once more; only what somebody looks at gets it without a question.  Whether any has it."""
+        if sessions != [current]:
             return await self.bulk.retry(sessions)
-        return bool(sessions) and await self._requests.ask(self._manager.retry, sessions[0].id) is not None
+        return await self._requests.ask(self._manager.retry, sessions[0].id) is not None
 
     async def stop_chosen(self, sessions: Sequence[Session], *, now: bool = False) -> None:
         """Stop one with its own dialogs, several with one question."""
@@ -146,9 +146,9 @@ class Operations:
         elif sessions:
             self._remember(await self.bulk.delete(sessions))
 
-    async def archive_chosen(self, sessions: Sequence[Session]) -> None:
-        """Put one out of the way, or several after a question."""
-        if len(sessions) == 1:
+    async def archive_chosen(self, sessions: Sequence[Session], current: Session | None) -> None:
+        """Put them out of the way; only what somebody looks at goes without a question."""
+        if sessions == [current]:
             await self.archive(sessions[0])
         elif sessions:
             self._remember(await self.bulk.archive(sessions))
@@ -158,21 +158,19 @@ class Operations:
         if now:
             await self._end(session, Ladder(interrupt=0, terminate=0), now=True)
             return
-        running = await self._running_below(session)
-        ladder, answer = await self._confirmed("Stop", session, sayings.ladder_words, running)
+        ladder, answer = await self._confirmed("Stop", session, sayings.ladder_words, more=True)
         if answer is Answer.ALL:
-            await self.bulk.end([session, *running])
+            await self.bulk.end_family(session)
         elif answer is Answer.YES and ladder is not None:
             await self._end(session, ladder)
 
     async def delete(self, session: Session) -> None:
         """Delete after a question; what runs is stopped first, with a receipt."""
-        running_below = await self._running_below(session)
-        ladder, answer = await self._confirmed("Delete", session, lambda _: sayings.TRASH, running_below, more=False)
+        ladder, answer = await self._confirmed("Delete", session, lambda _: sayings.TRASH)
         if ladder is None or answer is Answer.NO:
             return
-        running = not session.status.ended or session.left > 0
-        if running and await self._end(session, ladder) is None:
+        at_work = not session.status.ended or session.left > 0
+        if at_work and await self._end(session, ladder) is None:
             return
         if await self._requests.done(self._manager.delete, session.id):
             self._remember([session.id])
@@ -274,26 +272,22 @@ class Operations:
             self._requests.tell(f'"{sayings.title(session)}": {receipt.summary()}')
         return receipt
 
-    async def _running_below(self, session: Session) -> list[Session]:
-        """What the session started as sessions of their own, and runs: each has a runner that no other stop reaches."""
-        found = await self._requests.ask(self._manager.descendants, session.id) or []
-        return [one for one in found if not one.status.ended]
-
     async def _confirmed(
         self,
         verb: str,
         session: Session,
         words_of: Callable[[Ladder], str],
-        below: Sequence[Session],
         *,
-        more: bool = True,
+        more: bool = False,
     ) -> tuple[Ladder | None, Answer]:
-        """Ask, with what will be ended; how gently, and the answer."""
+        """Ask, with what will be ended; how gently, and the answer.  ``more`` offers to end what it started, too."""
         with self.app.keys_held():
             ladder = await self._requests.ask(self._manager.ladder, session.id)
             processes = await self._requests.ask(self._manager.processes, session.id)
+            family = await self._requests.ask(self._manager.descendants, session.id)
             if ladder is None or processes is None:
                 return None, Answer.NO
+            below = [one for one in family or () if not one.status.ended]
             screen = ConfirmScreen(
                 f'{verb} "{sayings.title(session)}"?',
                 sayings.process_lines(session, processes),

@@ -5,8 +5,10 @@ from functools import partial
 from inspect import isawaitable
 from typing import Any
 
+from textual import on
 from textual.app import SystemCommand
 from textual.command import CommandPalette
+from textual.css.query import NoMatches
 from textual.worker import Worker
 
 from .actions import ACTIONS, TABLE_ACTIONS, VIEWER_ACTIONS
@@ -22,8 +24,14 @@ class Palette(CommandPalette):
         super().__init__(id="--command-palette")  # by which Textual knows that it is open
 
     def run_worker(self, *args: Any, **options: Any) -> Worker[Any]:
-        """Search."""
+        """Search; :meth:`_search_ended` judges how that went."""
         return super().run_worker(*args, **(options | {"exit_on_error": False}))
+
+    @on(Worker.StateChanged)
+    def _search_ended(self, event: Worker.StateChanged) -> None:
+        error = event.worker.error
+        if error is not None and not isinstance(error, NoMatches):
+            raise error
 
 
 def offered(screen: SessionScreen, keymap: Keymap) -> Iterator[SystemCommand]:

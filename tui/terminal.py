@@ -30,4 +30,4 @@ def hung_up() -> bool:
         return False
     poll = select.poll()
     poll.register(sys.__stdin__, 0)  # a hang-up is told unasked
-    return bool(poll.poll(0))
+    return any(event & select.POLLHUP for _, event in poll.poll(0))

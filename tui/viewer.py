@@ -120,7 +120,7 @@ class Viewer(StepActions):
         growth = self.growth
         if self._shown is not self._following or growth is None or growth.ahead or growth.trouble is not None:
             return False
-        return all(turn.status.ended for turn in growth.turns)
+        return bool(growth.turns) and all(turn.status.ended for turn in growth.turns)
 
     def on_mount(self) -> None:
         """What runs shows its age; what is over needs no clock."""

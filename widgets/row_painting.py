@@ -14,7 +14,7 @@ Painted = tuple[tuple[Cell, ...], Cell | None]
 """The cells of a row, and its second line."""
 
 
-FOREVER = sys.maxsize
+_FOREVER = sys.maxsize
 
 
 class RowPainting:
@@ -63,7 +63,7 @@ class RowPainting:
 
     def _new(self, row: Row, session: Session | None, width: int, *, marked: bool) -> Painted:
         now = self.moment.now
-        self._steady[row.key] = now, FOREVER if session is None else steady_until(session, now)
+        self._steady[row.key] = now, _FOREVER if session is None else steady_until(session, now)
         if session is None:
             return (heading_cell(row.heading, width),) if row.heading else (), None
         own = cells(session, self.moment, width, self.choice, marked=marked, lead=row.lead)

@@ -118,14 +118,18 @@ class FakeTrajectory:
         self.fresh = list(steps)
         self.turns = {}
         self.facts = tuple(turns)
+        self.looks = 0
         self.closed = False
+        self._view = View()
 
     def refresh(self):
+        self.looks += 1
         fresh, self.fresh = self.fresh, []
         changed = [step for step in fresh if self.turns.setdefault(step.turn, FakeTurn(step.turn)).put(step)]
-        view = View(list(self.turns.values()))
-        items = frozenset(view.item(self.turns[step.turn], step.index) for step in changed)
-        return Growth(view, items, self.facts)
+        if fresh:
+            self._view = View(list(self.turns.values()))
+        items = frozenset(self._view.item(self.turns[step.turn], step.index) for step in changed)
+        return Growth(self._view, items, self.facts)
 
     def close(self):
         self.closed = True
@@ -139,6 +143,7 @@ class FakeManager:
         self.live_dir = home / "live"
         self.live_dir.mkdir(parents=True)
         self.calls = []
+        self.settled = 0
         self.looked_at = []
         """Sessions whose processes somebody wanted to know."""
         self.seq = 0
@@ -242,6 +247,10 @@ class FakeManager:
         self.asked("stop_all", tuple(refs), now)
         return [Receipt(session=ref, status=Status.STOPPED) for ref in refs]
 
+    def stop_family(self, refs, *, now=False):
+        self.asked("stop_family", tuple(refs), now)
+        return [(self.get(ref), Receipt(session=ref, status=Status.STOPPED)) for ref in refs]
+
     def delete(self, ref):
         self.asked("delete", ref)
         self.drop(ref)
@@ -336,4 +345,4 @@ class FakeManager:
         self.calls.append(("mark_seen", ref))
 
     def settle(self):
-        pass
+        self.settled += 1

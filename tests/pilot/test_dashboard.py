@@ -64,7 +64,8 @@ async def test_the_selection_stays_with_its_session_when_rows_come_and_go(dashbo
 
 async def test_a_change_on_disk_reaches_the_screen(dashboard):
     async with dashboard() as d:
-        d.manager.put(structs.replace(d.manager.get("running1"), status=Status.FAILED, reason="exit 137 (SIGKILL)"))
+        ended = {"status": Status.FAILED, "reason": "exit 137 (SIGKILL)", "updated_at": T0 + 1_000}
+        d.manager.put(structs.replace(d.manager.get("running1"), **ended))
         await d.shows("exit 137 (SIGKILL)")
         await d.shows("2 failed")
 

@@ -72,7 +72,7 @@ async def test_no_operation_gets_through_to_the_manager(dashboard):
         one = d.manager.get("failed01")
         await asked.undo()
         assert not await asked.send(one, "hello", "/")
-        assert not await asked.retry(one)
+        assert not await asked.retry_chosen([one], one)
         assert await asked.spawn(SpawnRequest(prompt="x", agent=None, cwd="/")) is not None
         assert await asked.spawn_copies(SpawnRequest(prompt="x", agent=None, cwd="/", copies=2)) is not None
         await asked.archive(one)

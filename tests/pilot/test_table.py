@@ -480,8 +480,8 @@ async def test_a_stop_says_what_becomes_of_the_sessions_that_it_started(dashboar
         await d.shows("1 session that it started goes on.")
         await d.shows("y stop   a stop these too   n keep (default)")
         await d.press("a")
-        await d.called("stop_all", ("running1", "child001"), False)
-        await d.shows("2 sessions stopped:")
+        await d.called("stop_family", ("running1",), False)
+        await d.shows("1 session stopped:")
 
 
 async def test_a_stop_of_a_session_that_started_none_offers_nothing_more(dashboard):

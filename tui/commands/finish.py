@@ -28,20 +28,20 @@ def stop(refs: tuple[str, ...], now: bool, family: bool, as_json: bool) -> int:
 
     with common.open_manager() as manager:
         sessions = common.named(manager, refs)
+        ids = [session.id for session in sessions]
         if family:
-            below = {one.id: one for session in sessions for one in manager.descendants(session.id)}
-            named = {session.id for session in sessions}
-            sessions += [one for one in below.values() if one.id not in named and not one.status.ended]
-        told = manager.stop_all([session.id for session in sessions], now=now)
-    receipts = [(session, one) for session, one in zip(sessions, told, strict=True) if isinstance(one, Receipt)]
+            told = manager.stop_family(ids, now=now)
+        else:
+            told = list(zip(sessions, manager.stop_all(ids, now=now), strict=True))
+    receipts = [(session, one) for session, one in told if isinstance(one, Receipt)]
     if as_json and receipts:
         from ...sessions.schema import receipt_json
 
         shown = [receipt_json(receipt) for _, receipt in receipts]
-        common.print_json(shown[0] if len(sessions) == 1 else shown)
+        common.print_json(shown[0] if len(told) == 1 else shown)
     for session, receipt in () if as_json else receipts:
         _say_receipt(receipt, session)
-    _complain([one for one in told if isinstance(one, AgentdashError)])
+    _complain([one for _, one in told if isinstance(one, AgentdashError)])
     return common.FAILED if any(receipt.left for _, receipt in receipts) else 0
 
 
@@ -79,7 +79,7 @@ def rm(refs: tuple[str, ...], yes: bool, as_json: bool) -> int:
         from ...sessions.schema import receipt_json
 
         shown = [{"deleted": session.id, "receipt": receipt and receipt_json(receipt)} for session, receipt in told]
-        common.print_json(shown[0] if len(sessions) == 1 else shown)
+        common.print_json(shown[0] if len(told) == 1 else shown)
     for session, receipt in () if as_json else told:
         if receipt:
             _say_receipt(receipt, session)

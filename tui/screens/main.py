@@ -240,7 +240,7 @@ class MainScreen(SessionScreen):
     @work
     async def action_archive(self) -> None:
         """Put the chosen sessions out of the way."""
-        await self.operations.archive_chosen(self.chosen)
+        await self.operations.archive_chosen(self.chosen, self.current)
 
     def action_rename(self) -> None:
         """Ask for another title of the selected session."""

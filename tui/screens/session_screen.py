@@ -334,5 +334,5 @@ class SessionScreen(Screen[None]):
     async def action_retry(self) -> None:
         """Send the last prompt of the chosen sessions again."""
         detail = self.detail
-        if await self.operations.retry_chosen(self.chosen):
+        if await self.operations.retry_chosen(self.chosen, self.current):
             detail.steps.following = True
