@@ -282,6 +282,11 @@ BULK = frozenset({"stop", "kill", "retry", "delete", "archive", "pin", "write_pr
 """What is done to the marked sessions, where any are, or to a whole group."""
 
 
+def unlike(sessions: Iterable[Session]) -> list[Session]:
+    """One session of each kind that :func:`possible` tells apart: of thousands, a few."""
+    return list({(one.status, one.left > 0, one.agent): one for one in sessions}.values())
+
+
 def possible(action_id: str, session: Session | None, *, read_only: bool = False) -> bool:
     """Whether an action makes sense for the selected session, and may be done at all."""
     action = REGISTRY.get(action_id)

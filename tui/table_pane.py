@@ -78,6 +78,8 @@ class TablePane(Vertical):
         """Sessions that are still being read."""
         self._lesson = sayings.no_sessions(())
         self._before = ""
+        self._row: Session | None = None
+        """Where the cursor was before a filter was asked for."""
         self._problem = ""
         self.bar = Line(signs=signs, id="bar")
         self.preview = Line(signs=signs, id="preview")
@@ -122,7 +124,7 @@ class TablePane(Vertical):
 
     def action_filter(self) -> None:
         """Ask which sessions are to be shown."""
-        self._before = self.view.filter
+        self._before, self._row = self.view.filter, self.table.selected
         field = self.query_one("#filter", RecallInput)
         field.value = self.view.filter + (" " if self.view.filter else "")
         field.cursor_position = len(field.value)
@@ -274,6 +276,8 @@ class TablePane(Vertical):
     def _answer(self, text: str) -> None:
         self.remove_class("-asking")
         self._try(text)
+        if self._row is not None:
+            self.table.select(self._row.id)
         self.screen.set_focus(self.table)
 
     def _try(self, text: str) -> None:

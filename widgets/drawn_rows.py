@@ -174,8 +174,15 @@ class DrawnRows(ScrollView, can_focus=True):
         return range(first[0], last[0] + 1)
 
     def _fit(self) -> None:
-        # The width of the widget without a scrollbar would bring up the horizontal one.
-        self.virtual_size = Size(0, self._rows.height + 1)
+        # The width of the widget without a scrollbar would bring up the horizontal one.  A line more lets the last rows
+        # begin with a whole one.
+        spare = int(self._rows.height > self._room)
+        self.virtual_size = Size(0, self._rows.height + 1 + spare)
+
+    def _scroll_to_line(self, line: int) -> None:
+        """Let this line be the uppermost, or the next one, where it is only the second of a row."""
+        found = self._rows.find(line)
+        self.scroll_to(y=line + 1 if found and found[1] else line, animate=False)
 
     def _reveal(self) -> None:
         """Scroll as little as needed to show the whole selected row."""
@@ -187,4 +194,4 @@ class DrawnRows(ScrollView, can_focus=True):
         if top < self.scroll_offset.y:
             self.scroll_to(y=top, animate=False)
         elif bottom > self.scroll_offset.y + self._room:
-            self.scroll_to(y=bottom - self._room, animate=False)
+            self._scroll_to_line(bottom - self._room)

@@ -149,7 +149,7 @@ class SessionTable(DrawnRows):
         before = self._rows.position(self._cursor)
         line = None if before is None else self._rows.top(before)
         self._marks.forget(removed)
-        if self._rows.update(updated, removed, self._now, self._in_hand):
+        if self._rows.update(updated, removed, self._now, self._in_hand, self._kept):
             self._rearranged(before, line)
         else:
             for session in updated:
@@ -161,8 +161,11 @@ class SessionTable(DrawnRows):
         before = self._rows.position(self._cursor)
         line = None if before is None else self._rows.top(before)
         counted = self.counts
-        silent = self._rows.fell_silent(self._now, self._in_hand)
-        if self._rows.chosen_anew(self._now, self._in_hand) or silent:
+        hands = self._in_hand, self._kept
+        moved = self._rows.fell_silent(self._now, *hands)
+        moved |= self._rows.chosen_anew(self._now, *hands)
+        moved |= self._rows.let_go(self._now, *hands)
+        if moved:
             self._rearranged(before, line)
             if self.counts != counted:
                 self.post_message(self.Recounted())
@@ -269,7 +272,8 @@ class SessionTable(DrawnRows):
             self.action_open()
 
     def on_focus(self) -> None:
-        """The headings and the cursor brighten."""
+        """The headings and the cursor brighten; the hand is back."""
+        self._touched_at = self._clock()
         self._redraw_headings()
         self._redraw_cursor()
 
@@ -281,7 +285,12 @@ class SessionTable(DrawnRows):
     @property
     def _in_hand(self) -> str | None:
         """The row that somebody has just gone to."""
-        return self._cursor if self._now - self._touched_at < HAND_MS else None
+        return self._cursor if 0 <= self._now - self._touched_at < HAND_MS else None
+
+    @property
+    def _kept(self) -> str | None:
+        """The row that must not be filtered away: it is in hand, or who has the keys elsewhere reads it."""
+        return self._cursor if not self.has_focus else self._in_hand
 
     def _marks_changed(self) -> None:
         self._redraw_all()
@@ -299,7 +308,7 @@ class SessionTable(DrawnRows):
             self._cursor = None
             self._highlight()
         elif position is not None and line is not None and self.scroll_offset.y:
-            self.scroll_to(y=self.scroll_offset.y + self._rows.top(position) - line, animate=False)
+            self._scroll_to_line(self.scroll_offset.y + self._rows.top(position) - line)
         self._reveal()
         self.refresh()
 

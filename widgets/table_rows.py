@@ -1,7 +1,7 @@
 """The rows of the session table: which sessions, in which order, on which lines.  No screen."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from operator import lt
 
 from msgspec import Struct
@@ -37,8 +37,10 @@ class TableRows:
         self._keys: dict[str, Key] = {}
         """Of the sessions that are shown, what they are ordered by."""
         self._rows: list[Row] = []
-        self._held: str | None = None
-        """The row that may stand out of the order; without it the rows of a flat list are sorted."""
+        self._strays: set[str] = set()
+        """Rows that may stand out of the order of a flat list: somebody's hand is, or was just now, on them."""
+        self._kept: str | None = None
+        """The row that is shown though it is not chosen any more."""
         self._tops: list[int] = []
         self._positions: dict[str, int] = {}
         self._heights: dict[str, int] = {}
@@ -77,32 +79,56 @@ class TableRows:
         """The session, if there is one with this id."""
         return self._sessions.get(session_id) if session_id is not None else None
 
-    def update(self, updated: Iterable[Session], removed: Iterable[str], now: int, hold: str | None = None) -> bool:
+    def update(
+        self,
+        updated: Iterable[Session],
+        removed: Iterable[str],
+        now: int,
+        hold: str | None = None,
+        keep: str | None = None,
+    ) -> bool:
         """Take over what changed; True where a row came, went, changed its place, its height or its heading.
 
-        The row ``hold`` stays where it is, and the others order themselves around it.
+        Args:
+            updated: sessions that are new or otherwise now.
+            removed: ids of those that are gone.
+            now: UTC ms.
+            hold: the row that stays where it is; the others order themselves around it.
+            keep: the row that stays, whatever a filter says by now.
         """
-        moved, restless = False, set[str]()
+        moved, restless, regrouped = False, set[str](), False
         for session in updated:
             earlier, there = self._sessions.get(session.id), session.id in self._keys
             self._sessions[session.id] = session
             moved |= self._measure(session, now) and session.id in self._positions
-            if self._choose(session, now) or self._regrouped(earlier, session):
+            if self._choose(session, now, keep):
                 restless.add(session.id)
+            regrouped |= self._regrouped(earlier, session)
             moved |= there is not (session.id in self._keys)
         for session_id in removed:
             moved |= self._keys.pop(session_id, None) is not None
             self._sessions.pop(session_id, None)
             self._heights.pop(session_id, None)
             self._silent_from.pop(session_id, None)
+            self._strays.discard(session_id)
+            self._kept = None if self._kept == session_id else self._kept
         self._next_silence = min(self._silent_from.values(), default=None)
         hold = hold if hold in self._keys and self.arrangement.grouping is Grouping.FLAT else None
-        moved = moved or self._out_of_place(restless, hold)
+        moved = moved or self._out_of_place(restless, regrouped, hold)
         if moved:
             self._arrange(hold)
+        elif hold is None:
+            self._strays.clear()
         else:
-            self._held = hold
+            self._strays.add(hold)
         return moved
+
+    def let_go(self, now: int, hold: str | None, keep: str | None) -> bool:
+        """Put what a hand has held until now where it belongs; whether anything moved."""
+        over = [self._sessions[self._kept]] if self._kept is not None and self._kept != keep else []
+        if not over and (hold is not None or not self._strays):
+            return False
+        return self.update(over, (), now, hold, keep)
 
     def choose(self, chooser: Chooser | None, now: int, arrangement: Arrangement | None = None) -> None:
         """Show only some of the sessions, None shows all; and in another order, where one is given."""
@@ -121,21 +147,23 @@ class TableRows:
         self._arrange()
         return True
 
-    def chosen_anew(self, now: int, hold: str | None = None) -> bool:
+    def chosen_anew(self, now: int, hold: str | None = None, keep: str | None = None) -> bool:
         """Whether a row came or went only because time went on; looks no more often than is worth it."""
         chooser = self._chooser
-        if chooser is None or not chooser.timed or now - self._looked_at < LOOK_AGAIN_MS:
+        # A clock may go back.
+        if chooser is None or not chooser.timed or 0 <= now - self._looked_at < LOOK_AGAIN_MS:
             return False
         self._looked_at = now
         sessions = self._sessions.values()
         other = [session for session in sessions if chooser.meant(session, now) is not (session.id in self._keys)]
-        return bool(other) and self.update(other, (), now, hold)
+        return bool(other) and self.update(other, (), now, hold, keep)
 
-    def fell_silent(self, now: int, hold: str | None = None) -> bool:
+    def fell_silent(self, now: int, hold: str | None = None, keep: str | None = None) -> bool:
         """Whether a row grew only because time went on; costs nothing until one is due."""
         if self._next_silence is None or now < self._next_silence:
             return False
-        return self.update([self._sessions[key] for key, at in self._silent_from.items() if at <= now], (), now, hold)
+        due = [self._sessions[key] for key, at in self._silent_from.items() if at <= now]
+        return self.update(due, (), now, hold, keep)
 
     def row(self, position: int) -> Row:
         """A row."""
@@ -166,17 +194,20 @@ class TableRows:
             return False
         return membership(earlier) != membership(session)
 
-    def _out_of_place(self, restless: set[str], hold: str | None) -> bool:
+    def _out_of_place(self, restless: set[str], regrouped: bool, hold: str | None) -> bool:
         """Whether the rows stand otherwise than they should, after some of them got another key."""
-        if self.arrangement.grouping is not Grouping.FLAT:
-            return bool(restless) and self._made() != self._rows
-        loose = restless if self._held in (None, hold) else restless | {self._held}
-        return any(not self._in_order(key, hold) for key in loose if key in self._positions and key != hold)
+        if regrouped or (restless and self.arrangement.grouping is Grouping.TREE):
+            return self._made() != self._rows
+        loose = restless | self._strays if hold is None else restless
+        staying = {hold} if hold is None else {hold, *self._strays}
+        return any(not self._in_order(key, staying) for key in loose if key in self._positions and key not in staying)
 
-    def _in_order(self, key: str, hold: str | None) -> bool:
-        """Whether a row of a flat list stands rightly among its neighbours; the one in somebody's hand is none."""
+    def _in_order(self, key: str, staying: Collection[str | None]) -> bool:
+        """Whether a row stands rightly among its neighbours in the list or group; those that stay anyway are none."""
         at = self._positions[key]
-        keys = [self._keys[row.key] for row in self._rows[max(0, at - 2) : at + 3] if row.key != hold]
+        parent = self._rows[at].parent
+        near = self._rows[max(0, at - 2 - len(staying)) : at + 3 + len(staying)]
+        keys = [self._keys[row.key] for row in near if row.session and row.parent == parent and row.key not in staying]
         return all(map(lt, keys, keys[1:]))
 
     def _made(self, hold: str | None = None) -> list[Row]:
@@ -189,7 +220,7 @@ class TableRows:
         return list(rows_of([self._sessions[key] for key in ordered], self.arrangement, self.folded, place))
 
     def _arrange(self, hold: str | None = None) -> None:
-        self._rows, self._held = self._made(hold), hold
+        self._rows, self._strays = self._made(hold), {hold} if hold is not None else set()
         self._positions = {row.key: position for position, row in enumerate(self._rows)}
         self._tops = []
         self.height = 0
@@ -197,10 +228,13 @@ class TableRows:
             self._tops.append(self.height)
             self.height += 1 if row.session is None else self._heights[row.session]
 
-    def _choose(self, session: Session, now: int) -> bool:
+    def _choose(self, session: Session, now: int, keep: str | None = None) -> bool:
         """Note whether it is shown and what it is ordered by; True where that differs from before."""
         there = self._chooser is None or self._chooser.meant(session, now)
-        key = sort_key(session, self.arrangement) if there else None
+        kept = not there and session.id == keep and session.id in self._keys
+        if kept or self._kept == session.id:
+            self._kept = session.id if kept else None
+        key = sort_key(session, self.arrangement) if there or kept else None
         earlier = self._keys.pop(session.id, None)
         if key is not None:
             self._keys[session.id] = key

@@ -583,3 +583,71 @@ async def test_a_filter_is_still_being_written_when_the_terminal_comes_back(dash
         d.app.app_focus = True
         await d.press("escape")
         await d.until(lambda: len(table(d)) == 5)
+
+
+async def test_who_opens_a_session_stays_with_it_though_it_needs_nobody_any_more(dashboard, monkeypatch):
+    async with dashboard() as d:
+        seen = d.manager.mark_seen
+
+        def mark_seen(ref, steps=None):
+            seen(ref, steps)
+            d.manager.put(structs.replace(d.manager.get(ref), seen_at=T0 + 1))
+
+        monkeypatch.setattr(d.manager, "mark_seen", mark_seen)
+        await d.press("1")
+        await d.until(lambda: len(table(d)) == 3)
+        await d.select("done0001")
+        await d.press("enter")
+        await d.called("mark_seen", "done0001")
+        await d.until(lambda: d.main.table.session("done0001").seen_at == T0 + 1)
+        assert d.main.table.selected.id == "done0001"
+        await d.press("i", *"now the docs", "enter")
+        await d.called("inject", "done0001", "now the docs")
+
+
+async def test_leaving_a_filter_goes_back_to_the_row_where_one_was(dashboard):
+    async with dashboard() as d:
+        await d.select("stopped1")
+        await d.press("slash", *"state:waiting")
+        await d.until(lambda: d.main.table.selected.id == "waiting1")
+        await d.press("escape")
+        await d.until(lambda: len(table(d)) == 5)
+        assert d.main.table.selected.id == "stopped1"
+
+
+async def test_the_first_line_below_the_headings_is_never_the_second_of_a_row(dashboard, manager):
+    for number in range(30):
+        manager.put(session(f"bad{number:05}", Status.FAILED, f"task {number}", created=number, reason="exit 1"))
+    async with dashboard(size=(80, 24)) as d:
+        await d.shows("task 1")
+        for key in [*["j"] * 12, "G", "k", "k"]:
+            await d.press(key)
+            assert "exit 1" not in d.text().split("\n")[2]
+            assert d.main.table.selected in d.main.table.on_screen
+
+
+async def test_a_row_in_hand_goes_to_its_place_when_the_hand_is_gone(dashboard, monkeypatch):
+    async with dashboard() as d:
+        await d.select("running1")
+        d.manager.put(structs.replace(d.manager.get("running1"), status=Status.WAITING, reason="may I?"))
+        await d.shows("may I?")
+        held = [one.id for one in d.main.table.on_screen].index("running1")
+        assert held > 1
+        monkeypatch.setattr(d.main.table, "_clock", lambda: T0 + 20_000)
+        d.main.table.tick()
+        assert [one.id for one in d.main.table.on_screen].index("running1") < 2
+        assert d.main.table.selected.id == "running1"
+
+
+async def test_one_marked_session_that_nobody_looks_at_is_not_retried_or_archived_without_a_question(dashboard):
+    async with dashboard() as d:
+        await d.select("failed01")
+        await d.press("space")
+        await d.select("running1")
+        for key, question in (("R", "Retry 1 session?"), ("A", "Archive 1 session?")):
+            await d.press(key)
+            await d.screen(ConfirmScreen)
+            await d.shows(question)
+            await d.press("n")
+            await d.until(lambda: d.app.screen is d.main)
+        assert not [call for call in d.manager.calls if call[0] in ("retry", "archive")]

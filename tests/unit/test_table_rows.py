@@ -178,6 +178,38 @@ def test_a_held_row_goes_to_its_place_when_the_hand_is_gone():
     assert names(rows) == ["c", "a", "b"]
 
 
+def test_a_row_that_was_left_just_now_stays_until_the_hand_is_off_the_table():
+    rows = table(*(session(name, cost_usd=cost) for name, cost in (("a", 9.0), ("b", 5.0), ("c", 1.0))), sort="cost")
+    assert not rows.update([session("c", cost_usd=20.0)], (), NOW, hold="c")
+    assert not rows.update([session("b", cost_usd=6.0)], (), NOW, hold="b")
+    assert not rows.let_go(NOW, "b", "b")
+    assert names(rows) == ["a", "b", "c"]
+    assert rows.let_go(NOW, None, None)
+    assert names(rows) == ["c", "a", "b"]
+    assert not rows.let_go(NOW, None, None)
+
+
+def test_what_somebody_reads_is_not_filtered_away_before_he_leaves_it():
+    unseen = [session(name, Status.FAILED, seen_at=None) for name in "ab"]
+    rows = table(*unseen, sort="what")
+    rows.choose(Chooser(lambda session, _: session.attention), NOW)
+    assert not rows.update([session("a", Status.FAILED)], (), NOW, keep="a")
+    assert names(rows) == ["a", "b"]
+    assert not rows.let_go(NOW, None, "a")
+    assert rows.let_go(NOW, None, "b")
+    assert names(rows) == ["b"]
+    assert rows.update([session("b", Status.FAILED)], (), NOW, keep="a")
+    assert names(rows) == []
+
+
+def test_a_clock_that_goes_back_does_not_hold_up_a_filter_over_time():
+    rows = table(session("a", created=0), session("b", created=0))
+    rows.choose(Chooser(lambda session, now: session.id == "a" or now < NOW, timed=True), NOW)
+    assert names(rows) == ["a"]
+    assert rows.chosen_anew(NOW - 3_600_000)
+    assert sorted(names(rows)) == ["a", "b"]
+
+
 @given(
     st.lists(
         st.tuples(st.integers(0, 5), st.integers(0, 6), st.none() | st.integers(0, 5), st.sampled_from("abc")),
@@ -186,9 +218,11 @@ def test_a_held_row_goes_to_its_place_when_the_hand_is_gone():
     st.sampled_from(list(Grouping)),
 )
 def test_rows_are_told_to_move_when_they_do_and_only_then(changes, grouping):
-    """Whatever changes and is held: the order is that of a table which was filled at once, but for the held row."""
+    """Whatever changes and is held: the order is that of a table which was filled at once, but for what a hand is on,
+    or was on since all rows were put in order last."""
     order = Arrangement(sort="cost", grouping=grouping)
     rows = table(*(session(str(name), cost_usd=name) for name in range(6)), sort="cost", grouping=grouping)
+    hands = set()
     for name, cost, hold, agent in changes:
         held = None if hold is None else str(hold)
         before = [rows.row(number) for number in range(len(rows))]
@@ -200,7 +234,8 @@ def test_rows_are_told_to_move_when_they_do_and_only_then(changes, grouping):
         fresh.choose(None, NOW, order)
         fresh.update(list(rows), (), NOW)
         held = held if grouping is Grouping.FLAT else None
-        assert [key for key in names(rows) if key != held] == [key for key in names(fresh) if key != held]
+        hands = set() if held is None else {held} if moved else {held, *hands}
+        assert [key for key in names(rows) if key not in hands] == [key for key in names(fresh) if key not in hands]
 
 
 @pytest.mark.parametrize("grouping", [Grouping.FOLDER, Grouping.AGENT])

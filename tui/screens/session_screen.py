@@ -21,7 +21,7 @@ from ...widgets.line import Line
 from ...widgets.prompt_box import PromptInput
 from ...widgets.signs import UNICODE, Signs
 from .. import sayings
-from ..actions import BULK, REGISTRY, Place, here, possible
+from ..actions import BULK, REGISTRY, Place, here, possible, unlike
 from ..command_line import Command, CommandLine
 from ..detail import Detail
 from ..footer import ONE_STEP, WRITING, footer, said
@@ -138,9 +138,10 @@ class SessionScreen(Screen[None]):
             return said(self.keymap, WRITING)
         if isinstance(self.focused, DocumentPane):
             return said(self.keymap, ONE_STEP)
+        chosen = unlike(self.chosen)
         return footer(
             self.keymap,
-            self.can,
+            lambda action: self._can(action, chosen),
             self.keys.size.width or self.size.width,
             reading=self.detail.viewer.has_focus_within,
             table=self.has_table,
@@ -189,8 +190,11 @@ class SessionScreen(Screen[None]):
 
     def can(self, action: str) -> bool:
         """Whether an action makes sense for what it would be done to: the chosen sessions, or the current one."""
-        if action in BULK and self.chosen:
-            return any(possible(action, session, read_only=self.read_only) for session in self.chosen)
+        return self._can(action, unlike(self.chosen))
+
+    def _can(self, action: str, chosen: Sequence[Session]) -> bool:
+        if action in BULK and chosen:
+            return any(possible(action, session, read_only=self.read_only) for session in chosen)
         return possible(action, self.current, read_only=self.read_only)
 
     def on_key(self, event: Key) -> None:
