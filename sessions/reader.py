@@ -13,7 +13,7 @@ from .agent_list import AgentInfo, agent_list
 from .agents.base import Ladder, Launch
 from .agents.table import agent_named
 from .changes.model import SessionChanges
-from .config import Config, Loaded, load_config, read_settings
+from .config import Config, Loaded, config_path, load_config, read_settings
 from .errors import StoreError, UnknownSessionError, UsageError
 from .explain import Explanation, explain
 from .layout import Layout, default_home
@@ -67,6 +67,11 @@ class SessionReader:
     def live_dir(self) -> Path:
         """Where the turn files that are being written have their second names."""
         return self._layout.live
+
+    @property
+    def settings_path(self) -> Path:
+        """The file of the settings, there or not."""
+        return self._config_path or config_path()
 
     def config(self, profile: str | None = None) -> Config:
         """The settings as they are on disk now, under a profile; None takes ``$AGENTDASH_PROFILE``, "" none.

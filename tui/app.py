@@ -42,12 +42,17 @@ from .sayings import Tour
 from .screens.main import MainScreen
 from .screens.session_screen import SessionScreen
 from .screens.watch import WatchScreen
+from .settings_watch import SettingsWatch
 from .terminal import hung_up
 from .themes import THEMES, after
 from .type_ahead import KeysInOrder
 
 TWICE_SECONDS = 2.0
 """Two presses of Ctrl+C within this time quit."""
+
+
+SETTLE_SWEEPS = 30
+"""Once a minute somebody looks after dead runners though none should live: what an archived session left, say."""
 
 
 class Dashboard(KeysInOrder[None], inherit_bindings=False):
@@ -89,6 +94,8 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             manager = cast("SessionManager", LookingManager(manager))
         self._manager = manager
         self._looks = look.read_only
+        self._settings_watch = SettingsWatch(manager.settings_path)
+        self._sweeps = 0
         self.requests = Requests(self, manager.home)
         self.notifier = Notifier(
             notify or NotifySettings(),
@@ -228,10 +235,25 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             if change.turn_files or change.sweep:
                 for screen in self._session_screens():
                     screen.turn_files_grew(change.turn_files, sweep=change.sweep)
-            if change.sweep and not self._looks and self.feed.unsettled:
-                self._settle()
-            if change.sweep and not self.is_headless and hung_up():
-                self.exit()
+            if change.sweep:
+                await self._sweep()
+
+    async def _sweep(self) -> None:
+        """Every two seconds: what nobody tells."""
+        self._sweeps += 1
+        if not self._looks and (self.feed.unsettled or self._sweeps % SETTLE_SWEEPS == 0):
+            self._settle()
+        if not self.is_headless and hung_up():
+            self.exit()
+        if self._settings_watch.changed():
+            self._read_settings()
+
+    @work(exclusive=True, group="settings")
+    async def _read_settings(self) -> None:
+        """Somebody has written to the file of the settings."""
+        loaded = await self.requests.ask(self._manager.settings)
+        if loaded is not None:
+            self.post_message(SettingsRead(loaded.config))
 
     @work
     async def _catch_up(self) -> None:

@@ -18,7 +18,7 @@ Tour = Sequence[tuple[str, str]]
 """Keys and what they would do here: for somebody who sees this for the first time."""
 
 NOTHING_MATCHES = ("Nothing matches.", "", "Esc shows all sessions again")
-TRASH = "What runs is stopped first; the folder goes to the trash of the state folder."
+TRASH = "What runs is stopped first, what waits in the queue is taken out of it; folders go to the trash."
 
 
 def no_sessions(agents: Sequence[AgentInfo], new_key: str = "n") -> Sequence[str]:
@@ -126,10 +126,20 @@ _WHY_NOT = {
 }
 
 
-def why_not(action: str, session: Session | None, *, read_only: bool) -> str:
-    """Why a key does nothing now."""
+_NONE = {
+    "stop": "runs",
+    "kill": "runs",
+    "archive": "has ended",
+    "retry": "failed, was stopped or was lost",
+}
+
+
+def why_not(action: str, session: Session | None, *, read_only: bool, group: int = 0) -> str:
+    """Why a key does nothing now; ``group`` is how many sessions the selected heading has."""
     if read_only:
         return "This dashboard is read-only: nothing is changed from here."
+    if session is None and group:
+        return f"{count(group, 'session')} of the group: none that {_NONE.get(action, 'this can be done to')}."
     if session is None:
         return "No session is selected."
     return f'"{title(session)}": {_WHY_NOT.get(action, f"it is {session.status}")}.'

@@ -132,8 +132,8 @@ class TablePane(Vertical):
         self.screen.set_focus(field)
 
     def action_quick(self, key: str) -> None:
-        """Only sessions of one state, or all again."""
-        self.show(structs.replace(self.view, quick="" if key == "0" else key))
+        """Only sessions of one state; once more, or 0, all again."""
+        self.show(structs.replace(self.view, quick="" if key in ("0", self.view.quick) else key))
 
     def action_here(self) -> None:
         """Only sessions of the selected one's folder, or of all again."""

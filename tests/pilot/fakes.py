@@ -7,7 +7,7 @@ from msgspec import structs
 
 from agentdash.sessions.agent_list import AgentInfo
 from agentdash.sessions.agents.base import Ladder, Launch
-from agentdash.sessions.config import read_settings
+from agentdash.sessions.config import config_path, read_settings
 from agentdash.sessions.explain import Explanation, Fact
 from agentdash.sessions.model import (
     Change,
@@ -218,6 +218,10 @@ class FakeManager:
 
     def options(self, ref):
         return {"sandbox": "read-only", "args": ["--skip-git-repo-check"]}
+
+    @property
+    def settings_path(self):
+        return config_path()
 
     def settings(self):
         return read_settings()

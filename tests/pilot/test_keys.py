@@ -120,3 +120,16 @@ async def test_other_settings_are_taken_over_at_once_and_broken_ones_change_noth
         d.app.post_message(SettingsRead(Config(keys={"follow": "n"})))
         await d.shows("keys.follow: n cannot be follow: it is new_session")
         assert d.app.keymap.name("follow") == "Q"
+
+
+async def test_settings_that_somebody_writes_are_in_force_without_a_key(dashboard):
+    async with dashboard() as d:
+        await d.shows("f follow")
+        path = d.manager.settings_path
+        path.write_text('[keys]\nfollow = "Q"\n')
+        await d.shows("Q follow")
+        path.write_text("[keys\n")
+        await d.shows("config.toml")
+        assert d.app.keymap.name("follow") == "Q"
+        path.unlink()
+        await d.shows("f follow")

@@ -1,16 +1,17 @@
 """Reading a trajectory: the cursor, folds, filters, jumps, search, and what a step can be opened as."""
 
+import re
 import threading
 
 import pytest
 from msgspec import structs
 
-from agentdash.sessions.model import Step, StepKind, StepStatus
+from agentdash.sessions.model import Status, Step, StepKind, StepStatus, Turn
 from agentdash.tui import outside
 from agentdash.tui.screens.pick import PickScreen
 from agentdash.tui.screens.save import SaveScreen
 from agentdash.tui.screens.watch import WatchScreen
-from pilot.fakes import SESSIONS, STEPS, T0
+from pilot.fakes import SESSIONS, STEPS, T0, session
 
 
 @pytest.fixture
@@ -523,3 +524,59 @@ async def test_a_filter_that_shows_nothing_says_so(dashboard, manager):
     async with dashboard() as d:
         await d.press("enter", "4")
         await d.shows("nothing of this kind: 0 shows all steps")
+
+
+def turn(status):
+    return Turn(session="running1", n=1, status=status, run_id="r", created_at=T0)
+
+
+async def test_while_a_turn_runs_a_sweep_reads_on_and_after_it_only_news_do(dashboard, manager):
+    async with dashboard() as d:
+        await d.select("running1")
+        shown = manager.trajectories["running1"]
+        shown.facts = (turn(Status.RUNNING),)
+        d.main.detail.viewer.read_on()
+        await d.until(lambda: d.main.detail.viewer.growth.turns)
+        looks = shown.looks
+        d.main.turn_files_grew(frozenset(), sweep=True)
+        await d.until(lambda: shown.looks > looks)
+        shown.facts = (turn(Status.DONE),)
+        d.main.turn_files_grew(frozenset(), sweep=True)
+        await d.until(lambda: d.main.detail.viewer.growth.turns[0].status.ended)
+        looks = shown.looks
+        d.main.turn_files_grew(frozenset(), sweep=True)
+        shown.fresh.append(Step(kind=StepKind.MESSAGE, turn=1, text="one more word"))
+        manager.put(structs.replace(manager.get("running1"), updated_at=T0 + 1))
+        await d.shows("one more word")
+        assert shown.looks == looks + 1
+
+
+async def test_the_age_of_a_running_step_goes_on_by_itself_and_only_while_a_turn_runs(dashboard, manager, monkeypatch):
+    async with dashboard() as d:
+        await d.select("running1")
+        shown = manager.trajectories["running1"]
+        shown.facts = (turn(Status.RUNNING),)
+        shown.fresh.append(Step(kind=StepKind.COMMAND, turn=1, command="make all", status=StepStatus.RUNNING, at=T0))
+        d.main.detail.viewer.read_on()
+        await d.shows("make all")
+        monkeypatch.setattr(d.main.detail.viewer, "_clock", lambda: T0 + 3 * 60_000)
+        await d.until(lambda: re.search(r"make all.*running +3m", d.text()))
+        shown.facts = (turn(Status.STOPPED),)
+        d.main.detail.viewer.read_on()
+        await d.until(lambda: d.main.detail.viewer.growth.turns[0].status.ended)
+        ticks = []
+        monkeypatch.setattr(d.main.detail.steps, "tick", ticks.append)
+        looked = manager.settled
+        await d.until(lambda: manager.settled > looked)  # a sweep comes every two seconds
+        assert not ticks
+
+
+async def test_runners_are_looked_after_while_any_should_live(dashboard, manager):
+    for one in SESSIONS:
+        if not one.status.ended:
+            manager.drop(one.id)
+    async with dashboard() as d:
+        await d.until(lambda: d.app._sweeps > 1)
+        assert manager.settled == 0
+        manager.put(session("later001", Status.RUNNING, "the build", created=9))
+        await d.until(lambda: manager.settled > 0)

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from ...sessions.attention import attention
 from ...sessions.model import Session, Status
 from ...sessions.text import cut, one_line
-from ...widgets.arrangement import needs_somebody
 from ...widgets.columns import OTHERS, STATE, WHAT_LEAST, Column, Moment, fitted, fitting, headings, note, role, taken
 from ...widgets.words import count, money, place, tokens
 from .look import Look, mark, short_id, what
@@ -35,7 +35,7 @@ def sessions_text(sessions: Sequence[Session], look: Look, *, hidden: int = 0, f
         lines += _below(session, look)
     if hidden:
         lines.append(look.paint(f"{hidden} older: agentdash ls --all", "dim"))
-    if not filtered and (needing := sum(map(needs_somebody, sessions))):
+    if not filtered and (needing := sum(attention(session, look.now) is not None for session in sessions)):
         told = count(needing, "needs you", "need you")
         lines.append(look.paint(cut(f"{told}: agentdash ls --filter is:attention", look.width), "dim"))
     return lines

@@ -1,6 +1,6 @@
 """The main screen: the table of sessions, the steps of the selected one, and a prompt for it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec import structs
@@ -257,6 +257,10 @@ class MainScreen(SessionScreen):
     async def action_undo(self) -> None:
         """Bring back what was deleted or archived last."""
         await self.operations.undo()
+
+    def _can(self, action: str, chosen: Sequence[Session]) -> bool:
+        """Side by side goes what is marked, wherever the cursor stands."""
+        return super()._can(action, chosen) or (action == "beside" and bool(self.table.marked))
 
     def action_beside(self) -> None:
         """The marked sessions side by side, or the selected one, on a screen of their own."""

@@ -204,7 +204,8 @@ class SessionScreen(Screen[None]):
         taken = self.keymap.taken(self._place)
         for action in here(table=self.has_table):
             if event.key in self.keymap.keys(action, taken) and not self.can(action.id):
-                self.requests.tell(sayings.why_not(action.id, self.current, read_only=self.read_only))
+                group = 0 if self.current is not None else len(self.chosen)
+                self.requests.tell(sayings.why_not(action.id, self.current, read_only=self.read_only, group=group))
 
     @on(Detail.Resized)
     @on(Viewer.Changed)
