@@ -121,6 +121,11 @@ class Operations:
         """A prompt to a session, or to a new one; whether it is on its way."""
         if session is not None:
             return await self._requests.ask(self._manager.inject, session.id, text) is not None
+        if not self.default_installed:
+            self._requests.complain(
+                f"{self.default_agent} is not installed here. {self.keymap.name('new_session')} starts another agent."
+            )
+            return False
         reason = await self.spawn(SpawnRequest(prompt=text, agent=None, cwd=cwd))
         if reason is not None:
             self._requests.complain(reason)

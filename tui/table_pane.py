@@ -223,6 +223,7 @@ class TablePane(Vertical):
             self.table.counts if view.chooses else None,
             view.arrangement,
             marked,
+            elsewhere=self.table.marked_elsewhere,
             ranging=self.table.ranging,
             width=width,
         )

@@ -271,7 +271,7 @@ def note(session: Session, now: int) -> str:
 
 
 def steady_until(session: Session, now: int) -> int:
-    """Until when (UTC ms) its row and the line below it read the same, if nothing happens."""
+    """Until when (UTC ms) its row and the line below it need not be drawn again, if nothing happens."""
     if session.stopping is not None:
         return now
     running = session.started_at if session.ended_at is None else None
@@ -280,7 +280,7 @@ def steady_until(session: Session, now: int) -> int:
 
 
 def _read_until(now: int, since: int) -> int:
-    """Until when an age reads the same; what is old changes together with others, once a minute."""
+    """Until when an age reads the same; what is old is a minute late at worst, and changes together with others."""
     until = now + words.steady(now - since)
     return until if now - since < TOGETHER_MS else -(-until // _MINUTE_MS) * _MINUTE_MS
 

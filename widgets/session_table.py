@@ -93,6 +93,11 @@ class SessionTable(DrawnRows):
         return [session for session in map(self._rows.get, self._marks) if session is not None]
 
     @property
+    def marked_elsewhere(self) -> int:
+        """How many of them are not chosen: keys mean them all the same."""
+        return sum(not self._rows.chooses(session_id) for session_id in self._marks)
+
+    @property
     def ranging(self) -> bool:
         """Whether marks follow the cursor."""
         return self._marks.ranging

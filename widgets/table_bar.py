@@ -13,6 +13,7 @@ def table_bar(
     arrangement: Arrangement,
     marked: int,
     *,
+    elsewhere: int = 0,
     ranging: bool,
     width: int,
 ) -> Content:
@@ -23,6 +24,7 @@ def table_bar(
         counts: how many sessions are shown, and how many there are, where that differs.
         arrangement: their order.
         marked: how many are marked.
+        elsewhere: how many of these are not shown.
         ranging: whether a range of marks is open.
         width: cells.
     """
@@ -35,7 +37,8 @@ def table_bar(
     if order:
         parts.append((order, MUTED))
     if marked:
-        parts.append((f"{marked:,} marked" + (": v ends the range" if ranging else ""), "bold $text-primary"))
+        hidden = f", {elsewhere:,} not shown" if elsewhere else ""
+        parts.append((f"{marked:,} marked{hidden}" + (": v ends the range" if ranging else ""), "bold $text-primary"))
     if not parts:
         return Content("")
     if counts is not None or marked:

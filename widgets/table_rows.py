@@ -75,6 +75,10 @@ class TableRows:
         """The ids of the sessions that have a row, from above."""
         return [row.session for row in self._rows if row.session is not None]
 
+    def chooses(self, session_id: str) -> bool:
+        """Whether a session is chosen, folded away or not."""
+        return session_id in self._keys
+
     def get(self, session_id: str | None) -> Session | None:
         """The session, if there is one with this id."""
         return self._sessions.get(session_id) if session_id is not None else None

@@ -651,3 +651,12 @@ async def test_one_marked_session_that_nobody_looks_at_is_not_retried_or_archive
             await d.press("n")
             await d.until(lambda: d.app.screen is d.main)
         assert not [call for call in d.manager.calls if call[0] in ("retry", "archive")]
+
+
+async def test_marks_that_a_filter_hides_are_told(dashboard):
+    async with dashboard() as d:
+        await d.select("failed01")
+        await d.press("space", "2")
+        await d.shows("1 marked, 1 not shown")
+        await d.press("2")
+        await d.until(lambda: "not shown" not in d.text())

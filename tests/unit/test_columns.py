@@ -258,6 +258,7 @@ def test_a_row_reads_the_same_until_the_time_at_which_it_is_drawn_again(silent, 
     then, now = (cells(one, Moment(time), 300, Choice(("age", "time", "created"))) for time in (at, NOW))
     if silent + ran < TOGETHER_MS:
         assert then == now
+        assert second_line(one, at, 200) == second_line(one, NOW, 200)
     else:
         assert at - NOW < 2 * 60_000, "a minute late at worst"
 
