@@ -86,9 +86,22 @@ async def test_what_changes_comes_into_the_filter_and_leaves_it(dashboard):
         await d.until(lambda: table(d) == ["add"])
         d.manager.put(structs.replace(SESSIONS[2], status=Status.FAILED, reason="exit 1"))
         await d.until(lambda: table(d) == ["add", "write"])
+        await d.press("j")
         d.manager.put(structs.replace(SESSIONS[1], status=Status.RUNNING))
         await d.until(lambda: table(d) == ["write"])
         await d.shows("failed   1 of 5")
+
+
+async def test_what_is_in_hand_leaves_the_filter_when_the_hand_is_gone(dashboard, monkeypatch):
+    async with dashboard() as d:
+        await d.press("3")
+        await d.until(lambda: table(d) == ["add"])
+        d.manager.put(structs.replace(SESSIONS[1], status=Status.RUNNING))
+        await d.shows("● running     2m        1 18.2k       ? claude")
+        assert d.main.table.selected.id == "failed01"
+        monkeypatch.setattr(d.main.table, "_clock", lambda: T0 + 20_000)
+        d.main.table.tick()
+        await d.shows("failed   0 of 5")
 
 
 async def test_numbers_choose_a_state_and_0_all(dashboard):
@@ -98,10 +111,11 @@ async def test_numbers_choose_a_state_and_0_all(dashboard):
         }.items():  # fmt: skip
             await d.press(key)
             await d.until(lambda shown=shown: table(d) == shown, key)
-        await d.press("3", "3")
-        await d.until(lambda: table(d) == ["add"])
-        await d.press("0")
-        await d.until(lambda: len(table(d)) == 5)
+        for again in ("3", "0"):
+            await d.press("3")
+            await d.until(lambda: table(d) == ["add"])
+            await d.press(again)
+            await d.until(lambda: len(table(d)) == 5)
 
 
 async def test_only_this_folder(dashboard):
