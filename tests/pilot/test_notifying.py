@@ -1,5 +1,7 @@
 """What the dashboard writes to the terminal for somebody who looks elsewhere."""
 
+from threading import Event
+
 import pytest
 from msgspec import structs
 from textual.events import AppBlur, AppFocus
@@ -185,3 +187,78 @@ async def test_nobody_has_to_have_a_title(dashboard):
         await d.until(lambda: d.manager.get("running1").status == d.main.table.session("running1").status)
         assert written.titles == []
         assert written.notices == []
+
+
+class SlowClaims:
+    """Takes everything, the first batch as soon as it may."""
+
+    def __init__(self):
+        self.batches = []
+        self.may = Event()
+
+    def take(self, notices):
+        self.batches.append([notice.session for notice in notices])
+        if len(self.batches) == 1:
+            self.may.wait(5)
+        return list(notices)
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    claims = SlowClaims()
+    monkeypatch.setattr("agentdash.tui.app.Claims", lambda *_: claims)
+    yield claims
+    claims.may.set()
+
+
+async def test_a_slow_claim_holds_up_no_keys(dashboard, slow):
+    async with dashboard(notify=notifying()) as d:
+        written = Written(d)
+        ends(d, "running1", Status.DONE)
+        await d.until(lambda: slow.batches)
+        before = d.main.table.selected.id
+        await d.press("down")
+        await d.until(lambda: d.main.table.selected.id != before)
+        assert written.notices == []
+        slow.may.set()
+        await d.until(lambda: written.notices)
+        assert written.notices == ["\x1b]777;notify;split [/red] the monolith into services;done\x1b\\"]
+
+
+async def test_what_comes_while_a_batch_is_claimed_is_told_after_it_as_one(dashboard, slow):
+    async with dashboard(notify=notifying()) as d:
+        written = Written(d)
+        due = []
+        d.app.notifier._later = lambda _, tell: due.append(tell)
+        ends(d, "running1", Status.DONE)
+        await d.until(lambda: due)
+        due.pop()()
+        await d.until(lambda: slow.batches)
+        ends(d, "waiting1", Status.DONE)
+        await d.until(lambda: due)
+        due.pop()()
+        await d.pilot.pause()
+        ends(d, "stopped1", Status.FAILED)
+        await d.until(lambda: len(d.app.notifier._pending) == 2)
+        assert written.notices == []
+        slow.may.set()
+        await d.until(lambda: len(written.notices) == 2)
+        assert [text.split(";")[2] for text in written.notices] == [
+            "split [/red] the monolith into services",
+            "2 sessions ended, 1 failed",
+        ]
+        assert due == []
+
+
+async def test_what_is_read_while_it_is_claimed_is_not_told(dashboard, slow):
+    async with dashboard(notify=notifying()) as d:
+        written = Written(d)
+        await d.select("running1")
+        ends(d, "running1", Status.DONE)
+        ends(d, "waiting1", Status.DONE)
+        await d.until(lambda: slow.batches)
+        await d.press("enter")
+        await d.until(lambda: d.app.home.reading == {"running1"})
+        slow.may.set()
+        await d.until(lambda: written.notices)
+        assert written.notices == ["\x1b]777;notify;fix the flaky login test;done\x1b\\"]
