@@ -1,12 +1,13 @@
 """What the dashboard writes to the terminal for somebody who looks elsewhere."""
 
+import os
 from threading import Event
 
 import pytest
 from msgspec import structs
 from textual.events import AppBlur, AppFocus
 
-from agentdash.sessions.config import Config
+from agentdash.sessions.config import Config, DashboardSettings
 from agentdash.sessions.model import Changes, Status
 from agentdash.sessions.notices import sequences
 from agentdash.sessions.notices.settings import NotifySettings
@@ -262,3 +263,20 @@ async def test_what_is_read_while_it_is_claimed_is_not_told(dashboard, slow):
         slow.may.set()
         await d.until(lambda: written.notices)
         assert written.notices == ["\x1b]777;notify;fix the flaky login test;done\x1b\\"]
+
+
+@pytest.mark.parametrize("read_only", [True, False])
+async def test_in_tmux_who_only_looks_tells_without_a_claim(dashboard, manager, tmp_path, monkeypatch, read_only):
+    manager.home.mkdir(exist_ok=True)
+    (tmp_path / "tmux").write_text("#!/bin/sh\necho @1\n")
+    (tmp_path / "tmux").chmod(0o700)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("TMUX", "/tmp/tmux-0/default,4121,0")
+    monkeypatch.setenv("TMUX_PANE", "%3")
+    look = DashboardSettings(read_only=read_only)
+    async with dashboard(look=look, notify=notifying(terminal="bell")) as d:
+        written = Written(d)
+        ends(d, "running1", Status.DONE)
+        await d.until(lambda: written.notices)
+        assert written.notices == ["\a"]
+        assert (manager.home / "told").exists() == (not read_only)
