@@ -104,6 +104,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             reading=self._reading,
             write=self._write,
             later=self.set_timer,
+            run=self.run_worker,
             claims=Claims(Layout(manager.home).told, {} if look.read_only else os.environ),
             only={session.id for session in watched} or None,
             plain_ascii=plain_ascii,

@@ -3,7 +3,9 @@
 Both are escape sequences, so they reach the person wherever the terminal is: over SSH, and through tmux.
 """
 
-from collections.abc import Callable, Collection, Mapping
+import asyncio
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
+from typing import Any
 
 from ..sessions.model import Changes
 from ..sessions.notices import sequences
@@ -27,7 +29,8 @@ class Notifier:
         reading: ids of the sessions whose steps somebody reads now.
         write: puts text on the terminal.
         later: calls something once, after so many seconds.
-        claims: says which of several front ends in one terminal tells something.
+        run: runs something beside all else.
+        claims: says which of several front ends in one window tells something.
         only: ids of the sessions that matter; None where all do.
     """
 
@@ -40,6 +43,7 @@ class Notifier:
         reading: Callable[[], Collection[str]],
         write: Callable[[str], object],
         later: Callable[[float, Callable[[], object]], object],
+        run: Callable[[Coroutine[Any, Any, None]], object],
         claims: Claims,
         only: Collection[str] | None = None,
         plain_ascii: bool = False,
@@ -52,7 +56,9 @@ class Notifier:
         self._reading = reading
         self._write = write
         self._later = later
+        self._run = run
         self._claims = claims
+        self._turn = asyncio.Lock()
         self._only = only
         self._between = ", " if plain_ascii else " · "
         self._watcher: Watcher | None = None
@@ -74,7 +80,7 @@ class Notifier:
             return
         wanted = [notice for notice in self._watcher.update(updated, self._reading()) if notice.event in self._on]
         if wanted and not self._pending:
-            self._later(GATHER_SECONDS, self._tell)
+            self._later(GATHER_SECONDS, lambda: self._run(self._tell()))
         self._pending += wanted
 
     def use(self, settings: NotifySettings) -> None:
@@ -107,13 +113,21 @@ class Notifier:
             self._title = title
             self._write(sequences.title(title))
 
-    def _tell(self) -> None:
-        """One notification for all that is still news."""
-        pending, self._pending = self._pending, []
+    async def _tell(self) -> None:
+        """One notification for all that is still news, also when it has been claimed."""
+        async with self._turn:  # a batch waits for the one before it, and takes along what comes meanwhile
+            pending, self._pending = self._pending, []
+            news = self._news(pending)
+            if self._way is None or not news:
+                return
+            ours = self._news(await asyncio.to_thread(self._claims.take, news))
+            if ours and self._way is not None:  # the settings may be other ones by now
+                self._write(self._way.sequence(*merged(ours)))
+
+    def _news(self, notices: Iterable[Notice]) -> list[Notice]:
+        """Those that nobody reads now, nor has dealt with."""
         reading = self._reading()
-        news = [notice for notice in pending if notice.session not in reading and self._stands(notice)]
-        if self._way is not None and (ours := [notice for notice in news if self._claims.take(notice)]):
-            self._write(self._way.sequence(*merged(ours)))
+        return [notice for notice in notices if notice.session not in reading and self._stands(notice)]
 
     def _stands(self, notice: Notice) -> bool:
         """Whether nobody has dealt with it; who shows only some sessions marks them as seen, looked at or not."""

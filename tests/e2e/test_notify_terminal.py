@@ -129,5 +129,39 @@ def test_of_several_panes_of_one_tmux_only_one_tells(terminal, open_outer, waiti
     assert [len(notices(outer, title)) for title in ("the long build", "the second")] == [1, 1]
 
 
+IN_ANOTHER_WINDOW = [["new-window", "-d"]]
+BEHIND_A_ZOOMED_PANE = [["split-window", "-d"], ["resize-pane", "-Z"]]
+
+
+@pytest.mark.parametrize("ways", [IN_ANOTHER_WINDOW, BEHIND_A_ZOOMED_PANE], ids=["window", "zoom"])
+def test_a_dashboard_that_is_hidden_takes_nothing_from_the_one_that_is_shown(
+    terminal, open_outer, manager, tmp_path, wait_until, ways
+):
+    (tmp_path / "config.toml").write_text('[notify]\nterminal = "osc777"\n')
+    manager.wait([manager.run(["true"], title="the one before").id], timeout=30)
+    terminal.start("agentdash")
+    terminal._run("set", "-g", "allow-passthrough", "on")
+    opening, *hiding = ways
+    hidden = terminal._run(*opening, "-P", "-F", "#{pane_id}", f"{AGENTDASH} table").strip()
+    for words in hiding:
+        terminal._run(*words)
+    outer = open_outer([*terminal._base, "attach"], TERM="xterm-256color")
+
+    def both_show(text):
+        def there():
+            return text in terminal.screen and text in terminal._run("capture-pane", "-p", "-t", hidden)
+
+        wait_until(there, what=f"{text!r} in both")
+
+    both_show("the one before")
+    wait_until(lambda: b"the one before" in outer.received, what="the dashboard in the outer terminal")
+    titles = [f"number {number}" for number in range(6)]
+    for title in titles:
+        manager.wait([manager.run(["true"], title=title).id], timeout=30)
+        both_show(title)
+        wait_until(lambda title=title: notices(outer, title), what=f"the notification of {title}")
+    assert [len(notices(outer, title)) for title in titles] == [1] * len(titles)
+
+
 def notices(outer, title):
     return re.findall(rb"\x1b\]777;notify;%s;done\x1b\\" % title.encode(), outer.received)

@@ -1,10 +1,13 @@
 """What the dashboard writes to the terminal for somebody who looks elsewhere."""
 
+import os
+from threading import Event
+
 import pytest
 from msgspec import structs
 from textual.events import AppBlur, AppFocus
 
-from agentdash.sessions.config import Config
+from agentdash.sessions.config import Config, DashboardSettings
 from agentdash.sessions.model import Changes, Status
 from agentdash.sessions.notices import sequences
 from agentdash.sessions.notices.settings import NotifySettings
@@ -185,3 +188,95 @@ async def test_nobody_has_to_have_a_title(dashboard):
         await d.until(lambda: d.manager.get("running1").status == d.main.table.session("running1").status)
         assert written.titles == []
         assert written.notices == []
+
+
+class SlowClaims:
+    """Takes everything, the first batch as soon as it may."""
+
+    def __init__(self):
+        self.batches = []
+        self.may = Event()
+
+    def take(self, notices):
+        self.batches.append([notice.session for notice in notices])
+        if len(self.batches) == 1:
+            self.may.wait(5)
+        return list(notices)
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    claims = SlowClaims()
+    monkeypatch.setattr("agentdash.tui.app.Claims", lambda *_: claims)
+    yield claims
+    claims.may.set()
+
+
+async def test_a_slow_claim_holds_up_no_keys(dashboard, slow):
+    async with dashboard(notify=notifying()) as d:
+        written = Written(d)
+        ends(d, "running1", Status.DONE)
+        await d.until(lambda: slow.batches)
+        before = d.main.table.selected.id
+        await d.press("down")
+        await d.until(lambda: d.main.table.selected.id != before)
+        assert written.notices == []
+        slow.may.set()
+        await d.until(lambda: written.notices)
+        assert written.notices == ["\x1b]777;notify;split [/red] the monolith into services;done\x1b\\"]
+
+
+async def test_what_comes_while_a_batch_is_claimed_is_told_after_it_as_one(dashboard, slow):
+    async with dashboard(notify=notifying()) as d:
+        written = Written(d)
+        due = []
+        d.app.notifier._later = lambda _, tell: due.append(tell)
+        ends(d, "running1", Status.DONE)
+        await d.until(lambda: due)
+        due.pop()()
+        await d.until(lambda: slow.batches)
+        ends(d, "waiting1", Status.DONE)
+        await d.until(lambda: due)
+        due.pop()()
+        await d.pilot.pause()
+        ends(d, "stopped1", Status.FAILED)
+        await d.until(lambda: len(d.app.notifier._pending) == 2)
+        assert written.notices == []
+        slow.may.set()
+        await d.until(lambda: len(written.notices) == 2)
+        assert [text.split(";")[2] for text in written.notices] == [
+            "split [/red] the monolith into services",
+            "2 sessions ended, 1 failed",
+        ]
+        assert due == []
+
+
+async def test_what_is_read_while_it_is_claimed_is_not_told(dashboard, slow):
+    async with dashboard(notify=notifying()) as d:
+        written = Written(d)
+        await d.select("running1")
+        ends(d, "running1", Status.DONE)
+        ends(d, "waiting1", Status.DONE)
+        await d.until(lambda: slow.batches)
+        await d.press("enter")
+        await d.until(lambda: d.app.home.reading == {"running1"})
+        slow.may.set()
+        await d.until(lambda: written.notices)
+        assert written.notices == ["\x1b]777;notify;fix the flaky login test;done\x1b\\"]
+
+
+@pytest.mark.parametrize("read_only", [True, False])
+async def test_in_tmux_who_only_looks_tells_without_a_claim(dashboard, manager, tmp_path, monkeypatch, read_only):
+    manager.home.mkdir(exist_ok=True)
+    (tmp_path / "tmux").write_text("#!/bin/sh\necho @1\n")
+    (tmp_path / "tmux").chmod(0o700)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("TMUX", "/tmp/tmux-0/default,4121,0")
+    monkeypatch.setenv("TMUX_PANE", "%3")
+    look = DashboardSettings(read_only=read_only)
+    async with dashboard(look=look, notify=notifying(terminal="bell")) as d:
+        written = Written(d)
+        ends(d, "running1", Status.DONE)
+        await d.until(lambda: written.notices)
+        assert written.notices == ["\a"]
+        assert (manager.home / "told").exists() == (not read_only)
