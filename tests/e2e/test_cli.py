@@ -615,11 +615,19 @@ def test_a_state_folder_that_cannot_be_written(cli: Cli, monkeypatch: pytest.Mon
 
 
 def test_a_prompt_into_a_running_session_is_refused(cli: Cli) -> None:
-    session = cli.started("sleep", "600")
+    session = cli("spawn", "--agent", "demo", "go [[demo:silent]]", "--json").json["id"]
     result = cli("inject", session, "faster")
     assert result.code == 1
-    assert "is running" in result.err
+    assert "takes no prompt while a turn runs" in result.err
     assert cli("inject", session, "faster", "--json").error["type"] == "SessionBusyError"
+
+
+def test_a_command_takes_no_prompt_running_or_not(cli: Cli) -> None:
+    session = cli.started("sleep", "600")
+    running = cli("inject", session, "faster")
+    assert (running.code, running.err) == (1, f"agentdash: Session {session[:8]} is a command: it takes no prompt.\n")
+    cli("stop", session, "--now")
+    assert f"`agentdash retry {session[:8]}` runs it again." in cli("inject", session, "faster").err
 
 
 def test_a_prompt_that_is_no_text(cli: Cli) -> None:
