@@ -193,14 +193,18 @@ class SessionScreen(Screen[None]):
             return any(possible(action, session, read_only=self.read_only) for session in self.chosen)
         return possible(action, self.current, read_only=self.read_only)
 
+    def why_not(self, action: str) -> str:
+        """Why an action cannot be done now; nothing where it can."""
+        return "" if self.can(action) else sayings.why_not(action, self.current, read_only=self.read_only)
+
     def on_key(self, event: Key) -> None:
         """Say why a key does nothing."""
         if isinstance(self.focused, Input | TextArea):
             return
         taken = self.keymap.taken(self._place)
         for action in here(table=self.has_table):
-            if event.key in self.keymap.keys(action, taken) and not self.can(action.id):
-                self.requests.tell(sayings.why_not(action.id, self.current, read_only=self.read_only))
+            if event.key in self.keymap.keys(action, taken) and (why_not := self.why_not(action.id)):
+                self.requests.tell(why_not)
 
     @on(Detail.Resized)
     @on(Viewer.Changed)
