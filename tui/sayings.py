@@ -126,7 +126,8 @@ def listed(session: Session, signs: Signs) -> str:
     left = f"  {count(session.left, 'process', 'processes')} left" if session.status.ended and session.left else ""
     what = pad(f"{title(session, _LISTED_CELLS - len(left))}{left}", _LISTED_CELLS)
     where = place(one_line(session.cwd))
-    return f"{signs.states[session.status]} {session.status:<9} {pad(one_line(session.agent, 8), 8)} {what}  {where}"
+    state = f"{signs.states[session.status]} {session.status:<9}"
+    return f"{state} {signs.plain(f'{pad(one_line(session.agent, 8), 8)} {what}  {where}')}"
 
 
 _LISTED_CELLS = 34

@@ -12,8 +12,8 @@ from .themes import THEMES
 if TYPE_CHECKING:
     from .screens.session_screen import SessionScreen
 
-_NEVER = {"back", "command_line", "steps.groups"}
-"""What makes no sense where a line is being written, or needs one key of several."""
+_NEVER = {"back", "command_line"}
+"""What makes no sense where a line is being written."""
 
 
 def session_commands(screen: "SessionScreen") -> Iterator[Command]:

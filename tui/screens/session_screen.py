@@ -24,7 +24,7 @@ from .. import sayings
 from ..actions import BULK, REGISTRY, Place, here, possible
 from ..command_line import Command, CommandLine
 from ..detail import Detail
-from ..footer import ONE_STEP, WRITING, footer, said
+from ..footer import ONE_STEP, WRITING, footer, said, whole
 from ..keymap import Keymap
 from ..log import crash_lines
 from ..meter import Meter
@@ -134,14 +134,15 @@ class SessionScreen(Screen[None]):
         self.keys.say(Content("   ").join(pairs))
 
     def _valid_keys(self) -> Sequence[tuple[str, str]]:
+        width = self.keys.size.width or self.size.width
         if isinstance(self.focused, PromptInput):
-            return said(self.keymap, WRITING)
+            return whole(said(self.keymap, WRITING), width)
         if isinstance(self.focused, DocumentPane):
-            return said(self.keymap, ONE_STEP)
+            return whole(said(self.keymap, ONE_STEP), width)
         return footer(
             self.keymap,
             self.can,
-            self.keys.size.width or self.size.width,
+            width,
             reading=self.detail.viewer.has_focus_within,
             table=self.has_table,
         )
