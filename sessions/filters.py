@@ -7,7 +7,7 @@ a row says.  Pure, for the table, ``ls --filter`` and whoever else chooses sessi
 import difflib
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -15,6 +15,7 @@ from . import durations
 from .attention import attention
 from .errors import UsageError
 from .model import Session, Status
+from .text import cell_width, one_line, whole_names
 
 Test = Callable[[Session, int], bool]
 """Whether a session is meant, at a time in UTC ms."""
@@ -86,10 +87,22 @@ def _field(field: str, value: str, written: str) -> Test:
         return _is(value)
     if "://" in written:
         return _anywhere(written)  # an address is a word
-    near = difflib.get_close_matches(field, FIELDS, 1)
-    raise UsageError(
-        f"There is no field {field!r}{f': did you mean {near[0]}:?' if near else '.'} Fields: {', '.join(FIELDS)}."
-    )
+    told = one_line(written, _WRITTEN_CELLS)
+    raise _unknown(f"field {field}", field, FIELDS, f'"{told}" in quotes looks for the text. Fields', colon=":")
+
+
+_MESSAGE_CELLS, _WRITTEN_CELLS = 100, 24
+"""Of a message, and of what was written in it: the line below a table has no more."""
+
+
+def _unknown(what: str, written: str, choices: Sequence[str], lead: str, *, colon: str = "") -> UsageError:
+    """What is not known, what may have been meant, and the choices, the nearest first, as far as they fit."""
+    alike = difflib.get_close_matches(written, choices, len(choices))
+    begun = [choice for choice in choices if choice.startswith(written)]
+    ordered = list(dict.fromkeys([*begun, *alike, *choices]))
+    meant = f": did you mean {ordered[0]}{colon}?" if begun or alike else "."
+    head = f"No {one_line(what, _WRITTEN_CELLS)}{meant} {lead}: "
+    return UsageError(head + whole_names(ordered, _MESSAGE_CELLS - cell_width(head)))
 
 
 def _anywhere(value: str) -> Test:
@@ -114,7 +127,7 @@ def _contains(text: Callable[[Session], str | None], value: str) -> Test:
 def _in_state(value: str) -> Test:
     wanted = {choice.lower() for choice in value.split(",") if choice}
     if unknown := sorted(choice for choice in wanted if not any(state.startswith(choice) for state in STATES)):
-        raise UsageError(f"There is no state {unknown[0]!r}. States: {', '.join(STATES)}.")
+        raise _unknown(f"state {unknown[0]}", unknown[0], STATES, "States")
     states = {state for state in Status if any(state.startswith(choice) for choice in wanted)}
     stuck = any(_STUCK.startswith(choice) for choice in wanted)
     return lambda session, _: session.status in states or (stuck and bool(session.stuck))
@@ -123,7 +136,7 @@ def _in_state(value: str) -> Test:
 def _is(value: str) -> Test:
     chosen = [choice.lower() for choice in value.split(",") if choice]
     if unknown := next((choice for choice in chosen if choice not in KINDS), None):
-        raise UsageError(f"is:{unknown} is not known. Choose from: {', '.join(KINDS)}.")
+        raise _unknown(f"is:{unknown}", unknown, list(KINDS), "Choose from")
     tests = [KINDS[choice] for choice in chosen]
     return lambda session, now: any(test(session, now) for test in tests)
 
@@ -199,8 +212,8 @@ _STUCK = "stuck"
 STATES = (*map(str, Status), _STUCK)
 """What ``state:`` takes: what is stuck is running, and yet no running session as one wishes for."""
 
-FIELDS = ("state", "is", *_TEXTS, *_AMOUNTS)
-"""Every field, for whoever helps with typing."""
+FIELDS = tuple(dict.fromkeys(("state", "is", "agent", "cwd", "cost", "age", *_TEXTS, *_AMOUNTS)))
+"""Every field, for whoever helps with typing; those that people want most stand first."""
 
 
 def _example(field: str) -> str:

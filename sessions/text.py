@@ -6,6 +6,7 @@ reorder or hide text.  None of it reaches a terminal.  Everything visible stays:
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 
 _STRING = r"[^\x07\x1b\x90\x98\x9c-\x9f\n]*(?:\x07|\x1b\\|\x9c)"
@@ -69,6 +70,22 @@ def cut_left(text: str, width: int) -> str:
     if cell_width(text) <= width:
         return text
     return "…" + _head(text[::-1], width - 1)[::-1] if width > 0 else ""
+
+
+def whole_names(names: Iterable[str], width: int, gap: str = " ") -> str:
+    """As many whole names as fit into ``width`` cells, with a gap between them; ``…`` where some are left out.
+
+    The first one stands there in any case, torn where it must be.
+    """
+    listed = list(names)
+    shown = listed[:]
+    while len(shown) > 1 and cell_width(_with_rest(shown, listed, gap)) > width:
+        shown.pop()
+    return cut(_with_rest(shown, listed, gap), width)
+
+
+def _with_rest(shown: list[str], listed: list[str], gap: str) -> str:
+    return gap.join(shown if len(shown) == len(listed) else [*shown, "…"])
 
 
 def pad(text: str, width: int, *, right: bool = False) -> str:

@@ -15,6 +15,7 @@ from ..widgets.document_pane import DocumentPane
 from ..widgets.file_list import FileList
 from ..widgets.prompt_box import PromptInput
 from ..widgets.session_table import SessionTable
+from ..widgets.step_groups import GROUPS
 from ..widgets.trajectory import Trajectory
 from ..widgets.virtual_list import VirtualList
 
@@ -128,7 +129,7 @@ TABLE_ACTIONS = tuple(
         ("failed", "3", "failed", "only what failed or was lost", 0, "quick('3')"),
         ("done", "4", "done", "only what is done", 0, "quick('4')"),
         ("queued", "5", "queued", "only what waits in the queue", 0, "quick('5')"),
-        ("here", "full_stop", "here", "only this folder, or all again", 0, "here"),
+        ("here", "full_stop", "here", "only the folder of the selected session, or all again", 0, "here"),
         ("sort", "s", "sort", "choose the order", 1, "sort"),
         ("reverse", "S", "reverse", "the other way round", 0, "reverse"),
         ("group", "T", "group", "one list, a tree, in folders, in agents", 0, "group"),
@@ -206,9 +207,12 @@ def _declared(bindings: Iterable[BindingType], *where: Place) -> tuple[Action, .
 TABLE_KEYS = _declared(SessionTable.BINDINGS, Place.TABLE)
 STEPS_KEYS = (
     *_declared(Trajectory.BINDINGS, Place.STEPS),
-    Action(
-        id="steps.groups", keys="1,2,3,4,5,6,7,8", help="only steps of this kind, or of several", weight=0, fixed=True,
-        where=frozenset({Place.STEPS}),
+    *(
+        Action(
+            id=f"steps.only_{group.label}", keys=group.key, help=f"only {group.label}, or with other kinds",
+            does=f"group('{group.key}')", weight=0, fixed=True, where=frozenset({Place.STEPS}),
+        )
+        for group in GROUPS
     ),
 )  # fmt: skip
 LINES_KEYS = _declared(VirtualList.BINDINGS, Place.STEPS, Place.STEP, Place.FILES, Place.DIFFS)

@@ -5,9 +5,11 @@ from difflib import get_close_matches
 
 from msgspec import Struct
 
+from ..sessions.text import whole_names
 
-class UnknownCommandError(ValueError):
-    """A line that is no command; its text says why, and what is near."""
+
+class UnusableLineError(ValueError):
+    """A line that is no command, or cannot be done now; its text says why, and what is near."""
 
 
 def _nothing(_: str) -> Iterable[str]:
@@ -26,6 +28,8 @@ class Command(Struct, frozen=True, kw_only=True):
     """What stands behind the name: ``TEXT``; ``[TEXT]`` where it may be left out; nothing where it takes nothing."""
     complete: Callable[[str], Iterable[str]] = _nothing
     """What may stand behind the name and begins like this."""
+    why_not: str = ""
+    """Why it cannot be done now; nothing where it can."""
 
     @property
     def usage(self) -> str:
@@ -45,14 +49,17 @@ class CommandLine:
         """The command of a line, and what stands behind its name.
 
         Raises:
-            UnknownCommandError: there is no such command, or it takes more or less than was written.
+            UnusableLineError: there is no such command, it cannot be done now, or it takes more or less than was
+                written.
         """
         name, _, argument = line.strip().removeprefix(":").strip().partition(" ")
         command, argument = self._named(name), argument.strip()
+        if command.why_not:
+            raise UnusableLineError(command.why_not)
         if argument and not command.takes:
-            raise UnknownCommandError(f"{command.names[0]} takes nothing: {argument[:40]!r} is too much.")
+            raise UnusableLineError(f"{command.names[0]} takes nothing: {argument[:40]!r} is too much.")
         if not argument and command.takes and not command.takes.startswith("["):
-            raise UnknownCommandError(f"{command.usage}: {command.help}.")
+            raise UnusableLineError(f"{command.usage}: {command.help}.")
         return command, argument
 
     def _named(self, name: str) -> Command:
@@ -60,7 +67,7 @@ class CommandLine:
         if command is None:
             close = get_close_matches(name, self._by_name, 3)
             hint = f" Did you mean {' or '.join(close)}?" if close else " Tab shows what there is."
-            raise UnknownCommandError(f"Unknown command {name[:40]!r}.{hint}")
+            raise UnusableLineError(f"Unknown command {name[:40]!r}.{hint}")
         return command
 
     def completions(self, line: str) -> list[str]:
@@ -68,18 +75,27 @@ class CommandLine:
         name, blank, argument = line.lstrip().partition(" ")
         if not blank:
             # What has a dot in its name belongs to one pane: there are many of them.
-            return sorted((known for known in self._by_name if known.startswith(name)), key=lambda known: "." in known)
+            able = [known for known, command in self._by_name.items() if not command.why_not]
+            return sorted((known for known in able if known.startswith(name)), key=lambda known: "." in known)
         command = self._by_name.get(name)
         return [f"{name} {value}" for value in command.complete(argument.lstrip())] if command else []
 
-    def hint(self, line: str) -> str:
-        """What is said of a line that is being written: the command's use, else what it may become."""
+    def hint(self, line: str, width: int) -> str:
+        """What is said of a line that is being written: the command's use, else what it may become.
+
+        As many whole names as fit into ``width`` cells.
+        """
         name, blank, _ = line.lstrip().partition(" ")
         command = self._by_name.get(name)
         if command is not None:
             values = [value.partition(" ")[2] for value in self.completions(line)] if blank else []
-            return "  ".join([f"{command.usage}: {command.help}", *values])
-        return "  ".join(self.completions(line)) or "unknown"
+            return command.why_not or whole_names([f"{command.usage}: {command.help}", *values], width, "  ")
+        return whole_names(self.completions(line), width, "  ") or self._impossible(name) or "unknown"
+
+    def _impossible(self, begun: str) -> str:
+        """Why what a name may become cannot be done now."""
+        found = (command.why_not for name, command in self._by_name.items() if name.startswith(begun))
+        return next(filter(None, found), "")
 
 
 def longer(line: str, completions: list[str]) -> str:

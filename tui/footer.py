@@ -26,6 +26,8 @@ CHANGES: Said = (
 )  # fmt: skip
 
 
+_WAY_BACK = "back"
+
 _LAST = 2
 """The last actions of a screen, help and quit, stand last."""
 
@@ -38,6 +40,18 @@ def said(keymap: Keymap, pairs: Iterable[tuple[str, str]]) -> Pairs:
         if firsts:
             told.append((" ".join(firsts), label))
     return told
+
+
+def whole(pairs: Iterable[tuple[str, str]], width: int) -> Pairs:
+    """Those for which there is room, each whole; the first ones, and the way back wherever it stands."""
+    told = list(pairs)
+    while len(told) > 1 and _cells(told) > width:
+        told.remove(next(pair for pair in reversed(told) if pair[1] != _WAY_BACK))
+    return told
+
+
+def _cells(pairs: Iterable[tuple[str, str]]) -> int:
+    return sum(len(key) + len(label) + 4 for key, label in pairs) - 3
 
 
 def footer(
@@ -59,6 +73,6 @@ def footer(
     # Nobody looks for the way out in the middle of a line.
     found = [*own, *found] if reading else [*found[:-_LAST], *own, *found[-_LAST:]]
     told = [(action, shown(keys[0])) for action, keys in found if action.weight and keys]
-    while told and sum(len(key) + len(action.label) + 4 for action, key in told) - 3 > width:
+    while told and _cells((key, action.label) for action, key in told) > width:
         told.remove(min(told, key=lambda pair: pair[0].weight))
     return [(key, action.label) for action, key in told]

@@ -58,6 +58,8 @@ class Operations:
         self._undoable: list[list[str]] = []
         self.said = Recall()
         """What was written on the command line."""
+        self._draft = ""
+        """What was written in a dialog that started nothing."""
         self.awaited: str | None = None
         """A session that was just started and is to be selected as soon as it is in the table."""
 
@@ -80,7 +82,7 @@ class Operations:
         agents = await self._requests.ask(self._manager.agents)
         if agents is None:
             return
-        first = SpawnRequest(prompt="", agent=self.default_agent, cwd=place(cwd))
+        first = SpawnRequest(prompt=self._draft, agent=self.default_agent, cwd=place(cwd))
         if like is not None and like.agent in {agent.name for agent in agents}:
             options = await self._requests.ask(self._manager.options, like.id)
             first = SpawnRequest(
@@ -90,7 +92,10 @@ class Operations:
         presets = await self._requests.ask(self._manager.presets) or {}
         prompts = await self.earlier_prompts()
         offer = Offer(agents=agents, first=first, folders=folders, prompts=prompts, presets=presets)
-        self.app.push_screen(NewSessionScreen(offer, self.plan, self.spawn_copies))
+        self.app.push_screen(NewSessionScreen(offer, self.plan, self.spawn_copies), self._keep_draft)
+
+    def _keep_draft(self, text: str | None) -> None:
+        self._draft = self._draft if text is None else text
 
     async def plan(self, request: SpawnRequest) -> tuple[Launch | None, str | None]:
         """The exact start; the reason where there can be none."""

@@ -9,7 +9,8 @@ from ..sessions.agent_list import AgentInfo
 from ..sessions.agents.base import Ladder
 from ..sessions.model import Session, Turn
 from ..sessions.process_list import ProcessInfo
-from ..sessions.text import cell_width, cut, one_line
+from ..sessions.text import cell_width, cut, one_line, pad
+from ..widgets.columns import state_word
 from ..widgets.paint import MUTED
 from ..widgets.signs import Signs
 from ..widgets.words import clock, command, count, duration, place
@@ -72,18 +73,38 @@ def turn_words(turn: Turn) -> str:
 
 
 def headline(session: Session, width: int, *, following: bool, follow_key: str = "F") -> Content:
-    """The line above the steps; whether they are followed stands at its end."""
-    facts = " ".join(filter(None, (session.agent, session.model)))
-    parts = [
-        one_line(session.title or session.task, max(16, width // 2)),
-        str(session.status),
-        one_line(facts),
-        place(one_line(session.cwd)),
-    ]
-    state = "following" if following else f"{follow_key} follows"
-    text = cut("   ".join(filter(None, parts)), max(0, width - len(state) - 2))
-    gap = max(2, width - cell_width(text) - len(state))
-    return Content.assemble(text, " " * gap, (state, MUTED if following else "$text-warning"))
+    """The line above the steps; whether they are followed stands at its end.
+
+    The state always stands.  Folder, agent and model stand whole or not at all, beside half of the title at least.
+    """
+    state, told = state_word(session), "following" if following else f"{follow_key} follows"
+    if cell_width(state) + len(told) + 2 > width:
+        return Content(cut(state, width))
+    text = _headline(session, state, width - len(told) - 2)
+    gap = width - cell_width(text) - len(told)
+    return Content.assemble(text, " " * gap, (told, MUTED if following else "$text-warning"))
+
+
+_GAP = "   "
+_TITLE_LEAST = 16
+"""Cells of a title that other facts leave to it."""
+
+
+def _headline(session: Session, state: str, width: int) -> str:
+    title = one_line(session.title or session.task)
+    room = width - cell_width(state) - len(_GAP) - min(cell_width(title), max(_TITLE_LEAST, width // 2))
+    folder = _first_that_fits([place(one_line(session.cwd))], room)
+    agent = one_line(session.agent)
+    room -= cell_width(folder) + len(_GAP) if folder else 0
+    who = _first_that_fits([one_line(f"{agent} {session.model or ''}"), agent], room)
+    facts = _GAP.join(filter(None, (state, who, folder)))
+    title = cut(title, width - cell_width(facts) - len(_GAP))
+    return _GAP.join(filter(None, (title, facts)))
+
+
+def _first_that_fits(texts: Sequence[str], room: int) -> str:
+    """The first text that has room beside another one; nothing where none has."""
+    return next((text for text in texts if cell_width(text) + len(_GAP) <= room), "")
 
 
 def ladder_words(ladder: Ladder) -> str:
@@ -101,9 +122,16 @@ def tour_line(tour: Tour) -> str:
 
 
 def listed(session: Session, signs: Signs) -> str:
-    """A session as a line of a list of several."""
+    """A session as a line of a list of several; of one that has ended, also what is left of it."""
+    left = f"  {count(session.left, 'process', 'processes')} left" if session.status.ended and session.left else ""
+    what = pad(f"{title(session, _LISTED_CELLS - len(left))}{left}", _LISTED_CELLS)
     where = place(one_line(session.cwd))
-    return f"{signs.states[session.status]} {session.status:<9} {session.agent:<8} {title(session, 34)}  {where}"
+    state = f"{signs.states[session.status]} {session.status:<9}"
+    return f"{state} {signs.plain(f'{pad(one_line(session.agent, 8), 8)} {what}  {where}')}"
+
+
+_LISTED_CELLS = 34
+"""Of a title in a list of several, so that the folders stand below each other."""
 
 
 def family(running: Sequence[Session]) -> str:

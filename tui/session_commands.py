@@ -12,42 +12,47 @@ from .themes import THEMES
 if TYPE_CHECKING:
     from .screens.session_screen import SessionScreen
 
-_NEVER = {"back", "command_line", "steps.groups"}
-"""What makes no sense where a line is being written, or needs one key of several."""
+_NEVER = {"back", "command_line"}
+"""What makes no sense where a line is being written."""
 
 
 def session_commands(screen: "SessionScreen") -> Iterator[Command]:
-    """The commands that are possible now; later ones take the place of earlier ones of the same name."""
+    """Every command there is here; later ones take the place of earlier ones of the same name."""
     if screen.has_table:
         yield from named(screen.home_focus(), TABLE_KEYS)
     yield from named(screen.detail.steps, [*LINES_KEYS, *STEPS_KEYS])
     yield from named(screen.detail.viewer, VIEWER_ACTIONS, short=True)
-    able = [action for action in here(table=screen.has_table) if screen.can(action.id)]
-    yield from named(screen, able)
-    yield from _with_more(_More(screen), writing=any(action.id == "write_prompt" for action in able))
+    yield from named(screen, here(table=screen.has_table), why_not=screen.why_not)
+    yield from _with_more(_More(screen), no_writing=screen.why_not("write_prompt"))
 
 
-def named(target: Widget, actions: Iterable[Action], *, short: bool = False) -> Iterator[Command]:
-    """Actions of a widget by their names; ``short`` also by what stands behind the dot."""
+def named(
+    target: Widget, actions: Iterable[Action], *, short: bool = False, why_not: Callable[[str], str] = lambda _: ""
+) -> Iterator[Command]:
+    """Actions of a widget by their names; ``short`` also by what stands behind the dot.
+
+    ``why_not`` tells of an action why it cannot be done now.
+    """
     for action in actions:
         if action.id not in _NEVER:
             names = [action.id, *([action.id.rpartition(".")[2]] if short else []), action.label]
             told = tuple(dict.fromkeys(name for name in names if name and " " not in name))
-            yield Command(names=told, help=action.help, run=_runner(target, action.run))
+            run = _runner(target, action.run)
+            yield Command(names=told, help=action.help, run=run, why_not=why_not(action.id))
 
 
 def _runner(target: Widget, action: str) -> Callable[[str], Awaitable[object]]:
     return lambda _: target.run_action(action)
 
 
-def _with_more(more: "_More", *, writing: bool) -> Iterator[Command]:
-    if writing:
-        yield Command(
-            names=("inject", "write_prompt", "prompt"),
-            takes="[TEXT]",
-            help="say something to the session",
-            run=more.inject,
-        )
+def _with_more(more: "_More", *, no_writing: str) -> Iterator[Command]:
+    yield Command(
+        names=("inject", "write_prompt", "prompt"),
+        takes="[TEXT]",
+        help="say something to the session",
+        run=more.inject,
+        why_not=no_writing,
+    )
     yield Command(
         names=("theme",),
         takes="[NAME]",

@@ -74,8 +74,12 @@ class Choice(Struct, frozen=True):
 
 def _state(session: Session, moment: Moment) -> str:
     new = " new" if session.status is Status.DONE and session.attention else ""
-    word = "stuck" if _is_stuck(session) else f"{session.status}{new}"
-    return f"{_mark(session, moment)} {word}"
+    return f"{_mark(session, moment)} {state_word(session)}{new}"
+
+
+def state_word(session: Session) -> str:
+    """The state as people say it: what runs and gets nowhere is stuck."""
+    return "stuck" if _is_stuck(session) else str(session.status)
 
 
 def _mark(session: Session, moment: Moment) -> str:
@@ -239,21 +243,31 @@ def cells(
     row = [(fitted(column, session, moment), _cell_role(column, colour)) for column in chosen]
     lead += f"{moment.signs.marked} " if marked else ""
     lead += f"{moment.signs.pinned} " if session.pinned_at is not None else ""
-    row += _what(session, max(0, width - taken(chosen)), "dim" if colour == "dim" else "text", lead)
+    row += _what(session, max(0, width - taken(chosen)), "dim" if colour == "dim" else "text", lead, moment.signs)
     return tuple(row)
 
 
-def _what(session: Session, room: int, colour: str, lead: str = "") -> list[Cell]:
-    """The title and, where there is room, what the agent said last."""
+def _what(session: Session, room: int, colour: str, lead: str, signs: Signs) -> list[Cell]:
+    """The title and, where there is room, what the agent said last, or why it waits."""
     title = lead + one_line(session.title or session.task)
     rest = room - cell_width(title) - 1
-    said = session.reason if _asked_for(session) else session.last_message
+    said = session.reason if _asked_for(session) or _waits(session) else session.last_message
     if rest < MESSAGE_LEAST or not said:
         return [(pad(cut(title, room), room), colour)]
-    return [(title, colour), (pad(cut(one_line(said, rest * 4), rest), rest), "dim")]
+    return [(title, colour), (pad(cut(f"{signs.between} {one_line(said, rest * 4)}", rest), rest), "dim")]
 
 
 def note(session: Session, now: int) -> str:
+    """What stands below its row in a table on the screen: the remark, except where it stands in the row itself."""
+    return "" if _waits(session) else remark(session, now)
+
+
+def _waits(session: Session) -> bool:
+    """Whether all there is to say of it is that it waits, like others around it."""
+    return session.status is Status.QUEUED and session.stopping is None
+
+
+def remark(session: Session, now: int) -> str:
     """Why somebody should look: a stop, a loop, the reason of the state, what was left, silence; mostly nothing."""
     if session.stopping is not None:
         return stop_stage(session.stopping, now)

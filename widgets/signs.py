@@ -26,6 +26,8 @@ class Signs(Struct, frozen=True, kw_only=True):
     """Leads what a sub-agent did."""
     below: str
     """Leads the second line of a row."""
+    between: str
+    """Stands between two texts on one line."""
     endings: dict[StepStatus, str]
     """How a step ended."""
     plan: dict[str, str]
@@ -88,6 +90,7 @@ UNICODE = Signs(
     cursor="▌",
     nested="┆",
     below="↳",
+    between="·",
     endings={
         StepStatus.OK: "✓",
         StepStatus.FAILED: "✗",
@@ -133,6 +136,7 @@ ASCII = Signs(
     cursor=">",
     nested="|",
     below=">",
+    between="-",
     endings={
         StepStatus.OK: "+",
         StepStatus.FAILED: "x",

@@ -104,11 +104,33 @@ async def test_up_recalls(dashboard):
         assert screen.query_one("#command-input").value == "theme light"
 
 
-async def test_what_makes_no_sense_now_is_no_command(dashboard):
+async def test_what_cannot_be_done_now_says_why_like_its_key(dashboard):
     async with dashboard() as d:
         await d.select("done0001")
-        await d.press(*":stop", "enter")
-        await d.shows("Unknown command 'stop'")
+        await d.press(*":stop")
+        await d.shows(": nothing of it runs.")
+        await d.press("enter")
+        await d.screen(CommandScreen)
+        assert "nothing of it runs." in d.text()
+        await d.press("escape")
+        await d.select("running1")
+        await d.press(*":archive", "enter")
+        await d.shows(": it has not ended yet.")
+        assert d.manager.calls.count(("archive", "running1")) == 0
+
+
+async def test_what_a_line_may_become_is_cut_between_two_names(dashboard):
+    async with dashboard(size=(50, 24)) as d:
+        await d.select("running1")
+        await d.press(*":st")
+        screen = await d.screen(CommandScreen)
+        hint = screen.query_one("#command-hint")
+        await d.until(lambda: "stop" in hint.content.plain)
+        *names, rest = hint.content.plain.split("  ")
+        assert "stop" in names
+        assert names == sorted(names, key=lambda name: "." in name)
+        assert set(names) <= set(screen._commands.completions("st"))
+        assert (rest, len(hint.content.plain) <= 50) == ("…", True)
 
 
 async def test_motions_have_names_too(dashboard):

@@ -271,6 +271,27 @@ async def test_new_session(dashboard):
         await d.until(lambda: d.app.screen is d.main and d.main.table.selected.id == "spawned1")
 
 
+async def test_what_was_written_is_there_again_until_something_is_started(dashboard):
+    async with dashboard() as d:
+        await d.press("n")
+        await d.screen(NewSessionScreen)
+        await d.press(*"first", "ctrl+j", *"second", "escape")
+        await d.until(lambda: d.app.screen is d.main)
+        await d.press("N")
+        await d.screen(NewSessionScreen)
+        await d.press("tab", "escape")
+        await d.until(lambda: d.app.screen is d.main)
+        await d.press("n")
+        screen = await d.screen(NewSessionScreen)
+        assert screen.query_one("#new-prompt").text == "first\nsecond"
+        await d.press(*", third", "enter")
+        await d.called("spawn", "first\nsecond, third", "codex", None, "/home/ann/code/api", {})
+        await d.until(lambda: d.app.screen is d.main)
+        await d.press("n")
+        screen = await d.screen(NewSessionScreen)
+        assert screen.query_one("#new-prompt").text == ""
+
+
 async def test_the_dialog_stays_open_with_the_reason(dashboard):
     async with dashboard() as d:
         await d.press("n")

@@ -26,6 +26,7 @@ from agentdash.tui.screens.settings import SettingsScreen
 from agentdash.tui.screens.views import ViewsScreen
 from agentdash.tui.screens.watch import WatchScreen
 from agentdash.widgets.document_pane import DocumentPane
+from agentdash.widgets.step_groups import GROUPS
 from pilot.fakes import session
 
 SCENARIOS = {}
@@ -446,12 +447,12 @@ async def says_where_nothing_is_new(d, keys):
     await d.shows("nothing is marked as new")
 
 
-@scenario("steps.groups", "steps.all")
+@scenario(*(f"steps.only_{group.label}" for group in GROUPS), "steps.all")
 async def shows_only_some_kinds(d, keys):
     await keys.read()
-    for key in REGISTRY["steps.groups"].keys.split(","):
-        await d.press(key)
-    assert d.steps.groups
+    for group in GROUPS:
+        await keys(f"steps.only_{group.label}")
+        assert group.key in d.steps.groups
     await keys("steps.all")
     assert not d.steps.groups
     await d.press("4")

@@ -69,3 +69,23 @@ async def test_a_family_with_what_is_stuck_denied_and_pinned(dashboard, screen, 
         await the_same_on_both_sides(d)
         await d.pilot.pause()
         assert drawn(d.app) == screen
+
+
+TEXTUALS = set("▁▂▃▄▅▆▇█")
+"""What Textual draws its scrollbars with, whatever the terminal."""
+
+
+BESIDE = {"beside": (["space", "j", "space", "vertical_line"], "task of done0001")}
+
+
+@pytest.mark.parametrize("name", [*SCREENS, *BESIDE])
+async def test_every_screen_in_ascii(dashboard, name):
+    keys, text = (SCREENS | BESIDE)[name]
+    async with dashboard(plain_ascii=True) as d:
+        await ready(d)
+        await d.press(*keys)
+        await d.shows(text)
+        for size in ((160, 45), (80, 24), (50, 24)):
+            await d.pilot.resize_terminal(*size)
+            await d.pilot.pause()
+            assert not {character for character in d.text() if not character.isascii()} - TEXTUALS, d.text()

@@ -170,3 +170,17 @@ async def test_it_fits_every_screen(dashboard, size):
         await d.shows("[agents.codex.stop]")
         await d.shows('"sweep"')
         await d.shows("Esc")
+
+
+async def test_a_narrow_screen_tells_the_line_of_the_file_and_cuts_nothing_in_two(dashboard):
+    config_path().write_text(FILE)
+    async with dashboard(size=(50, 24)) as d:
+        await opened(d)
+        await d.shows("Enter edit   Esc back   letters filter")
+        assert "Up" not in d.text().splitlines()[-1]
+        await d.press(*"dashboard theme")
+        await d.shows("dashboard.theme: The colours")
+        row = next(line for line in d.text().splitlines() if '"light"' in line)
+        assert row.rstrip().endswith(":2")
+        await d.shows("config.toml:2")
+        await d.shows('default: "dark"')

@@ -153,8 +153,21 @@ def test_t2_a_running_session_that_says_nothing_for_long_is_called_silent():
 
 def test_t1_the_last_message_stands_behind_the_title_where_there_is_room():
     one = session(last_message="All tests pass\nnow.")
-    assert line(one, 160).rstrip().endswith("fix the login test All tests pass now.")
+    assert line(one, 160).rstrip().endswith("fix the login test · All tests pass now.")
+    assert line(one, 160, ASCII).rstrip().endswith("fix the login test - All tests pass now.")
     assert line(one, 80).rstrip().endswith("fix the login test")
+
+
+def test_what_waits_in_the_queue_says_so_behind_its_title_and_takes_one_line():
+    waits = session(status=Status.QUEUED, reason="waits for a free place: 8 at work", last_message="All tests pass.")
+    assert cells(waits, Moment(NOW), 160)[-1][0].rstrip() == "· waits for a free place: 8 at work"
+    assert cells(waits, Moment(NOW), 160)[-1][1] == "dim"
+    assert second_line(waits, NOW, 160) is None
+    rows = TableRows()
+    rows.update([structs.replace(waits, id=str(number)) for number in range(8)], (), NOW)
+    assert rows.height == 8
+    stopping = structs.replace(waits, stopping=Stopping(rung="SIGKILL"))
+    assert "stopping" in second_line(stopping, NOW, 160)[0]
 
 
 def test_what_an_agent_wrote_cannot_reach_the_terminal_as_control_sequence():

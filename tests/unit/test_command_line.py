@@ -4,12 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.tui.command_line import Command, CommandLine, UnknownCommandError, longer, starting
+from agentdash.sessions.text import cell_width
+from agentdash.tui.command_line import Command, CommandLine, UnusableLineError, longer, starting
 
 
-def command(*names, takes="", complete=None):
+def command(*names, takes="", complete=None, why_not=""):
     more = {"complete": complete} if complete else {}
-    return Command(names=names, help=f"help of {names[0]}", run=lambda argument: argument, takes=takes, **more)
+    told = f"help of {names[0]}"
+    return Command(names=names, help=told, run=lambda argument: argument, takes=takes, why_not=why_not, **more)
 
 
 LINE = CommandLine([
@@ -20,11 +22,12 @@ LINE = CommandLine([
     command("new_session", "new"),
     command("quit"),
     command("quit", "q"),
+    command("retry", why_not="it is running."),
 ])  # fmt: skip
 
 
 def refused(line):
-    with pytest.raises(UnknownCommandError) as raised:
+    with pytest.raises(UnusableLineError) as raised:
         LINE.find(line)
     return str(raised.value)
 
@@ -70,16 +73,29 @@ def test_what_all_completions_agree_on_is_put_in():
 
 
 def test_a_hint_says_how_a_command_is_used():
-    assert LINE.hint("go") == "go NUMBER: help of go"
-    assert LINE.hint("theme ") == "theme [NAME]: help of theme  dark  light"
-    assert LINE.hint("st") == "stop  steps.copy"
-    assert LINE.hint("xyzzy") == "unknown"
+    assert LINE.hint("go", 80) == "go NUMBER: help of go"
+    assert LINE.hint("theme ", 80) == "theme [NAME]: help of theme  dark  light"
+    assert LINE.hint("st", 80) == "stop  steps.copy"
+    assert LINE.hint("xyzzy", 80) == "unknown"
+
+
+def test_a_hint_has_as_many_whole_names_as_fit():
+    assert LINE.hint("st", 15) == "stop  …"
+    assert LINE.hint("st", 16) == "stop  steps.copy"
+    assert LINE.hint("theme ", 37) == "theme [NAME]: help of theme  dark  …"
+    assert LINE.hint("theme ", 10) == "theme [NA…"
+
+
+def test_what_cannot_be_done_now_says_why_and_is_not_proposed():
+    assert refused("retry") == "it is running."
+    assert LINE.hint("retry", 80) == LINE.hint("ret", 80) == "it is running."
+    assert "retry" not in LINE.completions("")
 
 
 @given(st.text(max_size=20))
 def test_no_line_is_too_odd(line):
-    LINE.hint(line)
+    assert cell_width(LINE.hint(line, 20)) <= 20
     try:
         LINE.find(line)
-    except UnknownCommandError as error:
+    except UnusableLineError as error:
         assert str(error)

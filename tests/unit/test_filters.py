@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.filters import FIELDS, KINDS, completions, parse
 from agentdash.sessions.model import Session, Status, Usage
+from agentdash.sessions.text import cell_width
 
 NOW = 10_000_000
 
@@ -113,5 +114,29 @@ def test_stuck_is_a_state_for_who_looks_for_it():
     assert parse("state:running").matches(stuck, NOW)
     assert not parse("state:stuck").matches(session(status=Status.RUNNING), NOW)
     assert completions("state:stu", []) == ["state:stuck"]
-    with pytest.raises(UsageError, match=r"States: .*, stuck"):
-        parse("state:stukc")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("foo:bar", 'No field foo. "foo:bar" in quotes looks for the text. Fields: state is agent cwd cost age'),
+        (
+            "stat:failed",
+            'No field stat: did you mean state:? "stat:failed" in quotes looks for the text. Fields: state',
+        ),
+        ("ag:codex", "No field ag: did you mean agent:?"),
+        ("state:stukc", "No state stukc: did you mean stuck? States: stuck queued starting"),
+        ("state:broken", "No state broken. States: queued starting"),
+        ("is:att", "No is:att: did you mean attention? Choose from: attention live"),
+        (f"{'x' * 90}:{'y' * 90}", "No field xxxx"),
+    ],
+)
+def test_what_is_not_known_is_told_on_one_line_with_the_nearest_first(text, told):
+    with pytest.raises(UsageError) as raised:
+        parse(text)
+    assert str(raised.value).startswith(told)
+    assert cell_width(str(raised.value)) <= 100
+
+
+def test_quotes_help_as_the_message_says():
+    assert parse('"foo:bar"').matches(session(title="call foo:bar"), NOW)

@@ -11,10 +11,11 @@ from agentdash.sessions.config import read_settings
 from agentdash.sessions.errors import ConfigError
 from agentdash.sessions.model import Status
 from agentdash.tui.actions import ACTIONS, REGISTRY, Place, possible
-from agentdash.tui.footer import CHANGES, ONE_STEP, WRITING, footer, said
+from agentdash.tui.footer import CHANGES, ONE_STEP, WRITING, footer, said, whole
 from agentdash.tui.key_names import shown
 from agentdash.tui.keymap import DEFAULT, NEVER, Keymap, UnusableKeyError, keymap, keys_in_force
 from agentdash.tui.screens.help import help_text, matching, sections
+from agentdash.widgets.step_groups import GROUPS
 from pilot.fakes import session
 
 RUNNING = session("running1", Status.RUNNING, "split it", created=1)
@@ -238,3 +239,18 @@ def test_the_default_keys_of_the_readme_are_true():
     known = {shown(key) for action in REGISTRY.values() for key in action.keys.split(",")}
     assert len(written) > 30
     assert [key for key in written if key not in known] == []
+
+
+def test_a_footer_without_room_drops_whole_pairs_and_keeps_the_way_back():
+    pairs = [("Enter", "edit"), ("Esc", "back"), ("letters", "filter"), ("Up Down", "choose")]
+    assert whole(pairs, 55) == pairs
+    assert whole(pairs, 54) == pairs[:3]
+    assert whole(pairs, 25) == pairs[:2]
+    assert whole([*pairs[2:], pairs[1]], 30) == [pairs[2], pairs[1]]
+    assert whole(pairs, 1) == [("Esc", "back")]
+
+
+def test_each_kind_of_steps_is_named_at_its_key():
+    told = dict(next(sections(DEFAULT, Place.STEPS))[1])
+    for group in GROUPS:
+        assert told[group.key] == f"only {group.label}, or with other kinds"

@@ -53,6 +53,11 @@ def session(**facts: Any) -> Session:
     return Session(**(base | facts))
 
 
+def test_what_waits_in_the_queue_has_a_line_of_its_own_where_nothing_changes_any_more() -> None:
+    waits = session(status=Status.QUEUED, reason="waits for a free place: 8 at work")
+    assert "  ↳ waits for a free place: 8 at work" in sessions_text([waits], LOOK)
+
+
 def explanation(name: str, value: str, source: str) -> Explanation:
     fact = Fact(name, value, source)
     return Explanation(session="a1b2c3d4e5f6", status=Status.FAILED, reason=name, rule=name, facts=(fact,))

@@ -81,7 +81,7 @@ def drawer(shown: Sequence[Held]) -> list[Callable[[int], list[Row]]]:
 
 
 def _rows(one: Held, first: bool, names: int, width: int) -> list[Row]:
-    origin = str(one.origin) if width >= _ORIGIN_FROM else ""
+    origin = _origin(one, width)
     name = pad(cut(one.setting.path[-1], width // 2), min(names, width // 2))
     room = max(0, width - cell_width(name) - cell_width(origin) - 6)
     room = min(room, _SCREEN_VALUE_CELLS)
@@ -94,6 +94,13 @@ def _rows(one: Held, first: bool, names: int, width: int) -> list[Row]:
     return [((cut(_heading(one), width), "title"),), line] if first else [line]
 
 
+def _origin(one: Held, width: int) -> str:
+    """Where a value comes from; where there is no room for that, the line of the file that says it."""
+    if width >= _ORIGIN_FROM:
+        return str(one.origin)
+    return "" if one.origin.line is None else f":{one.origin.line}"
+
+
 def _heading(one: Held) -> str:
     section = one.setting.section
     return section if section == ENVIRONMENT else f"[{section}]" if section else "top of the file"
@@ -102,7 +109,7 @@ def _heading(one: Held) -> str:
 def about(one: Held) -> str:
     """What it does, what it takes, and where its value comes from."""
     origin = one.origin
-    where = f"{place(origin.path)}, line {origin.line}" if origin.path is not None else str(origin.kind)
+    where = f"{place(origin.path)}:{origin.line}" if origin.path is not None else str(origin.kind)
     profile = f", profile {origin.profile}" if origin.profile else ""
     lines = [
         f"{one.setting.key}: {one.setting.description}",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from ...sessions.attention import attention
 from ...sessions.model import Session, Status
 from ...sessions.text import cut, one_line
-from ...widgets.columns import OTHERS, STATE, WHAT_LEAST, Column, Moment, fitted, fitting, headings, note, role, taken
+from ...widgets.columns import OTHERS, STATE, WHAT_LEAST, Column, Moment, fitted, fitting, headings, remark, role, taken
 from ...widgets.words import count, money, place, tokens
 from .look import Look, mark, short_id, what
 
@@ -69,7 +69,7 @@ def _moment(look: Look) -> Moment:
 
 
 def _below(session: Session, look: Look) -> list[str]:
-    text = note(session, look.now)
+    text = remark(session, look.now)
     line = cut(f"  {look.signs.below} {text}", look.width)
     return [look.paint(line, role(session))] if text else []
 

@@ -23,7 +23,7 @@ from ...widgets.line import Line
 from ...widgets.signs import Signs
 from .. import change_papers, sayings
 from ..actions import CHANGES_ACTIONS, bindings
-from ..footer import CHANGES, said
+from ..footer import CHANGES, said, whole
 from ..keymap import DEFAULT, Keymap
 from ..outside import Outside
 from ..requests import Requests
@@ -72,9 +72,13 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
     def on_mount(self) -> None:
         """Look."""
         self.files.note = "reading…"
-        pairs = [Content.assemble((key, "bold $foreground"), f" {label}") for key, label in said(self._keymap, CHANGES)]
-        self._keys.say(Content("   ").join(pairs))
         self.action_look_again()
+
+    def on_resize(self) -> None:
+        """As many keys as there is room for."""
+        told = whole(said(self._keymap, CHANGES), self.size.width)
+        pairs = [Content.assemble((key, "bold $foreground"), f" {label}") for key, label in told]
+        self._keys.say(Content("   ").join(pairs))
 
     @property
     def _file(self) -> FileChanges | None:

@@ -13,7 +13,7 @@ from ...widgets.command_input import CommandInput
 from ...widgets.line import Line
 from ...widgets.recall import Recall
 from ...widgets.signs import UNICODE, Signs
-from ..command_line import CommandLine, UnknownCommandError, longer
+from ..command_line import CommandLine, UnusableLineError, longer
 
 
 class CommandScreen(ModalScreen[str | None]):
@@ -42,7 +42,7 @@ class CommandScreen(ModalScreen[str | None]):
     @on(Input.Changed)
     def _changed(self, event: Input.Changed) -> None:
         if event.value:
-            self._hint.say(self._commands.hint(event.value))
+            self._hint.say(self._commands.hint(event.value, self._hint.size.width or self.size.width))
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
@@ -50,7 +50,7 @@ class CommandScreen(ModalScreen[str | None]):
         try:
             if line:
                 self._commands.find(line)
-        except UnknownCommandError as error:
+        except UnusableLineError as error:
             self._hint.say(str(error))
             return
         if line:

@@ -60,11 +60,15 @@ Start = Callable[[SpawnRequest], Awaitable[str | None]]
 """Starts a session; gives the reason where that was not possible."""
 
 
-class NewSessionScreen(ModalScreen[None]):
-    """Asks what to start and shows the exact command; stays open, with the reason, when it could not be started."""
+class NewSessionScreen(ModalScreen[str | None]):
+    """Asks what to start and shows the exact command; stays open, with the reason, when it could not be started.
+
+    Answers with the text that is to be there the next time: what was written by who leaves without starting
+    anything, none after a start, None where nothing was written.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss(None)", "cancel", show=False),
+        Binding("escape", "leave", "cancel", show=False),
         Binding("enter", "start", "start", show=False),
     ]
 
@@ -116,6 +120,7 @@ class NewSessionScreen(ModalScreen[None]):
         self._folder.recall.learn(map(place, self._offer.folders))
         self._prompt.recall.learn(self._offer.prompts)
         self._prompt.text = self._offer.first.prompt
+        self._prompt.move_cursor(self._prompt.document.end)
         self._prompt.focus()
         self._agent_chosen()
         if not any(agent.installed for agent in self._offer.agents):
@@ -193,8 +198,10 @@ class NewSessionScreen(ModalScreen[None]):
         self._try()
 
     @on(PromptInput.Left)
-    def _cancel(self) -> None:
-        self.dismiss(None)
+    def action_leave(self) -> None:
+        """Leave, and keep what was written."""
+        text = self._filled.text_in(self._prompt.text)
+        self.dismiss(text if text != self._offer.first.prompt else None)
 
     @on(PromptInput.Sent)
     @on(Input.Submitted)
@@ -216,7 +223,7 @@ class NewSessionScreen(ModalScreen[None]):
             return
         reason = await self._start(request)
         if reason is None:
-            self.dismiss(None)
+            self.dismiss("")
         else:
             self._say(reason)
 

@@ -24,7 +24,7 @@ from .. import sayings
 from ..actions import BULK, REGISTRY, Place, here, possible, unlike
 from ..command_line import Command, CommandLine
 from ..detail import Detail
-from ..footer import ONE_STEP, WRITING, footer, said
+from ..footer import ONE_STEP, WRITING, footer, said, whole
 from ..keymap import Keymap
 from ..log import crash_lines
 from ..meter import Meter
@@ -134,15 +134,16 @@ class SessionScreen(Screen[None]):
         self.keys.say(Content("   ").join(pairs))
 
     def _valid_keys(self) -> Sequence[tuple[str, str]]:
+        width = self.keys.size.width or self.size.width
         if isinstance(self.focused, PromptInput):
-            return said(self.keymap, WRITING)
+            return whole(said(self.keymap, WRITING), width)
         if isinstance(self.focused, DocumentPane):
-            return said(self.keymap, ONE_STEP)
+            return whole(said(self.keymap, ONE_STEP), width)
         chosen = unlike(self.chosen)
         return footer(
             self.keymap,
             lambda action: self._can(action, chosen),
-            self.keys.size.width or self.size.width,
+            width,
             reading=self.detail.viewer.has_focus_within,
             table=self.has_table,
         )
@@ -197,15 +198,21 @@ class SessionScreen(Screen[None]):
             return any(possible(action, session, read_only=self.read_only) for session in chosen)
         return possible(action, self.current, read_only=self.read_only)
 
+    def why_not(self, action: str) -> str:
+        """Why an action cannot be done now; nothing where it can."""
+        if self.can(action):
+            return ""
+        group = 0 if self.current is not None else len(self.chosen)
+        return sayings.why_not(action, self.current, read_only=self.read_only, group=group)
+
     def on_key(self, event: Key) -> None:
         """Say why a key does nothing."""
         if isinstance(self.focused, Input | TextArea):
             return
         taken = self.keymap.taken(self._place)
         for action in here(table=self.has_table):
-            if event.key in self.keymap.keys(action, taken) and not self.can(action.id):
-                group = 0 if self.current is not None else len(self.chosen)
-                self.requests.tell(sayings.why_not(action.id, self.current, read_only=self.read_only, group=group))
+            if event.key in self.keymap.keys(action, taken) and (why_not := self.why_not(action.id)):
+                self.requests.tell(why_not)
 
     @on(Detail.Resized)
     @on(Viewer.Changed)

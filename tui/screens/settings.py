@@ -23,6 +23,7 @@ from ...widgets.line import Line
 from ...widgets.row_list import RowList
 from ...widgets.signs import Signs
 from ...widgets.words import place
+from ..footer import whole
 from ..keymap import check_keys
 from ..messages import SettingsRead
 from ..outside import Outside
@@ -72,10 +73,15 @@ class SettingsScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Read the settings."""
-        pairs = [Content.assemble((key, "bold $foreground"), f" {label}") for key, label in KEYS]
-        self._keys.say(Content("   ").join(pairs))
         self._error.display = False
         self._read()
+
+    def on_resize(self) -> None:
+        """As many keys as there is room for."""
+        pairs = [
+            Content.assemble((key, "bold $foreground"), f" {label}") for key, label in whole(KEYS, self.size.width)
+        ]
+        self._keys.say(Content("   ").join(pairs))
 
     @work(exclusive=True, group="settings")
     async def _read(self) -> None:
