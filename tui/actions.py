@@ -129,7 +129,7 @@ TABLE_ACTIONS = tuple(
         ("failed", "3", "failed", "only what failed or was lost", 0, "quick('3')"),
         ("done", "4", "done", "only what is done", 0, "quick('4')"),
         ("queued", "5", "queued", "only what waits in the queue", 0, "quick('5')"),
-        ("here", "full_stop", "here", "only the folder of the selected session, or all again", 0, "here"),
+        ("here", "full_stop", "here", "only the selected session's folder, or all again", 0, "here"),
         ("sort", "s", "sort", "choose the order", 1, "sort"),
         ("reverse", "S", "reverse", "the other way round", 0, "reverse"),
         ("group", "T", "group", "one list, a tree, in folders, in agents", 0, "group"),

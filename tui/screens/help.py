@@ -1,6 +1,7 @@
 """All keys, made from the registry and the keys in force."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from textwrap import wrap
 from typing import ClassVar
 
 from textual import on
@@ -33,6 +34,8 @@ from ..sayings import Tour
 
 Section = tuple[str, Sequence[tuple[str, str]]]
 """A heading, and pairs of keys and what they do."""
+
+_KEYS_CELLS = 21
 
 _GROUPS = {
     Place.TABLE: ("sessions", (*TABLE_KEYS, *TABLE_ACTIONS)),
@@ -80,8 +83,16 @@ class HelpScreen(ModalScreen[None]):
 
     @on(Input.Changed)
     def _filter(self, event: Input.Changed) -> None:
-        self._text.update(help_text(matching(self._sections, event.value)))
+        self._show(event.value)
         self.query_one(VerticalScroll).scroll_home(animate=False)
+
+    def on_resize(self) -> None:
+        """Lines are broken for a width, which is known after the layout."""
+        self.call_after_refresh(lambda: self._show(self.query_one("#help-filter", Input).value))
+
+    def _show(self, wanted: str) -> None:
+        width = self.query_one(VerticalScroll).scrollable_content_region.width
+        self._text.update(help_text(matching(self._sections, wanted), width))
 
     @on(Input.Submitted)
     def action_close(self) -> None:
@@ -139,11 +150,14 @@ def _has(keys: str, told: str, needle: str) -> bool:
     return needle in keys.split(" ") if len(needle) == 1 else needle.casefold() in f"{keys} {told}".casefold()
 
 
-def help_text(found: Iterable[Section]) -> Content:
-    """One line per key, under the headings of their groups."""
+def help_text(found: Iterable[Section], width: int = 0) -> Content:
+    """The keys under the headings of their groups; what they do is broken under itself where it needs more lines."""
     lines: list[Content] = []
     for heading, pairs in found:
         lines.append(Content.styled(heading, "bold"))
-        lines += [Content.assemble((f"  {keys:<18}", "bold"), " ", told) for keys, told in pairs]
+        for keys, told in pairs:
+            first, *more = wrap(told, width - _KEYS_CELLS) if width > 2 * _KEYS_CELLS else [told]
+            lines.append(Content.assemble((f"  {keys:<18}", "bold"), " ", first))
+            lines += [Content(" " * _KEYS_CELLS + line) for line in more]
         lines.append(Content(""))
     return Content("\n").join(lines[:-1]) if lines else Content("Nothing has that. Backspace takes it back.")
