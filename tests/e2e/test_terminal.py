@@ -19,7 +19,7 @@ def silent(manager):
 
 @pytest.mark.parametrize("controlling", [True, False])
 def test_a_dashboard_ends_with_its_terminal(open_outer, manager, silent, wait_until, controlling):
-    outer = open_outer(DASHBOARD, controlling=controlling)
+    outer = open_outer(DASHBOARD, controlling=controlling, TERM="xterm-256color")
     wait_until(lambda: b"the long build" in outer.received, what="the table")
     outer.pull_plug()
     wait_until(lambda: outer.exit_code is not None, what="its end")
@@ -29,7 +29,7 @@ def test_a_dashboard_ends_with_its_terminal(open_outer, manager, silent, wait_un
 
 
 def test_a_dashboard_ends_with_a_terminal_that_took_nothing_more(open_outer, manager, silent, wait_until):
-    outer = open_outer(DASHBOARD)
+    outer = open_outer(DASHBOARD, TERM="xterm-256color")
     wait_until(lambda: b"the long build" in outer.received, what="the table")
     # Far more than a terminal and the dashboard's own queue hold, and nobody reads it.
     for number in range(60):
@@ -43,7 +43,7 @@ def test_a_dashboard_ends_with_a_terminal_that_took_nothing_more(open_outer, man
 
 
 def test_a_terminal_without_a_size_is_drawn_on_and_then_left_alone(open_outer, manager, silent, wait_until):
-    outer = open_outer(DASHBOARD, size=(0, 0))
+    outer = open_outer(DASHBOARD, size=(0, 0), TERM="xterm-256color")
     wait_until(lambda: b"the long build" in outer.received, what="the table")
     outer.type(b"\x1bOR")
     wait_until(lambda: re.search(rb"[ m]0 B/s", outer.received), what="the meter to read a quiet screen")
