@@ -237,9 +237,9 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
                 for screen in self._session_screens():
                     screen.turn_files_grew(change.turn_files, sweep=change.sweep)
             if change.sweep:
-                await self._sweep()
+                self._sweep()
 
-    async def _sweep(self) -> None:
+    def _sweep(self) -> None:
         """Every two seconds: what nobody tells."""
         self._sweeps += 1
         if not self._looks and (self.feed.unsettled or self._sweeps % SETTLE_SWEEPS == 0):

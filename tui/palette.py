@@ -9,7 +9,7 @@ from textual import on
 from textual.app import SystemCommand
 from textual.command import CommandPalette
 from textual.css.query import NoMatches
-from textual.worker import Worker
+from textual.worker import Worker, WorkerState
 
 from .actions import ACTIONS, TABLE_ACTIONS, VIEWER_ACTIONS
 from .command_line import Command
@@ -29,7 +29,7 @@ class Palette(CommandPalette):
 
     @on(Worker.StateChanged)
     def _search_ended(self, event: Worker.StateChanged) -> None:
-        error = event.worker.error
+        error = event.worker.error if event.state is WorkerState.ERROR else None
         if error is not None and not isinstance(error, NoMatches):
             raise error
 

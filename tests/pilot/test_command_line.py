@@ -1,5 +1,7 @@
 """The command line of the dashboard."""
 
+import asyncio
+
 from textual.events import Key
 from textual.widgets import Input
 
@@ -7,6 +9,7 @@ from agentdash.tui.actions import TABLE_ACTIONS, VIEWER_ACTIONS
 from agentdash.tui.palette import Palette
 from agentdash.tui.screens.command import CommandScreen
 from agentdash.tui.screens.confirm import ConfirmScreen
+from agentdash.tui.screens.log import LogScreen
 from agentdash.tui.screens.save import SaveScreen
 from agentdash.widgets.prompt_box import PromptInput
 
@@ -194,6 +197,26 @@ async def test_a_palette_that_is_closed_while_it_begins_to_search_ends_nothing(d
         await d.until(lambda: d.app.screen is d.main)
         await d.select("done0001")
         await d.shows("fix the flaky")
+
+
+async def test_a_palette_whose_search_is_overtaken_by_typing_finds_what_was_typed_last(dashboard, monkeypatch):
+    search, overtaken = Palette._search_for, []
+
+    async def slow(self, text):
+        if text == "l":
+            overtaken.append(text)
+            await asyncio.Event().wait()
+        async for hit in search(self, text):
+            yield hit
+
+    monkeypatch.setattr(Palette, "_search_for", slow)
+    async with dashboard() as d:
+        await d.press("ctrl+p", "l")
+        await d.until(lambda: overtaken)
+        await d.press(*"og")
+        await d.shows("log (L)")
+        await d.press("enter")
+        await d.screen(LogScreen)
 
 
 async def test_every_action_of_the_panes_is_in_the_palette(dashboard):
