@@ -43,7 +43,7 @@ from .screens.main import MainScreen
 from .screens.session_screen import SessionScreen
 from .screens.watch import WatchScreen
 from .settings_watch import SettingsWatch
-from .terminal import hung_up
+from .terminal import abandon, hung_up
 from .themes import THEMES, after
 from .type_ahead import KeysInOrder
 
@@ -326,12 +326,13 @@ def run_dashboard(
     try:
         app.run(mouse=False)
     finally:
-        with suppress(OSError):  # the terminal may be gone
-            # Textual switches off only what it switched on.
-            if app.mouse:
-                sys.stderr.write(mouse.OFF)
-            app.notifier.end(sys.stderr.write)
-            sys.stderr.flush()
+        if hung_up():
+            abandon()
+        # Textual switches off only what it switched on.
+        if app.mouse:
+            sys.stderr.write(mouse.OFF)
+        app.notifier.end(sys.stderr.write)
+        sys.stderr.flush()
     return app.return_code or 0
 
 

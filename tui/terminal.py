@@ -1,5 +1,6 @@
 """What Textual (8.2) takes for granted of a terminal: that it has a size, and that it is still there."""
 
+import os
 import select
 import sys
 import termios
@@ -18,6 +19,15 @@ def give_size(terminal: TextIO) -> None:
     with suppress(OSError, termios.error):
         if termios.tcgetwinsize(terminal) == (0, 0):
             termios.tcsetwinsize(terminal, USUAL_SIZE)
+
+
+def abandon() -> None:
+    """Let what is still to be written go nowhere: to a terminal that is gone it would be an error, at the exit too."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for file in (sys.__stdout__, sys.__stderr__):
+        if file is not None:
+            os.dup2(nowhere, file.fileno())
+    os.close(nowhere)
 
 
 def hung_up() -> bool:
