@@ -50,14 +50,22 @@ def at_line(argv: Sequence[str], path: os.PathLike[str], line: int | None) -> li
 def run(argv: Sequence[str]) -> int:
     """Run a program that takes the terminal, and wait; its exit code.
 
-    Ctrl+C and Ctrl+\\ are its own until it ends, as under a shell.
+    Ctrl+C and Ctrl+\\ are its own until it ends, as under a shell.  Ctrl+Z stops us too, but only when it has put the
+    terminal in order and stopped: the shell must not speak before.
 
     Raises:
         OSError: it cannot be started.
         ValueError: an argument that no program can be given.
     """
-    with _deaf(signal.SIGINT, signal.SIGQUIT):
-        return subprocess.run(argv, check=False).returncode
+    with _deaf(signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP):
+        program = subprocess.Popen(argv)
+        while program.returncode is None:
+            _, status = os.waitpid(program.pid, os.WUNTRACED)
+            if os.WIFSTOPPED(status):
+                os.kill(os.getpid(), signal.SIGSTOP)  # the shell that continues us continues the whole group
+            else:
+                program.returncode = os.waitstatus_to_exitcode(status)
+    return program.returncode
 
 
 @contextmanager
