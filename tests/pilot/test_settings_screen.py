@@ -21,15 +21,15 @@ def editor(tmp_path, monkeypatch):
         told: list[str] | None = None
         leaves: str | None = None
 
-        def __call__(self, argv, check):
+        def __call__(self, argv):
             self.told = argv
             if self.leaves is not None:
                 Path(argv[-1]).write_text(self.leaves)
-            return type("Done", (), {"returncode": 0})
+            return 0
 
     fake = Editor()
     monkeypatch.setenv("VISUAL", "vim")
-    monkeypatch.setattr("agentdash.tui.programs.subprocess.run", fake)
+    monkeypatch.setattr("agentdash.tui.outside.run", fake)
     monkeypatch.setattr("agentdash.tui.outside.shutil.which", lambda name: name)
     monkeypatch.setattr("agentdash.tui.app.Dashboard.suspend", lambda self: nullcontext())
     return fake
