@@ -155,7 +155,7 @@ def _canonical(arguments: Any) -> bytes | None:
     """The same bytes for the same arguments, in whatever order they were named; None where they have none."""
     try:
         return msgspec.json.encode(arguments, order="sorted")
-    except (TypeError, ValueError, OverflowError, RecursionError):
+    except _UNTOLD:
         return None
 
 
@@ -168,4 +168,11 @@ def _told(step: Step) -> str:
 
 
 def _json(value: Any) -> str:
-    return msgspec.json.encode(value)[:_READ_CHARACTERS].decode("utf-8", "ignore")
+    try:
+        return msgspec.json.encode(value)[:_READ_CHARACTERS].decode("utf-8", "ignore")
+    except _UNTOLD:
+        return "…"
+
+
+_UNTOLD = (TypeError, ValueError, OverflowError, RecursionError)
+"""What arguments raise that are no JSON: halves of surrogate pairs, numbers without bounds, depths without end."""

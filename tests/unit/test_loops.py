@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 from hostile_text import nasty
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agentdash.sessions.loops import _MOST_COMMANDS, _MOST_SPEAKERS, Loops
@@ -175,6 +175,7 @@ STEPS = st.builds(
 
 
 @given(st.lists(STEPS, max_size=12), st.integers(1, 3))
+@example([Step(kind=StepKind.TOOL_CALL, tool="lookup", arguments={"": "\ud800"})], 1)
 def test_no_step_can_break_it(steps, repeats):
     told = evidence(*[step for step in steps for _ in range(3)], repeats=repeats)
     assert told is None or ("\n" not in told and "\x1b" not in told and len(told) < 400)
