@@ -79,7 +79,7 @@ def rm(refs: tuple[str, ...], yes: bool, as_json: bool) -> int:
         from ...sessions.schema import receipt_json
 
         shown = [{"deleted": session.id, "receipt": receipt and receipt_json(receipt)} for session, receipt in told]
-        common.print_json(shown[0] if len(told) == 1 else shown)
+        common.print_json(shown[0] if len(sessions) == 1 else shown)
     for session, receipt in () if as_json else told:
         if receipt:
             _say_receipt(receipt, session)
