@@ -62,10 +62,17 @@ def run(argv: Sequence[str]) -> int:
         while program.returncode is None:
             _, status = os.waitpid(program.pid, os.WUNTRACED)
             if os.WIFSTOPPED(status):
-                os.kill(os.getpid(), signal.SIGSTOP)  # the shell that continues us continues the whole group
+                _stop()
             else:
                 program.returncode = os.waitstatus_to_exitcode(status)
     return program.returncode
+
+
+def _stop() -> None:
+    """Stop until the shell continues the whole group; without a shell that could, the kernel does nothing."""
+    before = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGTSTP)
+    signal.signal(signal.SIGTSTP, before)
 
 
 @contextmanager
