@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.manager import SessionManager
 from agentdash.tui.cli import run
 
@@ -219,6 +220,20 @@ def test_one_wrong_id_stops_nothing(cli: Cli) -> None:
     session = cli.started("sleep", "600")
     assert cli("stop", session, "feedfeed").code == 1
     assert cli("show", session, "--json").json["status"] == "running"
+
+
+def test_several_deletions_are_an_array_though_only_one_of_them_went_well(cli: Cli, monkeypatch) -> None:
+    sessions = [cli("run", "--json", "--wait", "--", "true").json["id"] for _ in range(2)]
+    delete = SessionManager.delete
+
+    def busy(self: SessionManager, ref: str) -> object:
+        if ref == sessions[0]:
+            raise SessionBusyError("It was started again meanwhile.")
+        return delete(self, ref)
+
+    monkeypatch.setattr(SessionManager, "delete", busy)
+    result = cli("rm", *sessions, "--json")
+    assert [one["deleted"] for one in json.loads(result.out)] == sessions[1:]
 
 
 def test_rm_of_what_runs_needs_a_yes(cli: Cli) -> None:
