@@ -81,6 +81,11 @@ def _plain(step: Step, look: Look) -> list[str]:
     return _limited(step.text, REASONING if step.kind is StepKind.REASONING else MESSAGE, look)
 
 
+def _notice(step: Step, look: Look) -> list[str]:
+    """What an agent's harness adds can be pages: one line tells what it is about."""
+    return _plain(step, look) if look.full else [_line(step.text, MESSAGE, look)]
+
+
 def _start(step: Step, look: Look) -> list[str]:
     return [_line(" ".join(filter(None, (step.model, step.agent_session))) or step.text, MESSAGE, look)]
 
@@ -154,6 +159,7 @@ def _as_text(arguments: Any) -> str:
 
 _RENDERERS: dict[StepKind, Callable[[Step, Look], list[str]]] = {
     StepKind.START: _start,
+    StepKind.NOTICE: _notice,
     StepKind.COMMAND: _command,
     StepKind.TOOL_CALL: _tool,
     StepKind.WEB_SEARCH: _tool,
