@@ -44,13 +44,7 @@ class StepFile:
     """
 
     def __init__(self, path: Path, format_name: str | None = None) -> None:
-        with path.open("rb") as file:
-            head = list(islice(iter(partial(file.readline, LINE_CAP), b""), LOOKED_AT))
-        if not any(map(bytes.strip, head)):
-            raise NotATranscriptError("it is empty")
-        name = format_name or guess_format(head)
-        if name is None:
-            raise NotATranscriptError("it is not a transcript that agentdash knows (--agent command shows any text)")
+        name = format_name or _format_of(path)
         self.format = name
         self._index = TurnIndex(path, Path(os.devnull), reader_named(name), 1, BlockCache())
         self._index.read_on(float("inf"))
@@ -58,6 +52,8 @@ class StepFile:
         facts = self._index.facts
         self.lines, self.unknown = facts.lines, facts.unknown
         """Lines that are not blank, and those of them that the format does not know."""
+        if not self.lines:
+            raise NotATranscriptError("it is empty")
         if format_name is None and self.unknown >= self.lines:
             raise NotATranscriptError(f"it looks like a file of {name}, but agentdash knows none of its lines")
 
@@ -71,6 +67,19 @@ class StepFile:
         for step in self._index.every():
             turn, number = step.turn, (number + 1 if step.turn == turn else 0)
             yield structs.replace(step, index=number)
+
+
+def _format_of(path: Path) -> str:
+    """The name of the format of a file that is not empty."""
+    blank = True
+    with path.open("rb") as file:
+        # One line at a time is in memory: each may be huge.
+        for line in islice(iter(partial(file.readline, LINE_CAP), b""), LOOKED_AT):
+            blank = blank and not line.strip()
+            if name := guess_format([line]):
+                return name
+    words = "it is empty" if blank else "it is not a transcript that agentdash knows (--agent command shows any text)"
+    raise NotATranscriptError(words)
 
 
 def read_file(path: Path, format_name: str | None = None) -> Iterator[Step]:

@@ -56,7 +56,7 @@ def view(file: str, format_name: str | None, full: bool, as_json: bool) -> int:
             raise NotATranscriptError(f"{file}: {error}.") from None
         except OSError as error:
             raise UsageError(f"{file}: cannot be read: {error.strerror}.") from None
-    if found.unknown and not as_json:
+    if found.unknown:
         what = f"{found.unknown} of {found.lines} lines {'is' if found.unknown == 1 else 'are'}"
         click.echo(f"agentdash: {what} not known to agentdash.", err=True)
     return common.FAILED if found.unknown >= found.lines else 0
