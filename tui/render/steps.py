@@ -31,7 +31,7 @@ def steps_text(steps: Iterable[Step], look: Look) -> Iterator[str]:
     for step in steps:
         if step.turn != turn:
             turn = step.turn
-            yield _heading(turn, look)
+            yield turn_heading(turn, look)
         indent = "    " if step.parent else ""
         for line in step_text(step, look):
             yield indent + line
@@ -45,7 +45,8 @@ def step_text(step: Step, look: Look) -> list[str]:
     return [line.rstrip() for line in painted + [f"  {line}" for line in rest]]
 
 
-def _heading(turn: int, look: Look) -> str:
+def turn_heading(turn: int, look: Look) -> str:
+    """The line above the steps of a turn."""
     rule = look.signs.rule
     label = f"{rule * 2} turn {turn} "
     return look.paint(label + rule * max(0, min(look.width, 100) - len(label)), "dim")
