@@ -6,7 +6,6 @@ import json
 import tracemalloc
 
 import pytest
-from hostile import big
 from transcripts import FOLDER, PROJECTS, ROLLOUTS, read, told
 
 from agentdash.sessions.agents.formats import reader_named
@@ -14,6 +13,7 @@ from agentdash.sessions.errors import NotATranscriptError, UsageError
 from agentdash.sessions.model import StepKind
 from agentdash.sessions.steps import turn_index
 from agentdash.sessions.turn_file import StepFile, merged, plain_file
+from hostile import big
 
 WORK = FOLDER / "codex-work-whole.rollout.jsonl"
 
