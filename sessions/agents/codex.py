@@ -18,7 +18,7 @@ from ..errors import UsageError
 from ..model import Change, PlanItem, Step, StepKind, StepStatus, Usage
 from . import codex_events as events
 from .base import Agent, AgentSettings, Launch, LaunchRequest, TurnParser
-from .codex_refusals import complaints, program, refused
+from .codex_refusals import complaints, culprit, refused
 from .event_parser import EventParser, EventState
 from .lenient import Reader
 from .lines import UNREADABLE, joined, text_of, value_of
@@ -343,7 +343,7 @@ class Codex(Agent):
 
     def refusals(self, stderr: str) -> Iterable[str]:
         """Patches and commands that codex refused without an event."""
-        return [program(unwrapped(command)) if command else "apply_patch" for command in complaints(stderr)]
+        return [culprit(unwrapped(command)) if command else "apply_patch" for command in complaints(stderr)]
 
     def stderr_reason(self, text: str) -> str | None:
         """The first line that says ``Error``, else the last that is not noise."""

@@ -72,7 +72,7 @@ class EventParser(TurnParser):
         new = []
         for unread in reading.unread:
             name = f"{reading.kind}: {unread.name}"
-            counts = self.facts.unread
+            counts = self.facts.unreadable
             if name in counts or len(counts) < _MOST_FIELDS:
                 counts[name] = counts.get(name, 0) + 1
             if name not in self.state.named and len(self.state.named) < _MOST_FIELDS:
@@ -82,7 +82,7 @@ class EventParser(TurnParser):
             return []
         more = f" and {len(new) - _NAMED} more" if len(new) > _NAMED else ""
         text = f"could not be read in {reading.kind}: {', '.join(new[:_NAMED])}{more}"
-        return [self._new(StepKind.NOTICE, text, at=at, event="unread")]
+        return [self._new(StepKind.NOTICE, text, at=at, event="unreadable")]
 
     def _note_stray(self, line: bytes, kind: str) -> None:
         """Keep the words of a line that is no event: of a start that fails they may be all that tells why."""
