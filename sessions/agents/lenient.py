@@ -21,6 +21,9 @@ T = TypeVar("T")
 
 _WHOLE = re.compile(r"([+-]?[0-9]{1,19})(?:\.0*)?")
 _TRUTHS = {"true": True, "1": True, "false": False, "0": False}
+_MOST_ODD = 1_000
+"""A list with more entries of another type is a field of another type."""
+
 _SHOWN = 60
 """Characters of a value that is named beside its field."""
 
@@ -165,6 +168,8 @@ class _Fitting:
             try:
                 yield self.fit(entry, shape, path)
             except _UnfitError:
+                if len(self.unread) + len(self.strange) >= _MOST_ODD:
+                    raise
                 if _is_tagged(shape) and isinstance(entry, dict):
                     self.strange.append(kind_of_value(entry))
                 else:

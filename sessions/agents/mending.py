@@ -13,19 +13,20 @@ from typing import Any
 _AROUND = b"\xef\xbb\xbf\0 \t\r\n"
 """Bytes that may surround a line: a byte order mark, blanks, and the NULs of a file that lost its last writes."""
 
-_HALVES = re.compile(
-    rb"(?:\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})+|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
-)
-"""Escaped backslashes and whole pairs of surrogates, which stay, or one surrogate alone."""
+_SURROGATES = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}(?:\\u[dD][89a-fA-F][0-9a-fA-F]{2})*")
+"""Escapes of surrogates in a row: pairs, or halves without a partner."""
 
-_LONGEST_HALF = 6
-"""Bytes of one escape: a match of that length that begins with ``\\u`` is a surrogate alone."""
+_ESCAPE = 6
+"""Bytes of one of them."""
 
 DEEPEST = 64
 """Levels of nesting that are read of a line that is nested too deeply for a stack."""
 
-_STRUCTURE = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z)|[\[\]{}]', re.DOTALL)
-"""Strings, which are passed over, and brackets."""
+_STRUCTURE = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z)|[\[{]++|[\]}]++', re.DOTALL)
+"""Strings, which are passed over, and brackets in a row."""
+
+_LARGE = re.compile(r"[0-9]{19}|[eE][+]?[0-9]{3}")
+"""May be a number beyond 64 bits."""
 
 
 def mended(line: bytes) -> bytes:
@@ -35,9 +36,7 @@ def mended(line: bytes) -> bytes:
         line.decode()
     except UnicodeDecodeError:
         line = line.decode("utf-8", "replace").encode()
-    if b"\\ud" in line or b"\\uD" in line:
-        line = _HALVES.sub(_whole, line)
-    return line
+    return _SURROGATES.sub(_characters, line)
 
 
 def parsed(line: bytes) -> Any:
@@ -51,11 +50,12 @@ def parsed(line: bytes) -> Any:
         RecursionError: the line is nested too deeply, and its upper levels are not JSON.
     """
     text = mended(line).decode()
+    decode = (_JSON_OF_LARGE if _LARGE.search(text) else _JSON).decode
     try:
-        return _JSON.decode(text)
+        return decode(text)
     except RecursionError:
         with suppress(ValueError):
-            return _JSON.decode(shallow(text))
+            return decode(shallow(text))
         raise
 
 
@@ -64,22 +64,32 @@ def shallow(text: str) -> str:
     kept: list[str] = []
     depth = begin = 0
     for found in _STRUCTURE.finditer(text):
-        sign = found[0]
-        if sign in ("[", "{"):
-            depth += 1
-            if depth == DEEPEST + 1:
-                kept.append(text[begin : found.start()])
-        elif sign in ("]", "}"):
-            if depth == DEEPEST + 1:
+        brackets = found[0]
+        if brackets[0] in "[{":
+            if depth <= DEEPEST < depth + len(brackets):
+                kept.append(text[begin : found.start() + DEEPEST - depth])
+            depth += len(brackets)
+        elif brackets[0] in "]}":
+            if depth - len(brackets) <= DEEPEST < depth:
                 kept.append('"…"')
-                begin = found.end()
-            depth -= 1
+                begin = found.start() + depth - DEEPEST
+            depth -= len(brackets)
     return "".join([*kept, text[begin:]] if depth <= DEEPEST else kept)
 
 
-def _whole(found: re.Match[bytes]) -> bytes:
-    alone = len(found[0]) == _LONGEST_HALF and found[0].startswith(b"\\u")
-    return b"\\ufffd" if alone else found[0]
+def _characters(found: re.Match[bytes]) -> bytes:
+    """The characters of a row of escapes; the first one is text if its backslash is escaped itself."""
+    row, before = found[0], found.start()
+    while before and found.string[before - 1] == _BACKSLASH:
+        before -= 1
+    text = b""
+    if (found.start() - before) % 2:
+        text, row = row[:_ESCAPE], row[_ESCAPE:]
+    units = bytes.fromhex(row.replace(b"\\u", b"").decode())
+    return text + units.decode("utf-16-be", "replace").encode()
+
+
+_BACKSLASH = ord("\\")
 
 
 def _integer(text: str) -> int | str:
@@ -92,4 +102,5 @@ def _number(text: str) -> float | str:
     return value if math.isfinite(value) else text
 
 
-_JSON = json.JSONDecoder(strict=False, parse_int=_integer, parse_float=_number, parse_constant=str)
+_JSON = json.JSONDecoder(strict=False, parse_constant=str)
+_JSON_OF_LARGE = json.JSONDecoder(strict=False, parse_int=_integer, parse_float=_number, parse_constant=str)
