@@ -250,6 +250,8 @@ def _within(number: float, shape: "inspect.IntType | inspect.FloatType") -> floa
 def _truth(value: Any) -> bool:
     if isinstance(value, bool):
         return value
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     text = str(value).lower() if isinstance(value, int | str) else ""
     if text not in _TRUTHS:
         raise _UnfitError
