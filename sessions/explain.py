@@ -1,6 +1,6 @@
 """The facts behind a session's status, and the rule that made it of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct, structs
@@ -101,7 +101,13 @@ def _turn_facts(turn: Turn) -> list[Fact]:
         Fact("runners sent", str(turn.launches), "turns.launches"),
         Fact("receipt", turn.receipt.summary() if turn.receipt else "none", "turns.receipt"),
         Fact("unknown events", str(turn.unknown), "turns.unknown"),
+        Fact("fields not read", counted(turn.unreadable) or "none", "turns.unreadable"),
     ]
+
+
+def counted(unreadable: Mapping[str, int]) -> str:
+    """Fields that could not be read, with how often where it was more than once."""
+    return ", ".join(name if count == 1 else f"{name} x{count}" for name, count in unreadable.items())
 
 
 def _process_facts(layout: Layout, turn: Turn, held: bool) -> list[Fact]:

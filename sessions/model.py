@@ -405,6 +405,8 @@ class Turn(Struct, frozen=True, kw_only=True):
     cost_usd: float | None = None
     steps: int = 0
     unknown: int = 0
+    unreadable: dict[str, int] = field(default_factory=dict)
+    """Fields of its events that could not be read, and how often: ``turn.completed: usage.input_tokens``."""
     receipt: Receipt | None = None
     left: tuple[Left, ...] = ()
 

@@ -23,6 +23,8 @@ class EndFacts(Struct, frozen=True, kw_only=True):
     stopped_by: str | None = None
     """Who asked for the stop, if its first signal was sent before the proper end was seen."""
     stderr_reason: str | None = None
+    stdout_reason: str | None = None
+    """What it printed on stdout that is no event, if that tells why."""
     runner_killed: bool = False
     rebooted: bool = False
     lingered: bool = False
@@ -94,13 +96,15 @@ def _failure(end: EndFacts) -> str:
         return end.facts.error
     if end.signal is not None and not end.lingered:
         return f"killed by {end.signal}, not by agentdash"
-    what = end.stderr_reason or end.facts.error
+    what = end.stderr_reason or end.facts.error or end.stdout_reason
     if end.exit_code:
-        return f"exit {end.exit_code}: {what}" if what else f"exit {end.exit_code}"
+        told = f"exit {end.exit_code}: {what}" if what else f"exit {end.exit_code}"
+        return f"completed, then {told}" if end.facts.end == "completed" else told
     if end.facts.end == "failed":
         return what or "the agent reported a failure"
     if end.facts.end == "completed":
-        return "completed, but its exit code is not known"
+        code = "its exit code is not known" if end.exit_code is None else "that is no good end for this agent (exit 0)"
+        return f"completed, but {code}"
     return f"ended without a final event (exit 0){f': {what}' if what else ''}"
 
 

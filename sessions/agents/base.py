@@ -147,6 +147,10 @@ class Facts(Struct, kw_only=True):
     lines: int = 0
     unknown: int = 0
     unknown_kinds: dict[str, int] = field(default_factory=dict)
+    unreadable: dict[str, int] = field(default_factory=dict)
+    """Fields of events that could not be read, and how often: ``turn.completed: usage.input_tokens``."""
+    stray: list[str] = field(default_factory=list)
+    """Lines on stdout that are no events, cleaned and shortened: the first and the last ones."""
 
     def deny(self, what: str) -> None:
         """Count something that it was not allowed to do."""

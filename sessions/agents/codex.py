@@ -6,6 +6,7 @@ started may never complete (protocols 2).
 
 import re
 import shlex
+import zlib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -16,9 +17,12 @@ from msgspec import Meta, structs
 from ..errors import UsageError
 from ..model import Change, PlanItem, Step, StepKind, StepStatus, Usage
 from . import codex_events as events
-from .base import Agent, AgentSettings, Launch, LaunchRequest, ParserState, TurnParser
-from .codex_refusals import complaints, program, refused
-from .lines import UNREADABLE, joined, kind_of, text_of, value_of
+from .base import Agent, AgentSettings, Launch, LaunchRequest, TurnParser
+from .codex_refusals import complaints, culprit, refused
+from .event_parser import EventParser, EventState
+from .lenient import Reader
+from .lines import UNREADABLE, joined, text_of, value_of
+from .mending import mended
 from .toml_values import assignments
 
 if TYPE_CHECKING:
@@ -63,27 +67,29 @@ class CodexSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fie
     ] = msgspec.field(default_factory=dict)
 
 
-class CodexState(ParserState, kw_only=True):
+class CodexState(EventState, kw_only=True):
     """What codex repeats: the last error is told again by the event that ends the turn."""
 
     error: Step | None = None
 
 
-class CodexParser(TurnParser):
+class CodexParser(EventParser):
     """Reads one turn."""
 
     state: CodexState
     state_type = CodexState
+    reader = Reader(_DECODER)
 
     def parse(self, line: bytes, at: int | None) -> list[Step]:
         """One line; the model's own words and outputs stay as they are."""
         try:
             event = _DECODER.decode(line)
         except UNREADABLE:
-            return [self._unknown(line, at, kind_of(line))]
-        return self._event(event, at)
+            return self.leniently(line, at)
+        return self.event(event, line, at)
 
-    def _event(self, event: events.Event, at: int | None) -> list[Step]:
+    def event(self, event: events.Event, line: bytes, at: int | None) -> list[Step]:  # noqa: ARG002 - a line has one
+        """The steps of one event."""
         match event:
             case events.ThreadStarted():
                 self.facts.agent_session = event.thread_id or self.facts.agent_session
@@ -93,7 +99,7 @@ class CodexParser(TurnParser):
             case events.TurnCompleted():
                 return self._completed(event, at)
             case events.TurnFailed():
-                return self._failed(event.error.message, at)
+                return self._failed(_message(event.error), at)
             case events.TopError():
                 return self._trouble(event.message, at)
             case _:
@@ -133,21 +139,33 @@ class CodexParser(TurnParser):
         if isinstance(item, events.AgentMessage):
             self.facts.last_message = item.text
         own = _describe(item)
-        earlier = self.state.open.pop(item.id, None)
-        step = structs.replace(earlier, **own) if earlier else self._new(at=at, call_id=item.id, **own)
+        key = item.id or _key(own)
+        earlier = self.state.open.pop(key, None)
+        step = structs.replace(earlier, **own) if earlier else self._new(at=at, call_id=item.id or None, **own)
         if completed:
             step = _ended(step, at if earlier else None)
             if (what := refused(step)) is not None:
                 self.facts.deny(what)
             return [step]
         step = structs.replace(step, status=StepStatus.RUNNING)
-        self._remember(item.id, step)
+        self._remember(key, step)
         return [step]
 
 
+def _message(error: events.Failure | str) -> str:
+    return error if isinstance(error, str) else error.message
+
+
+def _key(own: dict[str, Any]) -> str:
+    """The name by which the end of an item without an id finds its beginning: its kind, and its command."""
+    return f"?{own['kind']}:{zlib.crc32((own.get('command') or '').encode())}"
+
+
 def _ended(step: Step, at: int | None) -> Step:
-    """The last word on an item; older versions leave the status out."""
+    """The last word on an item; older versions leave the status out, and "completed" does not mean exit code 0."""
     status = step.status
+    if step.exit_code and status is StepStatus.OK:
+        status = StepStatus.FAILED
     if status in (None, StepStatus.RUNNING):
         status = None if step.exit_code is None else StepStatus.FAILED if step.exit_code else StepStatus.OK
     return structs.replace(step, status=status, ended_at=at)
@@ -187,7 +205,7 @@ def _mcp(item: events.McpToolCall) -> dict[str, Any]:
         "server": item.server,
         "tool": item.tool,
         "arguments": value_of(item.arguments),
-        "output": item.error.message if item.error is not None else _answer(item.result),
+        "output": _message(item.error) if item.error is not None else _answer(item.result),
         "status": StepStatus.FAILED if item.error is not None else _STATUS.get(item.status),
     }
 
@@ -263,7 +281,7 @@ def _json_or_none(raw: msgspec.Raw) -> str | None:
 def _readable(message: str) -> str:
     """The words inside what may be the raw JSON of a server."""
     try:
-        return msgspec.json.decode(message, type=_Server).error.message or message
+        return msgspec.json.decode(mended(message.encode()), type=_Server).error.message or message
     except UNREADABLE:
         return message
 
@@ -325,7 +343,7 @@ class Codex(Agent):
 
     def refusals(self, stderr: str) -> Iterable[str]:
         """Patches and commands that codex refused without an event."""
-        return [program(unwrapped(command)) if command else "apply_patch" for command in complaints(stderr)]
+        return [culprit(unwrapped(command)) if command else "apply_patch" for command in complaints(stderr)]
 
     def stderr_reason(self, text: str) -> str | None:
         """The first line that says ``Error``, else the last that is not noise."""

@@ -16,6 +16,8 @@ from ..model import Change, PlanItem, Step, StepKind, StepStatus, Usage
 from . import demo_events as events
 from .base import Agent, AgentSettings, Launch, LaunchRequest, TurnParser
 from .demo_script import SCRIPTS
+from .event_parser import EventParser
+from .lenient import Reader
 from .lines import UNREADABLE
 
 _DECODER = msgspec.json.Decoder(events.AnyEvent)
@@ -36,15 +38,21 @@ class DemoSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fiel
     speed: Annotated[float, Meta(gt=0, le=1000, description="How fast it plays: 2 is twice as fast.")] = 1.0
 
 
-class DemoParser(TurnParser):
+class DemoParser(EventParser):
     """Reads one turn."""
+
+    reader = Reader(_DECODER)
 
     def parse(self, line: bytes, at: int | None) -> list[Step]:
         """One line."""
         try:
             event = _DECODER.decode(line)
         except UNREADABLE:
-            return [self._unknown(line, at, "not a demo event")]
+            return self.leniently(line, at)
+        return self.event(event, line, at)
+
+    def event(self, event: events.AnyEvent, line: bytes, at: int | None) -> list[Step]:
+        """The steps of one event."""
         if not isinstance(event, events.Retry):
             self.facts.notice = None
         match event:

@@ -1,11 +1,8 @@
 """Which agent wrote a turn file, told from its first lines."""
 
 from collections.abc import Iterable
-from typing import Any
 
-import msgspec
-
-from .lines import UNREADABLE
+from .mending import parsed
 
 LOOKED_AT = 50
 """Lines; a warning may stand before the first event."""
@@ -23,8 +20,8 @@ def guess_agent(lines: Iterable[bytes]) -> str:
 
 def _by_event(line: bytes) -> str | None:
     try:
-        event: Any = msgspec.json.decode(line)
-    except UNREADABLE:
+        event = parsed(line)
+    except (ValueError, RecursionError):
         return None
     kind = event.get("type") if isinstance(event, dict) else None
     if not isinstance(kind, str):

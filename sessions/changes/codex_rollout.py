@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from ..agents.lenient import Reader
 from ..agents.lines import UNREADABLE
 from ..journal import LineReader
 from .diffs import Diff, created, deleted, diff_of
@@ -55,6 +56,7 @@ class _Line(Struct, tag_field="type", tag="event_msg"):
 
 
 _DECODER = msgspec.json.Decoder(_Line)
+_READER = Reader(_DECODER)
 
 
 def recorded_edits(home: Path, thread: str, at: int) -> Iterator[RecordedEdit] | None:
@@ -93,9 +95,13 @@ def read_edits(path: Path) -> Iterator[RecordedEdit]:
 
 def _edit(line: bytes) -> RecordedEdit | None:
     try:
-        done = _DECODER.decode(line).payload
+        read: _Line | None = _DECODER.decode(line)
     except UNREADABLE:
+        reading = _READER.read(line)
+        read = None if reading.unread else reading.event  # half of a diff is none
+    if read is None:
         return None
+    done = read.payload
     changes = (_recorded(path, change) for path, change in done.item.changes.items())
     return RecordedEdit(at=done.completed_at_ms, changes=tuple(changes))
 

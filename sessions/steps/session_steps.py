@@ -28,9 +28,9 @@ PASS_SECONDS = 0.2
 FIRST_SECONDS = 1.0
 """The end may take so long: without it there is nothing to show."""
 
-_STDERR_BYTES = 16_384
-_STDERR_LINES = 20
-"""Of stderr, where a start failed: enough to see why."""
+_FIRST_BYTES = 16_384
+_FIRST_LINES = 20
+"""Of what it printed, where a start failed: enough to see why."""
 
 Touched = dict[TurnIndex, set[int]]
 
@@ -217,24 +217,16 @@ class SessionSteps:
         return [*self._turns[: done + 1], gap, *tail, *self._turns[start:]]
 
     def _failure(self, turn: Turn, index: TurnIndex) -> Step:
-        """Why a turn failed about which its agent said nothing: the reason, the command, and the first of stderr."""
+        """Why a turn failed about which its agent said nothing: the reason, the command, and the first it printed."""
         failure = Step(turn=index.turn, kind=StepKind.ERROR, text=turn.reason or "", fatal=True, at=turn.ended_at)
-        if turn.steps:
+        if turn.steps > turn.unknown:
             return failure
         return structs.replace(
             failure,
             command=shlex.join(turn.argv),
             exit_code=turn.exit_code,
-            output=self._first_of_stderr(turn.n),
+            output=_first_lines(self._folder.errors(turn.n)) or _first_lines(self._folder.output(turn.n)),
         )
-
-    def _first_of_stderr(self, turn: int) -> str | None:
-        try:
-            with self._folder.errors(turn).open("rb") as file:
-                lines = file.read(_STDERR_BYTES).decode("utf-8", "replace").split("\n")
-        except OSError:
-            return None
-        return "\n".join([line for line in lines if line.strip()][:_STDERR_LINES]) or None
 
     def _index_path(self, turn: int) -> Path:
         return index_file.path_of(self._index_folder, self._folder.id, turn)
@@ -245,6 +237,16 @@ class SessionSteps:
         saved = index.saved() if worth else None
         if saved is not None:
             index_file.save(self._index_path(index.turn), self._folder.output(index.turn), self._agent.name, saved)
+
+
+def _first_lines(path: Path) -> str | None:
+    """The first lines of a file that hold anything; None where there are none, or no file."""
+    try:
+        with path.open("rb") as file:
+            lines = file.read(_FIRST_BYTES).decode("utf-8", "replace").split("\n")
+    except OSError:
+        return None
+    return "\n".join([line for line in lines if line.strip()][:_FIRST_LINES]) or None
 
 
 def _line_start(path: Path, room: int) -> int | None:

@@ -23,6 +23,7 @@ MIGRATIONS: tuple[Statements, ...] = (
         "CREATE INDEX sessions_parent ON sessions (parent) WHERE parent IS NOT NULL",
         "CREATE INDEX sessions_left ON sessions (left) WHERE left > 0",
     ),
+    ("ALTER TABLE turns ADD COLUMN unreadable TEXT NOT NULL DEFAULT '{}'",),  # 5: fields that could not be read
 )
 """What makes version 2 of version 1, version 3 of version 2, and so on; ``schema.sql`` is the newest at once."""
 

@@ -256,10 +256,10 @@ class TurnLog:
         usage = self._usage(db, facts)
         db.execute(
             "UPDATE turns SET agent_session = ?, end = ?, error = ?, usage = ?, thread_usage = ?, cost_usd = ?,"
-            " steps = ?, unknown = ? WHERE session = ? AND n = ?",
+            " steps = ?, unknown = ?, unreadable = ? WHERE session = ? AND n = ?",
             (
                 _name(facts.agent_session), facts.end, _short(facts.error), dump(usage), dump(facts.thread_usage),
-                facts.cost_usd, steps, facts.unknown, self._session, self._n,
+                facts.cost_usd, steps, facts.unknown, dump(facts.unreadable), self._session, self._n,
             ),
         )  # fmt: skip
         rows = db.execute("SELECT usage, cost_usd, steps FROM turns WHERE session = ?", (self._session,)).fetchall()

@@ -55,6 +55,7 @@ def turn_from(row: sqlite3.Row) -> Turn:
         thread_usage=load(row["thread_usage"], Usage) or Usage(),
         receipt=load(row["receipt"], Receipt),
         left=load(row["left"], tuple[Left, ...]) or (),
+        unreadable=load(row["unreadable"], dict[str, int]) or {},
         **values | ({"reason": odd} if odd else {}),
     )
 

@@ -98,6 +98,7 @@ CREATE TABLE turns (
     rusage        TEXT,
     receipt       TEXT,
     left          TEXT NOT NULL DEFAULT '[]',
+    unreadable    TEXT NOT NULL DEFAULT '{}',   -- fields of events that could not be read, and how often
     PRIMARY KEY (session, n)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX turns_open ON turns (status) WHERE status IN ('queued', 'starting', 'running', 'waiting', 'finishing');

@@ -198,6 +198,7 @@ class Recorder:
                 signal=child.signal,
                 stopped_by=stopped_by,
                 stderr_reason=self._agent.stderr_reason(stderr) if self._agent is not None else None,
+                stdout_reason=self._agent.stderr_reason("\n".join(facts.stray)) if self._agent is not None else None,
                 runner_killed=child.adopted,
                 lingered=lingered,
                 crossed=tuple(self._ever_over),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def session_card(session: Session, turns: Sequence[Turn], prompts: Sequence[Prompt], look: Look) -> list[str]:
     """Everything that is known about a session."""
-    lines = [session_line(session, look), *_facts(_session_facts(session), look)]
+    lines = [session_line(session, look), *_facts(_session_facts(session) | _reading_facts(turns), look)]
     lines += [_turn_line(turn, look) for turn in turns]
     waiting = [prompt for prompt in prompts if prompt.state != "seen"]
     lines += [f"{prompt.state:>8}  {one_line(prompt.text, max(20, look.width - 10))}" for prompt in waiting]
@@ -86,6 +86,12 @@ def _session_facts(session: Session) -> dict[str, str | None]:
         "left": count(session.left, "process", "processes") if session.left else None,
         "parent": session.parent,
     }
+
+
+def _reading_facts(turns: Sequence[Turn]) -> dict[str, str | None]:
+    """The fields of its events that could not be read."""
+    fields = ", ".join(one_line(name) for name in dict.fromkeys(name for turn in turns for name in turn.unreadable))
+    return {"not read": fields or None}
 
 
 def _turn_line(turn: Turn, look: Look) -> str:
