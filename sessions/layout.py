@@ -32,6 +32,8 @@ class SessionFolder:
         self.procs = path / "procs.json"
         self.runner_log = path / "runner.log"
         self.identity = path / "session.json"
+        self.reserve = path / "reserve"
+        """Empty space that is kept while a turn runs, for recording its end on a full disk."""
 
     def output(self, turn: int) -> Path:
         """The agent's stdout, byte for byte."""

@@ -157,6 +157,8 @@ def _conclude(layout: Layout, store: Store, turn: Turn) -> None:
     )
     owner = Owner(pid=0, start=0, boot_id=turn.boot_id or "", pid_ns=turn.pid_ns or "")
     outcome = Outcome(status=verdict.status, reason=verdict.reason, rule=verdict.rule, left=survivors(layout, turn))
+    with suppress(OSError):
+        layout.session(turn.session).reserve.unlink(missing_ok=True)
     ended = TurnLog(store, turn.session, turn.n, owner).end(facts, outcome, steps)
     layout.live_name(turn.session, turn.n).unlink(missing_ok=True)
     with suppress(OSError):

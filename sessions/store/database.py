@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
 
-from ..errors import StoreError
+from ..errors import DiskFullError, StoreError
 from .migrations import migrate
 
 BUSY_SECONDS = 15.0
@@ -101,6 +101,8 @@ class Database:
             raise
         except sqlite3.DatabaseError as error:
             self.close()
+            if _code(error) == sqlite3.SQLITE_FULL:
+                raise DiskFullError(f"The disk is full: {self.path} cannot be written.") from None
             raise StoreError(_meaning(error, self.path)) from None
 
     def _open_reader(self) -> sqlite3.Connection:
@@ -141,15 +143,18 @@ def _inode(path: Path) -> int | None:
         return None
 
 
+def _code(error: sqlite3.DatabaseError) -> int:
+    """The primary code of SQLite's extended one."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
 def _meaning(error: sqlite3.DatabaseError, path: Path) -> str:
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the primary one of an extended code
+    code = _code(error)
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return (
             f"The database {path} is damaged: {error}."
             " `agentdash doctor --rebuild` makes a new one from the session folders."
         )
-    if code == sqlite3.SQLITE_FULL:
-        return f"The disk is full: {path} cannot be written."
     if code == sqlite3.SQLITE_READONLY:
         return f"The database {path} is read-only: nothing can be recorded. `agentdash doctor` tells more."
     return f"The database {path} cannot be used: {error}. `agentdash doctor` tells more."
