@@ -58,6 +58,7 @@ class SessionKeeper(SessionReader):
         Raises:
             UnknownSessionError, AmbiguousSessionError: none, or several of those begin like this.
         """
+        self._layout.check_writable()
         with suppress(UnknownSessionError):
             session = self.get(ref) if ref != refs.LAST else None
             if session is not None and session.archived_at is None:
@@ -80,6 +81,8 @@ class SessionKeeper(SessionReader):
         Counted from the end, not from the start: a session that worked for a week and ended just now stays.
         What runs, is archived, or has left processes running stays as well.
         """
+        if not dry_run:
+            self._layout.check_writable()
         limit = now_ms() - round(older_than_s * 1000)
         old = [s for s in self._store.sessions(ENDED) if (s.ended_at or s.updated_at) < limit and not s.archived_at]
         kept = [session for session in old if session.left]
@@ -91,7 +94,12 @@ class SessionKeeper(SessionReader):
         return Cleaned(deleted=tuple(deleted), kept=tuple(kept), removed=tuple(removed))
 
     def settle(self) -> None:
-        """Find sessions whose runner died: adopt what lives, conclude what does not, send lost runners again."""
+        """Find sessions whose runner died: adopt what lives, conclude what does not, send lost runners again.
+
+        In a state folder that cannot be written nothing is done, and sessions are shown as they are recorded.
+        """
+        if self._layout.read_only:
+            return
         with suppress(ConfigError):  # settings that are broken now are told to whoever starts something
             self._store.max_running(self.config().queue.max_running)
         settle(self._layout, self._store)

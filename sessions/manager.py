@@ -118,6 +118,7 @@ class SessionManager(SessionKeeper):
         source: str = "user",
         argv: tuple[str, ...] = (),
     ) -> Session:
+        self._layout.check_writable()
         session_id = str(uuid.uuid4())
         launch = build_launch(
             config,
@@ -164,6 +165,7 @@ class SessionManager(SessionKeeper):
             SessionBusyError: it is running, cannot be continued, or processes of a lost turn still live.
         """
         prompt = checked_prompt(prompt)
+        self._layout.check_writable()
         session = self._settled(ref)
         if not agent_named(session.agent).resumable:
             again = f" `agentdash retry {session.id[:8]}` runs it again." if session.status.ended else ""
@@ -178,6 +180,7 @@ class SessionManager(SessionKeeper):
         Raises:
             SessionBusyError: the turn is running, or an agent did it well.
         """
+        self._layout.check_writable()
         session = self._settled(ref)
         if session.status is Status.DONE and agent_named(session.agent).resumable:
             raise SessionBusyError(

@@ -64,6 +64,11 @@ class SessionReader:
         return self._layout.home
 
     @property
+    def read_only(self) -> bool:
+        """Whether the state folder cannot be written, so that nothing can be changed."""
+        return self._layout.read_only
+
+    @property
     def live_dir(self) -> Path:
         """Where the turn files that are being written have their second names."""
         return self._layout.live

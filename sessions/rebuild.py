@@ -30,6 +30,7 @@ def rebuild(layout: Layout, max_running: int | None = None) -> Rebuilt:
     A database that cannot be read is moved aside first, never deleted.  Runners that live open the new one at
     their next look and go on recording.  ``max_running`` is the cap of the queue by the settings.
     """
+    layout.check_writable()
     layout.create()
     aside = None if _usable(layout.database) else _set_aside(layout.database)
     store = Store(layout.database)

@@ -227,7 +227,7 @@ def test_a_state_folder_that_cannot_be_used_is_told(patient: Patient, monkeypatc
     assert "AGENTDASH_HOME" in str(finding.remedy)
     patient.layout.home.unlink()
     monkeypatch.setattr(os, "access", lambda *_: False)
-    assert patient.one(state_folder.folder).found.endswith("cannot be written")
+    assert "cannot be written" in patient.one(state_folder.folder).found
 
 
 def test_what_others_can_read_is_told(patient: Patient) -> None:
