@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from .agents.base import Launch
 from .errors import StoreError
@@ -39,7 +39,7 @@ def write_identity(store: Store, folder: SessionFolder) -> None:
     turns = tuple(store.turns(folder.id))
     launches = (store.launch(folder.id, turn.n) or Launch(argv=turn.argv) for turn in turns)
     identity = Identity(
-        session=session,
+        session=structs.replace(session, parent=store.recorded_parent(folder.id)),
         recipe=store.recipe(folder.id),
         turns=turns,
         launches=tuple(launches),

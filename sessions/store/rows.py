@@ -30,14 +30,15 @@ _TURN_COLUMNS = (
 )  # fmt: skip
 
 SELECT_SESSION = (
-    "SELECT sessions.*, seen.at AS seen_at, seen.steps AS seen_steps"
+    "SELECT sessions.*, seen.at AS seen_at, seen.steps AS seen_steps,"
+    " (SELECT id FROM sessions AS parents WHERE parents.id = sessions.parent) AS there_parent"
     " FROM sessions LEFT JOIN seen ON seen.session = sessions.id"
 )
 
 
 def session_from(row: sqlite3.Row) -> Session:
-    """A session of a ``SELECT_SESSION`` row."""
-    values = {name: row[name] for name in _SESSION_COLUMNS}
+    """A session of a ``SELECT_SESSION`` row; without its parent while that is deleted."""
+    values = {name: row[name] for name in _SESSION_COLUMNS} | {"parent": row["there_parent"]}
     usage = Usage(**{name: row[name] for name in USAGE_COLUMNS})
     status, odd = _status(row["status"])
     stopping = load(row["stopping"], Stopping)

@@ -423,3 +423,51 @@ def test_T10_a_rebuild_and_a_restore_keep_title_and_pin(manager, database_at_res
     assert rebuild(manager._layout).restored == (session.id,)
     found = SessionManager(manager.home).get(session.id)
     assert (found.title, found.pinned_at) == ("the release", at)
+
+
+def family(manager, monkeypatch):
+    """Three generations that have ended, the oldest first."""
+    ids = []
+    for _ in range(3):
+        ids.append(ended(manager).id)
+        monkeypatch.setenv(procs.SESSION_TAG, ids[-1])
+    monkeypatch.delenv(procs.SESSION_TAG)
+    return ids
+
+
+def links(manager, ids):
+    there = {session.id: session.parent for session in manager.sessions()}
+    return [there.get(session_id, "deleted") for session_id in ids]
+
+
+def test_T10_a_restored_parent_has_its_children_again(manager, monkeypatch):
+    first, second, third = ids = family(manager, monkeypatch)
+    manager.delete(first)
+    assert links(manager, ids) == ["deleted", None, second]
+    seq = manager.changes(0).seq
+    manager.restore(first)
+    assert links(manager, ids) == [None, first, second]
+    # What looks at the change feed must learn of the child too.
+    assert {session.id: session.parent for session in manager.changes(seq).updated} == {first: None, second: first}
+    assert [session.id for session in manager.descendants(first)] == [second, third]
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0), (2, 0, 1)])
+def test_T10_generations_deleted_and_restored_in_any_order_find_each_other(manager, monkeypatch, order):
+    first, second, _ = ids = family(manager, monkeypatch)
+    for number in reversed(order):
+        manager.delete(ids[number])
+    for number in order:
+        manager.restore(ids[number])
+    assert links(manager, ids) == [None, first, second]
+
+
+def test_T10_the_link_survives_the_loss_of_the_database_while_the_parent_is_deleted(manager, monkeypatch):
+    first, second, _ = ids = family(manager, monkeypatch)
+    manager.delete(first)
+    manager.rename(second, "written again while its parent is gone")
+    (manager.home / "agentdash.db").unlink()
+    rebuild(manager._layout)
+    assert links(manager, ids) == ["deleted", None, second]
+    manager.restore(first)
+    assert links(manager, ids) == [None, first, second]
