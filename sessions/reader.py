@@ -259,6 +259,19 @@ class SessionReader:
 
         return git_diffs(cwd)
 
+    def check_folder(self, session: Session) -> None:
+        """Make sure that what a session printed is still there.
+
+        Raises:
+            StoreError: its folder was removed; what its rows hold can still be shown.
+        """
+        path, short = self._layout.session(session.id).path, session.id[:8]
+        if not path.is_dir():
+            raise StoreError(
+                f"The folder of session {short} is gone: {path}. What it printed is lost;"
+                f" `agentdash rm {short}` removes the session."
+            )
+
     def output(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> bytes:
         """What the agent printed in a turn, byte for byte; empty where there is no such file."""
         try:

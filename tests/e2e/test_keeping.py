@@ -273,7 +273,7 @@ def test_the_verbs_say_what_they_did(manager):
     assert "sleep 600" in verb("ps", running.id, "--json").stdout
     (manager.home / "agentdash.db").unlink()
     rebuilt = verb("doctor", "--rebuild")
-    assert "1 sessions restored" in rebuilt.stderr
+    assert "1 session restored" in rebuilt.stderr
     assert "whole, schema" in rebuilt.stdout
 
 
@@ -340,8 +340,11 @@ def test_one_odd_record_does_not_end_a_rebuild(manager):
     for name in ("agentdash.db", "agentdash.db-wal", "agentdash.db-shm"):
         (manager.home / name).unlink(missing_ok=True)
     rebuilt = rebuild(manager._layout)
-    assert rebuilt.restored == (good.id,)
-    assert len(rebuilt.skipped) == 2
+    assert set(rebuilt.restored) == {good.id, odd.id, foreign.id}
+    assert manager.get(good.id).title == "true"
+    # What cannot be read is made again from the turn files, and kept beside it.
+    assert {manager.get(session.id).status for session in (odd, foreign)} == {Status.LOST}
+    assert all(path.with_name("session.json.damaged").exists() for path in (record, other))
 
 
 def test_what_others_committed_is_seen_also_after_an_error(manager):

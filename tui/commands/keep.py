@@ -97,6 +97,7 @@ def _cleaned_json(cleaned: "Cleaned", dry_run: bool) -> dict[str, object]:
         "deleted": [session.id for session in cleaned.deleted],
         "kept": [session.id for session in cleaned.kept],
         "removed": [trashed.id for trashed in cleaned.removed],
+        "empty_folders": cleaned.empty_folders,
         "removed_bytes": sum(trashed.bytes for trashed in cleaned.removed),
     }
 

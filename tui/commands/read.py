@@ -79,11 +79,12 @@ def show(ref: str, as_json: bool) -> None:
 
             parts = {"turns": [turn_json(t) for t in turns], "prompts": [prompt_json(p) for p in prompts]}
             common.print_json(session_json(session) | parts)
-            return
-        from ..render.cards import session_card
+        else:
+            from ..render.cards import session_card
 
-        common.say(session_card(session, turns, prompts, common.look()))
-        common.looked_at(manager, session)
+            common.say(session_card(session, turns, prompts, common.look()))
+            common.looked_at(manager, session)
+        manager.check_folder(session)
 
 
 @click.command()
@@ -98,6 +99,7 @@ def trajectory(ref: str, full: bool, turn: int | None, as_json: bool) -> None:
         _print_steps(manager.each_step(session.id, turn), full=full, as_json=as_json)
         if not as_json:
             common.looked_at(manager, session, turn)
+        manager.check_folder(session)
 
 
 @click.command()
@@ -110,6 +112,7 @@ def messages(ref: str, as_json: bool) -> None:
         _print_steps(manager.messages(session.id), full=True, as_json=as_json)
         if not as_json:
             common.looked_at(manager, session)
+        manager.check_folder(session)
 
 
 @click.command()
@@ -124,6 +127,7 @@ def output(ref: str, turn: int | None, stderr: bool, as_json: bool) -> None:
     """
     with common.open_manager() as manager:
         session = manager.get(ref)
+        manager.check_folder(session)
         path = manager.output_path(session.id, turn, stderr=stderr)
     if not as_json:
         common.print_file(path)
