@@ -60,10 +60,12 @@ def ls(wanted: tuple[str, ...], here: bool, archived: bool, words: str, everythi
         return
     from ..render.table import sessions_text
 
-    shown = sorted(sessions if everything else _recent(sessions), key=lambda session: session.pinned_at is None)
-    hidden = len(sessions) - len(shown)
+    listed = sessions if everything else _recent(sessions)
+    shown = {session.id for session in listed}
+    older = [session for session in sessions if session.id not in shown]
     filtered = bool(wanted) or here or archived or bool(asked)
-    common.say(sessions_text(shown, common.look(), hidden=hidden, filtered=filtered))
+    pinned_first = sorted(listed, key=lambda session: session.pinned_at is None)
+    common.say(sessions_text(pinned_first, common.look(), older=older, filtered=filtered))
 
 
 @click.command()
