@@ -5,6 +5,7 @@ ask for is a row, and the runner of the session carries it out.
 """
 
 import os
+import shlex
 import shutil
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
@@ -93,7 +94,7 @@ class SessionManager(SessionKeeper):
         Raises:
             UsageError: nothing to run, no such folder, unknown option.
         """
-        task = checked_text(" ".join(argv), "command")
+        task = checked_text(shlex.join(argv), "command")
         return self._start(
             self.config(),
             "command",

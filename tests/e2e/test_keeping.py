@@ -247,7 +247,7 @@ def test_the_verbs_say_what_they_did(manager):
     assert verb("restore", short).stdout == f'restored {short} "true"\n'
     assert verb("rename", short, "the release").stdout == f'renamed {short} "the release"\n'
     assert verb("pin", short).stdout == f'pinned {short} "the release"\n'
-    assert json.loads(verb("pin", short, "--json").stdout)["pinned_at"] is not None
+    assert json.loads(verb("pin", short, "--json").stdout)[0]["pinned_at"] is not None
     assert verb("pin", "--off", short).stdout == f'unpinned {short} "the release"\n'
     told = json.loads(verb("rename", short, "", "--json").stdout)
     assert (told["id"], told["title"], told["pinned_at"]) == (session.id, "true", None)

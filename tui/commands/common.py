@@ -180,11 +180,6 @@ def print_sessions(sessions: Sequence["Session"], *, as_json: bool) -> None:
     say(line for session in sessions for line in session_lines(session, seen_as))
 
 
-def one_or_all(values: Sequence[Any]) -> Any:
-    """The value itself where there is one, else an array."""
-    return values[0] if len(values) == 1 else list(values)
-
-
 def named(manager: "SessionManager", refs: Sequence[str]) -> "list[Session]":
     """All of them, before anything is done to the first; each once."""
     try:
