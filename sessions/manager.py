@@ -5,6 +5,7 @@ ask for is a row, and the runner of the session carries it out.
 """
 
 import os
+import shlex
 import shutil
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
@@ -93,7 +94,7 @@ class SessionManager(SessionKeeper):
         Raises:
             UsageError: nothing to run, no such folder, unknown option.
         """
-        task = checked_text(" ".join(argv), "command")
+        task = checked_text(shlex.join(argv), "command")
         return self._start(
             self.config(),
             "command",
@@ -118,6 +119,7 @@ class SessionManager(SessionKeeper):
         source: str = "user",
         argv: tuple[str, ...] = (),
     ) -> Session:
+        self._layout.check_writable()
         session_id = str(uuid.uuid4())
         launch = build_launch(
             config,
@@ -164,6 +166,7 @@ class SessionManager(SessionKeeper):
             SessionBusyError: it is running, cannot be continued, or processes of a lost turn still live.
         """
         prompt = checked_prompt(prompt)
+        self._layout.check_writable()
         session = self._settled(ref)
         if not agent_named(session.agent).resumable:
             again = f" `agentdash retry {session.id[:8]}` runs it again." if session.status.ended else ""
@@ -178,6 +181,7 @@ class SessionManager(SessionKeeper):
         Raises:
             SessionBusyError: the turn is running, or an agent did it well.
         """
+        self._layout.check_writable()
         session = self._settled(ref)
         if session.status is Status.DONE and agent_named(session.agent).resumable:
             raise SessionBusyError(

@@ -64,6 +64,11 @@ class SessionReader:
         return self._layout.home
 
     @property
+    def read_only(self) -> bool:
+        """Whether the state folder cannot be written, so that nothing can be changed."""
+        return self._layout.read_only
+
+    @property
     def live_dir(self) -> Path:
         """Where the turn files that are being written have their second names."""
         return self._layout.live
@@ -253,6 +258,19 @@ class SessionReader:
         from .changes.git import git_diffs
 
         return git_diffs(cwd)
+
+    def check_folder(self, session: Session) -> None:
+        """Make sure that what a session printed is still there.
+
+        Raises:
+            StoreError: its folder was removed; what its rows hold can still be shown.
+        """
+        path, short = self._layout.session(session.id).path, session.id[:8]
+        if not path.is_dir():
+            raise StoreError(
+                f"The folder of session {short} is gone: {path}. What it printed is lost;"
+                f" `agentdash rm {short}` removes the session."
+            )
 
     def output(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> bytes:
         """What the agent printed in a turn, byte for byte; empty where there is no such file."""

@@ -11,6 +11,16 @@ from .attention import denials
 from .model import Status
 
 
+class NoRoom(Struct, frozen=True, kw_only=True):
+    """Evidence that the agent's output did not fit on its disk."""
+
+    what: str
+    """Such as ``the disk was full``; begins or ends a reason."""
+    evidence: str
+    cut: bool
+    """Whether the end of the turn file looks cut."""
+
+
 class EndFacts(Struct, frozen=True, kw_only=True):
     """What is known when an agent's process is gone."""
 
@@ -33,6 +43,7 @@ class EndFacts(Struct, frozen=True, kw_only=True):
     """Limits that were crossed and only warn."""
     ended: str | None = None
     """What a stop or a sweep of ours ended, as its receipt sums it up."""
+    no_room: NoRoom | None = None
 
 
 class Verdict(Struct, frozen=True):
@@ -58,6 +69,25 @@ def while_running(facts: Facts, crossed: tuple[str, ...] = ()) -> tuple[Status, 
 
 def at_the_end(end: EndFacts) -> Verdict:
     """The status of a turn whose process is gone."""
+    verdict = _by_its_end(end)
+    return verdict if end.no_room is None else _without_room(verdict, end, end.no_room)
+
+
+def _without_room(verdict: Verdict, end: EndFacts, room: NoRoom) -> Verdict:
+    """The verdict with the disk named; an exit code of 0 does not prove that a command's output is whole."""
+    rule = f"{verdict.rule}; {room.what} ({room.evidence})"
+    if verdict.status is Status.DONE and end.facts.end is None and room.cut:
+        rule = f"{room.what} ({room.evidence}), and its output breaks off"
+        return Verdict(Status.FAILED, f"its output is incomplete: {room.what} (exit 0)", rule)
+    if verdict.status is Status.FAILED and not (end.facts.end == "failed" and end.facts.error):
+        return Verdict(verdict.status, f"{room.what}: {verdict.reason}", rule)
+    if verdict.status is Status.DONE:
+        missing = "some of its output may be missing" if end.facts.end is None else "steps may be missing"
+        return Verdict(verdict.status, "; ".join(filter(None, (verdict.reason, f"{room.what}: {missing}"))), rule)
+    return Verdict(verdict.status, "; ".join(filter(None, (verdict.reason, room.what))), rule)
+
+
+def _by_its_end(end: EndFacts) -> Verdict:
     if end.stopped_by is not None:
         reason = "; ".join(filter(None, (f"stopped by {end.stopped_by}", end.ended)))
         return Verdict(Status.STOPPED, reason, "a stop was asked for before the turn ended")

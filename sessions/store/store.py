@@ -203,7 +203,7 @@ class Store(Queries):
             ).rowcount
             if changed:
                 db.execute("DELETE FROM requests WHERE session = ?", (session_id,))
-                db.execute("UPDATE sessions SET parent = NULL WHERE parent = ?", (session_id,))
+                touch_children(db, session_id)
         return bool(changed)
 
     def archive(self, session_id: str, at: int | None) -> bool:
@@ -252,6 +252,11 @@ class Store(Queries):
                 " steps = MAX(COALESCE(seen.steps, 0), excluded.steps)",
                 (now_ms(), steps, session_id),
             )
+
+
+def touch_children(db: sqlite3.Connection, session_id: str) -> None:
+    """Put a session's children into the change feed: their parent is gone, or back."""
+    db.execute("UPDATE sessions SET seq = seq WHERE parent = ?", (session_id,))
 
 
 def _insert_turn(

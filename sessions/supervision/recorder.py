@@ -21,6 +21,7 @@ from ..status import EndFacts, at_the_end, while_running
 from ..store.progress import Outcome, TurnLog
 from ..store.store import Store
 from .child import AgentChild
+from .disk import DiskWatch, Reserve
 from .follow import Follower
 from .idleness import Look
 from .stuck import StuckWatch
@@ -64,6 +65,9 @@ class Recorder:
         self._stuck_watch: StuckWatch | None = None
         self._over: tuple[str, ...] = ()
         self._ever_over: dict[str, None] = {}
+        self._disk = DiskWatch(self._folder.output(turn))
+        self._reserve = Reserve(self._folder.reserve)
+        self._not_recorded: tuple[int, int] | None = None
 
     @property
     def facts(self) -> Facts:
@@ -74,6 +78,15 @@ class Recorder:
     def unsaved(self) -> bool:
         """Whether something was read that is not committed yet."""
         return self._follower is not None and self._key(self._follower) != self._committed
+
+    def keep_room(self) -> None:
+        """Reserve disk space for recording the end; to be called before the agent can fill the disk."""
+        self._reserve.take()
+
+    def started(self, agent_pid: int, agent_start: int) -> None:
+        """Record the agent's identity; on a full disk with the next commit, so that its output is followed at once."""
+        if not self.guarded(lambda: self._log.running(agent_pid, agent_start)):
+            self._not_recorded = (agent_pid, agent_start)
 
     def begin(self, agent: Agent, launch: Launch, used: Look, *, adopted_after_s: float | None = None) -> None:
         """Start following the turn file; what an adopted agent printed earlier has no arrival time.
@@ -97,6 +110,7 @@ class Recorder:
         if self._follower is None:
             return False
         more = self._follower.catch_up()
+        self._disk.look()
         self._commit(self._follower)
         return more
 
@@ -157,11 +171,15 @@ class Recorder:
         key = self._key(follower)
         if key == self._committed:
             return
+        if self._not_recorded is not None:
+            missing, self._not_recorded = self._not_recorded, None
+            self.started(*missing)
         now = time.monotonic()
         urgent = key[0] != (self._committed[0] if self._committed else None)
         if not urgent and now - self._committed_at < COMMIT_SECONDS:
             return
         status, reason = while_running(follower.facts, self._over)
+        reason = "; ".join(filter(None, (self._disk.trouble, reason))) or None
         stuck, steps, event_at = self._stuck(follower), follower.steps, follower.last_event_at
         if self.guarded(lambda: self._log.progress(follower.facts, status, reason, steps, event_at, stuck)):
             self._committed, self._committed_at = key, now
@@ -190,10 +208,11 @@ class Recorder:
             facts.deny(what)
         # A signal is an exit code other than 0 to the adapter; None means that nobody could wait.
         code = child.exit_code if child.signal is None else -1
+        succeeded = self._agent is not None and self._agent.succeeded(facts, code)
         verdict = at_the_end(
             EndFacts(
                 facts=facts,
-                succeeded=self._agent is not None and self._agent.succeeded(facts, code),
+                succeeded=succeeded,
                 exit_code=child.exit_code,
                 signal=child.signal,
                 stopped_by=stopped_by,
@@ -203,6 +222,7 @@ class Recorder:
                 lingered=lingered,
                 crossed=tuple(self._ever_over),
                 ended=receipt(Status.STOPPED).summary() if receipt else None,
+                no_room=self._disk.at_the_end(stderr, proven=succeeded and facts.end is not None),
             )
         )
         outcome = Outcome(
@@ -243,6 +263,7 @@ class Recorder:
         try:
             action()
         except (OSError, AgentdashError) as error:
+            self._disk.blame(error)
             with contextlib.suppress(OSError):  # the log lies on the same full disk
                 print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)  # noqa: T201 - runner.log
             return False
@@ -256,7 +277,14 @@ class Recorder:
 
     def _write_end(self, facts: Facts, outcome: Outcome, steps: int) -> None:
         ended: list[bool] = []
-        self.retried(lambda: ended.append(self._log.end(facts, outcome, steps)))
+
+        def end() -> None:
+            ended.append(self._log.end(facts, outcome, steps))
+
+        if not self.guarded(end):
+            self._reserve.give_back()
+            self.retried(end)
+        self._reserve.give_back()
         self._follower = None
         with contextlib.suppress(OSError):
             self._layout.live_name(self._session, self._turn).unlink(missing_ok=True)
@@ -268,8 +296,8 @@ class Recorder:
         facts = follower.facts
         stuck = self._stuck(follower)
         kept_by = stuck.key if stuck is not None else None
-        urgent = (facts.agent_session, facts.end, facts.waiting, facts.error, facts.notice, self._over, kept_by)
-        return (urgent, follower.steps, follower.last_event_at)
+        said = (facts.agent_session, facts.end, facts.waiting, facts.error, facts.notice)
+        return ((*said, self._over, kept_by, self._disk.trouble), follower.steps, follower.last_event_at)
 
 
 def _tail(path: Path) -> str:

@@ -93,6 +93,7 @@ class Runner:
         if claim is None:
             return
         self._recorder.guarded(lambda: self._hooks.begin(claim.launch.hook))
+        self._recorder.keep_room()
         try:
             process = start_agent(
                 self._layout,
@@ -108,7 +109,7 @@ class Runner:
             self._recorder.guarded(lambda: self._log.answer(receipt))
             return
         self._kin.agent = identity = self._child.started(process)
-        self._recorder.retried(lambda: self._log.running(*identity))
+        self._recorder.started(*identity)
         self._watch(claim)
 
     def adopt(self) -> None:
@@ -123,8 +124,9 @@ class Runner:
         identity = (found[0], found[1]) if found and found[0] is not None and found[1] is not None else None
         self._kin.agent = identity
         self._child.adopt(identity)
+        self._recorder.keep_room()
         if identity is not None:
-            self._recorder.guarded(lambda: self._log.running(*identity))
+            self._recorder.started(*identity)
         self._unfinished_stop = claim.stop_by
         self._watch(claim)
 

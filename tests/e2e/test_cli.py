@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -185,7 +186,7 @@ def test_z25_d24_ls_filters_and_sorts_newest_first(cli: Cli, tmp_path: Path) -> 
 
 def test_stop_prints_a_receipt_and_a_second_stop_changes_nothing(cli: Cli) -> None:
     session = cli.started("sh", "-c", "sleep 600 & sleep 600")
-    receipt = cli("stop", session, "--json").json
+    [receipt] = cli("stop", session, "--json").json
     assert list(receipt)[:4] == ["session", "status", "ended", "left"]
     assert receipt["session"] == session
     assert receipt["status"] == "stopped"
@@ -216,6 +217,54 @@ def test_a_whole_family_of_sessions_is_stopped_where_that_is_asked_for(cli: Cli,
     assert {manager.get(one).status for one in (outer, *below)} == {"stopped"}
 
 
+def test_verbs_that_take_several_ids_print_an_array_for_one_too(cli: Cli) -> None:
+    session = cli.ended("true")
+    for verb in ("pin", "archive", "restore", "stop", "wait", "rm", "restore"):
+        [told] = cli(verb, session, "--json").json
+        assert session in (told.get("id"), told.get("session"), told.get("deleted")), verb
+    assert cli("rename", session, "x", "--json").json["title"] == "x"
+
+
+def test_the_title_of_a_command_can_be_typed_again(cli: Cli) -> None:
+    argv = ["sh", "-c", "echo a; exit 4"]
+    session = cli("run", "--wait", "--json", "--", *argv).json
+    assert session["title"] == session["task"] == "sh -c 'echo a; exit 4'"
+    assert shlex.split(session["title"]) == argv
+    facts = {fact["name"]: fact["value"] for fact in cli("explain", session["id"], "--json").json["facts"]}
+    assert shlex.split(facts["command"]) == argv
+    retried = cli("retry", "--wait", "--json", session["id"]).json
+    assert (retried["turn"], retried["exit_code"]) == (2, 4)
+
+
+def test_what_is_over_at_once_is_reported_once(cli: Cli, monkeypatch) -> None:
+    started = SessionManager.started
+
+    def after_its_end(self: SessionManager, ref: str) -> object:
+        self.wait([ref], timeout=30)
+        return started(self, ref)
+
+    monkeypatch.setattr(SessionManager, "started", after_its_end)
+    done = cli("run", "--wait", "--title", "quick", "--", "echo", "hello")
+    assert done.out == "hello\n"
+    assert done.err.count("quick") == 1
+    failed = cli("run", "--wait", "--title", "quick", "--", "false")
+    assert failed.err.count("quick") == 1
+    assert failed.err.count("exit 1") == 1
+
+
+def test_what_goes_on_is_reported_at_its_start_and_at_its_end(cli: Cli, tmp_path: Path, monkeypatch) -> None:
+    os.mkfifo(tmp_path / "go")
+    wait = SessionManager.wait
+
+    def then_it_may_end(self: SessionManager, *refs: Any, **named: Any) -> Any:
+        (tmp_path / "go").write_text("\n")
+        return wait(self, *refs, **named)
+
+    monkeypatch.setattr(SessionManager, "wait", then_it_may_end)
+    done = cli("run", "--wait", "--title", "slow", "--", "sh", "-c", f"read line < {tmp_path}/go")
+    assert [line.split()[2] for line in done.err.splitlines()] == ["running", "done"]
+
+
 def test_one_wrong_id_stops_nothing(cli: Cli) -> None:
     session = cli.started("sleep", "600")
     assert cli("stop", session, "feedfeed").code == 1
@@ -244,8 +293,9 @@ def test_rm_of_what_runs_needs_a_yes(cli: Cli) -> None:
     assert "--yes" in refused.err
     deleted = cli("rm", session, "--yes", "--json")
     assert deleted.code == 0
-    assert deleted.json["deleted"] == session
-    assert deleted.json["receipt"]["ended"]
+    [told] = deleted.json
+    assert told["deleted"] == session
+    assert told["receipt"]["ended"]
     assert cli("ls", "--json").json == []
     gone = cli.ended("true")
     assert cli("rm", gone).out.startswith(f"deleted {gone[:8]}")

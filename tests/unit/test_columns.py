@@ -202,6 +202,15 @@ def test_the_tally_follows_what_changes():
     assert len(told) == 120
 
 
+def test_sums_of_the_first_line_say_when_they_are_not_the_whole():
+    tally = Tally()
+    unknown = session(id="b", usage=Usage(), cost_usd=None, started_at=1, steps=1)
+    tally.update([session(id="a"), unknown], [])
+    assert counts(tally, "~/x", 120).plain.endswith("18.2k tok known  $0.31 known")
+    tally.update([], ["b"])
+    assert counts(tally, "~/x", 120).plain.endswith("18.2k tok  $0.31")
+
+
 def test_what_is_left_is_named_once_for_each_kind():
     def left(*commands):
         return [Left(pid=1, command=c, reason="", ports=(8000,) if "http" in c else ()) for c in commands]

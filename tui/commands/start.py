@@ -249,6 +249,7 @@ def _follow(
     if not wait and timeout is None:
         _report(sessions, as_json, several)
         return common.FAILED if any(session.status in ("failed", "lost") for session in sessions) else 0
+    reported = {session.id: _words(session) for session in sessions}
     if not as_json:
         _report(sessions, as_json=False, err=True)
     try:
@@ -260,7 +261,8 @@ def _follow(
     if as_json:
         _report(sessions, as_json, several)
     for session in () if as_json else sessions:
-        _report([session], as_json=False, err=True)
+        if _words(session) != reported[session.id]:
+            _report([session], as_json=False, err=True)
         if several:
             common.say([f"-- {common.name_of(session)} --"])
         _print_answer(manager, session)
@@ -275,6 +277,11 @@ def _print_answer(manager: "SessionManager", session: "Session") -> None:
         common.print_file(manager.output_path(session.id))
     elif answer := manager.answer(session.id):
         common.say([clean(answer)])
+
+
+def _words(session: "Session") -> tuple[str, str | None, str]:
+    """What the line about a session depends on; its age and its counts are not in it."""
+    return session.status, session.reason, session.title
 
 
 def _report(sessions: "list[Session]", as_json: bool, several: bool = False, *, err: bool = False) -> None:
