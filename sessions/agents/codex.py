@@ -110,7 +110,7 @@ class CodexParser(TurnParser):
             reported.reasoning_output_tokens,
         )
         self.facts.thread_usage = usage
-        return [self._new(StepKind.USAGE, "tokens of the whole thread", at=at, usage=usage)]
+        return [self._new(StepKind.USAGE, "tokens of the whole thread", at=at, usage=usage, whole_thread=True)]
 
     def _failed(self, message: str, at: int | None) -> list[Step]:
         self.facts.end = "failed"

@@ -7,6 +7,7 @@ from msgspec import structs
 from ..agents.base import Agent
 from ..agents.table import agent_named
 from ..model import Session, Step, Turn
+from ..units import count
 from .from_steps import Collected, collect
 from .git import ask_git
 from .model import SessionChanges
@@ -57,4 +58,5 @@ def _notes(agent: Agent, collected: Collected, recorded: Recorded) -> Iterator[s
         vainly = ", and no transcript of its own was found" if recorded.sought_in_vain else ""
         yield f"{agent.title} gave no diff for some edits{vainly}: their lines are not counted."
     if collected.more:
-        yield f"Only the first {len(collected.files):,} files are listed; {collected.more:,} edits were of others."
+        listed, others = count(len(collected.files), "file"), count(collected.more, "edit")
+        yield f"Only the first {listed} can be listed: {others} of other files left out."

@@ -11,6 +11,7 @@ from ..agents.base import Agent
 from ..clock import monotonic
 from ..layout import SessionFolder
 from ..model import Prompt, Status, Step, StepKind, Turn
+from ..units import size
 from . import index_file
 from .block_cache import BlockCache
 from .turn_index import LINE_CAP, TurnIndex
@@ -212,7 +213,7 @@ class SessionSteps:
         missing = sum(index.ahead for index in self._turns[done:start])
         if self._tail is not None:
             missing -= self._tail.position - self._tail.begin
-        gap = Gap(self._turns[done].turn, f"… {max(0, missing) / 1e6:,.1f} MB between are still being read")
+        gap = Gap(self._turns[done].turn, f"… {size(max(0, missing))} between are still being read")
         tail = [self._tail] if self._tail is not None else []
         return [*self._turns[: done + 1], gap, *tail, *self._turns[start:]]
 

@@ -188,7 +188,7 @@ def test_errors_start_and_unknown_events():
 
 def test_a_step_that_is_not_whole_says_so():
     assert (
-        text(Step(kind=StepKind.MESSAGE, text="begin … end", cut=9_000))[-1] == "9000 characters of its texts left out"
+        text(Step(kind=StepKind.MESSAGE, text="begin … end", cut=9_000))[-1] == "9,000 characters of its texts left out"
     )
 
 

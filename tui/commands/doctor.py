@@ -40,13 +40,14 @@ def _rebuild() -> "Rebuilt":
     from ...sessions.config import load_config
     from ...sessions.layout import Layout, default_home
     from ...sessions.rebuild import rebuild
+    from ...sessions.units import count
 
     done = rebuild(Layout(default_home()), load_config().queue.max_running)
     if done.set_aside:
         click.echo(f"The database could not be read; it lies in {done.set_aside} now.", err=True)
     for reason in done.skipped:
         click.echo(f"skipped: {reason}", err=True)
-    click.echo(f"{len(done.restored)} sessions restored.", err=True)
+    click.echo(f"{count(len(done.restored), 'session')} restored.", err=True)
     return done
 
 
