@@ -297,6 +297,15 @@ class Step(Struct, frozen=True, kw_only=True):
     cut: int = 0
     """Characters that were left out of its texts, because a list does not need them."""
 
+    @property
+    def lacks_diffs(self) -> bool:
+        """Whether it changed files, has ended, and no diff of any of them is known."""
+        return (
+            bool(self.changes)
+            and self.status is not StepStatus.RUNNING
+            and not any(change.diff or change.added is not None for change in self.changes)
+        )
+
 
 class Ended(Struct, frozen=True, kw_only=True):
     """One process that a stop ended."""

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from ..model import Change
 from ..unified_diff import counts
 
 DIFF_CHARACTERS = 65_536
@@ -23,6 +24,14 @@ def diff_of(text: str | None) -> Diff | None:
         return None
     added, removed = counts(text)
     return Diff(_kept(text), added, removed, len(text) > DIFF_CHARACTERS)
+
+
+def diff_of_change(change: Change) -> Diff | None:
+    """The diff of a change, with the counts of the whole where only a part is there; None if it is not known."""
+    if change.lines is None:
+        return None
+    text = change.diff or ""
+    return Diff(_kept(text), *change.lines, change.cut or len(text) > DIFF_CHARACTERS)
 
 
 def created(content: str) -> Diff:

@@ -11,7 +11,7 @@ from ..units import count
 from .from_steps import Collected, collect
 from .git import ask_git
 from .model import SessionChanges
-from .recorded import Recorded
+from .recorded import Dealer, Recorded
 
 
 def session_changes(
@@ -34,8 +34,8 @@ def session_changes(
         git: whether git is asked.
     """
     agent = agent_named(session.agent)
-    recorded = Recorded(lambda thread, at: agent.recorded_edits(thread, env, at), turns, session.agent_session)
-    collected = collect(recorded.noting(steps), session.cwd, recorded.of)
+    recorded = recorded_of(session, turns, env)
+    collected = collect(Dealer(recorded).deal(steps), session.cwd)
     found = SessionChanges(
         session=session.id,
         cwd=session.cwd,
@@ -45,6 +45,14 @@ def session_changes(
         notes=tuple(_notes(agent, collected, recorded)),
     )
     return _with_git(found) if git else found
+
+
+def recorded_of(session: Session, turns: Sequence[Turn], env: Mapping[str, str | None]) -> Recorded:
+    """What the transcripts of a session's agent hold; none is opened before a step needs one."""
+    agent = agent_named(session.agent)
+    if not agent.keeps_transcripts:
+        return Recorded(None)
+    return Recorded(lambda thread, at: agent.recorded_edits(thread, env, at), turns, session.agent_session)
 
 
 def _with_git(found: SessionChanges) -> SessionChanges:

@@ -5,7 +5,7 @@ from pathlib import PurePath
 
 from msgspec import structs
 
-from ..model import Session, Step, StepStatus, Usage
+from ..model import Change, Session, Step, StepStatus, Usage
 from ..text import clean, one_line
 from ..units import count, duration, moment, money
 
@@ -116,8 +116,12 @@ def below(step: Step, folder: str) -> Step:
     """The step with paths below the session's folder told from there: the folder is one of the facts."""
     if not step.changes:
         return step
-    changes = (structs.replace(change, path=_relative(change.path, folder)) for change in step.changes)
-    return structs.replace(step, changes=tuple(changes))
+    return structs.replace(step, changes=tuple(_change_below(change, folder) for change in step.changes))
+
+
+def _change_below(change: Change, folder: str) -> Change:
+    moved_to = change.moved_to and _relative(change.moved_to, folder)
+    return structs.replace(change, path=_relative(change.path, folder), moved_to=moved_to)
 
 
 def _relative(path: str, folder: str) -> str:

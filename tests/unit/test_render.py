@@ -241,7 +241,7 @@ def test_steps_of_each_kind() -> None:
     assert step_text(change, Look(full=True))[-1] == "  +more"
     assert step_text(plan, LOOK) == ["☐ plan 1/2", "  ☑ one", "  ☐ two"]
     assert step_text(error, LOOK) == ["! Reconnecting  (not fatal)"]
-    assert step_text(usage, LOOK) == ["Σ 1.0k in, 5 out, $0.50"]
+    assert step_text(usage, LOOK) == ["Σ 1.0k in · 5 out · $0.50"]
     assert step_text(unknown, LOOK) == ['?? new.thing: {"type":"new.thing"}']
     assert step_text(tool, LOOK) == ['⚙ docs.search({"q":1})  ✓']
     assert step_text(start, LOOK) == ["▸ gpt t-1"]

@@ -33,7 +33,7 @@ def roles(step, width=80):
         (Step(kind=StepKind.WEB_SEARCH, text="python"), "⌕ python"),
         (Step(kind=StepKind.USAGE, usage=Usage.of(1200, 200, 30), cost_usd=0.5),
          "Σ 1.2k in (200 cached) · 30 out · $0.50"),
-        (Step(kind=StepKind.USAGE), "Σ usage unknown"),
+        (Step(kind=StepKind.USAGE), "Σ no usage reported"),
         (Step(kind=StepKind.MESSAGE, text=""), "✦"),
     ],
 )  # fmt: skip
