@@ -27,6 +27,7 @@ from .trash import Trashed
 
 if TYPE_CHECKING:
     from .changes.git import GitDiff
+    from .changes.recorded import Recorded
     from .digest import Digest
 
 
@@ -190,23 +191,48 @@ class SessionReader:
     def open_trajectory(self, ref: str) -> SessionSteps:
         """The session's steps, to be refreshed as they come."""
         session = self.get(ref)
+        return self._opened(session, self._recorded(session))
+
+    def _opened(self, session: Session, recorded: "Recorded | None" = None) -> SessionSteps:
         return SessionSteps(
             self._layout.session(session.id),
             agent_named(session.agent),
             lambda: (self._store.turns(session.id), self._store.prompts(session.id)),
             self._layout.indexes,
+            recorded,
         )
 
+    def _recorded(self, session: Session) -> "Recorded":
+        from .changes.session_changes import recorded_of  # a list of sessions needs no diffs
+
+        return recorded_of(session, self._store.turns(session.id), self._store.recipe(session.id).env)
+
     def each_step(self, ref: str, turn: int | None = None) -> Iterator[Step]:
-        """The steps of a session, or of one turn, in their order; one at a time is in memory.
+        """The steps of a session, or of one turn, in their order, with diffs; one at a time is in memory.
+
+        Diffs that a stream lacks are taken from the agent's own transcript, which is read when the first is needed.
 
         Raises:
             UsageError: it has no such turn.
             StoreError: a turn file cannot be read.
         """
         session = self.get(ref)
+        return self._with_diffs(session, self._recorded(session), turn)
+
+    def _with_diffs(self, session: Session, recorded: "Recorded", turn: int | None) -> Iterator[Step]:
+        from .changes.recorded import Dealer
+
+        return Dealer(recorded).deal(self._each_own_step(session, turn))
+
+    def _each_own_step(self, session: Session, turn: int | None = None) -> Iterator[Step]:
+        """The steps as the turn files have them, without what only the agent's own transcript holds.
+
+        Raises:
+            UsageError: it has no such turn.
+            StoreError: a turn file cannot be read.
+        """
         self._checked_turn(session, turn)
-        return _all_of(self.open_trajectory(session.id), turn)
+        return _all_of(self._opened(session), turn)
 
     def trajectory(self, ref: str, turn: int | None = None) -> list[Step]:
         """All of :meth:`each_step`."""
@@ -226,16 +252,19 @@ class SessionReader:
         session = self.get(ref)
         self._checked_turn(session, turn)
         turns = self._store.turns(session.id)
-        return digest_of(session, turns, partial(self.each_step, session.id), turn=turn, whole=whole)
+        return digest_of(
+            session, turns, partial(self._with_diffs, session, self._recorded(session)), turn=turn, whole=whole
+        )
 
     def messages(self, ref: str) -> list[Step]:
         """The conversation: prompts and messages."""
-        return [step for step in self.each_step(ref) if step.kind in (StepKind.PROMPT, StepKind.MESSAGE)]
+        return [step for step in self._each_own_step(self.get(ref)) if step.kind in (StepKind.PROMPT, StepKind.MESSAGE)]
 
     def answer(self, ref: str) -> str | None:
         """What the agent itself said last in the newest turn, in full; None where it said nothing."""
         said = None
-        for step in self.each_step(ref, self.get(ref).turn):
+        session = self.get(ref)
+        for step in self._each_own_step(session, session.turn):
             if step.kind is StepKind.MESSAGE and step.parent is None:
                 said = step.text
         return said
@@ -250,7 +279,7 @@ class SessionReader:
         from .changes.session_changes import session_changes  # a list of sessions needs no git
 
         session = self.get(ref)
-        steps, turns = self.each_step(session.id, turn), self._store.turns(session.id)
+        steps, turns = self._each_own_step(session, turn), self._store.turns(session.id)
         return session_changes(session, steps, turns, self._store.recipe(session.id).env, turn=turn, git=git)
 
     def git_diffs(self, cwd: str) -> "Callable[[str], GitDiff]":

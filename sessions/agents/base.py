@@ -18,7 +18,7 @@ from ..notices.settings import Hook
 from ..trimming import trimmed
 
 if TYPE_CHECKING:
-    from ..changes.recorded import RecordedEdit
+    from ..changes.recorded import Transcript
 
 Seconds = Annotated[float, Meta(ge=0, le=600)]
 
@@ -269,6 +269,8 @@ class Agent(ABC):
     settings_type: ClassVar[type[AgentSettings]] = AgentSettings
     mode_key: ClassVar[str | None] = None
     """The setting that says what the agent may do by itself: its sandbox or its permission mode."""
+    keeps_transcripts: ClassVar[bool] = False
+    """Whether :meth:`recorded_edits` can find anything."""
     dangerous: ClassVar[frozenset[str]] = frozenset()
     """The modes in which nothing holds it back."""
     env_keys: ClassVar[tuple[str, ...]] = ("PATH",)
@@ -306,11 +308,11 @@ class Agent(ABC):
         agent_session: str,  # noqa: ARG002
         env: Mapping[str, str | None],  # noqa: ARG002
         at: int,  # noqa: ARG002
-    ) -> "Iterable[RecordedEdit] | None":
-        """The edits, with diffs, that the agent's own transcript of a conversation holds, in their order.
+    ) -> "Transcript | None":
+        """The agent's own transcript of a conversation, which holds its edits with diffs.
 
-        For an agent whose stream has no diffs.  ``env`` is what was recorded with the session, ``at`` about when the
-        conversation began (UTC ms).  None where there is no transcript.
+        For an agent with ``keeps_transcripts``, whose stream has no diffs.  ``env`` is what was recorded with the
+        session, ``at`` about when the conversation began (UTC ms).  None where there is no transcript.
         """
         return None
 

@@ -26,7 +26,7 @@ from .mending import mended
 from .toml_values import assignments
 
 if TYPE_CHECKING:
-    from ..changes.recorded import RecordedEdit
+    from ..changes.recorded import Transcript
 
 _STATUS = {
     "in_progress": StepStatus.RUNNING,
@@ -116,7 +116,7 @@ class CodexParser(EventParser):
             reported.reasoning_output_tokens,
         )
         self.facts.thread_usage = usage
-        return [self._new(StepKind.USAGE, "tokens of the whole thread", at=at, usage=usage)]
+        return [self._new(StepKind.USAGE, "tokens of the whole thread", at=at, usage=usage, whole_thread=True)]
 
     def _failed(self, message: str, at: int | None) -> list[Step]:
         self.facts.end = "failed"
@@ -305,6 +305,7 @@ class Codex(Agent):
     install_hint = "Install it with `npm install -g @openai/codex`."
     settings_type = CodexSettings
     mode_key = "sandbox"
+    keeps_transcripts = True
     dangerous = frozenset({"danger-full-access"})
     env_keys = ("PATH", "CODEX_HOME", "OPENAI_BASE_URL")
 
@@ -332,14 +333,12 @@ class Codex(Agent):
         """A fresh parser for one turn."""
         return CodexParser(turn)
 
-    def recorded_edits(
-        self, agent_session: str, env: Mapping[str, str | None], at: int
-    ) -> "Iterable[RecordedEdit] | None":
-        """What the thread's transcript holds, below the ``CODEX_HOME`` with which the session was asked for."""
-        from ..changes.codex_rollout import recorded_edits  # not for the runner, which has no use for it
+    def recorded_edits(self, agent_session: str, env: Mapping[str, str | None], at: int) -> "Transcript | None":
+        """The thread's transcript, below the ``CODEX_HOME`` with which the session was asked for."""
+        from ..changes.codex_rollout import open_rollout  # not for the runner, which has no use for it
 
         home = env.get("CODEX_HOME")
-        return recorded_edits(Path(home) if home else Path.home() / ".codex", agent_session, at)
+        return open_rollout(Path(home) if home else Path.home() / ".codex", agent_session, at)
 
     def refusals(self, stderr: str) -> Iterable[str]:
         """Patches and commands that codex refused without an event."""

@@ -59,8 +59,8 @@ _DECODER = msgspec.json.Decoder(_Line)
 _READER = Reader(_DECODER)
 
 
-def recorded_edits(home: Path, thread: str, at: int) -> Iterator[RecordedEdit] | None:
-    """The edits of a thread in their order; None where no transcript of it can be found.
+def open_rollout(home: Path, thread: str, at: int) -> "Rollout | None":
+    """The transcript of a thread; None if it cannot be found.
 
     Args:
         home: codex's own folder.
@@ -68,7 +68,7 @@ def recorded_edits(home: Path, thread: str, at: int) -> Iterator[RecordedEdit] |
         at: about when it was begun, UTC ms.
     """
     path = find_rollout(home, thread, at)
-    return None if path is None else read_edits(path)
+    return None if path is None else Rollout(path)
 
 
 def find_rollout(home: Path, thread: str, at: int) -> Path | None:
@@ -81,16 +81,24 @@ def find_rollout(home: Path, thread: str, at: int) -> Path | None:
     return next(filter(None, (_in_folder(folder, thread) for folder in folders)), None)
 
 
-def read_edits(path: Path) -> Iterator[RecordedEdit]:
-    """The edits of a transcript; an unfinished last line is not read, nor what cannot be understood."""
-    try:
-        with LineReader(path, cap=LINE_CAP) as reader:
-            for _, line in reader.lines():
-                # Nearly every line is about something else, and may be huge: it is not decoded to find that out.
-                if b'"FileChange"' in line and (edit := _edit(line)) is not None:
-                    yield edit
-    except OSError:
-        return
+class Rollout:
+    """The edits of a transcript, read on as it grows; no file is held open between two looks."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._offset = 0
+
+    def read_on(self) -> Iterator[RecordedEdit]:
+        """The edits since the last call; without an unfinished last line, and what cannot be understood."""
+        try:
+            with LineReader(self._path, self._offset, cap=LINE_CAP) as reader:
+                for end, line in reader.lines():
+                    self._offset = end
+                    # Nearly every line is about something else, and may be huge: it is not decoded to find that out.
+                    if b'"FileChange"' in line and (edit := _edit(line)) is not None:
+                        yield edit
+        except OSError:
+            return
 
 
 def _edit(line: bytes) -> RecordedEdit | None:

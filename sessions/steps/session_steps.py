@@ -11,7 +11,9 @@ from ..agents.base import Agent
 from ..clock import monotonic
 from ..layout import SessionFolder
 from ..model import Prompt, Status, Step, StepKind, Turn
+from ..units import size
 from . import index_file
+from .additions import Diffs
 from .block_cache import BlockCache
 from .turn_index import LINE_CAP, TurnIndex
 from .view import Gap, Section, View
@@ -62,13 +64,17 @@ class SessionSteps:
         agent: who wrote its turn files.
         facts: what the store says about it.
         index_folder: where the indexes of long files are kept.
+        diffs: where the diffs are that the turn files lack; None seeks none.
     """
 
-    def __init__(self, folder: SessionFolder, agent: Agent, facts: Facts, index_folder: Path) -> None:
+    def __init__(
+        self, folder: SessionFolder, agent: Agent, facts: Facts, index_folder: Path, diffs: Diffs | None = None
+    ) -> None:
         self._folder = folder
         self._agent = agent
         self._facts = facts
         self._index_folder = index_folder
+        self._diffs = diffs
         self._cache = BlockCache()
         self._turns: list[TurnIndex] = []
         self._tail: TurnIndex | None = None
@@ -85,6 +91,8 @@ class SessionSteps:
         # Turns first: a turn that is seen as ended then has all its bytes on disk.
         turns, prompts = self._facts()
         self._meet(turns, prompts)
+        if self._diffs is not None:
+            self._diffs.know(turns)
         touched: Touched = {}
         trouble = None
         try:
@@ -111,6 +119,7 @@ class SessionSteps:
             if turn is None or facts.n == turn:
                 index.read_on(float("inf"))
                 self._finish(index, facts)
+                index.know_share(facts)
                 yield from index.every()
 
     def close(self) -> None:
@@ -137,7 +146,7 @@ class SessionSteps:
         if prompt is not None:
             asked = Step(turn=turn, kind=StepKind.PROMPT, text=prompt.text, at=prompt.created_at)
         output, times = self._folder.output(turn), self._folder.times(turn)
-        return TurnIndex(output, times, self._agent, turn, self._cache, prompt=asked, begin=begin)
+        return TurnIndex(output, times, self._agent, turn, self._cache, prompt=asked, begin=begin, diffs=self._diffs)
 
     def _choose_end(self) -> int:
         """Where in the list of turns the end begins that is read first; 0 where all of it is read at once."""
@@ -179,6 +188,7 @@ class SessionSteps:
             return
         places = touched.setdefault(index, set())
         places |= index.read_on(seconds)
+        places |= index.know_share(turn)
         if turn.status.ended and not index.ahead:
             places |= self._finish(index, turn)
 
@@ -212,7 +222,7 @@ class SessionSteps:
         missing = sum(index.ahead for index in self._turns[done:start])
         if self._tail is not None:
             missing -= self._tail.position - self._tail.begin
-        gap = Gap(self._turns[done].turn, f"… {max(0, missing) / 1e6:,.1f} MB between are still being read")
+        gap = Gap(self._turns[done].turn, f"… {size(max(0, missing))} between are still being read")
         tail = [self._tail] if self._tail is not None else []
         return [*self._turns[: done + 1], gap, *tail, *self._turns[start:]]
 

@@ -265,7 +265,7 @@ def test_steps_of_each_kind() -> None:
     assert step_text(change, Look(full=True))[-1] == "  +more"
     assert step_text(plan, LOOK) == ["☐ plan 1/2", "  ☑ one", "  ☐ two"]
     assert step_text(error, LOOK) == ["! Reconnecting  (not fatal)"]
-    assert step_text(usage, LOOK) == ["Σ 1.0k in, 5 out, $0.50"]
+    assert step_text(usage, LOOK) == ["Σ 1.0k in · 5 out · $0.50"]
     assert step_text(unknown, LOOK) == ['?? new.thing: {"type":"new.thing"}']
     assert step_text(tool, LOOK) == ['⚙ docs.search({"q":1})  ✓']
     assert step_text(start, LOOK) == ["▸ gpt t-1"]
@@ -320,7 +320,7 @@ def test_a_dry_run_can_be_typed() -> None:
         (tokens, None, "?"), (tokens, 0, "0"), (tokens, 812, "812"), (tokens, 18_240, "18.2k"),
         (tokens, 99_960, "100k"), (tokens, 412_000, "412k"), (tokens, 999_600, "1.0M"), (tokens, 3_100_000, "3.1M"),
         (money, None, "?"), (money, 0.0, "$0.00"), (money, 0.0042, "$0.0042"), (money, 0.31, "$0.31"),
-        (money, 0.042, "$0.042"), (money, 4.123, "$4.12"),
+        (money, 0.042, "$0.04"), (money, 4.123, "$4.12"),
     ],
 )  # fmt: skip
 def test_words(function: Any, value: Any, expected: str) -> None:

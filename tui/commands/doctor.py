@@ -49,7 +49,7 @@ def _rebuild() -> "Rebuilt":
 
 def _rebuilt_lines(done: "Rebuilt") -> Iterator[str]:
     from ...sessions.text import one_line
-    from ...widgets.words import count
+    from ...sessions.units import count
 
     if done.set_aside:
         yield one_line(f"The database could not be read; it is kept as {done.set_aside}.")

@@ -2,13 +2,12 @@
 
 import shlex
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from ...sessions.agents.base import Launch
 from ...sessions.model import MESSAGE_CHARACTERS, Prompt, Receipt, Session, Turn
 from ...sessions.text import cell_width, clean, one_line, pad
-from ...widgets.words import count, duration, money, place, tokens
+from ...widgets.words import count, duration, moment, money, place, tokens
 from .look import Look, mark, short_id
 from .table import session_line
 
@@ -77,8 +76,8 @@ def _session_facts(session: Session) -> dict[str, str | None]:
         "agent": one_line(" ".join(filter(None, (session.agent, session.model, session.agent_session)))),
         "where": one_line(place(session.cwd)),
         "task": one_line(session.task, 400),
-        "created": _moment(session.created_at),
-        "ended": _moment(session.ended_at),
+        "created": moment(session.created_at),
+        "ended": moment(session.ended_at),
         "tokens": tokens(session.usage.total_tokens),
         "cost": money(session.cost_usd),
         "exit": " ".join(str(v) for v in (session.exit_code, session.signal) if v is not None),
@@ -104,9 +103,3 @@ def _turn_line(turn: Turn, look: Look) -> str:
         one_line(turn.reason or ""),
     )
     return f"  turn {turn.n}  " + "  ".join(filter(None, parts))
-
-
-def _moment(at: int | None) -> str | None:
-    if at is None:
-        return None
-    return datetime.fromtimestamp(at / 1000, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
