@@ -23,6 +23,7 @@ MIGRATIONS: tuple[Statements, ...] = (
         "CREATE INDEX sessions_parent ON sessions (parent) WHERE parent IS NOT NULL",
         "CREATE INDEX sessions_left ON sessions (left) WHERE left > 0",
     ),
+    ("ALTER TABLE turns ADD COLUMN cost_about_usd REAL",),  # 5: what a limit on the cost goes by
 )
 """What makes version 2 of version 1, version 3 of version 2, and so on; ``schema.sql`` is the newest at once."""
 

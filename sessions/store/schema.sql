@@ -98,6 +98,7 @@ CREATE TABLE turns (
     rusage        TEXT,
     receipt       TEXT,
     left          TEXT NOT NULL DEFAULT '[]',
+    cost_about_usd REAL,                        -- an estimate where the agent named no cost
     PRIMARY KEY (session, n)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX turns_open ON turns (status) WHERE status IN ('queued', 'starting', 'running', 'waiting', 'finishing');
