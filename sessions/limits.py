@@ -91,14 +91,17 @@ def used_up(limits: Limits, tokens: int | None, cost_usd: float | None, *, estim
         found["tokens"] = f"used more than {limits.tokens:,} tokens ({tokens:,})"
     if limits.cost_usd is not None and cost_usd is not None and cost_usd > limits.cost_usd:
         about = "about " if estimated else ""
-        found["cost"] = f"cost more than {dollars(limits.cost_usd)} ({about}{dollars(cost_usd)})"
+        used = dollars(cost_usd, above=limits.cost_usd)
+        found["cost"] = f"cost more than {dollars(limits.cost_usd)} ({about}{used})"
     return found
 
 
-def dollars(amount: float) -> str:
-    """Money with cents, or with as many digits as a smaller amount needs to be told apart: ``$2.50``, ``$0.0004``."""
+def dollars(amount: float, *, above: float = 0.0) -> str:
+    """Money with cents, or with as many digits as it takes to see that it is more: ``$2.50``, ``$0.0004``."""
     places = 2
-    while places < _MOST_PLACES and abs(round(amount, places) - amount) > 0.05 * amount:
+    while places < _MOST_PLACES and (
+        round(amount, places) <= above or abs(round(amount, places) - amount) > 0.05 * amount
+    ):
         places += 1
     return f"${amount:,.{places}f}"
 

@@ -310,8 +310,10 @@ class Agent(ABC):
 
         ``env`` is the environment in which the agent will run.
         """
-        unknown = f"{self.name} reports none"
-        return Measures(tokens=Measurable(When.NEVER, unknown), cost=Measurable(When.NEVER, unknown))
+        return Measures(
+            tokens=Measurable(When.NEVER, f"a {self.name} reports no tokens"),
+            cost=Measurable(When.NEVER, f"a {self.name} reports no cost"),
+        )
 
     def meter(self, launch: "Launch", env: Mapping[str, str], began: int) -> Meter | None:  # noqa: ARG002
         """A new meter that follows the use of a turn while it runs; None if there is nothing to follow.

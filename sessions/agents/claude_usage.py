@@ -5,6 +5,7 @@ which the message began, in which the output is not counted yet: so the input is
 the output is taken from the length of what was printed, if that is more.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -68,6 +69,9 @@ class _Open(Struct):
     cost: float = 0.0
 
 
+_HALF = re.compile(rb"\\\\|\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+"""A surrogate as JSON escapes it; an escaped backslash is taken first, so that none is seen behind it."""
+
 _DECODER = msgspec.json.Decoder(_Assistant | _Result)
 _BLOCKS = msgspec.json.Decoder(list[_Block])
 
@@ -85,9 +89,8 @@ class ClaudeMeter(Meter):
         """Take one line into account; nearly all that matter are short."""
         if b'"usage"' not in line:
             return
-        try:
-            event = _DECODER.decode(line)
-        except UNREADABLE:
+        event = _decoded(line)
+        if event is None:
             return
         if isinstance(event, _Result):
             # claude's own figure covers the whole process.
@@ -119,6 +122,22 @@ class ClaudeMeter(Meter):
         if self._found[model] is None:
             self.unpriced = model
         return self._found[model]
+
+
+def _decoded(line: bytes) -> _Assistant | _Result | None:
+    """What a line says; claude cuts long output inside a character, and leaves half of it behind."""
+    try:
+        return _DECODER.decode(line)
+    except UNREADABLE:
+        pass
+    try:
+        return _DECODER.decode(_HALF.sub(_whole, line.decode("utf-8", "replace").encode()))
+    except UNREADABLE:
+        return None
+
+
+def _whole(found: re.Match[bytes]) -> bytes:
+    return found[0] if found[0] == b"\\\\" else b"?"
 
 
 def _call(usage: _Usage) -> Call:
