@@ -72,7 +72,7 @@ class _Open(Struct):
 _HALF = re.compile(rb"\\\\|\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 """A surrogate as JSON escapes it; an escaped backslash is taken first, so that none is seen behind it."""
 
-_DECODER = msgspec.json.Decoder(_Assistant | _Result)
+_DECODER: msgspec.json.Decoder[_Assistant | _Result] = msgspec.json.Decoder(_Assistant | _Result)
 _BLOCKS = msgspec.json.Decoder(list[_Block])
 
 

@@ -14,7 +14,7 @@ from agentdash.sessions.agents.metering import Meter, When
 from agentdash.sessions.limits import Limits
 from agentdash.sessions.prices import Price
 
-CAPTURES = Path(__file__).parents[1] / "captures"
+TRANSCRIPTS = Path(__file__).parents[1] / "transcripts"
 THREAD = "01a1fb63-d45a-7f82-8a8f-c9f1972ee698"
 BORN = int(THREAD[:8] + THREAD[9:13], 16)
 
@@ -189,7 +189,7 @@ def test_without_a_transcript_there_is_nothing_to_count(tmp_path: Path, thread: 
     ("name", "tokens"), [("work", 13_365), ("resume", 9400), ("killed", 1226), ("killed-and-resumed", 2462)]
 )
 def test_captured_transcripts_give_what_codex_counted(tmp_path: Path, name: str, tokens: int) -> None:
-    lines = (CAPTURES / f"disk-codex-rollout-{name}.jsonl").read_bytes()
+    lines = (TRANSCRIPTS / f"codex-rollout-{name}.jsonl").read_bytes()
     Transcript(tmp_path).path.write_bytes(lines)
     found = meter(tmp_path, began=0)
     assert total(found) == tokens
