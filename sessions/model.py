@@ -435,6 +435,8 @@ class Turn(Struct, frozen=True, kw_only=True):
     thread_usage: Usage = field(default_factory=Usage)
     """What the agent reported as the whole thread's usage, where it counts that way (codex)."""
     cost_usd: float | None = None
+    cost_about_usd: float | None = None
+    """About what it cost, from its tokens at known prices; only where its cost is limited and the agent named none."""
     steps: int = 0
     unknown: int = 0
     unreadable: dict[str, int] = field(default_factory=dict)

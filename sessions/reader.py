@@ -119,6 +119,12 @@ class SessionReader:
         """What the spawn of a session asked for beyond the settings."""
         return self._store.recipe(self.get(ref).id).options
 
+    def warnings(self, ref: str) -> tuple[str, ...]:
+        """Which limits of a session's newest turn cannot act, or not before it ends; each a sentence."""
+        session = self.get(ref)
+        launch = self._store.launch(session.id, session.turn)
+        return launch.warnings if launch else ()
+
     def ladder(self, ref: str) -> Ladder:
         """How long a stop gives each signal before the next one."""
         session = self.get(ref)

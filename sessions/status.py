@@ -41,6 +41,8 @@ class EndFacts(Struct, frozen=True, kw_only=True):
     """It stayed after its proper end and was ended by us."""
     crossed: tuple[str, ...] = ()
     """Limits that were crossed and only warn."""
+    blind: str | None = None
+    """What kept a limit from acting, in words."""
     ended: str | None = None
     """What a stop or a sweep of ours ended, as its receipt sums it up."""
     no_room: NoRoom | None = None
@@ -58,13 +60,14 @@ _GOOD_END = "the adapter saw the proper end of a good turn"
 _GOOD_EXIT = "it ended with exit code 0, which is the proper end of a command"
 
 
-def while_running(facts: Facts, crossed: tuple[str, ...] = ()) -> tuple[Status, str | None]:
+def while_running(facts: Facts, crossed: tuple[str, ...] = (), blind: str | None = None) -> tuple[Status, str | None]:
     """The status of a turn whose process lives, and the line beside it."""
     if facts.end is not None:
         return Status.FINISHING, "its final event is in; the process has not ended yet"
     if facts.waiting is not None:
         return Status.WAITING, facts.waiting
-    return Status.RUNNING, "; ".join(filter(None, (_denied(facts), facts.notice or _over_limit(crossed)))) or None
+    remarks = (_denied(facts), facts.notice or _over_limit(crossed), blind)
+    return Status.RUNNING, "; ".join(filter(None, remarks)) or None
 
 
 def at_the_end(end: EndFacts) -> Verdict:
@@ -110,7 +113,7 @@ def _done_note(end: EndFacts, note: str | None) -> str | None:
         notes.append("the process stayed after its end and was ended")
     elif end.ended:
         notes.append(f"swept: {end.ended}")
-    return "; ".join(filter(None, (*notes, _over_limit(end.crossed), note))) or None
+    return "; ".join(filter(None, (*notes, _over_limit(end.crossed), end.blind, note))) or None
 
 
 def _denied(facts: Facts) -> str | None:

@@ -15,7 +15,9 @@ from ..attention import AttentionSettings
 from ..limits import Limits
 from ..model import Step, StepKind, StepStatus, Usage
 from ..notices.settings import Hook
+from ..prices import Price
 from ..trimming import trimmed
+from .metering import Measurable, Measures, Meter, When
 
 if TYPE_CHECKING:
     from ..changes.recorded import Transcript
@@ -112,6 +114,10 @@ class Launch(Struct, frozen=True, kw_only=True):
     ladder: Ladder | None = None
     """The user's own times for a stop; None leaves them to the agent's."""
     limits: Limits = Limits()
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    """The user's own prices, where a limit on the cost needs them."""
+    warnings: tuple[str, ...] = ()
+    """Which of the limits cannot act, or not before the turn ends; each a sentence."""
     attention: AttentionSettings = AttentionSettings()
     """From when on its runner calls it stuck."""
     after_turn: Literal["keep", "sweep"] = "keep"
@@ -138,6 +144,8 @@ class Facts(Struct, kw_only=True):
     thread_usage: Usage = field(default_factory=Usage)
     """The thread's tokens where the agent counts cumulatively (codex)."""
     cost_usd: float | None = None
+    cost_about_usd: float | None = None
+    """About what the turn cost beyond ``cost_usd``, from its tokens at known prices; only if its cost is limited."""
     denied: int = 0
     """How often it was refused a permission, or stopped by its sandbox."""
     denied_names: list[str] = field(default_factory=list)
@@ -302,6 +310,23 @@ class Agent(ABC):
         ``exit_code`` is None where nobody could wait for the process (its runner was killed).
         """
         return facts.end == "completed" and exit_code in (0, None)
+
+    def measures(self, launch: "Launch", env: Mapping[str, str]) -> Measures:  # noqa: ARG002
+        """When the tokens and the cost of such a start are known: before the start, so that limits can be judged.
+
+        ``env`` is the environment in which the agent will run.
+        """
+        return Measures(
+            tokens=Measurable(When.NEVER, f"a {self.name} reports no tokens"),
+            cost=Measurable(When.NEVER, f"a {self.name} reports no cost"),
+        )
+
+    def meter(self, launch: "Launch", env: Mapping[str, str], began: int) -> Meter | None:  # noqa: ARG002
+        """A new meter that follows the use of a turn while it runs; None if there is nothing to follow.
+
+        ``env`` is the environment of the agent, ``began`` is when the turn was started (UTC ms).
+        """
+        return None
 
     def recorded_edits(
         self,

@@ -6,12 +6,14 @@ without ``is_error`` and with a ``stop_reason`` that is no cut (protocols 3, :mo
 
 import uuid
 from collections import deque
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta, structs
 
 from ..model import Step, StepKind, StepStatus, Usage
+from ..prices import price_of
 from . import claude_events as events
 from .base import MOST_OPEN, Agent, AgentSettings, Ladder, Launch, LaunchRequest, TurnParser
 from .claude_notices import NOTICES, notice_text
@@ -20,6 +22,7 @@ from .claude_tools import TaskList, answered, begun, tool_name
 from .event_parser import EventParser, EventState
 from .lenient import Reader
 from .lines import UNREADABLE, joined, kind_of, value_of
+from .metering import Measurable, Measures, Meter, When
 
 _DECODER = msgspec.json.Decoder(events.Event)
 _SYNTHETIC = "<synthetic>"
@@ -305,6 +308,26 @@ class Claude(Agent):
     def parser(self, turn: int = 1) -> TurnParser:
         """A fresh parser for one turn."""
         return ClaudeParser(turn)
+
+    def measures(self, launch: Launch, env: Mapping[str, str]) -> Measures:  # noqa: ARG002
+        """Tokens are in the stream; the cost is estimated from them until claude's own figure ends the turn.
+
+        A name that is no full one (``opus``, or none) stands for a model that claude chooses: those are priced.
+        """
+        model = launch.model
+        if model is not None and model.startswith("claude-") and price_of(model, launch.prices) is None:
+            cost = Measurable(When.END, f'{model} has no price; set input and output in [prices."{model}"]')
+        else:
+            cost = Measurable(When.LIVE)
+        return Measures(tokens=Measurable(When.LIVE), cost=cost)
+
+    def meter(self, launch: Launch, env: Mapping[str, str], began: int) -> Meter | None:  # noqa: ARG002
+        """The cost, from the usage in the stream."""
+        if launch.limits.cost_usd is None:
+            return None
+        from .claude_usage import ClaudeMeter
+
+        return ClaudeMeter(launch.prices)
 
     def stderr_reason(self, text: str) -> str | None:
         """The first line that says ``Error``, else the last that is not a warning."""

@@ -16,6 +16,7 @@ from msgspec import Meta, structs
 
 from ..errors import UsageError
 from ..model import Change, PlanItem, Step, StepKind, StepStatus, Usage
+from ..prices import price_of
 from . import codex_events as events
 from .base import Agent, AgentSettings, Launch, LaunchRequest, TurnParser
 from .codex_refusals import complaints, culprit, refused
@@ -23,6 +24,7 @@ from .event_parser import EventParser, EventState
 from .lenient import Reader
 from .lines import UNREADABLE, joined, text_of, value_of
 from .mending import mended
+from .metering import Measurable, Measures, Meter, When
 from .toml_values import assignments
 
 if TYPE_CHECKING:
@@ -39,6 +41,9 @@ _NOISE = ("Reading additional input from stdin", "Reading prompt from stdin", "W
 _SHELL = re.compile(r"(?:\S*/)?(?:bash|zsh|sh) -l?c (.+)", re.DOTALL)
 _SHLEX_LIMIT = 10_000
 """``shlex`` takes time in the square of the length; a longer command is shown as it came."""
+
+_MODEL_OPTIONS = frozenset({"-m", "--model", "-p", "--profile", "--oss"})
+"""Arguments of codex that name a model, or settings with one."""
 
 _OWN_SETTINGS = {"model": "model", "sandbox_mode": "sandbox", "full_danger": "full_danger"}
 """Keys of ``config`` that have a setting of their own; codex lets its option win over ``-c`` silently."""
@@ -296,6 +301,29 @@ def _config(config: dict[str, Any]) -> list[str]:
         raise UsageError(f"agents.codex.config cannot be passed to codex: {error}.") from None
 
 
+def _home(env: Mapping[str, str | None]) -> Path:
+    """codex's own folder."""
+    home = env.get("CODEX_HOME")
+    return Path(home) if home else Path.home() / ".codex"
+
+
+def _priced(launch: Launch, env: Mapping[str, str]) -> Measurable:
+    """Whether the cost can be estimated; only a model that is asked for by name is known for sure before the start."""
+    model = launch.model
+    if model is not None:
+        if price_of(model, launch.prices) is not None:
+            return Measurable(When.LIVE)
+        remedy = f'set input and output in [prices."{model}"]'
+        return Measurable(When.NEVER, f"codex reports no cost, and {model} has no price; {remedy}")
+    from .codex_usage import configured_model
+
+    usual = None if _MODEL_OPTIONS & set(launch.argv) else configured_model(_home(env))
+    if usual is not None and price_of(usual, launch.prices) is not None:
+        return Measurable(When.LIVE)
+    chosen = f"codex's own settings name {usual}, which has no price" if usual else "codex chooses the model by itself"
+    return Measurable(When.LIVE, f"{chosen}; name one that has a price (-m), or set it in [prices]")
+
+
 class Codex(Agent):
     """OpenAI's codex."""
 
@@ -333,12 +361,27 @@ class Codex(Agent):
         """A fresh parser for one turn."""
         return CodexParser(turn)
 
+    def measures(self, launch: Launch, env: Mapping[str, str]) -> Measures:
+        """Tokens are in codex's transcript; the cost is estimated from them, if the model has a price."""
+        if "--ephemeral" in launch.argv:
+            tokens = Measurable(When.END, "with --ephemeral codex reports its tokens when a turn ends")
+            why = "codex reports no cost, and with --ephemeral it writes no transcript to estimate it from"
+            return Measures(tokens=tokens, cost=Measurable(When.NEVER, why))
+        return Measures(tokens=Measurable(When.LIVE), cost=_priced(launch, env))
+
+    def meter(self, launch: Launch, env: Mapping[str, str], began: int) -> Meter | None:
+        """Tokens and cost, from the thread's transcript."""
+        if launch.limits.tokens is None and launch.limits.cost_usd is None:
+            return None
+        from .codex_usage import CodexMeter
+
+        return CodexMeter(_home(env), began, launch.prices if launch.limits.cost_usd is not None else None)
+
     def recorded_edits(self, agent_session: str, env: Mapping[str, str | None], at: int) -> "Transcript | None":
         """The thread's transcript, below the ``CODEX_HOME`` with which the session was asked for."""
         from ..changes.codex_rollout import open_rollout  # not for the runner, which has no use for it
 
-        home = env.get("CODEX_HOME")
-        return open_rollout(Path(home) if home else Path.home() / ".codex", agent_session, at)
+        return open_rollout(_home(env), agent_session, at)
 
     def refusals(self, stderr: str) -> Iterable[str]:
         """Patches and commands that codex refused without an event."""

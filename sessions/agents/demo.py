@@ -5,7 +5,7 @@ It shows what agentdash does without an account, and gives the tests an agent wh
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 import msgspec
@@ -19,6 +19,7 @@ from .demo_script import SCRIPTS
 from .event_parser import EventParser
 from .lenient import Reader
 from .lines import UNREADABLE
+from .metering import Measurable, Measures, When
 
 _DECODER = msgspec.json.Decoder(events.AnyEvent)
 _MARKER = re.compile(r"\[\[demo:([a-z0-9_-]+)\]\]")
@@ -159,6 +160,11 @@ class Demo(Agent):
         argv += ["--script", script, "--speed", f"{settings.speed:g}"]
         argv += ["--resume" if request.agent_session else "--conversation", request.agent_session or request.session_id]
         return Launch(argv=(*argv, *settings.args), stdin=request.prompt, model="demo-1")
+
+    def measures(self, launch: Launch, env: Mapping[str, str]) -> Measures:  # noqa: ARG002
+        """Both are in its last line."""
+        at_the_end = Measurable(When.END, "the demo agent reports it when a turn ends")
+        return Measures(tokens=at_the_end, cost=at_the_end)
 
     def parser(self, turn: int = 1) -> TurnParser:
         """A fresh parser for one turn."""

@@ -699,3 +699,58 @@ def test_a_prompt_that_is_no_text(cli: Cli) -> None:
     result = cli("spawn", "-", stdin=b"\xff\xfe")
     assert result.code == 2
     assert "not UTF-8" in result.err
+
+
+def test_K8_a_limit_that_can_never_act_is_refused_and_nothing_starts(cli: Cli, codex: Path) -> None:
+    for arguments in (
+        ("run", "--limit", "tokens=5", "--", "true"),
+        ("run", "--limit", "cost=5", "--", "true"),
+        ("spawn", "-m", "gpt-nope", "--limit", "cost=5", "go"),
+        ("spawn", "-n", "2", "-m", "gpt-nope", "--limit", "cost=5", "go"),
+        ("spawn", "-m", "gpt-nope", "--limit", "cost=5", "--dry-run", "go"),
+        ("spawn", "--limit", "tokens=1.5", "go"),
+    ):
+        result = cli(*arguments)
+        assert (result.code, result.out) == (2, ""), arguments
+        assert "limit cannot act" in result.err or "is not whole" in result.err
+    with (codex.parent / "config.toml").open("a") as file:
+        file.write('[presets.dear]\nmodel = "gpt-nope"\n[presets.dear.limits]\ncost_usd = 1.0\n')
+    assert cli("spawn", "--preset", "dear", "go").code == 2
+    assert cli("ls", "--json").json == []
+
+
+def test_K8_a_limit_that_acts_late_or_not_surely_is_a_warning(cli: Cli, codex: Path, tmp_path: Path) -> None:
+    with (codex.parent / "config.toml").open("a") as file:
+        file.write("[limits]\ntokens = 5000\n")
+    told = cli("run", "--wait", "--", "echo", "hello")
+    assert (told.code, told.out) == (0, "hello\n")
+    assert told.err.startswith("agentdash: The tokens limit cannot act: a command reports no tokens.\n")
+    late = cli("spawn", "-a", "claude", "-m", "claude-nope", "--limit", "cost=5", "--dry-run", "go")
+    assert (late.code, late.out.startswith("claude -p")) == (0, True)
+    assert "agentdash: The cost limit is checked only when a turn ends: claude-nope has no price" in late.err
+    many = cli("spawn", "-n", "2", "--limit", "cost=5", "--json", "go")
+    assert [len(session["warnings"]) for session in many.json] == [1, 1]
+    assert many.err.count("The cost limit acts only if the model has a known price") == 1
+    sure = cli("spawn", "-m", "gpt-5.5", "--limit", "cost=5", "--wait", "--json", "go")
+    assert (sure.json["warnings"], sure.err) == ([], "")
+
+
+def test_K8_a_session_over_its_limit_takes_a_prompt_again_with_another_one(cli: Cli, codex: Path) -> None:
+    session = cli("spawn", "--limit", "tokens=5", "--wait", "--json", "go").json["id"]
+    refused = cli("inject", session, "more")
+    assert (refused.code, refused.out) == (1, "")
+    assert f"Session {session[:8]} is over its limit: it used more than 5 tokens (12)." in refused.err
+    assert refused.err.rstrip().endswith(f'agentdash inject {session[:8]} --limit tokens=30 "…"')
+    assert cli("inject", session, "--limit", "tokens=30", "--wait", "more").out == "[/red] fine\n"
+    assert cli("show", session, "--json").json["turns"][1]["status"] == "done"
+    assert cli("inject", session, "--limit", "speed=1", "more").code == 2
+
+
+def test_a_stopped_turn_says_why_after_a_wait(cli: Cli) -> None:
+    result = cli("run", "--limit", "wall=0.5", "--wait", "--", "sleep", "600")
+    assert (result.code, result.out) == (1, "")
+    assert "\nstopped by its limit: ran longer than 0.5s; " in result.err
+    session = cli("ls", "--json").json[0]["id"]
+    again = cli("retry", session, "--limit", "wall=0.6", "--wait")
+    assert "\nstopped by its limit: ran longer than 0.6s; " in again.err
+    assert "stopped by its limit: ran longer than 0.6s; " in cli("wait", session).out

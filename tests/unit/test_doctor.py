@@ -20,6 +20,7 @@ from agentdash.sessions.doctor import (
     commands,
     database,
     inotify,
+    limits,
     logind,
     records,
     settings,
@@ -208,6 +209,31 @@ def test_settings_that_cannot_be_used_are_told_with_file_line_and_key(patient: P
     assert finding.found.startswith(f"{patient.config}:3: agents.codex.sandbocks: Unknown key.")
     patient.config.write_text("a = \n")
     assert patient.one(settings.settings_file).found.startswith(f"{patient.config}:1: ")
+
+
+def test_limits_that_cannot_act_are_told_for_the_agents_that_are_installed(
+    patient: Patient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patient.env["CODEX_HOME"] = str(patient.root)
+    assert patient.one(limits.limits) == ok("limits", "none in the settings")
+    patient.config.write_text('[limits]\ntokens = 5\ncost_usd = 1.0\n[agents.codex]\nmodel = "gpt-nope"\n')
+    assert patient.one(limits.limits) == ok("limits", "all that the settings hold can act")  # codex is not there
+    patient.command("codex", "echo codex-cli 0.169.0")
+    finding = patient.one(limits.limits)
+    assert finding.state == "warn"
+    assert finding.found.startswith(
+        "codex: The cost limit cannot act: codex reports no cost, and gpt-nope has no price"
+    )
+    assert "[prices]" in str(finding.remedy)
+    with patient.config.open("a") as file:
+        file.write('[prices."gpt-nope"]\ninput = 1.0\noutput = 2.0\n[agents.command.limits]\ntokens = 7\n')
+    found = [finding.found for finding in patient.told(limits.limits)]
+    assert found == [
+        "command: The tokens limit cannot act: a command reports no tokens",
+        "command: The cost limit cannot act: a command reports no cost",
+    ]
+    patient.config.write_text("broken")
+    assert patient.told(limits.limits) == []
 
 
 def test_a_state_folder_that_is_not_there_yet_is_fine_and_is_not_made(patient: Patient) -> None:
