@@ -11,10 +11,11 @@ from pathlib import Path
 from big_sessions import Home
 from measure import memory
 from msgspec import Struct
+from sizes import sized
 from terminal import Terminal
 
 PATIENCE_SECONDS = 60
-STARTS, PAGES, QUICK_MS = 5, 10, 3_000
+STARTS, PAGES, QUICK_MS = sized((5, 10, 3_000), (1, 1, 1))
 TOO_LONG = f"> {PATIENCE_SECONDS} s"
 PAGE_UP = "\x1b[5~"
 END_OF_FILE = "turn.completed"

@@ -12,14 +12,16 @@ from pathlib import Path
 
 from msgspec import Struct
 from sample import DONE, THREAD, is_message, message, steps
+from sizes import sized
 
 from agentdash.sessions.manager import SessionManager
 
 NEEDLE = "a needle in the hay"
 SMALL_END = "The last step of the small one."
 SMALL_STEPS = 30
-SPARSE_BYTES = 10_000_000_000
-STRETCHES, STRETCH_STEPS, END_STEPS = 100, 50, 1_000
+SPARSE_NAME = sized("10 GB", "200 MB")
+SPARSE_BYTES = sized(10_000_000_000, 200_000_000)
+STRETCHES, STRETCH_STEPS, END_STEPS = sized((100, 50, 1_000), (5, 50, 1_000))
 """Places of the sparse file that hold real lines, and how many steps each; the first and the last hold more."""
 
 
@@ -38,8 +40,8 @@ class Written(Struct, frozen=True):
 
     @property
     def counted(self) -> str:
-        """What stands in the line of counts once everything is read."""
-        return f"2 messages {self.messages:,}\x1b"
+        """The number of messages at the end of a count, once everything is read; however the count is called."""
+        return f" {self.messages:,}\x1b"
 
     @property
     def first_hit(self) -> str:
@@ -91,7 +93,7 @@ def sparse(path: Path) -> Written:
     """A file of 10 GB: between its stretches of real lines lie holes, each one long line of NULs."""
     counts = [END_STEPS, *[STRETCH_STEPS] * (STRETCHES - 2), END_STEPS]
     total = sum(counts)
-    needles, end, first = list(range(total - 496, total, 100)), "The last step of 10 GB.", 0
+    needles, end, first = list(range(total - 496, total, 100)), f"The last step of {SPARSE_NAME}.", 0
     with path.open("wb") as out:
         out.write(THREAD)
         for number, count in enumerate(counts):
@@ -101,7 +103,7 @@ def sparse(path: Path) -> Written:
             out.writelines(steps(range(first, first + count), dict.fromkeys(needles, NEEDLE)))
             first += count
         out.writelines([message(total, end), DONE])
-    return _written("10 GB", path, total, end, needles)
+    return _written(SPARSE_NAME, path, total, end, needles)
 
 
 def _written(name: str, path: Path, count: int, end: str, needles: list[int]) -> Written:

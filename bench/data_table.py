@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from measure import table
 from msgspec import structs
+from sizes import sized
 from terminal import Terminal
 from textual.app import App, ComposeResult
 from textual.widgets import DataTable
@@ -19,7 +20,9 @@ from agentdash.widgets.paint import VARIABLES
 from agentdash.widgets.session_table import SessionTable
 
 NOW = 1_790_000_000_000
-CHANGES, MOVES = 10, 10
+SETTLED_SECONDS, A_KEY_SECONDS = sized((2, 0.4), (0.5, 0.2))
+COUNTS = sized((100, 10_000), (10, 20))
+CHANGES, MOVES = sized((10, 10), (2, 2))
 
 
 def sessions(count: int) -> list[Session]:
@@ -108,7 +111,7 @@ def average(terminal: Terminal, key: str, times: int) -> tuple[float, float]:
     cpu, written = terminal.cpu_ms(), 0
     for _ in range(times):
         terminal.press(key)
-        written += terminal.read(0.4)
+        written += terminal.read(A_KEY_SECONDS)
     return written / times, (terminal.cpu_ms() - cpu) / times
 
 
@@ -116,7 +119,7 @@ def measure(kind: str, count: int) -> list[object]:
     terminal = Terminal([sys.executable, __file__, kind, str(count)])
     try:
         terminal.until("LOADED", timeout=120)
-        terminal.read(2)
+        terminal.read(SETTLED_SECONDS)
         loaded = float(terminal.written.rpartition(b"LOADED ")[2].split()[0])
         changed = average(terminal, "c", CHANGES)
         moved = average(terminal, "\x1b[B", MOVES)
@@ -130,7 +133,7 @@ APPS: dict[str, Callable[[int], Bench]] = {"ours": Ours, "DataTable": Theirs}
 
 def beside() -> None:
     """Print both tables with few rows and with many."""
-    rows = [measure(kind, count) for count in (100, 10_000) for kind in APPS]
+    rows = [measure(kind, count) for count in COUNTS for kind in APPS]
     head = ["sessions", "load, ms", "cell, bytes", "cell, CPU ms", "cursor, bytes", "cursor, CPU ms"]
     table("a table of sessions, 160x45", head, rows)
     for ours, theirs in zip(rows[::2], rows[1::2], strict=True):

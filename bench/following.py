@@ -11,12 +11,13 @@ from pathlib import Path
 
 from measure import table
 from sample import lines
+from sizes import sized
 
 from agentdash.sessions.agents.table import agent_named
 from agentdash.sessions.supervision.follow import Follower
 
-POLLS = (200, 400, 800, 1600)
-AGAIN_UPTO = 400
+POLLS = sized((200, 400, 800, 1600), (4, 8))
+AGAIN_UPTO = sized(400, 4)
 """Reading everything again grows with the square: beyond this it takes minutes."""
 
 

@@ -8,9 +8,10 @@ from big_sessions import Written, live
 from keys import Watch
 from msgspec import Struct
 from sample import message
+from sizes import sized
 
-APPENDS, IDLE_SECONDS = 15, 10
-SETTLED_SECONDS = 1.5
+APPENDS, IDLE_SECONDS = sized((15, 10), (2, 1))
+SETTLED_SECONDS = sized(1.5, 0.3)
 """After so long the counts and the headline have caught up with the line, too."""
 
 
@@ -48,5 +49,5 @@ def growth(scratch: Path, big: Written) -> Growth:
 
 def idle_bytes(watch: Watch) -> int:
     """What ten seconds write in which nothing happens."""
-    watch.read(3)
+    watch.read(2 * SETTLED_SECONDS)
     return watch.read(IDLE_SECONDS)

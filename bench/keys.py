@@ -7,9 +7,11 @@ from collections.abc import Sequence
 
 from big_sessions import NEEDLE, Home
 from msgspec import Struct
+from sizes import sized
 from terminal import Terminal
 
-PRESSES = 15
+PRESSES = sized(15, 1)
+A_KEY_SECONDS = sized(0.15, 0.03)
 KEYS = (
     ("cursor up", "k", "G", ""),
     ("page up", "\x1b[5~", "G", ""),
@@ -46,7 +48,7 @@ class Watch(Terminal):
         """Press one key after the other, each after the screen came to rest."""
         for key in keys:
             self.press(key)
-            self.read(0.15)
+            self.read(A_KEY_SECONDS)
 
     def cost(self, key: str) -> Cost:
         """One press."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from measure import milliseconds, table
 from sample import events
+from sizes import sized
 
 from agentdash.sessions.agents.base import Facts, Launch
 from agentdash.sessions.manager import SessionManager
@@ -16,7 +17,7 @@ from agentdash.sessions.model import Status, Usage
 from agentdash.sessions.store.progress import Outcome, Owner, TurnLog
 from agentdash.sessions.store.store import NewSession, Store
 
-COUNTS = (100, 1_000, 10_000)
+COUNTS = sized((100, 1_000, 10_000), (2, 4))
 
 
 def fill(store: Store, count: int) -> None:

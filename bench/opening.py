@@ -6,10 +6,11 @@ import time
 
 from big_sessions import NEEDLE, SMALL_END, Home
 from measure import memory
+from sizes import sized
 from terminal import Terminal
 
 DASHBOARD = [sys.executable, "-m", "agentdash"]
-OPENINGS, PAGES, JUMPS = 9, 200, 10
+OPENINGS, PAGES, JUMPS = sized((9, 200, 10), (1, 3, 1))
 DOWN, UP, ENTER, PAGE_UP = "j", "k", "\r", "\x1b[5~"
 FIRST_READING_SECONDS = 300.0
 

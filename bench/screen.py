@@ -11,11 +11,18 @@ from pathlib import Path
 
 from first_paint import BARE, DASHBOARD, first_paint
 from measure import all_at_once, table
+from sizes import sized
 from terminal import Terminal
 
 from agentdash.sessions.manager import SessionManager
 
-STARTS, APPENDS, IDLE_SECONDS = 9, 15, 10
+STARTS, APPENDS, IDLE_SECONDS = sized((9, 15, 10), (1, 2, 1))
+SETTLED_SECONDS = sized(2, 0.5)
+LIVE = sized((1, 50), (1, 2))
+"""How many sessions run."""
+
+PHASES = sized((("first minute", 8), ("later", 60)), (("first minute", 1),))
+"""When it is idle, and the seconds to wait before."""
 
 
 def start_up(manager: SessionManager) -> None:
@@ -50,7 +57,7 @@ def append_to_pixel(manager: SessionManager, scratch: Path) -> list[float]:
     taken = []
     try:
         terminal.until("the talking one")
-        terminal.read(2)
+        terminal.read(SETTLED_SECONDS)
         with pipe.open("wb", buffering=0) as agent:
             for number in range(APPENDS):
                 began = time.perf_counter()
@@ -69,7 +76,7 @@ def idle() -> list[list[object]]:
     rows: list[list[object]] = []
     try:
         terminal.until("silent")
-        for when, wait in (("first minute", 8), ("later", 60)):
+        for when, wait in PHASES:
             terminal.read(wait)
             cpu = terminal.cpu_ms()
             written = terminal.read(IDLE_SECONDS)
@@ -87,7 +94,7 @@ def main() -> None:
         os.environ["AGENTDASH_HOME"] = f"{scratch}/starts"
         with SessionManager() as manager:
             start_up(manager)
-        for live in (1, 50):
+        for live in LIVE:
             os.environ["AGENTDASH_HOME"] = f"{scratch}/{live}"
             with SessionManager() as manager:
                 try:

@@ -15,11 +15,13 @@ from data_table import beside
 from first_paint import BARE, DASHBOARD, first_paint
 from many_sessions import fill
 from measure import memory, table
+from sizes import sized
 from terminal import Terminal
 
-COUNTS = (100, 1_000, 10_000)
-STARTS, CHANGES, KEYS = 7, 15, 9
-STREAM_SECONDS, A_SECOND = 10, 50
+COUNTS = sized((100, 1_000, 10_000), (10, 20))
+STARTS, CHANGES, KEYS = sized((7, 15, 9), (1, 2, 1))
+SETTLED_SECONDS = sized(3, 0.5)
+STREAM_SECONDS, A_SECOND = sized((10, 50), (1, 10))
 
 
 class Writer:
@@ -81,7 +83,7 @@ def measure(home: Path, count: int) -> list[object]:
     terminal = Terminal(DASHBOARD)
     try:
         terminal.until("the first one")
-        terminal.read(3)
+        terminal.read(SETTLED_SECONDS)
         paint = change_to_paint(terminal, writer, visible)
         busy = stream(terminal, writer, ids)
         terminal.press("s")
@@ -106,7 +108,7 @@ def measure(home: Path, count: int) -> list[object]:
 
 def idle(terminal: Terminal) -> tuple[float, int]:
     """CPU in percent and bytes while nothing changes."""
-    terminal.read(2)
+    terminal.read(SETTLED_SECONDS)
     cpu = terminal.cpu_ms()
     written = terminal.read(STREAM_SECONDS)
     return (terminal.cpu_ms() - cpu) / STREAM_SECONDS / 10, written

@@ -18,8 +18,11 @@ from growing import IDLE_SECONDS, growth, idle_bytes
 from keys import Cost, Watch, costs, resizes, searched
 from measure import table
 from opening import first_paint, kept_memory, reading
+from sizes import sized
 
-SEARCHES = 5
+COUNTS = sized((1_000, 10_000, 100_000), (1_000,))
+GROWING = sized((1_000, 100_000), (1_000, 2_000))
+SEARCHES = sized(5, 1)
 FULL_REDRAW = 22_000
 """Bytes of 160x45 cells in true colour, from the 30,565 that a Textual screen of 200x50 takes."""
 
@@ -74,7 +77,8 @@ def _by_size(
 
 
 def growing(scratch: Path, _: Sequence[Home]) -> None:
-    sizes = [growth(scratch, dense(scratch / f"growing-{count}", count, done=False)) for count in (1_000, 100_000)]
+    bigs = [dense(scratch / f"growing-{count}", count, done=False) for count in GROWING]
+    sizes = [growth(scratch, big) for big in bigs]
     medians = [statistics.median(size.latencies) for size in sizes]
     worst, cpu = [max(size.latencies) for size in sizes], [size.cpu_a_line for size in sizes]
     rows: list[list[object]] = [["append to paint, ms (median)", *medians, medians[1] / medians[0], ""]]
@@ -82,7 +86,7 @@ def growing(scratch: Path, _: Sequence[Home]) -> None:
     rows.append(["CPU ms a line", *cpu, cpu[1] / cpu[0], ""])
     rows.append(["bytes a line", *(size.bytes_a_line for size in sizes), "", f"<= {FULL_REDRAW:,}"])
     rows.append([f"bytes in {IDLE_SECONDS} s of silence", *(size.idle_bytes for size in sizes), "", "0"])
-    table("`agentdash watch` of a session at work", ["", "1k", "100k", "ratio", "rule"], rows)
+    table("`agentdash watch` of a session at work", ["", *(big.name for big in bigs), "ratio", "rule"], rows)
 
 
 def searching(_: Path, homes: Sequence[Home]) -> None:
@@ -120,7 +124,7 @@ def main() -> None:
     chosen = sys.argv[1:] or list(PARTS)
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
-        bigs = [dense(scratch / f"{count}", count) for count in (1_000, 10_000, 100_000)]
+        bigs = [dense(scratch / f"{count}", count) for count in COUNTS]
         homes = [replaced(scratch, big) for big in (*bigs, sparse(scratch / "sparse"))]
         for name in chosen:
             before = os.getloadavg()[0]

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from many_sessions import fill
 from measure import all_at_once, table
+from sizes import sized
 from terminal import Terminal
 
 from agentdash.sessions.manager import SessionManager
@@ -23,8 +24,8 @@ from agentdash.sessions.manager import SessionManager
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from ssh_server import ssh_server
 
-ENDED, LIVE = 100, 5
-SETTLED_SECONDS, MEASURED_SECONDS = 8, 60
+ENDED, LIVE = sized((100, 5), (10, 2))
+SETTLED_SECONDS, MEASURED_SECONDS = sized((8, 60), (1, 2))
 SILENT = ["sleep", "600"]
 TALKING = ["sh", "-c", "n=0; while sleep 1; do n=$((n+1)); echo test case number $n of the suite has passed; done"]
 
@@ -74,7 +75,7 @@ def measured(label: str, argv: list[str] | None, client: Callable[..., list[str]
             panes = f"{tmux} \\; split-window -h '{agentdash} watch {(live or [newest])[0]}'"
             terminal = Terminal([*client(relay.port), panes])
             try:
-                terminal.until("suite 4" if live else manager.get(newest).title[:10])
+                terminal.until(f"suite {LIVE - 1}" if live else manager.get(newest).title[:10])
                 terminal.read(SETTLED_SECONDS)
                 first = relay.to_home, relay.from_home
                 painted = terminal.read(MEASURED_SECONDS)
@@ -94,7 +95,7 @@ def main() -> None:
             measured(f"{LIVE} run and print nothing", SILENT, client),
             measured(f"{LIVE} print a line a second each", TALKING, client),
         ]
-    head = ["in a minute", "to home, bytes", "from home", "on the terminal", "wire, bytes/s"]
+    head = [f"in {MEASURED_SECONDS} s", "to home, bytes", "from home", "on the terminal", "wire, bytes/s"]
     table(f"dashboard and watch in tmux over SSH, 160x45, {ENDED} ended sessions", head, rows)
 
 

@@ -20,6 +20,7 @@ from .errors import ConfigError, UsageError
 from .limits import Limits
 from .notices.settings import NotifySettings
 from .presets import Preset
+from .prices import Price
 from .tables import merged
 from .toml_lines import line_of
 
@@ -88,6 +89,7 @@ class _File(Struct, kw_only=True, forbid_unknown_fields=True):
     dashboard: DashboardSettings = field(default_factory=DashboardSettings)
     notify: NotifySettings = field(default_factory=NotifySettings)
     presets: dict[str, Any] = field(default_factory=dict)
+    prices: dict[str, Any] = field(default_factory=dict)
     profiles: dict[str, Any] = field(default_factory=dict)
     keys: Keys = field(default_factory=dict)
 
@@ -104,6 +106,8 @@ class Config(Struct, frozen=True, kw_only=True):
     dashboard: DashboardSettings = field(default_factory=DashboardSettings)
     notify: NotifySettings = field(default_factory=NotifySettings)
     presets: dict[str, Preset] = field(default_factory=dict)
+    prices: dict[str, Price] = field(default_factory=dict)
+    """By the name of a model, or a pattern of names; over the list prices."""
     keys: Keys = field(default_factory=dict)
 
     def ladder_for(self, agent_ladder: Ladder, settings: AgentSettings) -> Ladder:
@@ -199,6 +203,7 @@ def _checked(source: Source, stated: Any, place: tuple[str, ...]) -> _File:
         source.fail((*place, "default_agent"), _unknown_agent(file.default_agent))
     _sections(source, file.agents, place)
     _presets(source, file.presets, place)
+    _prices(source, file.prices, place)
     return file
 
 
@@ -206,7 +211,12 @@ def _config(source: Source, stated: Mapping[str, Any]) -> Config:
     """What was checked, with each agent's section as the agent's own type."""
     file = source.convert(stated, _File, ())
     same = {f.name: getattr(file, f.name) for f in structs.fields(Config)}
-    config = Config(**same | {"agents": _sections(source, file.agents), "presets": _presets(source, file.presets)})
+    own = {
+        "agents": _sections(source, file.agents),
+        "presets": _presets(source, file.presets),
+        "prices": _prices(source, file.prices),
+    }
+    config = Config(**same | own)
     for name, preset in config.presets.items():
         kind = agent_named(preset.agent or config.default_agent).settings_type
         source.convert(preset.options, kind, ("presets", name, "options"))
@@ -257,6 +267,10 @@ def _presets(source: Source, stated: Mapping[str, Any], place: tuple[str, ...] =
         if preset.agent is not None and preset.agent not in AGENTS:
             source.fail((*place, "presets", name, "agent"), _unknown_agent(preset.agent))
     return presets
+
+
+def _prices(source: Source, stated: Mapping[str, Any], place: tuple[str, ...] = ()) -> dict[str, Price]:
+    return {name: source.convert(values, Price, (*place, "prices", name)) for name, values in stated.items()}
 
 
 def _unknown_profile(name: str, known: Mapping[str, Any]) -> str:

@@ -10,7 +10,6 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from .changes.diffs import diff_of
 from .changes.places import place_of
 from .model import MESSAGE_CHARACTERS, Step, StepKind, StepStatus, Usage
 from .suite_runs import SuiteRun, suite_run
@@ -174,10 +173,9 @@ class _Count:
         for change in step.changes:
             if change.path:
                 self._touched(_below(change.path, self._cwd))
-            diff = diff_of(change.diff)
-            if diff is not None:
-                added, removed = self._lines or (0, 0)
-                self._lines = added + diff.added, removed + diff.removed
+            if change.lines is not None:
+                (added, removed), before = change.lines, self._lines or (0, 0)
+                self._lines = before[0] + added, before[1] + removed
 
     def _touched(self, path: str) -> None:
         key = hash(path)

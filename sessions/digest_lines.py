@@ -3,9 +3,9 @@
 from itertools import groupby
 
 from .digest import COUNTED_FILES, Digest
-from .export.words import counted
 from .suite_runs import SuiteRun
 from .text import one_line
+from .units import count, line_change
 
 COMMAND_CELLS, ERROR_CELLS, MESSAGE_CELLS, SUMMARY_CELLS = 40, 80, 100, 60
 
@@ -16,25 +16,25 @@ _FEW_CHANGES = 3
 def digest_lines(d: Digest) -> list[str]:
     """One line of facts, and one of the last message where there is one; none where nothing happened."""
     facts = [
-        counted(d.prompts, "prompt") if d.prompts > 1 else "",
+        count(d.prompts, "prompt") if d.prompts > 1 else "",
         _commands(d),
         _files(d),
         _tests(d),
         _of(d.tool_calls, "tool call", d.tool_calls_failed),
         _of(d.web_searches, "web search", 0, "web searches"),
         _of(d.subagents, "sub-agent", 0),
-        f"{d.declined} declined" if d.declined else "",
+        f"{d.declined:,} declined" if d.declined else "",
         _errors(d),
-        f"{d.usage.total_tokens:,} tokens" if d.usage.total_tokens is not None else "",
+        count(d.usage.total_tokens, "token") if d.usage.total_tokens is not None else "",
     ]
-    told = " · ".join(filter(None, facts)) or (counted(d.steps, "step") if d.steps else "")
+    told = " · ".join(filter(None, facts)) or (count(d.steps, "step") if d.steps else "")
     said = f'last: "{one_line(d.last_message, MESSAGE_CELLS)}"' if d.last_message else ""
     return [line for line in (told, said) if line]
 
 
 def _of(number: int, one: str, failed: int, many: str | None = None) -> str:
-    told = counted(number, one, many) if number else ""
-    return f"{told}, {failed} failed" if failed else told
+    told = count(number, one, many) if number else ""
+    return f"{told}, {failed:,} failed" if failed else told
 
 
 def _commands(d: Digest) -> str:
@@ -51,10 +51,8 @@ def _exit(code: int | None) -> str:
 def _files(d: Digest) -> str:
     if not d.files_changed:
         return ""
-    number = (
-        f"{COUNTED_FILES:,} or more files" if d.files_changed == COUNTED_FILES else counted(d.files_changed, "file")
-    )
-    lines = f" +{d.lines_added} -{d.lines_removed or 0}" if d.lines_added is not None else ""
+    number = f"{COUNTED_FILES:,} or more files" if d.files_changed == COUNTED_FILES else count(d.files_changed, "file")
+    lines = f" {line_change(d.lines_added, d.lines_removed or 0)}" if d.lines_added is not None else ""
     return f"{number} changed{lines}"
 
 
@@ -67,7 +65,7 @@ def _tests(d: Digest) -> str:
     if d.test_runs == len(d.tests) and len(changes) <= _FEW_CHANGES:
         how = ", then ".join(changes)
     else:
-        how = f"{d.test_runs} runs, {d.test_runs_failed} failed; the last: {_outcome(last)}"
+        how = f"{d.test_runs:,} runs, {d.test_runs_failed:,} failed; the last: {_outcome(last)}"
     return f"tests: {how}" + (f" ({one_line(last.summary, SUMMARY_CELLS)})" if last.summary else "")
 
 
@@ -79,5 +77,5 @@ def _errors(d: Digest) -> str:
     if not d.errors:
         return ""
     kind = "fatal error" if d.errors_fatal else "error"
-    number = counted(d.errors, "error") if d.errors > 1 else kind
+    number = count(d.errors, "error") if d.errors > 1 else kind
     return f"{number}: {one_line(d.error, ERROR_CELLS)}" if d.error else number

@@ -28,12 +28,3 @@ def text(value: float) -> str:
         if value >= _UNITS[unit] and value % _UNITS[unit] == 0:
             return f"{value / _UNITS[unit]:g}{unit}"
     return f"{value:g}s"
-
-
-def spent(milliseconds: int) -> str:
-    """How long something took, rounded for people: ``0.4s``, ``3m12s``, ``2h05m``; less than nothing is nothing."""
-    passed = max(0, milliseconds) / 1000
-    if passed < 59.95:
-        return f"{passed:.1f}s"
-    minutes, rest = divmod(round(passed), 60)
-    return f"{minutes}m{rest:02}s" if minutes < 60 else f"{minutes // 60}h{minutes % 60:02}m"

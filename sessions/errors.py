@@ -42,6 +42,14 @@ class StoreError(AgentdashError):
     """The state folder or its database cannot be used."""
 
 
+class DiskFullError(StoreError):
+    """The database could not be written because its disk is full."""
+
+
+class ReadOnlyError(StoreError):
+    """The state folder cannot be written: it can be read, and nothing in it can be changed."""
+
+
 class NewerStoreError(StoreError):
     """A newer agentdash wrote it: it is whole, and this one must not touch it."""
 

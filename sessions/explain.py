@@ -1,6 +1,7 @@
 """The facts behind a session's status, and the rule that made it of them."""
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct, structs
@@ -93,7 +94,7 @@ def _turn_facts(turn: Turn) -> list[Fact]:
     exit_code = "not known" if turn.exit_code is None else str(turn.exit_code)
     return [
         Fact("turn", str(turn.n), "turns.n"),
-        Fact("command", " ".join(turn.argv), "turns.launch"),
+        Fact("command", shlex.join(turn.argv), "turns.launch"),
         Fact("proper end seen", turn.end or "none", "turns.end, by the adapter"),
         Fact("exit code", turn.signal or exit_code, "turns.exit_code, turns.signal, by wait4"),
         Fact("error", turn.error or "none", "turns.error, by the adapter"),
@@ -101,7 +102,13 @@ def _turn_facts(turn: Turn) -> list[Fact]:
         Fact("runners sent", str(turn.launches), "turns.launches"),
         Fact("receipt", turn.receipt.summary() if turn.receipt else "none", "turns.receipt"),
         Fact("unknown events", str(turn.unknown), "turns.unknown"),
+        Fact("fields not read", counted(turn.unreadable) or "none", "turns.unreadable"),
     ]
+
+
+def counted(unreadable: Mapping[str, int]) -> str:
+    """Fields that could not be read, with how often where it was more than once."""
+    return ", ".join(name if count == 1 else f"{name} x{count}" for name, count in unreadable.items())
 
 
 def _process_facts(layout: Layout, turn: Turn, held: bool) -> list[Fact]:
@@ -166,7 +173,7 @@ def _hook_fact(launch: Launch | None, log: Path) -> Fact:
         said = [line for line in _log_lines(log) if line.startswith("hook on ")]
     except OSError:
         said = []
-    command = " ".join(launch.hook.argv)
+    command = shlex.join(launch.hook.argv)
     return Fact("hook", f"{command} ({said[-1]})" if said else command, f"turns.launch, {log}")
 
 

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from .agents.base import Launch
-from .errors import StoreError
+from .errors import NewerStoreError, StoreError
 from .layout import SessionFolder, write_atomic
 from .model import Prompt, Session, Turn
 from .store.queries import Recipe
@@ -39,7 +39,7 @@ def write_identity(store: Store, folder: SessionFolder) -> None:
     turns = tuple(store.turns(folder.id))
     launches = (store.launch(folder.id, turn.n) or Launch(argv=turn.argv) for turn in turns)
     identity = Identity(
-        session=session,
+        session=structs.replace(session, parent=store.recorded_parent(folder.id)),
         recipe=store.recipe(folder.id),
         turns=turns,
         launches=tuple(launches),
@@ -52,16 +52,32 @@ def read_identity(path: Path) -> Identity:
     """Read it back.
 
     Raises:
-        StoreError: there is none, it was written by a newer agentdash, or it is damaged.
+        NewerStoreError: a newer agentdash wrote it.
+        StoreError: there is none, or it is damaged.
     """
     try:
-        identity = msgspec.json.decode(path.read_bytes(), type=Identity)
+        data = path.read_bytes()
     except OSError as error:
         raise StoreError(f"{path}: {error.strerror}.") from None
+    _check_format(path, data)
+    try:
+        identity = msgspec.json.decode(data, type=Identity)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise StoreError(f"{path} cannot be read: {error}.") from None
     if identity.session.id != path.parent.name or len(identity.turns) != len(identity.launches):
         raise StoreError(f"{path} is not the record of this session.")
-    if identity.format > FORMAT:
-        raise StoreError(f"{path} was written by a newer agentdash (format {identity.format}).")
     return identity
+
+
+class _Versioned(Struct):
+    format: int = FORMAT
+
+
+def _check_format(path: Path, data: bytes) -> None:
+    """Refuse the record of a newer agentdash, whatever else is in it."""
+    try:
+        found = msgspec.json.decode(data, type=_Versioned).format
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return
+    if found > FORMAT:
+        raise NewerStoreError(f"{path} was written by a newer agentdash (format {found}).")

@@ -5,6 +5,7 @@ from contextlib import suppress
 from . import refs, trash
 from .clock import now_ms
 from .errors import ConfigError, SessionBusyError, UnknownSessionError, UsageError
+from .ghosts import Ghost, ghosts, remove_empty
 from .identity_file import write_identity
 from .layout import SessionFolder
 from .model import ENDED, Session
@@ -58,6 +59,7 @@ class SessionKeeper(SessionReader):
         Raises:
             UnknownSessionError, AmbiguousSessionError: none, or several of those begin like this.
         """
+        self._layout.check_writable()
         with suppress(UnknownSessionError):
             session = self.get(ref) if ref != refs.LAST else None
             if session is not None and session.archived_at is None:
@@ -78,8 +80,11 @@ class SessionKeeper(SessionReader):
         """Delete what ended longer ago than this, and empty the trash of what was deleted longer ago.
 
         Counted from the end, not from the start: a session that worked for a week and ended just now stays.
-        What runs, is archived, or has left processes running stays as well.
+        What runs, is archived, or has left processes running stays as well.  Empty folders of starts that were cut off
+        go too.
         """
+        if not dry_run:
+            self._layout.check_writable()
         limit = now_ms() - round(older_than_s * 1000)
         old = [s for s in self._store.sessions(ENDED) if (s.ended_at or s.updated_at) < limit and not s.archived_at]
         kept = [session for session in old if session.left]
@@ -88,10 +93,17 @@ class SessionKeeper(SessionReader):
         if not dry_run:
             deleted = [session for session in deleted if self._bury(session)]
             index_file.forget_others(self._layout.indexes, {session.id for session in self._store.sessions()})
-        return Cleaned(deleted=tuple(deleted), kept=tuple(kept), removed=tuple(removed))
+        empty = [folder for folder, kind in ghosts(self._layout, self._store.ids()) if kind is Ghost.EMPTY]
+        gone = len(empty) if dry_run else sum(map(remove_empty, empty))
+        return Cleaned(deleted=tuple(deleted), kept=tuple(kept), removed=tuple(removed), empty_folders=gone)
 
     def settle(self) -> None:
-        """Find sessions whose runner died: adopt what lives, conclude what does not, send lost runners again."""
+        """Find sessions whose runner died: adopt what lives, conclude what does not, send lost runners again.
+
+        In a state folder that cannot be written nothing is done, and sessions are shown as they are recorded.
+        """
+        if self._layout.read_only:
+            return
         with suppress(ConfigError):  # settings that are broken now are told to whoever starts something
             self._store.max_running(self.config().queue.max_running)
         settle(self._layout, self._store)
@@ -103,19 +115,21 @@ class SessionKeeper(SessionReader):
         """
         folder = self._layout.session(session.id)
         there = folder.path.is_dir()
+        if not there:
+            folder.create()  # its record goes to the trash in it, so that this deletion can be taken back too
         try:
-            lock = locks.hold(folder.lock, timeout=patience) if there else None
+            lock = locks.hold(folder.lock, timeout=patience)
         except FileNotFoundError:
             return False
-        if there and lock is None and not archived:
+        if lock is None and not archived:
             return False
         try:
-            if there:
-                self._record(folder)
+            self._record(folder)
             if not self._store.delete(session.id, session.turn, archived=archived):
+                if not there:
+                    remove_empty(folder)
                 return False
-            if there:
-                trash.put(self._layout, folder)
+            trash.put(self._layout, folder)
             index_file.forget(self._layout.indexes, session.id)
         finally:
             if lock is not None:

@@ -5,7 +5,7 @@ import re
 import tempfile
 from pathlib import Path
 
-from .errors import StoreError
+from .errors import ReadOnlyError, StoreError
 
 SESSION_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
@@ -32,6 +32,8 @@ class SessionFolder:
         self.procs = path / "procs.json"
         self.runner_log = path / "runner.log"
         self.identity = path / "session.json"
+        self.reserve = path / "reserve"
+        """Empty space that is kept while a turn runs, for recording its end on a full disk."""
 
     def output(self, turn: int) -> Path:
         """The agent's stdout, byte for byte."""
@@ -73,9 +75,13 @@ class Layout:
     def create(self) -> None:
         """Make the state folder and its rooms where they are missing.
 
+        A folder that cannot be written is left as it is: what it holds can still be read.
+
         Raises:
-            StoreError: it cannot be made or written.
+            StoreError: it cannot be made, or it is empty and cannot be written.
         """
+        if self.read_only and self.database.exists():
+            return
         try:
             self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
             for room in (self.sessions, self.live, self.trash):
@@ -84,6 +90,20 @@ class Layout:
             raise StoreError(_unusable(self.home, error.strerror or str(error))) from None
         if not os.access(self.home, os.W_OK | os.X_OK):
             raise StoreError(_unusable(self.home, "permission denied"))
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the state folder exists and this process cannot write in it."""
+        return is_read_only(self.home)
+
+    def check_writable(self) -> None:
+        """Make sure that something can be changed.
+
+        Raises:
+            ReadOnlyError: the state folder cannot be written.
+        """
+        if self.read_only:
+            raise ReadOnlyError(read_only_words(self.home))
 
     def session(self, session_id: str) -> SessionFolder:
         """The folder of a session.
@@ -98,6 +118,16 @@ class Layout:
     def live_name(self, session_id: str, turn: int) -> Path:
         """The second name of a turn file while it is being written; watchers look only here."""
         return self.live / f"{session_id}.{turn}.jsonl"
+
+
+def is_read_only(folder: Path) -> bool:
+    """Return whether a folder exists and this process cannot write in it."""
+    return folder.is_dir() and not os.access(folder, os.W_OK | os.X_OK)
+
+
+def read_only_words(home: Path) -> str:
+    """The error of a verb that would change something in a state folder that cannot be written."""
+    return f"The state folder {home} is read-only: nothing in it can be changed. `agentdash doctor` tells more."
 
 
 def _unusable(home: Path, why: str) -> str:

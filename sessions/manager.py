@@ -5,6 +5,7 @@ ask for is a row, and the runner of the session carries it out.
 """
 
 import os
+import shlex
 import shutil
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,6 +17,7 @@ from .config import Config
 from .errors import AgentdashError, ConfigError, SessionBusyError, UnknownSessionError
 from .keeping import SessionKeeper
 from .launching import poke
+from .limits import Limits, roomier, used_up
 from .model import Receipt, Session, Status
 from .planning import (
     build_launch,
@@ -29,9 +31,11 @@ from .planning import (
 )
 from .queue import pump
 from .settling import survivors
+from .spent import spent_by
 from .stopping import stop_session
 from .store.store import NewSession
 from .supervision import procs
+from .tables import merged
 from .waiting import wait_until
 
 _AT_ONCE = 64
@@ -93,7 +97,7 @@ class SessionManager(SessionKeeper):
         Raises:
             UsageError: nothing to run, no such folder, unknown option.
         """
-        task = checked_text(" ".join(argv), "command")
+        task = checked_text(shlex.join(argv), "command")
         return self._start(
             self.config(),
             "command",
@@ -118,6 +122,7 @@ class SessionManager(SessionKeeper):
         source: str = "user",
         argv: tuple[str, ...] = (),
     ) -> Session:
+        self._layout.check_writable()
         session_id = str(uuid.uuid4())
         launch = build_launch(
             config,
@@ -156,28 +161,35 @@ class SessionManager(SessionKeeper):
         pump(self._layout, self._store)
         return self._fresh(session_id)
 
-    def inject(self, ref: str, prompt: str) -> Session:
+    def inject(self, ref: str, prompt: str, *, limits: Mapping[str, Any] | None = None) -> Session:
         """Say something more to a session that is not running: its next turn.
 
+        ``limits`` take the place of those of the session, from this turn on.
+
         Raises:
-            UsageError: empty prompt.
-            SessionBusyError: it is running, cannot be continued, or processes of a lost turn still live.
+            UsageError: empty prompt, or a limit that can never act.
+            SessionBusyError: it is running, cannot be continued, has used up one of its limits, or processes of a
+                lost turn still live.
         """
         prompt = checked_prompt(prompt)
+        self._layout.check_writable()
         session = self._settled(ref)
         if not agent_named(session.agent).resumable:
             again = f" `agentdash retry {session.id[:8]}` runs it again." if session.status.ended else ""
             raise SessionBusyError(f"Session {session.id[:8]} is a {session.agent}: it takes no prompt.{again}")
-        return self._next_turn(session, prompt)
+        return self._next_turn(session, prompt, "inject", limits or {})
 
-    def retry(self, ref: str) -> Session:
+    def retry(self, ref: str, *, limits: Mapping[str, Any] | None = None) -> Session:
         """Send the newest prompt again, after a turn that failed, was stopped or was lost.
 
-        A command runs again however it ended: nothing else continues it.
+        A command runs again however it ended: nothing else continues it.  ``limits`` take the place of those of the
+        session, from this turn on.
 
         Raises:
-            SessionBusyError: the turn is running, or an agent did it well.
+            UsageError: a limit that can never act.
+            SessionBusyError: the turn is running, an agent did it well, or the session has used up one of its limits.
         """
+        self._layout.check_writable()
         session = self._settled(ref)
         if session.status is Status.DONE and agent_named(session.agent).resumable:
             raise SessionBusyError(
@@ -187,15 +199,16 @@ class SessionManager(SessionKeeper):
         prompts = self._store.prompts(session.id)
         if not prompts:
             raise UnknownSessionError(f"Session {session.id[:8]} was deleted meanwhile.")
-        return self._next_turn(session, prompts[-1].text)
+        return self._next_turn(session, prompts[-1].text, "retry", limits or {})
 
-    def _next_turn(self, session: Session, prompt: str) -> Session:
+    def _next_turn(self, session: Session, prompt: str, verb: str, limits: Mapping[str, Any]) -> Session:
         self._check_free(session)
         folder = self._layout.session(session.id)
         if not folder.path.is_dir():
             folder.create()  # somebody removed it; what was said before is gone, the conversation is the agent's own
         agent = agent_named(session.agent)
         recipe = self._store.recipe(session.id)
+        options = merged(recipe.options, {"limits": limits}) if limits else recipe.options
         turn = session.turn + 1
         text = prompt
         if session.agent_session is None and agent.resumable:
@@ -210,11 +223,16 @@ class SessionManager(SessionKeeper):
             turn=turn,
             agent_session=session.agent_session,
             model=session.model,
-            options=recipe.options,
+            options=options,
             argv=recipe.command,
+            asked=limits,
+            env=recipe.env,
         )
+        self._check_affordable(session, launch.limits, verb)
         asked_by = os.environ.get(procs.SESSION_TAG)
-        self._store.add_turn(session.id, session.turn, prompt, launch, str(uuid.uuid4()), asked_by)
+        self._store.add_turn(
+            session.id, session.turn, prompt, launch, str(uuid.uuid4()), asked_by, options if limits else None
+        )
         self._record(folder)
         # A runner that only stays for processes that were left makes room for the next one.
         poke(self._layout.session(session.id).poke)
@@ -242,6 +260,21 @@ class SessionManager(SessionKeeper):
         if session.status is Status.LOST and survivors(self._layout, self._store.newest_turn(session.id)):
             raise SessionBusyError(
                 f"Processes of the lost turn of session {short} still live. `agentdash stop {short}` ends them."
+            )
+
+    def _check_affordable(self, session: Session, limits: Limits, verb: str) -> None:
+        """A session that has used up a limit gets no turn that its runner would only stop again."""
+        if not limits.stops or (limits.tokens is None and limits.cost_usd is None):
+            return
+        spent = spent_by(self._store.turns(session.id))
+        over = used_up(limits, spent.tokens, spent.cost_usd, estimated=spent.estimated)
+        if over:
+            short = session.id[:8]
+            raised = " ".join(f"--limit {roomier(name, spent.tokens, spent.cost_usd)}" for name in over)
+            prompt = ' "…"' if verb == "inject" else ""
+            raise SessionBusyError(
+                f"Session {short} is over its limit: it {' and '.join(over.values())}."
+                f" Raise the limit to go on: agentdash {verb} {short} {raised}{prompt}"
             )
 
     def stop(self, ref: str, *, now: bool = False) -> Receipt:

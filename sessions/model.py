@@ -10,6 +10,9 @@ from typing import Any
 
 from msgspec import Struct, field, structs
 
+from .unified_diff import counts
+from .units import count
+
 
 class Status(StrEnum):
     """Where a session (or one of its turns) stands."""
@@ -227,6 +230,22 @@ class Change(Struct, frozen=True, kw_only=True):
     kind: str
     """``add``, ``update`` or ``delete``."""
     diff: str | None = None
+    added: int | None = None
+    """Lines of the whole diff, if ``diff`` is only a part of it; see :attr:`lines`."""
+    removed: int | None = None
+    cut: bool = False
+    """``diff`` is not the whole diff."""
+    moved_to: str | None = None
+    """The path of the file after the step, if the step moved it and the agent reports that."""
+    no_diff: str | None = None
+    """The reason for which no diff is known, if one was sought."""
+
+    @property
+    def lines(self) -> tuple[int, int] | None:
+        """The number of lines that the change added and that it removed; None if its diff is not known."""
+        if self.added is not None and self.removed is not None:
+            return self.added, self.removed
+        return counts(self.diff) if self.diff else None
 
 
 class PlanItem(Struct, frozen=True, kw_only=True):
@@ -266,6 +285,10 @@ class Step(Struct, frozen=True, kw_only=True):
     items: tuple[PlanItem, ...] = ()
     fatal: bool | None = None
     usage: Usage | None = None
+    whole_thread: bool = False
+    """``usage`` counts all turns of the agent's conversation so far, not only this one (codex)."""
+    turn_usage: Usage | None = None
+    """This turn's share of such a ``usage``, if it is known."""
     cost_usd: float | None = None
     model: str | None = None
     agent_session: str | None = None
@@ -273,6 +296,15 @@ class Step(Struct, frozen=True, kw_only=True):
     """The event's own type, for ``unknown`` and ``notice``."""
     cut: int = 0
     """Characters that were left out of its texts, because a list does not need them."""
+
+    @property
+    def lacks_diffs(self) -> bool:
+        """Whether it changed files, has ended, and no diff of any of them is known."""
+        return (
+            bool(self.changes)
+            and self.status is not StepStatus.RUNNING
+            and not any(change.diff or change.added is not None for change in self.changes)
+        )
 
 
 class Ended(Struct, frozen=True, kw_only=True):
@@ -337,8 +369,8 @@ class Receipt(Struct, frozen=True, kw_only=True):
     def summary(self) -> str:
         """One line for people: ``7 processes ended (SIGINT 6, SIGKILL 1), 0 left``."""
         detail = ", ".join(f"{how} {len(processes)}" for how, processes in self.by_signal().items())
-        word = "process" if len(self.ended) == 1 else "processes"
-        return f"{len(self.ended)} {word} ended{f' ({detail})' if detail else ''}, {len(self.left)} left"
+        ended = count(len(self.ended), "process", "processes")
+        return f"{ended} ended{f' ({detail})' if detail else ''}, {len(self.left)} left"
 
 
 class Load(Struct, frozen=True, kw_only=True):
@@ -403,8 +435,12 @@ class Turn(Struct, frozen=True, kw_only=True):
     thread_usage: Usage = field(default_factory=Usage)
     """What the agent reported as the whole thread's usage, where it counts that way (codex)."""
     cost_usd: float | None = None
+    cost_about_usd: float | None = None
+    """About what it cost, from its tokens at known prices; only where its cost is limited and the agent named none."""
     steps: int = 0
     unknown: int = 0
+    unreadable: dict[str, int] = field(default_factory=dict)
+    """Fields of its events that could not be read, and how often: ``turn.completed: usage.input_tokens``."""
     receipt: Receipt | None = None
     left: tuple[Left, ...] = ()
 

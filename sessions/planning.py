@@ -1,7 +1,7 @@
 """From what is asked for to an exact start: settings, model, conversation, argv."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from .agents.base import Launch, LaunchRequest
 from .agents.table import agent_named
 from .config import PROFILE, Config
 from .errors import UsageError
+from .limit_checks import judged
 from .model import Session, Step, StepKind
 from .text import one_line
 
@@ -96,11 +97,16 @@ def build_launch(
     model: str | None = None,
     options: Mapping[str, Any] | None = None,
     argv: tuple[str, ...] = (),
+    asked: Collection[str] | None = None,
+    env: Mapping[str, str | None] | None = None,
 ) -> Launch:
     """One exact start by the agent's own builder.
 
+    ``asked`` are the limits that the request itself names; None takes those of the options.  ``env`` is what was
+    recorded with the session, if there is one already.
+
     Raises:
-        UsageError: an option or a setting the agent cannot take.
+        UsageError: an option or a setting the agent cannot take, or a limit was asked for that can never act.
     """
     agent = agent_named(agent_name)
     settings = config.settings_for(agent_name, options or {})
@@ -116,14 +122,24 @@ def build_launch(
             argv=argv,
         )
     )
+    limits = settings.limits.over(config.limits)
+    launch = structs.replace(launch, limits=limits, prices=config.prices if limits.cost_usd is not None else {})
+    if asked is None:
+        asked = (options or {}).get("limits") or ()
     return structs.replace(
         launch,
         ladder=config.ladder_for(agent.ladder, settings),
-        limits=settings.limits.over(config.limits),
+        warnings=judged(limits, agent.measures(launch, _environment(launch, env)), asked),
         attention=config.attention,
         after_turn=settings.stop.after_turn or config.stop.after_turn or "keep",
         hook=config.notify.command,
     )
+
+
+def _environment(launch: Launch, recorded: Mapping[str, str | None] | None) -> dict[str, str]:
+    """The environment in which the agent will run."""
+    merged = {**os.environ, **(recorded or {}), **launch.env}
+    return {name: value for name, value in merged.items() if value is not None}
 
 
 def recorded_environment(agent_name: str) -> dict[str, str | None]:

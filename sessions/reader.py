@@ -27,6 +27,7 @@ from .trash import Trashed
 
 if TYPE_CHECKING:
     from .changes.git import GitDiff
+    from .changes.recorded import Recorded
     from .digest import Digest
 
 
@@ -62,6 +63,11 @@ class SessionReader:
     def home(self) -> Path:
         """The state folder."""
         return self._layout.home
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the state folder cannot be written, so that nothing can be changed."""
+        return self._layout.read_only
 
     @property
     def live_dir(self) -> Path:
@@ -112,6 +118,12 @@ class SessionReader:
     def options(self, ref: str) -> dict[str, object]:
         """What the spawn of a session asked for beyond the settings."""
         return self._store.recipe(self.get(ref).id).options
+
+    def warnings(self, ref: str) -> tuple[str, ...]:
+        """Which limits of a session's newest turn cannot act, or not before it ends; each a sentence."""
+        session = self.get(ref)
+        launch = self._store.launch(session.id, session.turn)
+        return launch.warnings if launch else ()
 
     def ladder(self, ref: str) -> Ladder:
         """How long a stop gives each signal before the next one."""
@@ -185,23 +197,48 @@ class SessionReader:
     def open_trajectory(self, ref: str) -> SessionSteps:
         """The session's steps, to be refreshed as they come."""
         session = self.get(ref)
+        return self._opened(session, self._recorded(session))
+
+    def _opened(self, session: Session, recorded: "Recorded | None" = None) -> SessionSteps:
         return SessionSteps(
             self._layout.session(session.id),
             agent_named(session.agent),
             lambda: (self._store.turns(session.id), self._store.prompts(session.id)),
             self._layout.indexes,
+            recorded,
         )
 
+    def _recorded(self, session: Session) -> "Recorded":
+        from .changes.session_changes import recorded_of  # a list of sessions needs no diffs
+
+        return recorded_of(session, self._store.turns(session.id), self._store.recipe(session.id).env)
+
     def each_step(self, ref: str, turn: int | None = None) -> Iterator[Step]:
-        """The steps of a session, or of one turn, in their order; one at a time is in memory.
+        """The steps of a session, or of one turn, in their order, with diffs; one at a time is in memory.
+
+        Diffs that a stream lacks are taken from the agent's own transcript, which is read when the first is needed.
 
         Raises:
             UsageError: it has no such turn.
             StoreError: a turn file cannot be read.
         """
         session = self.get(ref)
+        return self._with_diffs(session, self._recorded(session), turn)
+
+    def _with_diffs(self, session: Session, recorded: "Recorded", turn: int | None) -> Iterator[Step]:
+        from .changes.recorded import Dealer
+
+        return Dealer(recorded).deal(self._each_own_step(session, turn))
+
+    def _each_own_step(self, session: Session, turn: int | None = None) -> Iterator[Step]:
+        """The steps as the turn files have them, without what only the agent's own transcript holds.
+
+        Raises:
+            UsageError: it has no such turn.
+            StoreError: a turn file cannot be read.
+        """
         self._checked_turn(session, turn)
-        return _all_of(self.open_trajectory(session.id), turn)
+        return _all_of(self._opened(session), turn)
 
     def trajectory(self, ref: str, turn: int | None = None) -> list[Step]:
         """All of :meth:`each_step`."""
@@ -221,16 +258,19 @@ class SessionReader:
         session = self.get(ref)
         self._checked_turn(session, turn)
         turns = self._store.turns(session.id)
-        return digest_of(session, turns, partial(self.each_step, session.id), turn=turn, whole=whole)
+        return digest_of(
+            session, turns, partial(self._with_diffs, session, self._recorded(session)), turn=turn, whole=whole
+        )
 
     def messages(self, ref: str) -> list[Step]:
         """The conversation: prompts and messages."""
-        return [step for step in self.each_step(ref) if step.kind in (StepKind.PROMPT, StepKind.MESSAGE)]
+        return [step for step in self._each_own_step(self.get(ref)) if step.kind in (StepKind.PROMPT, StepKind.MESSAGE)]
 
     def answer(self, ref: str) -> str | None:
         """What the agent itself said last in the newest turn, in full; None where it said nothing."""
         said = None
-        for step in self.each_step(ref, self.get(ref).turn):
+        session = self.get(ref)
+        for step in self._each_own_step(session, session.turn):
             if step.kind is StepKind.MESSAGE and step.parent is None:
                 said = step.text
         return said
@@ -245,7 +285,7 @@ class SessionReader:
         from .changes.session_changes import session_changes  # a list of sessions needs no git
 
         session = self.get(ref)
-        steps, turns = self.each_step(session.id, turn), self._store.turns(session.id)
+        steps, turns = self._each_own_step(session, turn), self._store.turns(session.id)
         return session_changes(session, steps, turns, self._store.recipe(session.id).env, turn=turn, git=git)
 
     def git_diffs(self, cwd: str) -> "Callable[[str], GitDiff]":
@@ -253,6 +293,19 @@ class SessionReader:
         from .changes.git import git_diffs
 
         return git_diffs(cwd)
+
+    def check_folder(self, session: Session) -> None:
+        """Make sure that what a session printed is still there.
+
+        Raises:
+            StoreError: its folder was removed; what its rows hold can still be shown.
+        """
+        path, short = self._layout.session(session.id).path, session.id[:8]
+        if not path.is_dir():
+            raise StoreError(
+                f"The folder of session {short} is gone: {path}. What it printed is lost;"
+                f" `agentdash rm {short}` removes the session."
+            )
 
     def output(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> bytes:
         """What the agent printed in a turn, byte for byte; empty where there is no such file."""

@@ -1,16 +1,21 @@
 """The database once more, from the session folders: each holds a readable record of its own rows."""
 
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct, structs
 
+from . import trash
 from .clock import now_ms
 from .errors import NewerStoreError, StoreError
-from .identity_file import Identity, read_identity
-from .layout import SESSION_ID, Layout
+from .ghosts import Ghost, ghosts, remove_empty
+from .identity_file import Identity, read_identity, write_identity
+from .layout import Layout, SessionFolder
+from .salvage import salvaged
 from .settling import settle
 from .store.restore import restore
 from .store.store import Store
+from .supervision import procs
 
 
 class Rebuilt(Struct, frozen=True, kw_only=True):
@@ -18,8 +23,12 @@ class Rebuilt(Struct, frozen=True, kw_only=True):
 
     restored: tuple[str, ...] = ()
     """Sessions that have rows again."""
+    removed: tuple[str, ...] = ()
+    """Empty folders of starts that were cut off; they are gone."""
+    trashed: tuple[str, ...] = ()
+    """Folders that are in the trash now: their deletion was cut off, or they hold nothing that can be shown."""
     skipped: tuple[str, ...] = ()
-    """Why a folder could not be read, one line each."""
+    """Why a folder stays as it is, one line each."""
     set_aside: str | None = None
     """Where a database that could not be used lies now."""
 
@@ -27,35 +36,58 @@ class Rebuilt(Struct, frozen=True, kw_only=True):
 def rebuild(layout: Layout, max_running: int | None = None) -> Rebuilt:
     """Give every session folder its rows again; rows that are there stay as they are.
 
+    A folder whose record is lost gets one from its turn files.  A start that was cut off left an empty folder: it is
+    removed.  A deletion that was cut off is finished.
+
     A database that cannot be read is moved aside first, never deleted.  Runners that live open the new one at
     their next look and go on recording.  ``max_running`` is the cap of the queue by the settings.
     """
+    layout.check_writable()
     layout.create()
     aside = None if _usable(layout.database) else _set_aside(layout.database)
     store = Store(layout.database)
     try:
         if max_running is not None:
             store.max_running(max_running)
-        restored, skipped = _restore_all(layout, store)
+        done = Rebuilt(set_aside=str(aside) if aside else None)
+        for folder, kind in ghosts(layout, store.ids()):
+            try:
+                done = _mend(layout, store, folder, kind, done)
+            except (StoreError, OSError) as error:
+                done = structs.replace(done, skipped=(*done.skipped, str(error)))
         settle(layout, store)
     finally:
         store.close()
-    return Rebuilt(restored=tuple(restored), skipped=tuple(skipped), set_aside=str(aside) if aside else None)
+    return done
 
 
-def _restore_all(layout: Layout, store: Store) -> tuple[list[str], list[str]]:
-    restored, skipped = [], []
-    for path in sorted(layout.sessions.iterdir()):
-        if SESSION_ID.fullmatch(path.name) is None or store.session(path.name) is not None:
-            continue
-        try:
-            identity = read_identity(layout.session(path.name).identity)
-        except StoreError as error:
-            skipped.append(str(error))
-            continue
-        if identity.session.id == path.name and restore(store, _marker_lost(identity)):
-            restored.append(path.name)
-    return restored, skipped
+def _mend(layout: Layout, store: Store, folder: SessionFolder, kind: Ghost, done: Rebuilt) -> Rebuilt:
+    """Do for one folder without rows what it takes; what was done is added to ``done``."""
+    if store.was_deleted(folder.id) and kind in (Ghost.RECORDED, Ghost.UNRECORDED):
+        trash.put(layout, folder)
+        return structs.replace(done, trashed=(*done.trashed, folder.id))
+    if kind is Ghost.EMPTY and remove_empty(folder):
+        return structs.replace(done, removed=(*done.removed, folder.id))
+    identity = None
+    if kind in (Ghost.RECORDED, Ghost.FOREIGN, Ghost.OTHER):
+        identity = _marker_lost(read_identity(folder.identity))
+    elif kind is Ghost.UNRECORDED:
+        identity = salvaged(folder, procs.host_name())
+        if identity is None:
+            trash.put(layout, folder)
+            return structs.replace(done, trashed=(*done.trashed, folder.id))
+    if identity is not None and restore(store, identity):
+        if kind is Ghost.UNRECORDED:
+            _keep_damaged(folder)
+            write_identity(store, folder)
+        return structs.replace(done, restored=(*done.restored, folder.id))
+    return done
+
+
+def _keep_damaged(folder: SessionFolder) -> None:
+    """Keep a record that could not be read beside the new one."""
+    with suppress(FileNotFoundError):
+        folder.identity.rename(folder.identity.with_name("session.json.damaged"))
 
 
 def _marker_lost(identity: Identity) -> Identity:

@@ -46,7 +46,7 @@ _OWN: dict[StepKind, tuple[str, ...]] = {
     StepKind.PLAN: ("items",),
     StepKind.ERROR: ("fatal", "command", "exit_code", "output"),
     StepKind.NOTICE: ("event",),
-    StepKind.USAGE: ("usage", "cost_usd"),
+    StepKind.USAGE: ("usage", "whole_thread", "turn_usage", "cost_usd"),
     StepKind.UNKNOWN: ("event",),
 }
 
@@ -54,6 +54,8 @@ _OWN: dict[StepKind, tuple[str, ...]] = {
 def step_json(step: Step) -> dict[str, Any]:
     """The step as ``trajectory --json`` prints it: the common fields and those of its kind."""
     data: dict[str, Any] = to_builtins(step)
+    for change, plain in zip(step.changes, data["changes"], strict=True):
+        plain["added"], plain["removed"] = change.lines or (None, None)
     keys = _COMMON + _OWN.get(step.kind, ()) + (("parent",) if step.parent else ())
     return {key: data[key] for key in keys}
 

@@ -5,8 +5,9 @@ can act on the same turn; what it writes is compare-and-set besides.
 """
 
 from contextlib import suppress
+from pathlib import Path
 
-from .agents.base import Facts
+from .agents.base import Facts, TurnParser
 from .agents.table import agent_named
 from .clock import monotonic
 from .errors import AgentdashError
@@ -157,6 +158,8 @@ def _conclude(layout: Layout, store: Store, turn: Turn) -> None:
     )
     owner = Owner(pid=0, start=0, boot_id=turn.boot_id or "", pid_ns=turn.pid_ns or "")
     outcome = Outcome(status=verdict.status, reason=verdict.reason, rule=verdict.rule, left=survivors(layout, turn))
+    with suppress(OSError):
+        layout.session(turn.session).reserve.unlink(missing_ok=True)
     ended = TurnLog(store, turn.session, turn.n, owner).end(facts, outcome, steps)
     layout.live_name(turn.session, turn.n).unlink(missing_ok=True)
     with suppress(OSError):
@@ -170,10 +173,16 @@ def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:
     session = store.session(turn.session)
     if session is None:
         return Facts(), 0
-    parser = agent_named(session.agent).parser(turn.n)
+    facts, steps = parsed_facts(layout.session(turn.session).output(turn.n), agent_named(session.agent).parser(turn.n))
+    facts.agent_session = facts.agent_session or session.agent_session
+    return facts, steps
+
+
+def parsed_facts(output: Path, parser: TurnParser) -> tuple[Facts, int]:
+    """What a turn file of any size says, and the number of its steps; the middle of a very long one is passed over."""
     steps = 0
     deadline = monotonic() + READ_SECONDS
-    with LineReader(layout.session(turn.session).output(turn.n)) as reader:
+    with LineReader(output) as reader:
         for line in reader.all_lines():
             steps = max([steps, *(step.index + 1 for step in parser.feed(line))])
             if reader.ahead > TAIL_BYTES and monotonic() > deadline:
@@ -181,7 +190,6 @@ def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:
         reader.skip_to_tail(TAIL_BYTES)
         for line in reader.all_lines():
             steps = max([steps, *(step.index + 1 for step in parser.feed(line))])
-    parser.facts.agent_session = parser.facts.agent_session or session.agent_session
     return parser.facts, steps
 
 

@@ -11,6 +11,16 @@ from .attention import denials
 from .model import Status
 
 
+class NoRoom(Struct, frozen=True, kw_only=True):
+    """Evidence that the agent's output did not fit on its disk."""
+
+    what: str
+    """Such as ``the disk was full``; begins or ends a reason."""
+    evidence: str
+    cut: bool
+    """Whether the end of the turn file looks cut."""
+
+
 class EndFacts(Struct, frozen=True, kw_only=True):
     """What is known when an agent's process is gone."""
 
@@ -23,14 +33,19 @@ class EndFacts(Struct, frozen=True, kw_only=True):
     stopped_by: str | None = None
     """Who asked for the stop, if its first signal was sent before the proper end was seen."""
     stderr_reason: str | None = None
+    stdout_reason: str | None = None
+    """What it printed on stdout that is no event, if that tells why."""
     runner_killed: bool = False
     rebooted: bool = False
     lingered: bool = False
     """It stayed after its proper end and was ended by us."""
     crossed: tuple[str, ...] = ()
     """Limits that were crossed and only warn."""
+    blind: str | None = None
+    """What kept a limit from acting, in words."""
     ended: str | None = None
     """What a stop or a sweep of ours ended, as its receipt sums it up."""
+    no_room: NoRoom | None = None
 
 
 class Verdict(Struct, frozen=True):
@@ -45,17 +60,37 @@ _GOOD_END = "the adapter saw the proper end of a good turn"
 _GOOD_EXIT = "it ended with exit code 0, which is the proper end of a command"
 
 
-def while_running(facts: Facts, crossed: tuple[str, ...] = ()) -> tuple[Status, str | None]:
+def while_running(facts: Facts, crossed: tuple[str, ...] = (), blind: str | None = None) -> tuple[Status, str | None]:
     """The status of a turn whose process lives, and the line beside it."""
     if facts.end is not None:
         return Status.FINISHING, "its final event is in; the process has not ended yet"
     if facts.waiting is not None:
         return Status.WAITING, facts.waiting
-    return Status.RUNNING, "; ".join(filter(None, (_denied(facts), facts.notice or _over_limit(crossed)))) or None
+    remarks = (_denied(facts), facts.notice or _over_limit(crossed), blind)
+    return Status.RUNNING, "; ".join(filter(None, remarks)) or None
 
 
 def at_the_end(end: EndFacts) -> Verdict:
     """The status of a turn whose process is gone."""
+    verdict = _by_its_end(end)
+    return verdict if end.no_room is None else _without_room(verdict, end, end.no_room)
+
+
+def _without_room(verdict: Verdict, end: EndFacts, room: NoRoom) -> Verdict:
+    """The verdict with the disk named; an exit code of 0 does not prove that a command's output is whole."""
+    rule = f"{verdict.rule}; {room.what} ({room.evidence})"
+    if verdict.status is Status.DONE and end.facts.end is None and room.cut:
+        rule = f"{room.what} ({room.evidence}), and its output breaks off"
+        return Verdict(Status.FAILED, f"its output is incomplete: {room.what} (exit 0)", rule)
+    if verdict.status is Status.FAILED and not (end.facts.end == "failed" and end.facts.error):
+        return Verdict(verdict.status, f"{room.what}: {verdict.reason}", rule)
+    if verdict.status is Status.DONE:
+        missing = "some of its output may be missing" if end.facts.end is None else "steps may be missing"
+        return Verdict(verdict.status, "; ".join(filter(None, (verdict.reason, f"{room.what}: {missing}"))), rule)
+    return Verdict(verdict.status, "; ".join(filter(None, (verdict.reason, room.what))), rule)
+
+
+def _by_its_end(end: EndFacts) -> Verdict:
     if end.stopped_by is not None:
         reason = "; ".join(filter(None, (f"stopped by {end.stopped_by}", end.ended)))
         return Verdict(Status.STOPPED, reason, "a stop was asked for before the turn ended")
@@ -78,7 +113,7 @@ def _done_note(end: EndFacts, note: str | None) -> str | None:
         notes.append("the process stayed after its end and was ended")
     elif end.ended:
         notes.append(f"swept: {end.ended}")
-    return "; ".join(filter(None, (*notes, _over_limit(end.crossed), note))) or None
+    return "; ".join(filter(None, (*notes, _over_limit(end.crossed), end.blind, note))) or None
 
 
 def _denied(facts: Facts) -> str | None:
@@ -94,13 +129,15 @@ def _failure(end: EndFacts) -> str:
         return end.facts.error
     if end.signal is not None and not end.lingered:
         return f"killed by {end.signal}, not by agentdash"
-    what = end.stderr_reason or end.facts.error
+    what = end.stderr_reason or end.facts.error or end.stdout_reason
     if end.exit_code:
-        return f"exit {end.exit_code}: {what}" if what else f"exit {end.exit_code}"
+        told = f"exit {end.exit_code}: {what}" if what else f"exit {end.exit_code}"
+        return f"completed, then {told}" if end.facts.end == "completed" else told
     if end.facts.end == "failed":
         return what or "the agent reported a failure"
     if end.facts.end == "completed":
-        return "completed, but its exit code is not known"
+        code = "its exit code is not known" if end.exit_code is None else "that is no good end for this agent (exit 0)"
+        return f"completed, but {code}"
     return f"ended without a final event (exit 0){f': {what}' if what else ''}"
 
 

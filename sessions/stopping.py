@@ -16,6 +16,7 @@ from .store.store import Store
 from .supervision import locks, procs
 from .supervision.hooks import tell_end
 from .supervision.ladder import KILL_PATIENCE
+from .units import count
 
 POLL_SECONDS = 0.05
 REACTION_SECONDS = 5.0
@@ -69,7 +70,8 @@ def _stop_unrecorded(layout: Layout, session: Session, turn: Turn, why: str) -> 
     deadline = monotonic() + _patience(None, session)
     while left := survivors(layout, turn):
         if monotonic() > deadline:
-            raise AgentdashError(f"{why} {len(left)} processes of session {session.id[:8]} are left.")
+            processes = count(len(left), "process is", "processes are")
+            raise AgentdashError(f"{why} {processes} left of session {session.id[:8]}.")
         time.sleep(POLL_SECONDS)
     ended = tuple(Ended(pid=p.pid, command=p.command, signal=None, observed=True) for p in before)
     return Receipt(session=session.id, status=Status.STOPPED, ended=ended, note=f"not recorded yet: {why}")

@@ -37,6 +37,8 @@ class Cleaned(Struct, frozen=True, kw_only=True):
     """Old, but with processes that still run."""
     removed: tuple[Trashed, ...]
     """Gone from the trash, for good."""
+    empty_folders: int = 0
+    """Folders that starts left that were cut off before they recorded anything; gone for good."""
 
 
 def put(layout: Layout, folder: SessionFolder) -> None:

@@ -44,7 +44,11 @@ class _Missing:
 
     def of_change(self, change: Change) -> Change:
         diff = self.of(change.diff)
-        return change if diff is change.diff else structs.replace(change, diff=diff)
+        if diff is change.diff:
+            return change
+        # The counts are those of the whole diff: they cannot be made from what stays of it.
+        added, removed = change.lines or (None, None)
+        return structs.replace(change, diff=diff, added=added, removed=removed, cut=True)
 
     def of_value(self, value: Any) -> Any:
         """Arguments; where they are too long, the ends of their JSON."""

@@ -7,16 +7,23 @@ nothing at all (watch limit, network folder, a folder that is gone) everything i
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import aclosing
 from pathlib import Path
 
 from msgspec import Struct
 from watchfiles import awatch
 
 from .clock import monotonic
+from .recheck import rechecked
 
 DEBOUNCE_MS = 50
 """How long events are gathered; the default of 1,600 ms would hold back a busy folder."""
+
+RECHECK_SECONDS = (0.1, 0.3, 0.9)
+"""After a write to the database's log: SQLite writes a commit to the log, waits for the disk (fsync), and only then
+makes the commit visible, which the kernel reports to no one.  On a slow disk the first look comes too soon.  A look
+that found something proves nothing about the next commit of the same moment, so all of them are made."""
 
 SWEEP_SECONDS = 2.0
 POLL_SECONDS = 0.5
@@ -34,7 +41,7 @@ class Change(Struct, frozen=True, kw_only=True):
     """Look at everything that is open, and for runners that died."""
 
 
-async def changes(home: Path, live: Path) -> AsyncIterator[Change]:
+async def changes(home: Path, live: Path) -> AsyncGenerator[Change, None]:
     """Yield forever what changed in the state folder and in its folder of live turn files.
 
     The first value asks for a look at everything.  The stream survives that the folders are deleted or replaced.
@@ -44,8 +51,9 @@ async def changes(home: Path, live: Path) -> AsyncIterator[Change]:
     while True:
         watched = _identity(folders)
         try:
-            async for change in _watched(folders, watched):
-                yield change
+            async with aclosing(_watched(folders, watched)) as reported:
+                async for change in reported:
+                    yield change
         except (OSError, RuntimeError):
             # The watch limit is reached (watchfiles has an error of its own for too many instances), or a folder is
             # gone: poll for a while.
@@ -54,7 +62,7 @@ async def changes(home: Path, live: Path) -> AsyncIterator[Change]:
             yield change
 
 
-async def _watched(folders: tuple[Path, Path], watched: object) -> AsyncIterator[Change]:
+async def _watched(folders: tuple[Path, Path], watched: object) -> AsyncGenerator[Change, None]:
     """What the kernel reports, until these folders are no longer the ones being watched."""
     swept = monotonic()
     batches = awatch(
@@ -66,19 +74,21 @@ async def _watched(folders: tuple[Path, Path], watched: object) -> AsyncIterator
         yield_on_timeout=True,
         recursive=False,
     )
-    async for batch in batches:
-        change = _change(path for _, path in batch)
-        sweep = monotonic() - swept >= SWEEP_SECONDS
-        if sweep:
-            swept = monotonic()
-            if _identity(folders) != watched:
-                return
-            yield Change(database=True, turn_files=change.turn_files, sweep=True)
-        elif change != Change():
-            yield change
+    looks = rechecked(batches, _of_database, RECHECK_SECONDS)
+    async with aclosing(looks):
+        async for batch in looks:
+            change = Change(database=True) if batch is None else _change(batch)
+            sweep = monotonic() - swept >= SWEEP_SECONDS
+            if sweep:
+                swept = monotonic()
+                if _identity(folders) != watched:
+                    return
+                yield Change(database=True, turn_files=change.turn_files, sweep=True)
+            elif change != Change():
+                yield change
 
 
-async def _polled(folders: tuple[Path, Path], watched: object) -> AsyncIterator[Change]:
+async def _polled(folders: tuple[Path, Path], watched: object) -> AsyncGenerator[Change, None]:
     """Twice a second what differs, until other folders stand there or it is time to ask the kernel again."""
     began = swept = monotonic()
     sizes = await asyncio.to_thread(_sizes, folders[1])
@@ -91,17 +101,24 @@ async def _polled(folders: tuple[Path, Path], watched: object) -> AsyncIterator[
             swept = monotonic()
         yield Change(database=True, turn_files=grown, sweep=sweep)
         found = _identity(folders)
-        if found != watched and None not in found:
+        if None in found:
+            watched = None  # a new folder may get the number of the one that is gone
+        elif found != watched:
             return
 
 
-def _change(paths: Iterable[str]) -> Change:
+def _change(batch: Iterable[tuple[object, str]]) -> Change:
     """What of it concerns us: the database's log, and turn files."""
-    names = [path.rpartition(os.sep)[2] for path in paths]
+    names = [path.rpartition(os.sep)[2] for _, path in batch]
     return Change(
         database=any(name.endswith("-wal") for name in names),
         turn_files=frozenset(name for name in names if name.endswith(".jsonl")),
     )
+
+
+def _of_database(batch: Iterable[tuple[object, str]]) -> bool:
+    """Whether the database's log is among it."""
+    return _change(batch).database
 
 
 def _identity(folders: Iterable[Path]) -> tuple[tuple[int, int] | None, ...]:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from ..sessions.changes.git import GitDiff
 from ..sessions.changes.model import Edit, FileChanges, GitAnswer, SessionChanges
 from ..sessions.text import one_line
+from ..sessions.units import line_change
 from ..widgets.document.diff import Diff
 from ..widgets.document.model import Block, Document
 from ..widgets.document.plain import Spans
@@ -27,7 +28,7 @@ def lines_text(added: int | None, removed: int | None, *, partial: bool = False)
     """Lines that came and went, where anybody knows."""
     if added is None and removed is None:
         return ""
-    return f"{'at least ' if partial else ''}+{added or 0} -{removed or 0}"
+    return line_change(added or 0, removed or 0, least=partial)
 
 
 def summary(changes: SessionChanges) -> str:
@@ -40,7 +41,7 @@ def summary(changes: SessionChanges) -> str:
         partial = len(known) < len(changed) or any(file.partial for file in changed)
         lines = lines_text(sum(f.added or 0 for f in known), sum(f.removed or 0 for f in known), partial=partial)
         told = "  ".join(filter(None, (f"{count(len(changed), 'file')} changed", lines if known else "")))
-    more = f" and {changes.more:,} edits of others" if changes.more else ""
+    more = f" and {count(changes.more, 'edit')} of others" if changes.more else ""
     return f"{told}{more}   {git_summary(changes)}".rstrip()
 
 

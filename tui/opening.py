@@ -22,7 +22,7 @@ def open_dashboard(
     alone: bool = False,
     read_only: bool = False,
 ) -> int:
-    """Open the dashboard until somebody quits; the exit code.
+    """Open the dashboard until the user quits, and return the exit code; read-only if the state folder is.
 
     The sessions of the first screen are read while Textual is imported, which takes longer.
 
@@ -32,6 +32,7 @@ def open_dashboard(
         UsageError: there is no terminal to draw on.
     """
     check_terminal()
+    read_only = read_only or manager.read_only
     give_size(sys.stderr)
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(manager.first_sessions)

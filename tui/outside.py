@@ -13,6 +13,7 @@ from textual.app import App, SuspendNotSupported
 
 from ..sessions.clipboard import copy_natively
 from ..sessions.text import clean
+from ..sessions.units import count
 from .programs import at_line, editor, pager, run
 from .requests import Requests
 
@@ -35,7 +36,7 @@ class Outside:
             self._app.copy_to_clipboard(text)
         helper = await asyncio.to_thread(copy_natively, text, os.environ)
         lines = text.count("\n") + 1
-        how = f"{len(text):,} characters, {lines:,} lines" if lines > 1 else f"{len(text):,} characters"
+        how = count(len(text), "character") + (f", {count(lines, 'line')}" if lines > 1 else "")
         if fits or helper is not None:
             self._requests.tell(f"Copied {what}: {how}{f' ({helper})' if helper else ''}.")
         else:

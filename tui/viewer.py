@@ -28,6 +28,7 @@ from ..widgets.trajectory import Trajectory
 from ..widgets.virtual_list import VirtualList
 from . import sayings
 from .actions import VIEWER_ACTIONS, bindings
+from .diff_seeker import DiffSeeker
 from .finding import Finder
 from .following import Following
 from .outside import Outside
@@ -85,6 +86,7 @@ class Viewer(StepActions):
         self.growth: Growth | None = None
         """What the last look brought."""
         self.steps = Trajectory(signs=signs, id="steps")
+        self._seeker = DiffSeeker(requests, self.steps, lambda: self._view)
         self.counts = Line(signs=signs, id="counts")
         self.pane = DocumentPane(signs=signs, id="pane")
         self._paper = ""
@@ -195,7 +197,23 @@ class Viewer(StepActions):
         if self._finder.waiting and growth.view.complete:
             self._look_for(self._finder.waiting)
         self._say_counts()
+        self._seek_if_wanted()
         self.post_message(self.Changed())
+
+    @on(Trajectory.Lacking)
+    def _lacking(self, event: Message) -> None:
+        event.stop()
+        self._seek_if_wanted()
+
+    @work
+    async def _seek_diffs(self) -> None:
+        """Seek the diffs that steps on the screen lack; a turn that runs can bring them later."""
+        if self.steps.cursor in await self._seeker.run() and self._paper == "step":
+            self._read_paper(self._paper)
+
+    def _seek_if_wanted(self) -> None:
+        if self._seeker.wanted:
+            self._seek_diffs()
 
     def _recall(self, session_id: str) -> None:
         """Go back to where somebody was, once that is read."""
@@ -218,7 +236,7 @@ class Viewer(StepActions):
     @work(exclusive=True, group="unread")
     async def _tell_unread(self, session: Session, view: View, unread: Unread) -> None:
         self.steps.mark_unread(unread)
-        new = (view.step(item) for item in range(unread.item, len(view)))
+        new = map(view.filled, range(unread.item, len(view)))
         told = await self.requests.ask(lambda: digest_lines(digest(new, session.cwd)))
         if told and session is self._session:
             self.steps.mark_unread(structs.replace(unread, facts=tuple(told)))
@@ -238,6 +256,7 @@ class Viewer(StepActions):
 
     def _tick(self) -> None:
         self.steps.tick(self._clock())
+        self._seek_if_wanted()
 
     @on(Trajectory.Filtered)
     def _filtered(self, event: Message) -> None:
@@ -248,6 +267,7 @@ class Viewer(StepActions):
     def _moved(self, event: Message) -> None:
         event.stop()
         self._say_counts()
+        self._seek_if_wanted()
         if self._paper in ("step", "raw"):
             self._read_paper(self._paper)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from textual.content import Content
 
 from ..sessions.model import Session, Status
+from ..sessions.sums import lacks_cost, lacks_tokens
 from . import words
 from .line import Line
 from .paint import MUTED
@@ -38,6 +39,8 @@ class Tally:
         self.groups: Counter[str] = Counter()
         self.tokens = 0
         self.dollars = 0.0
+        self.tokens_missing = self.dollars_missing = 0
+        """Sessions of which the tokens, or the cost, are not known."""
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -57,6 +60,8 @@ class Tally:
         self.groups[_group(session)] += by
         self.tokens += by * (session.usage.total_tokens or 0)
         self.dollars += by * (session.cost_usd or 0.0)
+        self.tokens_missing += by * lacks_tokens(session)
+        self.dollars_missing += by * lacks_cost(session)
 
 
 class StatusLine(Line):
@@ -90,8 +95,9 @@ def counts(tally: Tally, where: str, width: int, signs: Signs = UNICODE, *, note
 
 
 def _sums(tally: Tally) -> str:
-    known = [f"{words.tokens(tally.tokens)} tok"] if tally.tokens else []
-    return "  ".join([*known, *([words.money(tally.dollars)] if tally.dollars else [])])
+    tokens = f"{words.tokens(tally.tokens)} tok{' known' if tally.tokens_missing else ''}" if tally.tokens else ""
+    dollars = f"{words.money(tally.dollars)}{' known' if tally.dollars_missing else ''}" if tally.dollars else ""
+    return "  ".join(filter(None, (tokens, dollars)))
 
 
 def _group(session: Session) -> str:

@@ -6,12 +6,15 @@ its end shown and the rest counted.
 
 import json
 from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import Any
 
 from msgspec import Struct, structs
 
-from ..sessions.model import Change, Step, StepKind, StepStatus
+from ..sessions.model import Change, Step, StepKind, StepStatus, Usage
 from ..sessions.text import cell_width, clean, cut, cut_left, one_line, shorten
+from ..sessions.unified_diff import ADDED, FILE, HUNK, REMOVED, classified
+from ..sessions.units import line_change
 from . import words
 from .document.markdown import Markdown
 from .rows import Row
@@ -238,29 +241,20 @@ def _diff(diff: str | None, room: int) -> list[Line]:
     """The first lines of a diff, each with the colour of what it says."""
     if not diff or not room:
         return []
-    lines = [line for line in _split(diff) if not line.startswith(("--- ", "+++ "))]
-    shown = [Line(line, DIFF_ROLES.get(line[:1], "output")) for line in lines[:room]]
-    more = len(lines) - room
+    lines = ((kind, line) for kind, line in classified(diff) if kind != FILE)
+    shown = [Line(_clean_line(line), _DIFF_ROLES.get(kind, "output")) for kind, line in islice(lines, room)]
+    more = sum(1 for _ in lines)
     return [*shown, Line(f"… {words.count(more, 'line')} more", "dim")] if more > 0 else shown
 
 
-DIFF_ROLES = {"+": "added", "-": "removed", "@": "hunk"}
-"""The meaning of the first character of a line of a diff."""
+_DIFF_ROLES = {ADDED: "added", REMOVED: "removed", HUNK: "hunk"}
 
 
 def _extent(change: Change) -> str:
+    """The kind of a change, unless it is the usual one, the new path, and the lines that came and went."""
     kind = "" if change.kind == "update" else f"  {one_line(change.kind, 20)}"
-    return kind + line_counts(change.diff)
-
-
-def line_counts(diff: str | None) -> str:
-    """How many lines came and went, where the agent gives a diff: ``  +4 -1``."""
-    if not diff:
-        return ""
-    lines = diff.split("\n")
-    plus = sum(line.startswith("+") and not line.startswith("+++ ") for line in lines)
-    minus = sum(line.startswith("-") and not line.startswith("--- ") for line in lines)
-    return f"  +{plus} -{minus}"
+    moved = f"  moved to {cut_left(one_line(change.moved_to), NAME)}" if change.moved_to else ""
+    return kind + moved + (f"  {line_change(*change.lines)}" if change.lines else "")
 
 
 def _plan(step: Step, manner: Manner) -> list[Line]:
@@ -277,14 +271,37 @@ def _plan(step: Step, manner: Manner) -> list[Line]:
 
 
 def _usage(step: Step, _: Manner) -> list[Line]:
-    usage = step.usage
-    parts = []
-    if usage is not None and usage.known:
-        cached = f" ({words.tokens(usage.cached_input_tokens)} cached)" if usage.cached_input_tokens else ""
-        parts = [f"{words.tokens(usage.input_tokens)} in{cached}", f"{words.tokens(usage.output_tokens)} out"]
+    return [Line(usage_words(step), "dim")]
+
+
+def usage_words(step: Step) -> str:
+    """Tokens and cost, with whose they are: ``1.2k in (200 cached) · 30 out · thread: 4.8k in · 92 out``.
+
+    The first counts are those of the turn.  A count of the whole conversation is called ``thread``; it is left out if
+    the turn is all of it.
+    """
+    total, own = step.usage, step.turn_usage if step.whole_thread else step.usage
+    parts = [_tokens(own)] if own is not None and own.known else []
+    if total is not None and total.known and total != own:
+        parts.append(f"thread: {_tokens(total)}")
     if step.cost_usd is not None:
         parts.append(words.money(step.cost_usd))
-    return [Line(" · ".join(parts) or shorten(one_line(step.text), 200) or "usage unknown", "dim")]
+    said = "" if step.whole_thread else shorten(one_line(step.text[:EDGE]), 200)
+    return " · ".join(parts) or said or "no usage reported"
+
+
+def _tokens(usage: Usage) -> str:
+    """The known counts; what is a part of one stands behind it."""
+    counts = (
+        ("in", usage.input_tokens, "cached", usage.cached_input_tokens),
+        ("out", usage.output_tokens, "reasoning", usage.reasoning_output_tokens),
+    )
+    parts = []
+    for name, number, part, of_it in counts:
+        inner = f" ({words.tokens(of_it)} {part})" if of_it else ""
+        if number is not None or inner:
+            parts.append(f"{words.tokens(number)} {name}{inner}")
+    return " · ".join(parts) or f"{words.tokens(usage.total_tokens)} in all"
 
 
 def _unknown(step: Step, _: Manner) -> list[Line]:
@@ -313,12 +330,16 @@ def _folded(text: str, limit: int) -> list[str]:
     lines = _split(text)
     if len(lines) <= limit + 1:
         return lines or [""]
-    return [*lines[:limit], f"… {len(lines) - limit} lines more"]
+    return [*lines[:limit], f"… {words.count(len(lines) - limit, 'line')} more"]
 
 
 def _split(text: str) -> list[str]:
     lines = clean(text).strip("\n").expandtabs(4).split("\n")
     return [shorten(line.rstrip(), LINE_LIMIT) for line in lines]
+
+
+def _clean_line(text: str) -> str:
+    return shorten(clean(text[: 2 * LINE_LIMIT]).expandtabs(4).rstrip().replace("\n", " "), LINE_LIMIT)
 
 
 def _ending(step: Step, note: str, manner: Manner) -> tuple[str, str]:

@@ -52,6 +52,9 @@ class Trajectory(VirtualList):
     class Opened(Message):
         """Somebody wants to see the step under the cursor."""
 
+    class Lacking(Message):
+        """A step was drawn that changed files and has no diff: see ``lacking``."""
+
     class Filtered(Message):
         """Other kinds of steps are shown."""
 
@@ -74,6 +77,8 @@ class Trajectory(VirtualList):
         self._manner = Manner(signs=signs)
         self._needle = ""
         self._unread: Unread | None = None
+        self.lacking: set[int] = set()
+        """The numbers of the steps that were drawn and lack their diffs."""
 
     @property
     def steps(self) -> Steps | None:
@@ -131,6 +136,17 @@ class Trajectory(VirtualList):
         self.place(self.end() if at_end else (self._list.position(top[0]), top[1]))
         if earlier is None or self._cursor != before or self._cursor in changed:
             self.post_message(self.Moved())
+
+    def renew(self, items: Collection[int]) -> None:
+        """Draw steps again about which more is known now; the step under the cursor keeps its line of the screen."""
+        self.lacking.difference_update(items)
+        if len(self._list):
+            self._hold(lambda: self.forget(self._list.position(item) for item in items if self._list.shows(item)))
+
+    def forget_all(self) -> None:
+        """All steps became others; which of them lack something shows when they are drawn."""
+        self.lacking.clear()
+        super().forget_all()
 
     def tick(self, now: int) -> None:
         """The time has gone on: what runs and is on the screen is older."""
@@ -232,6 +248,9 @@ class Trajectory(VirtualList):
     def rows(self, item: int, width: int) -> list[Row]:
         """A step with what stands above it."""
         number, step = self._list.item(item), self._list.step(item)
+        if step.changes and step.lacks_diffs and number not in self.lacking:
+            self.lacking.add(number)
+            self.post_message(self.Lacking())
         rows: list[Row] = []
         if self._list.begins_turn(item):
             rows.append(rule(f"turn {step.turn}", width, self.signs, note=self._turn_notes.get(step.turn, "")))

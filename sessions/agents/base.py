@@ -15,10 +15,12 @@ from ..attention import AttentionSettings
 from ..limits import Limits
 from ..model import Step, StepKind, StepStatus, Usage
 from ..notices.settings import Hook
+from ..prices import Price
 from ..trimming import trimmed
+from .metering import Measurable, Measures, Meter, When
 
 if TYPE_CHECKING:
-    from ..changes.recorded import RecordedEdit
+    from ..changes.recorded import Transcript
 
 Seconds = Annotated[float, Meta(ge=0, le=600)]
 
@@ -112,6 +114,10 @@ class Launch(Struct, frozen=True, kw_only=True):
     ladder: Ladder | None = None
     """The user's own times for a stop; None leaves them to the agent's."""
     limits: Limits = Limits()
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    """The user's own prices, where a limit on the cost needs them."""
+    warnings: tuple[str, ...] = ()
+    """Which of the limits cannot act, or not before the turn ends; each a sentence."""
     attention: AttentionSettings = AttentionSettings()
     """From when on its runner calls it stuck."""
     after_turn: Literal["keep", "sweep"] = "keep"
@@ -138,6 +144,8 @@ class Facts(Struct, kw_only=True):
     thread_usage: Usage = field(default_factory=Usage)
     """The thread's tokens where the agent counts cumulatively (codex)."""
     cost_usd: float | None = None
+    cost_about_usd: float | None = None
+    """About what the turn cost beyond ``cost_usd``, from its tokens at known prices; only if its cost is limited."""
     denied: int = 0
     """How often it was refused a permission, or stopped by its sandbox."""
     denied_names: list[str] = field(default_factory=list)
@@ -147,6 +155,10 @@ class Facts(Struct, kw_only=True):
     lines: int = 0
     unknown: int = 0
     unknown_kinds: dict[str, int] = field(default_factory=dict)
+    unreadable: dict[str, int] = field(default_factory=dict)
+    """Fields of events that could not be read, and how often: ``turn.completed: usage.input_tokens``."""
+    stray: list[str] = field(default_factory=list)
+    """Lines on stdout that are no events, cleaned and shortened: the first and the last ones."""
 
     def deny(self, what: str) -> None:
         """Count something that it was not allowed to do."""
@@ -265,6 +277,8 @@ class Agent(ABC):
     settings_type: ClassVar[type[AgentSettings]] = AgentSettings
     mode_key: ClassVar[str | None] = None
     """The setting that says what the agent may do by itself: its sandbox or its permission mode."""
+    keeps_transcripts: ClassVar[bool] = False
+    """Whether :meth:`recorded_edits` can find anything."""
     dangerous: ClassVar[frozenset[str]] = frozenset()
     """The modes in which nothing holds it back."""
     env_keys: ClassVar[tuple[str, ...]] = ("PATH",)
@@ -297,16 +311,33 @@ class Agent(ABC):
         """
         return facts.end == "completed" and exit_code in (0, None)
 
+    def measures(self, launch: "Launch", env: Mapping[str, str]) -> Measures:  # noqa: ARG002
+        """When the tokens and the cost of such a start are known: before the start, so that limits can be judged.
+
+        ``env`` is the environment in which the agent will run.
+        """
+        return Measures(
+            tokens=Measurable(When.NEVER, f"a {self.name} reports no tokens"),
+            cost=Measurable(When.NEVER, f"a {self.name} reports no cost"),
+        )
+
+    def meter(self, launch: "Launch", env: Mapping[str, str], began: int) -> Meter | None:  # noqa: ARG002
+        """A new meter that follows the use of a turn while it runs; None if there is nothing to follow.
+
+        ``env`` is the environment of the agent, ``began`` is when the turn was started (UTC ms).
+        """
+        return None
+
     def recorded_edits(
         self,
         agent_session: str,  # noqa: ARG002
         env: Mapping[str, str | None],  # noqa: ARG002
         at: int,  # noqa: ARG002
-    ) -> "Iterable[RecordedEdit] | None":
-        """The edits, with diffs, that the agent's own transcript of a conversation holds, in their order.
+    ) -> "Transcript | None":
+        """The agent's own transcript of a conversation, which holds its edits with diffs.
 
-        For an agent whose stream has no diffs.  ``env`` is what was recorded with the session, ``at`` about when the
-        conversation began (UTC ms).  None where there is no transcript.
+        For an agent with ``keeps_transcripts``, whose stream has no diffs.  ``env`` is what was recorded with the
+        session, ``at`` about when the conversation began (UTC ms).  None where there is no transcript.
         """
         return None
 

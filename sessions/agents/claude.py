@@ -1,39 +1,35 @@
-"""claude (Claude Code 2.1.197): ``claude -p --output-format stream-json --verbose``, one process per turn.
+"""claude (Claude Code 2.1.197 to 2.1.330): ``claude -p --output-format stream-json --verbose``, one process per turn.
 
 The conversation's id is ours to choose before the start.  Exit 0 proves little: the proper end is a ``result``
-without ``is_error`` and with a ``stop_reason`` (protocols 3).
+without ``is_error`` and with a ``stop_reason`` that is no cut (protocols 3, :mod:`.claude_result`).
 """
 
 import uuid
 from collections import deque
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta, structs
 
 from ..model import Step, StepKind, StepStatus, Usage
+from ..prices import price_of
 from . import claude_events as events
-from .base import MOST_OPEN, Agent, AgentSettings, Ladder, Launch, LaunchRequest, ParserState, TurnParser
+from .base import MOST_OPEN, Agent, AgentSettings, Ladder, Launch, LaunchRequest, TurnParser
+from .claude_notices import NOTICES, notice_text
+from .claude_result import failure
 from .claude_tools import TaskList, answered, begun, tool_name
-from .lines import NULL, UNREADABLE, joined, kind_of, text_of, value_of
+from .event_parser import EventParser, EventState
+from .lenient import Reader
+from .lines import UNREADABLE, joined, kind_of, value_of
+from .metering import Measurable, Measures, Meter, When
 
 _DECODER = msgspec.json.Decoder(events.Event)
 _SYNTHETIC = "<synthetic>"
 """The "model" of messages that claude makes up itself, which hold the text of an API error."""
 
-_NOTICES = frozenset(
-    {
-        "agents_killed", "api_error", "api_retry", "away_summary", "bridge_state", "commands_changed",
-        "compact_boundary", "elicitation_complete", "file_snapshot", "files_persisted", "hook_progress",
-        "hook_response", "hook_started", "informational", "local_command", "local_command_output", "memory_recall",
-        "memory_saved", "mirror_error", "model_consent_fallback", "model_fallback", "model_refusal_fallback",
-        "model_refusal_no_fallback", "notification", "permission_denied", "permission_retry", "plugin_install",
-        "post_turn_summary", "scheduled_task_fire", "session_state_changed", "status", "stop_hook_summary",
-        "task_notification", "task_progress", "task_started", "task_summary", "task_updated", "thinking_tokens",
-        "turn_duration", "turn_starting", "worker_shutting_down",
-    }
-)  # fmt: skip
-"""The subtypes of ``system`` that 2.1.197 names in its own schema."""
+_NAMELESS = "?"
+"""Begins the keys of calls that came without an id."""
 
 
 class ClaudeSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -49,18 +45,19 @@ class ClaudeSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fi
     ] = False
 
 
-class ClaudeState(ParserState, kw_only=True):
+class ClaudeState(EventState, kw_only=True):
     """Also the todo list, which claude tells in pieces, and the last error, which the result repeats."""
 
     tasks: TaskList = msgspec.field(default_factory=TaskList)
     error: Step | None = None
 
 
-class ClaudeParser(TurnParser):
+class ClaudeParser(EventParser):
     """Reads one turn, or several where one process plays them."""
 
     state: ClaudeState
     state_type = ClaudeState
+    reader = Reader(_DECODER)
 
     def __init__(self, turn: int = 1) -> None:
         super().__init__(turn)
@@ -76,7 +73,11 @@ class ClaudeParser(TurnParser):
         try:
             event = _DECODER.decode(line)
         except UNREADABLE:
-            return [self._unknown(line, at, kind_of(line))]
+            return self.leniently(line, at)
+        return self.event(event, line, at)
+
+    def event(self, event: events.Event, line: bytes, at: int | None) -> list[Step]:
+        """The steps of one event."""
         match event:
             case events.System():
                 return self._system(event, line, at)
@@ -96,9 +97,9 @@ class ClaudeParser(TurnParser):
             # A process with an open stdin plays several turns: the end of the last one is not the end of this.
             self.facts.end = self.state.error = None
             return [self._new(StepKind.START, at=at, agent_session=event.session_id, model=event.model)]
-        if event.subtype not in _NOTICES:
+        if event.subtype not in NOTICES:
             return [self._unknown(line, at, kind_of(line))]
-        text = _notice_text(event)
+        text = notice_text(event)
         if event.subtype == "api_retry":
             self.facts.notice = text
         return [self._new(StepKind.NOTICE, text, at=at, event=event.subtype)]
@@ -137,12 +138,21 @@ class ClaudeParser(TurnParser):
     def _tool(self, block: events.ToolUse, parent: str | None, at: int | None) -> Step:
         arguments = value_of(block.input)
         own = self.state.tasks.begun(block.name, arguments) or begun(block.name, arguments)
-        earlier = self.state.open.get(block.id)
+        earlier = self.state.open.get(block.id) if block.id else None
         if earlier is None:
-            earlier = self._new(at=at, parent=parent, call_id=block.id, status=StepStatus.RUNNING, **own)
+            earlier = self._new(at=at, parent=parent, call_id=block.id or None, status=StepStatus.RUNNING, **own)
         step = structs.replace(earlier, **own)
-        self._remember(block.id, step)
+        self._remember(block.id or f"{_NAMELESS}{step.index}", step)
         return step
+
+    def _called(self, block: events.ToolResult) -> Step | None:
+        """The call that a result answers; where one of the two has no id, the oldest call without an answer."""
+        found = self.state.open.pop(block.tool_use_id, None)
+        if found is not None:
+            return found
+        nameless = (key for key in self.state.open if not block.tool_use_id or key.startswith(_NAMELESS))
+        key = next(nameless, None)
+        return self.state.open.pop(key) if key is not None else None
 
     def _user(self, event: events.User, at: int | None) -> list[Step]:
         content = event.message.content
@@ -167,7 +177,7 @@ class ClaudeParser(TurnParser):
 
     def _tool_result(self, block: events.ToolResult, event: events.User, at: int | None) -> Step:
         text = block.content if isinstance(block.content, str) else joined(block.content or [])
-        earlier = self.state.open.pop(block.tool_use_id, None)
+        earlier = self._called(block)
         if earlier is None:
             # A call of an earlier process, such as one that was still at work when that was stopped.
             earlier = self._new(StepKind.TOOL_CALL, block.tool_use_id, at=at, parent=event.parent_tool_use_id)
@@ -197,14 +207,14 @@ class ClaudeParser(TurnParser):
             usage=_usage(event.usage) if event.usage is not None else None,
             cost_usd=event.total_cost_usd,
         )
-        failure = _failure(event)
-        if failure is None:
+        why = failure(event, self.unread)
+        if why is None:
             self.facts.end, self.facts.error = "completed", None
             return [usage]
-        self.facts.end, self.facts.error = "failed", failure
-        if self.state.error is not None and self.state.error.text == failure:
+        self.facts.end, self.facts.error = "failed", why
+        if self.state.error is not None and self.state.error.text == why:
             return [usage, structs.replace(self.state.error, fatal=True)]
-        return [usage, self._new(StepKind.ERROR, failure, at=at, fatal=True)]
+        return [usage, self._new(StepKind.ERROR, why, at=at, fatal=True)]
 
     def _count_denials(self, denials: list[events.Denial]) -> None:
         """A result names all that was denied since the last one; what a step told already is counted."""
@@ -254,31 +264,9 @@ def _usage(api: events.ApiUsage) -> Usage:
     return Usage.of(sum(known) if known else None, api.cache_read_input_tokens, api.output_tokens)
 
 
-def _failure(event: events.Result) -> str | None:
-    """Why this result is not the proper end of a good turn; None if it is."""
-    if event.is_error or event.subtype != "success":
-        # An interrupted turn gives a note of claude to itself where others give a reason.
-        errors = [error for error in event.errors if not error.startswith("[ede_diagnostic]")]
-        why = f" ({event.terminal_reason})" if event.terminal_reason else ""
-        return event.result or "\n".join(errors) or f"{event.subtype}{why}".replace("_", " ")
-    return None if event.stop_reason is not None else "the answer was cut off: no stop reason"
-
-
 def _denied(denial: events.Denial) -> str:
     told = begun(denial.tool_name, value_of(denial.tool_input))["text"].partition("\n")[0]
     return denial.tool_name if told == denial.tool_name else f"{denial.tool_name} {told}"
-
-
-def _notice_text(event: events.System) -> str:
-    if event.subtype == "api_retry":
-        why = event.error_status or (None if event.error == NULL else text_of(event.error).strip('"'))
-        return f"retry {event.attempt} of {event.max_retries}{f' ({why})' if why else ''}"
-    if event.subtype == "thinking_tokens":
-        return f"about {event.estimated_tokens} tokens of thinking"
-    told = (event.summary, event.description, event.content, event.text, event.reason, event.tool_name)
-    state = (event.hook_name, event.status, event.state, event.permission_mode)
-    text = ": ".join(filter(None, (next(filter(None, told), None), next(filter(None, state), None))))
-    return f"{event.subtype.replace('_', ' ')}{f': {text}' if text else ''}"
 
 
 class Claude(Agent):
@@ -320,6 +308,26 @@ class Claude(Agent):
     def parser(self, turn: int = 1) -> TurnParser:
         """A fresh parser for one turn."""
         return ClaudeParser(turn)
+
+    def measures(self, launch: Launch, env: Mapping[str, str]) -> Measures:  # noqa: ARG002
+        """Tokens are in the stream; the cost is estimated from them until claude's own figure ends the turn.
+
+        A name that is no full one (``opus``, or none) stands for a model that claude chooses: those are priced.
+        """
+        model = launch.model
+        if model is not None and model.startswith("claude-") and price_of(model, launch.prices) is None:
+            cost = Measurable(When.END, f'{model} has no price; set input and output in [prices."{model}"]')
+        else:
+            cost = Measurable(When.LIVE)
+        return Measures(tokens=Measurable(When.LIVE), cost=cost)
+
+    def meter(self, launch: Launch, env: Mapping[str, str], began: int) -> Meter | None:  # noqa: ARG002
+        """The cost, from the usage in the stream."""
+        if launch.limits.cost_usd is None:
+            return None
+        from .claude_usage import ClaudeMeter
+
+        return ClaudeMeter(launch.prices)
 
     def stderr_reason(self, text: str) -> str | None:
         """The first line that says ``Error``, else the last that is not a warning."""

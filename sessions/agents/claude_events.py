@@ -1,11 +1,11 @@
-"""The events of ``claude -p --output-format stream-json --verbose`` (Claude Code 2.1.197, protocols 3.2).
+"""The events of ``claude -p --output-format stream-json --verbose`` (Claude Code 2.1.197 to 2.1.330, protocols 3.2).
 
-Every field but ``type`` and the ids of tool calls is optional, because other versions leave some out.
+Every field but ``type`` is optional, because other versions leave some out.
 """
 
 from msgspec import Raw, Struct, field
 
-from .lines import NULL, Count, Part
+from .lines import NULL, Count, Dollars, Part, Words
 
 
 class ApiUsage(Struct):
@@ -20,13 +20,13 @@ class ApiUsage(Struct):
 class Text(Struct, tag_field="type", tag="text"):
     """Words for the user."""
 
-    text: str = ""
+    text: Words = ""
 
 
 class Thinking(Struct, tag_field="type", tag="thinking"):
     """The model's reasoning."""
 
-    thinking: str = ""
+    thinking: Words = ""
 
 
 class RedactedThinking(Struct, tag_field="type", tag="redacted_thinking"):
@@ -36,7 +36,7 @@ class RedactedThinking(Struct, tag_field="type", tag="redacted_thinking"):
 class ToolUse(Struct, tag_field="type", tag="tool_use"):
     """A tool is called; open until the result with the same id comes."""
 
-    id: str
+    id: Words = ""
     name: str = ""
     input: Raw = NULL
 
@@ -44,8 +44,8 @@ class ToolUse(Struct, tag_field="type", tag="tool_use"):
 class ToolResult(Struct, tag_field="type", tag="tool_result"):
     """What a tool answered."""
 
-    tool_use_id: str
-    content: str | list[Part] | None = None
+    tool_use_id: Words = ""
+    content: Words | list[Part] | None = None
     is_error: bool | None = None
 
 
@@ -66,7 +66,7 @@ class Message(Struct):
 
     id: str | None = None
     model: str | None = None
-    content: str | list[Block] = field(default_factory=list)
+    content: Words | list[Block] = field(default_factory=list)
     usage: ApiUsage | None = None
 
 
@@ -90,11 +90,11 @@ class System(Line, tag="system"):
     estimated_tokens: Count | None = None
     status: str | None = None
     permission_mode: str | None = field(default=None, name="permissionMode")
-    summary: str | None = None
-    description: str | None = None
-    content: str | None = None
-    text: str | None = None
-    reason: str | None = None
+    summary: Words | None = None
+    description: Words | None = None
+    content: Words | None = None
+    text: Words | None = None
+    reason: Words | None = None
     state: str | None = None
     hook_name: str | None = None
     tool_name: str | None = None
@@ -130,12 +130,12 @@ class Result(Line, tag="result"):
     """
 
     subtype: str = ""
-    is_error: bool = False
-    result: str | None = None
-    errors: list[str] = field(default_factory=list)
+    is_error: bool | None = None
+    result: Words | None = None
+    errors: list[Words] = field(default_factory=list)
     stop_reason: str | None = None
     terminal_reason: str | None = None
-    total_cost_usd: float | None = None
+    total_cost_usd: Dollars | None = None
     usage: ApiUsage | None = None
     permission_denials: list[Denial] = field(default_factory=list)
 
@@ -177,13 +177,13 @@ class AuthStatus(Line, tag="auth_status"):
 class ToolUseSummary(Line, tag="tool_use_summary"):
     """The calls before it in one sentence."""
 
-    summary: str = ""
+    summary: Words = ""
 
 
 class PromptSuggestion(Line, tag="prompt_suggestion"):
     """What the user might say next."""
 
-    suggestion: str = ""
+    suggestion: Words = ""
 
 
 class ControlResponse(Line, tag="control_response"):
@@ -220,7 +220,7 @@ class FileResult(Struct, rename="camel"):
     type: str | None = None
     """``create`` or ``update`` (Write); absent otherwise."""
     file_path: str | None = None
-    content: str | None = None
+    content: Words | None = None
     structured_patch: list[Hunk] = field(default_factory=list)
 
 

@@ -8,6 +8,7 @@ from msgspec import Raw, Struct, field
 
 from ..model import Change, PlanItem, Step, StepKind, StepStatus
 from .claude_events import BashResult, FileResult, Hunk, TaskResult
+from .lenient import Reader
 from .lines import UNREADABLE
 
 _EDITS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
@@ -66,11 +67,12 @@ def answered(kind: StepKind, text: str, *, is_error: bool, details: Raw) -> dict
 
 
 def read(details: Raw, kind: type[_Result]) -> _Result:
-    """The ``tool_use_result`` in the shape a tool gives it; an empty one where it has another."""
+    """The ``tool_use_result`` in the shape a tool gives it; what of it has another is empty."""
     try:
         return msgspec.json.decode(details, type=kind)
     except UNREADABLE:
-        return kind()
+        reading = Reader(msgspec.json.Decoder(kind)).read(bytes(details))
+        return kind() if reading.event is None else reading.event
 
 
 class TaskList(Struct):

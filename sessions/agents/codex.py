@@ -6,6 +6,7 @@ started may never complete (protocols 2).
 
 import re
 import shlex
+import zlib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -15,14 +16,19 @@ from msgspec import Meta, structs
 
 from ..errors import UsageError
 from ..model import Change, PlanItem, Step, StepKind, StepStatus, Usage
+from ..prices import price_of
 from . import codex_events as events
-from .base import Agent, AgentSettings, Launch, LaunchRequest, ParserState, TurnParser
-from .codex_refusals import complaints, program, refused
-from .lines import UNREADABLE, joined, kind_of, text_of, value_of
+from .base import Agent, AgentSettings, Launch, LaunchRequest, TurnParser
+from .codex_refusals import complaints, culprit, refused
+from .event_parser import EventParser, EventState
+from .lenient import Reader
+from .lines import UNREADABLE, joined, text_of, value_of
+from .mending import mended
+from .metering import Measurable, Measures, Meter, When
 from .toml_values import assignments
 
 if TYPE_CHECKING:
-    from ..changes.recorded import RecordedEdit
+    from ..changes.recorded import Transcript
 
 _STATUS = {
     "in_progress": StepStatus.RUNNING,
@@ -35,6 +41,9 @@ _NOISE = ("Reading additional input from stdin", "Reading prompt from stdin", "W
 _SHELL = re.compile(r"(?:\S*/)?(?:bash|zsh|sh) -l?c (.+)", re.DOTALL)
 _SHLEX_LIMIT = 10_000
 """``shlex`` takes time in the square of the length; a longer command is shown as it came."""
+
+_MODEL_OPTIONS = frozenset({"-m", "--model", "-p", "--profile", "--oss"})
+"""Arguments of codex that name a model, or settings with one."""
 
 _OWN_SETTINGS = {"model": "model", "sandbox_mode": "sandbox", "full_danger": "full_danger"}
 """Keys of ``config`` that have a setting of their own; codex lets its option win over ``-c`` silently."""
@@ -63,27 +72,29 @@ class CodexSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fie
     ] = msgspec.field(default_factory=dict)
 
 
-class CodexState(ParserState, kw_only=True):
+class CodexState(EventState, kw_only=True):
     """What codex repeats: the last error is told again by the event that ends the turn."""
 
     error: Step | None = None
 
 
-class CodexParser(TurnParser):
+class CodexParser(EventParser):
     """Reads one turn."""
 
     state: CodexState
     state_type = CodexState
+    reader = Reader(_DECODER)
 
     def parse(self, line: bytes, at: int | None) -> list[Step]:
         """One line; the model's own words and outputs stay as they are."""
         try:
             event = _DECODER.decode(line)
         except UNREADABLE:
-            return [self._unknown(line, at, kind_of(line))]
-        return self._event(event, at)
+            return self.leniently(line, at)
+        return self.event(event, line, at)
 
-    def _event(self, event: events.Event, at: int | None) -> list[Step]:
+    def event(self, event: events.Event, line: bytes, at: int | None) -> list[Step]:  # noqa: ARG002 - a line has one
+        """The steps of one event."""
         match event:
             case events.ThreadStarted():
                 self.facts.agent_session = event.thread_id or self.facts.agent_session
@@ -93,7 +104,7 @@ class CodexParser(TurnParser):
             case events.TurnCompleted():
                 return self._completed(event, at)
             case events.TurnFailed():
-                return self._failed(event.error.message, at)
+                return self._failed(_message(event.error), at)
             case events.TopError():
                 return self._trouble(event.message, at)
             case _:
@@ -110,7 +121,7 @@ class CodexParser(TurnParser):
             reported.reasoning_output_tokens,
         )
         self.facts.thread_usage = usage
-        return [self._new(StepKind.USAGE, "tokens of the whole thread", at=at, usage=usage)]
+        return [self._new(StepKind.USAGE, "tokens of the whole thread", at=at, usage=usage, whole_thread=True)]
 
     def _failed(self, message: str, at: int | None) -> list[Step]:
         self.facts.end = "failed"
@@ -133,21 +144,33 @@ class CodexParser(TurnParser):
         if isinstance(item, events.AgentMessage):
             self.facts.last_message = item.text
         own = _describe(item)
-        earlier = self.state.open.pop(item.id, None)
-        step = structs.replace(earlier, **own) if earlier else self._new(at=at, call_id=item.id, **own)
+        key = item.id or _key(own)
+        earlier = self.state.open.pop(key, None)
+        step = structs.replace(earlier, **own) if earlier else self._new(at=at, call_id=item.id or None, **own)
         if completed:
             step = _ended(step, at if earlier else None)
             if (what := refused(step)) is not None:
                 self.facts.deny(what)
             return [step]
         step = structs.replace(step, status=StepStatus.RUNNING)
-        self._remember(item.id, step)
+        self._remember(key, step)
         return [step]
 
 
+def _message(error: events.Failure | str) -> str:
+    return error if isinstance(error, str) else error.message
+
+
+def _key(own: dict[str, Any]) -> str:
+    """The name by which the end of an item without an id finds its beginning: its kind, and its command."""
+    return f"?{own['kind']}:{zlib.crc32((own.get('command') or '').encode())}"
+
+
 def _ended(step: Step, at: int | None) -> Step:
-    """The last word on an item; older versions leave the status out."""
+    """The last word on an item; older versions leave the status out, and "completed" does not mean exit code 0."""
     status = step.status
+    if step.exit_code and status is StepStatus.OK:
+        status = StepStatus.FAILED
     if status in (None, StepStatus.RUNNING):
         status = None if step.exit_code is None else StepStatus.FAILED if step.exit_code else StepStatus.OK
     return structs.replace(step, status=status, ended_at=at)
@@ -187,7 +210,7 @@ def _mcp(item: events.McpToolCall) -> dict[str, Any]:
         "server": item.server,
         "tool": item.tool,
         "arguments": value_of(item.arguments),
-        "output": item.error.message if item.error is not None else _answer(item.result),
+        "output": _message(item.error) if item.error is not None else _answer(item.result),
         "status": StepStatus.FAILED if item.error is not None else _STATUS.get(item.status),
     }
 
@@ -263,7 +286,7 @@ def _json_or_none(raw: msgspec.Raw) -> str | None:
 def _readable(message: str) -> str:
     """The words inside what may be the raw JSON of a server."""
     try:
-        return msgspec.json.decode(message, type=_Server).error.message or message
+        return msgspec.json.decode(mended(message.encode()), type=_Server).error.message or message
     except UNREADABLE:
         return message
 
@@ -278,6 +301,29 @@ def _config(config: dict[str, Any]) -> list[str]:
         raise UsageError(f"agents.codex.config cannot be passed to codex: {error}.") from None
 
 
+def _home(env: Mapping[str, str | None]) -> Path:
+    """codex's own folder."""
+    home = env.get("CODEX_HOME")
+    return Path(home) if home else Path.home() / ".codex"
+
+
+def _priced(launch: Launch, env: Mapping[str, str]) -> Measurable:
+    """Whether the cost can be estimated; only a model that is asked for by name is known for sure before the start."""
+    model = launch.model
+    if model is not None:
+        if price_of(model, launch.prices) is not None:
+            return Measurable(When.LIVE)
+        remedy = f'set input and output in [prices."{model}"]'
+        return Measurable(When.NEVER, f"codex reports no cost, and {model} has no price; {remedy}")
+    from .codex_usage import configured_model
+
+    usual = None if _MODEL_OPTIONS & set(launch.argv) else configured_model(_home(env))
+    if usual is not None and price_of(usual, launch.prices) is not None:
+        return Measurable(When.LIVE)
+    chosen = f"codex's own settings name {usual}, which has no price" if usual else "codex chooses the model by itself"
+    return Measurable(When.LIVE, f"{chosen}; name one that has a price (-m), or set it in [prices]")
+
+
 class Codex(Agent):
     """OpenAI's codex."""
 
@@ -287,6 +333,7 @@ class Codex(Agent):
     install_hint = "Install it with `npm install -g @openai/codex`."
     settings_type = CodexSettings
     mode_key = "sandbox"
+    keeps_transcripts = True
     dangerous = frozenset({"danger-full-access"})
     env_keys = ("PATH", "CODEX_HOME", "OPENAI_BASE_URL")
 
@@ -314,18 +361,31 @@ class Codex(Agent):
         """A fresh parser for one turn."""
         return CodexParser(turn)
 
-    def recorded_edits(
-        self, agent_session: str, env: Mapping[str, str | None], at: int
-    ) -> "Iterable[RecordedEdit] | None":
-        """What the thread's transcript holds, below the ``CODEX_HOME`` with which the session was asked for."""
-        from ..changes.codex_rollout import recorded_edits  # not for the runner, which has no use for it
+    def measures(self, launch: Launch, env: Mapping[str, str]) -> Measures:
+        """Tokens are in codex's transcript; the cost is estimated from them, if the model has a price."""
+        if "--ephemeral" in launch.argv:
+            tokens = Measurable(When.END, "with --ephemeral codex reports its tokens when a turn ends")
+            why = "codex reports no cost, and with --ephemeral it writes no transcript to estimate it from"
+            return Measures(tokens=tokens, cost=Measurable(When.NEVER, why))
+        return Measures(tokens=Measurable(When.LIVE), cost=_priced(launch, env))
 
-        home = env.get("CODEX_HOME")
-        return recorded_edits(Path(home) if home else Path.home() / ".codex", agent_session, at)
+    def meter(self, launch: Launch, env: Mapping[str, str], began: int) -> Meter | None:
+        """Tokens and cost, from the thread's transcript."""
+        if launch.limits.tokens is None and launch.limits.cost_usd is None:
+            return None
+        from .codex_usage import CodexMeter
+
+        return CodexMeter(_home(env), began, launch.prices if launch.limits.cost_usd is not None else None)
+
+    def recorded_edits(self, agent_session: str, env: Mapping[str, str | None], at: int) -> "Transcript | None":
+        """The thread's transcript, below the ``CODEX_HOME`` with which the session was asked for."""
+        from ..changes.codex_rollout import open_rollout  # not for the runner, which has no use for it
+
+        return open_rollout(_home(env), agent_session, at)
 
     def refusals(self, stderr: str) -> Iterable[str]:
         """Patches and commands that codex refused without an event."""
-        return [program(unwrapped(command)) if command else "apply_patch" for command in complaints(stderr)]
+        return [culprit(unwrapped(command)) if command else "apply_patch" for command in complaints(stderr)]
 
     def stderr_reason(self, text: str) -> str | None:
         """The first line that says ``Error``, else the last that is not noise."""

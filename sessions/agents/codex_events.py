@@ -1,13 +1,13 @@
 """The events of ``codex exec --json``: one JSON object a line (codex-cli 0.169.0, protocols 2.2).
 
-Every field but ``type`` and an item's ``id`` is optional, because other versions leave some out.
+Every field but ``type`` is optional, because other versions leave some out.
 """
 
 from typing import Annotated
 
 from msgspec import Meta, Raw, Struct, field
 
-from .lines import NULL, Count, Part
+from .lines import NULL, Count, Part, Words
 
 
 class Usage(Struct):
@@ -22,7 +22,7 @@ class Usage(Struct):
 class Failure(Struct):
     """What went wrong; often the raw text of the server."""
 
-    message: str = ""
+    message: Words = ""
 
 
 class FileChange(Struct):
@@ -35,7 +35,7 @@ class FileChange(Struct):
 class TodoItem(Struct):
     """One line of the todo list; "in progress" is flattened to not completed."""
 
-    text: str = ""
+    text: Words = ""
     completed: bool = False
 
 
@@ -49,26 +49,26 @@ class ToolAnswer(Struct):
 class Item(Struct, tag_field="type", kw_only=True):
     """One thing the agent does; ``item.started``, ``.updated`` and ``.completed`` share its id."""
 
-    id: str
+    id: Words = ""
 
 
 class AgentMessage(Item, tag="agent_message"):
     """Text for the user; only ever completed."""
 
-    text: str = ""
+    text: Words = ""
 
 
 class Reasoning(Item, tag="reasoning"):
     """A summary of the model's reasoning; only ever completed."""
 
-    text: str = ""
+    text: Words = ""
 
 
 class CommandExecution(Item, tag="command_execution"):
     """A shell command; its output comes whole, with the completed event, and is cut to 1 MiB."""
 
-    command: str = ""
-    aggregated_output: str = ""
+    command: Words = ""
+    aggregated_output: Words = ""
     exit_code: Annotated[int, Meta(ge=-(2**31), le=2**32)] | None = None
     status: str = ""
 
@@ -87,7 +87,7 @@ class McpToolCall(Item, tag="mcp_tool_call"):
     tool: str | None = None
     arguments: Raw = NULL
     result: ToolAnswer | None = None
-    error: Failure | None = None
+    error: Failure | Words | None = None
     status: str = ""
 
 
@@ -96,7 +96,7 @@ class CollabToolCall(Item, tag="collab_tool_call"):
 
     tool: str | None = None
     receiver_thread_ids: list[str] = field(default_factory=list)
-    prompt: str | None = None
+    prompt: Words | None = None
     agents_states: Raw = NULL
     status: str = ""
 
@@ -104,7 +104,7 @@ class CollabToolCall(Item, tag="collab_tool_call"):
 class WebSearch(Item, tag="web_search"):
     """A search of the web."""
 
-    query: str = ""
+    query: Words = ""
     action: Raw = NULL
 
 
@@ -117,7 +117,7 @@ class TodoList(Item, tag="todo_list"):
 class Warned(Item, tag="error"):
     """A warning that ends nothing."""
 
-    message: str = ""
+    message: Words = ""
 
 
 AnyItem = (
@@ -152,13 +152,13 @@ class TurnCompleted(Struct, tag_field="type", tag="turn.completed"):
 class TurnFailed(Struct, tag_field="type", tag="turn.failed"):
     """The proper end of a failed turn; it has no usage."""
 
-    error: Failure = field(default_factory=Failure)
+    error: Failure | Words = field(default_factory=Failure)
 
 
 class TopError(Struct, tag_field="type", tag="error"):
     """A trouble; ``Reconnecting... 1/2`` too, so it never ends a turn by itself."""
 
-    message: str = ""
+    message: Words = ""
 
 
 class ItemStarted(Struct, tag_field="type", tag="item.started"):

@@ -5,7 +5,7 @@ It shows what agentdash does without an account, and gives the tests an agent wh
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 import msgspec
@@ -16,7 +16,10 @@ from ..model import Change, PlanItem, Step, StepKind, StepStatus, Usage
 from . import demo_events as events
 from .base import Agent, AgentSettings, Launch, LaunchRequest, TurnParser
 from .demo_script import SCRIPTS
+from .event_parser import EventParser
+from .lenient import Reader
 from .lines import UNREADABLE
+from .metering import Measurable, Measures, When
 
 _DECODER = msgspec.json.Decoder(events.AnyEvent)
 _MARKER = re.compile(r"\[\[demo:([a-z0-9_-]+)\]\]")
@@ -36,15 +39,21 @@ class DemoSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fiel
     speed: Annotated[float, Meta(gt=0, le=1000, description="How fast it plays: 2 is twice as fast.")] = 1.0
 
 
-class DemoParser(TurnParser):
+class DemoParser(EventParser):
     """Reads one turn."""
+
+    reader = Reader(_DECODER)
 
     def parse(self, line: bytes, at: int | None) -> list[Step]:
         """One line."""
         try:
             event = _DECODER.decode(line)
         except UNREADABLE:
-            return [self._unknown(line, at, "not a demo event")]
+            return self.leniently(line, at)
+        return self.event(event, line, at)
+
+    def event(self, event: events.AnyEvent, line: bytes, at: int | None) -> list[Step]:
+        """The steps of one event."""
         if not isinstance(event, events.Retry):
             self.facts.notice = None
         match event:
@@ -151,6 +160,11 @@ class Demo(Agent):
         argv += ["--script", script, "--speed", f"{settings.speed:g}"]
         argv += ["--resume" if request.agent_session else "--conversation", request.agent_session or request.session_id]
         return Launch(argv=(*argv, *settings.args), stdin=request.prompt, model="demo-1")
+
+    def measures(self, launch: Launch, env: Mapping[str, str]) -> Measures:  # noqa: ARG002
+        """Both are in its last line."""
+        at_the_end = Measurable(When.END, "the demo agent reports it when a turn ends")
+        return Measures(tokens=at_the_end, cost=at_the_end)
 
     def parser(self, turn: int = 1) -> TurnParser:
         """A fresh parser for one turn."""

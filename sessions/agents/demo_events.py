@@ -98,11 +98,12 @@ class Retry(Event, tag="retry"):
 class Ended(Event, tag="ended"):
     """The proper end of a turn."""
 
-    ok: bool
-    input_tokens: Count
-    cached_input_tokens: Count
-    output_tokens: Count
-    reasoning_output_tokens: Count
+    ok: bool = False
+    """Only true is a good end."""
+    input_tokens: Count | None = None
+    cached_input_tokens: Count | None = None
+    output_tokens: Count | None = None
+    reasoning_output_tokens: Count | None = None
     cost_usd: float | None = None
     error: str | None = None
 

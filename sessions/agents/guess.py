@@ -1,11 +1,8 @@
 """The format of a file, concluded from its first lines: who wrote it, and whether for a reader or for itself."""
 
 from collections.abc import Iterable
-from typing import Any
 
-import msgspec
-
-from .lines import UNREADABLE
+from .mending import parsed
 
 LOOKED_AT = 50
 """Lines; a warning may stand before the first event."""
@@ -29,8 +26,8 @@ def guess_format(lines: Iterable[bytes]) -> str | None:
 
 def _by_event(line: bytes) -> str | None:
     try:
-        event: Any = msgspec.json.decode(line)
-    except UNREADABLE:
+        event = parsed(line)
+    except (ValueError, RecursionError):
         return None
     if not isinstance(event, dict):
         return None

@@ -9,15 +9,25 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Raw, Struct
 
+from .mending import DEEPEST, mended, parsed
+
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 """What decoding a line can raise."""
 
 Count = Annotated[int, Meta(ge=0, le=2**40)]
 """A number of tokens or tries; bounded, so that sums of them fit into the store."""
 
+Dollars = Annotated[float, Meta(ge=0, le=1e9)]
+"""What something cost; bounded for the same reason."""
+
 NULL = Raw(b"null")
 
-_DEEPEST = 64
+Words = Annotated[str, Meta(extra={"words": True})]
+"""Text for people: a lenient reader takes the JSON text of a value of another type (:mod:`.lenient`)."""
+
+NOT_JSON = "not JSON"
+"""The kind of a line that is no JSON at all."""
+
 KIND_LENGTH = 80
 """Characters of the name that an unknown event gives itself."""
 
@@ -26,7 +36,7 @@ class Part(Struct):
     """One piece of what a tool answered; what is not text is only named."""
 
     type: str = ""
-    text: str | None = None
+    text: Words | None = None
 
 
 def joined(parts: list[Part]) -> str:
@@ -35,12 +45,30 @@ def joined(parts: list[Part]) -> str:
 
 
 def value_of(raw: Raw) -> Any:
-    """A free-form value; its JSON text where it cannot be passed on as it is."""
+    """A free-form value; its JSON text, or that of a member, where it cannot be passed on as it is."""
+    found, value = _plain(bytes(raw))
+    if found:
+        return value
+    data = mended(bytes(raw))
     try:
-        value = msgspec.json.decode(raw)
+        members = msgspec.json.decode(data, type=dict[str, Raw])
     except UNREADABLE:
-        return text_of(raw)
-    return value if _is_plain(value) else text_of(raw)
+        return _value_or_text(data)
+    return {name: _value_or_text(bytes(member)) for name, member in members.items()}
+
+
+def _value_or_text(data: bytes) -> Any:
+    found, value = _plain(data)
+    return value if found else data.decode()
+
+
+def _plain(data: bytes) -> tuple[bool, Any]:
+    """Whether a value can be read and passed on, and the value."""
+    try:
+        value = msgspec.json.decode(data)
+    except UNREADABLE:
+        return False, None
+    return _is_plain(value), value
 
 
 def text_of(raw: Raw) -> str:
@@ -49,13 +77,17 @@ def text_of(raw: Raw) -> str:
 
 
 def kind_of(line: bytes) -> str:
-    """What a line that no rule knows says it is: its types, outermost first."""
+    """The types that a line which no rule knows names itself, outermost first."""
     try:
-        data: Any = msgspec.json.decode(line)
+        return kind_of_value(parsed(line))
     except RecursionError:
         return "nested too deeply"
-    except UNREADABLE:
-        return "not JSON"
+    except ValueError:
+        return NOT_JSON
+
+
+def kind_of_value(data: Any) -> str:
+    """The types that a value names itself, outermost first."""
     if not isinstance(data, dict):
         return f"JSON {type(data).__name__}"
     item = data.get("item")
@@ -66,7 +98,7 @@ def kind_of(line: bytes) -> str:
 def _is_plain(value: Any) -> bool:
     """Level by level, because a walk that calls itself is what the depth limit is there to prevent."""
     level = [value]
-    for _ in range(_DEEPEST):
+    for _ in range(DEEPEST):
         if any(isinstance(found, int) and not -(2**63) <= found < 2**63 for found in level):
             return False
         below = [

@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from ..agents.lenient import Reader
 from ..agents.lines import UNREADABLE
 from ..journal import LineReader
 from .diffs import Diff, created, deleted, diff_of
@@ -55,10 +56,11 @@ class _Line(Struct, tag_field="type", tag="event_msg"):
 
 
 _DECODER = msgspec.json.Decoder(_Line)
+_READER = Reader(_DECODER)
 
 
-def recorded_edits(home: Path, thread: str, at: int) -> Iterator[RecordedEdit] | None:
-    """The edits of a thread in their order; None where no transcript of it can be found.
+def open_rollout(home: Path, thread: str, at: int) -> "Rollout | None":
+    """The transcript of a thread; None if it cannot be found.
 
     Args:
         home: codex's own folder.
@@ -66,7 +68,7 @@ def recorded_edits(home: Path, thread: str, at: int) -> Iterator[RecordedEdit] |
         at: about when it was begun, UTC ms.
     """
     path = find_rollout(home, thread, at)
-    return None if path is None else read_edits(path)
+    return None if path is None else Rollout(path)
 
 
 def find_rollout(home: Path, thread: str, at: int) -> Path | None:
@@ -79,23 +81,35 @@ def find_rollout(home: Path, thread: str, at: int) -> Path | None:
     return next(filter(None, (_in_folder(folder, thread) for folder in folders)), None)
 
 
-def read_edits(path: Path) -> Iterator[RecordedEdit]:
-    """The edits of a transcript; an unfinished last line is not read, nor what cannot be understood."""
-    try:
-        with LineReader(path, cap=LINE_CAP) as reader:
-            for _, line in reader.lines():
-                # Nearly every line is about something else, and may be huge: it is not decoded to find that out.
-                if b'"FileChange"' in line and (edit := _edit(line)) is not None:
-                    yield edit
-    except OSError:
-        return
+class Rollout:
+    """The edits of a transcript, read on as it grows; no file is held open between two looks."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._offset = 0
+
+    def read_on(self) -> Iterator[RecordedEdit]:
+        """The edits since the last call; without an unfinished last line, and what cannot be understood."""
+        try:
+            with LineReader(self._path, self._offset, cap=LINE_CAP) as reader:
+                for end, line in reader.lines():
+                    self._offset = end
+                    # Nearly every line is about something else, and may be huge: it is not decoded to find that out.
+                    if b'"FileChange"' in line and (edit := _edit(line)) is not None:
+                        yield edit
+        except OSError:
+            return
 
 
 def _edit(line: bytes) -> RecordedEdit | None:
     try:
-        done = _DECODER.decode(line).payload
+        read: _Line | None = _DECODER.decode(line)
     except UNREADABLE:
+        reading = _READER.read(line)
+        read = None if reading.unread else reading.event  # half of a diff is none
+    if read is None:
         return None
+    done = read.payload
     changes = (_recorded(path, change) for path, change in done.item.changes.items())
     return RecordedEdit(at=done.completed_at_ms, changes=tuple(changes))
 

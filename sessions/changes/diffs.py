@@ -2,6 +2,9 @@
 
 from msgspec import Struct
 
+from ..model import Change
+from ..unified_diff import counts
+
 DIFF_CHARACTERS = 65_536
 """What is kept of one edit's diff."""
 
@@ -19,8 +22,16 @@ def diff_of(text: str | None) -> Diff | None:
     """A unified diff of one file as an agent gives it; None where it gives none."""
     if not text:
         return None
-    added, removed = _counted(text)
+    added, removed = counts(text)
     return Diff(_kept(text), added, removed, len(text) > DIFF_CHARACTERS)
+
+
+def diff_of_change(change: Change) -> Diff | None:
+    """The diff of a change, with the counts of the whole where only a part is there; None if it is not known."""
+    if change.lines is None:
+        return None
+    text = change.diff or ""
+    return Diff(_kept(text), *change.lines, change.cut or len(text) > DIFF_CHARACTERS)
 
 
 def created(content: str) -> Diff:
@@ -33,17 +44,6 @@ def deleted(content: str) -> Diff:
     """The diff of a file with this content that went away."""
     lines = _line_count(content)
     return Diff(_whole(content, "-", f"@@ -1,{lines} +0,0 @@"), 0, lines, len(content) > DIFF_CHARACTERS)
-
-
-def _counted(text: str) -> tuple[int, int]:
-    """Lines that came and went.  Above the first hunk ``+++`` and ``---`` name files; below it they are lines."""
-    headless = text.startswith("@@")
-    hunk = 0 if headless else text.find("\n@@") + 1
-    body = "\n" + text[hunk:]
-    added, removed = body.count("\n+"), body.count("\n-")
-    if headless or hunk:
-        return added, removed
-    return added - body.count("\n+++ "), removed - body.count("\n--- ")
 
 
 def _line_count(content: str) -> int:

@@ -3,15 +3,14 @@
 A fold over any number of steps.  Its memory is bounded by the limits below: what goes beyond them is counted.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
 from ..model import Change, Step, StepKind
-from .diffs import Diff, diff_of
+from .diffs import Diff, diff_of_change
 from .model import Edit, FileChanges
 from .places import Place, place_of
-from .recorded import RecordedChange
 
 MOST_FILES = 10_000
 MOST_EDITS = 1_000
@@ -19,9 +18,6 @@ MOST_EDITS = 1_000
 
 TEXT_CHARACTERS = 32 << 20
 """Diff text of all edits together."""
-
-FindRecorded = Callable[[Step], Mapping[str, RecordedChange]]
-"""What the agent's own transcript holds about a step, by path."""
 
 
 class Collected(Struct, frozen=True, kw_only=True):
@@ -32,29 +28,23 @@ class Collected(Struct, frozen=True, kw_only=True):
     """Edits of further files."""
 
 
-def collect(steps: Iterable[Step], cwd: str, recorded: FindRecorded | None = None) -> Collected:
+def collect(steps: Iterable[Step], cwd: str) -> Collected:
     """Fold the file changes of steps into files.
 
     Args:
         steps: each in its last form, in the order of turn and index.
         cwd: the folder to which relative paths are relative.
-        recorded: where the diffs are that the steps lack.
     """
-    collector = _Collector(cwd, recorded or _nothing)
+    collector = _Collector(cwd)
     for step in steps:
         if step.kind is StepKind.FILE_CHANGE:
             collector.add(step)
     return collector.collected()
 
 
-def _nothing(_: Step) -> Mapping[str, RecordedChange]:
-    return {}
-
-
 class _Collector:
-    def __init__(self, cwd: str, recorded: FindRecorded) -> None:
+    def __init__(self, cwd: str) -> None:
         self._cwd = cwd
-        self._recorded = recorded
         self._files: dict[str, _File] = {}
         self._room = TEXT_CHARACTERS
         self._more = 0
@@ -78,18 +68,16 @@ class _Collector:
         return file
 
     def _edits(self, step: Step) -> Iterator[tuple[Place, Edit]]:
-        found = self._recorded(step)
         for change in step.changes:
             if change.path:
-                yield from self._edits_of(step, change, found.get(change.path))
+                yield from self._edits_of(step, change)
 
-    def _edits_of(self, step: Step, change: Change, found: RecordedChange | None) -> Iterator[tuple[Place, Edit]]:
-        place = place_of(change.path, self._cwd)
-        diff = diff_of(change.diff) or (found.diff if found else None)
-        if found is None or found.moved_to is None:
+    def _edits_of(self, step: Step, change: Change) -> Iterator[tuple[Place, Edit]]:
+        place, diff = place_of(change.path, self._cwd), diff_of_change(change)
+        if change.moved_to is None:
             yield place, self._edit(step, change.kind, diff)
             return
-        target = place_of(found.moved_to, self._cwd)
+        target = place_of(change.moved_to, self._cwd)
         yield place, self._edit(step, "delete", _UNCHANGED, moved_to=target.shown)
         yield target, self._edit(step, "add", diff, moved_from=place.shown)
 

@@ -1,18 +1,23 @@
 """The diffs of an agent's own transcripts, dealt out to the steps of its stream.
 
-A stream without diffs (codex) names for each step the files and what was done to them; the transcript names the same,
-with diffs.  They are matched by turn, by files and kinds, and by order.  The turn of a recorded edit follows from its
-time, so that what somebody did in the same conversation between two turns comes after all that the first one did.
+A stream without diffs (codex) names for each step the files and their kinds of change; the transcript names the same,
+with diffs.  They are matched by turn, by files and kinds, and by order: the second step of a turn that updates ``/x``
+gets the second such edit of that turn.  The turn of a recorded edit follows from its time, so that what a person did in
+the same conversation between two turns comes after all edits of the first one.
+
+Nothing is read before a step needs it.  A transcript that grows is read on from where the last look ended.
 """
 
 from bisect import bisect_right
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from threading import Lock
+from typing import Protocol
 
 from msgspec import Struct, structs
 
-from ..model import Change, Step, StepStatus, Turn
+from ..clock import monotonic
+from ..model import Change, Step, Turn
+from ..steps.additions import files_key
 from .diffs import Diff
 
 MOST_EDITS = 100_000
@@ -20,6 +25,12 @@ MOST_EDITS = 100_000
 
 TEXT_CHARACTERS = 32 << 20
 """Diff text that is kept of one transcript; of later edits only the counts are."""
+
+SOUGHT_AGAIN_SECONDS = 2.0
+"""A transcript that is not there can come late; looking for it walks through folders."""
+
+NO_TRANSCRIPT = "its own transcript was not found"
+NOT_RECORDED = "its own transcript has none"
 
 
 class RecordedChange(Struct, frozen=True, kw_only=True):
@@ -39,78 +50,157 @@ class RecordedEdit(Struct, frozen=True, kw_only=True):
     changes: tuple[RecordedChange, ...]
 
 
-Open = Callable[[str, int], Iterable[RecordedEdit] | None]
-"""The recorded edits of the conversation with this id, begun about then (UTC ms); None where there is no transcript."""
+class Transcript(Protocol):
+    """The edits that an agent's own transcript of one conversation holds."""
 
-_Key = tuple[int, frozenset[tuple[str, str]]]
-_Queues = dict[_Key, deque[RecordedEdit]]
+    def read_on(self) -> Iterator[RecordedEdit]:
+        """The edits, in their order, that came since the last call."""
+
+
+Open = Callable[[str, int], Transcript | None]
+"""The transcript of the conversation with this id, begun about then (UTC ms); None if there is none."""
 
 
 class Recorded:
-    """Reads a transcript when the first step needs it, and gives each recorded edit to one step.
+    """The transcripts of a session; several threads can ask.
 
     Args:
-        open_transcript: asks the agent's adapter.
-        turns: all turns of the session, for their times and conversations.
+        open_transcript: asks the agent's adapter; None for an agent that keeps no transcripts.
+        turns: all turns of the session, for their times; see :meth:`know`.
         conversation: the agent's id of it, for turns in whose steps it is not named.
     """
 
-    def __init__(self, open_transcript: Open, turns: Iterable[Turn], conversation: str | None) -> None:
+    def __init__(
+        self, open_transcript: Open | None, turns: Sequence[Turn] = (), conversation: str | None = None
+    ) -> None:
         self._open = open_transcript
-        self._begun = [(turn.started_at or turn.created_at, turn.n) for turn in turns]
         self._conversation = conversation
-        self._named: dict[int, str] = {}
-        self._queues: dict[str, _Queues] = {}
+        self._begun: list[tuple[int, int]] = []
+        self._read: dict[str, _Read] = {}
+        self._lock = Lock()
         self.sought_in_vain = False
         """A step needed a transcript and there was none."""
+        self.know(turns)
 
-    def noting(self, steps: Iterable[Step]) -> Iterator[Step]:
-        """The steps as they come; what they say about the conversation is remembered."""
-        for step in steps:
-            if step.agent_session:
-                self._named[step.turn] = step.agent_session
-            yield step
+    def know(self, turns: Iterable[Turn]) -> None:
+        """Take over when each turn began; to be called when there are new ones."""
+        self._begun = [(turn.started_at or turn.created_at, turn.n) for turn in turns]
 
-    def of(self, step: Step) -> Mapping[str, RecordedChange]:
-        """What was recorded of this step, by path; empty where its own diffs are there, or nothing was recorded.
+    def fill(self, step: Step, conversation: str | None, key: int, number: int) -> Step:
+        """The step with the diffs of its recorded edit, or with the reason for which it has none.
 
-        A step is to be asked for once, when it has ended.
+        Args:
+            step: one that lacks its diffs.
+            conversation: the agent's id of it, as the steps of the turn name it.
+            key: its files, see :func:`files_key`.
+            number: how many steps of the turn before it have the same key and lack their diffs.
         """
-        lacking = step.changes and not any(change.diff for change in step.changes)
-        conversation = self._named.get(step.turn, self._conversation)
-        if not lacking or conversation is None or step.status is StepStatus.RUNNING:
-            return {}
-        found = self._read(conversation, step.turn).get((step.turn, _files(step.changes)))
-        return {change.path: change for change in found.popleft().changes} if found else {}
+        if self._open is None:
+            return step
+        name = conversation or self._conversation
+        found = NO_TRANSCRIPT if name is None else self._find(self._open, step.turn, name, key, number)
+        if isinstance(found, str):
+            return structs.replace(step, changes=tuple(structs.replace(c, no_diff=found) for c in step.changes))
+        by_path = {change.path: change for change in found.changes}
+        filled = (_filled(change, by_path.get(change.path)) for change in step.changes)
+        return structs.replace(step, changes=tuple(filled))
 
-    def _read(self, conversation: str, turn: int) -> _Queues:
-        if conversation not in self._queues:
-            first = next((at for at, n in self._begun if n == turn), 0)
-            edits = self._open(conversation, first)
-            self.sought_in_vain = self.sought_in_vain or edits is None
-            self._queues[conversation] = self._queued(edits or ())
-        return self._queues[conversation]
-
-    def _queued(self, edits: Iterable[RecordedEdit]) -> _Queues:
-        queues: _Queues = {}
-        room = TEXT_CHARACTERS
-        for edit in islice(edits, MOST_EDITS):
-            turn = self._turn_at(edit.at)
-            if turn is None:
-                continue
-            fitting = edit if room > 0 else _without_text(edit)
-            room -= sum(len(change.diff.text) for change in fitting.changes if change.diff)
-            queues.setdefault((turn, _files(edit.changes)), deque()).append(fitting)
-        return queues
-
-    def _turn_at(self, at: int) -> int | None:
-        """The turn that began last before this time; None before the first one."""
-        place = bisect_right(self._begun, at, key=lambda begun: begun[0])
-        return self._begun[place - 1][1] if place else None
+    def _find(self, open_transcript: Open, turn: int, name: str, key: int, number: int) -> RecordedEdit | str:
+        with self._lock:
+            begun = self._begun
+            read = self._read.setdefault(name, _Read())
+            found = read.dealt(begun).get((turn, key), ())
+            if number >= len(found):
+                first = next((at for at, n in begun if n == turn), 0)
+                read.go_on(lambda: open_transcript(name, first))
+                found = read.dealt(begun).get((turn, key), ())
+            self.sought_in_vain = self.sought_in_vain or not read.there
+            if number < len(found):
+                return found[number]
+            return NOT_RECORDED if read.there else NO_TRANSCRIPT
 
 
-def _files(changes: Iterable[RecordedChange | Change]) -> frozenset[tuple[str, str]]:
-    return frozenset((change.path, change.kind) for change in changes)
+class _Read:
+    """What was read of one transcript."""
+
+    def __init__(self) -> None:
+        self._transcript: Transcript | None = None
+        self._sought_at: float | None = None
+        self._edits: list[RecordedEdit] = []
+        self._room = TEXT_CHARACTERS
+        self._begun: list[tuple[int, int]] = []
+        self._dealt: dict[tuple[int, int], list[RecordedEdit]] = {}
+        self._done = 0
+        """Edits that were dealt."""
+
+    @property
+    def there(self) -> bool:
+        return self._transcript is not None
+
+    def go_on(self, open_transcript: Callable[[], Transcript | None]) -> None:
+        """Read what is new; look for the transcript, if it was not there."""
+        if self._transcript is None:
+            now = monotonic()
+            if self._sought_at is not None and now < self._sought_at + SOUGHT_AGAIN_SECONDS:
+                return
+            self._sought_at = now
+            self._transcript = open_transcript()
+        if self._transcript is None or len(self._edits) >= MOST_EDITS:
+            return
+        for edit in self._transcript.read_on():
+            kept = edit if self._room > 0 else _without_text(edit)
+            self._room -= sum(len(change.diff.text) for change in kept.changes if change.diff)
+            self._edits.append(kept)
+            if len(self._edits) >= MOST_EDITS:
+                break
+
+    def dealt(self, begun: list[tuple[int, int]]) -> dict[tuple[int, int], list[RecordedEdit]]:
+        """The edits by turn and files; a turn that began since can make an edit its own."""
+        if begun != self._begun:
+            self._begun, self._done, self._dealt = begun, 0, {}
+        for edit in self._edits[self._done :]:
+            place = bisect_right(begun, edit.at, key=lambda turn: turn[0])
+            if place:  # before the first turn it was not ours
+                self._dealt.setdefault((begun[place - 1][1], files_key(edit.changes)), []).append(edit)
+        self._done = len(self._edits)
+        return self._dealt
+
+
+class Dealer:
+    """Gives diffs to the steps of a session as they come, each step once, in the order of turn and index."""
+
+    def __init__(self, recorded: Recorded) -> None:
+        self._recorded = recorded
+        self._turn = 0
+        self._conversation: str | None = None
+        self._numbers: dict[int, int] = {}
+
+    def deal(self, steps: Iterable[Step]) -> Iterator[Step]:
+        """The steps, with diffs if their stream has none and the transcript has some."""
+        for step in steps:
+            if step.turn != self._turn:
+                self._turn, self._conversation, self._numbers = step.turn, None, {}
+            self._conversation = step.agent_session or self._conversation
+            yield self._with_diffs(step) if step.lacks_diffs else step
+
+    def _with_diffs(self, step: Step) -> Step:
+        key = files_key(step.changes)
+        number = self._numbers.get(key, 0)
+        self._numbers[key] = number + 1
+        return self._recorded.fill(step, self._conversation, key, number)
+
+
+def _filled(change: Change, recorded: RecordedChange | None) -> Change:
+    if recorded is None:
+        return structs.replace(change, no_diff=NOT_RECORDED)
+    diff = recorded.diff
+    if diff is None and recorded.moved_to:
+        diff = Diff("", 0, 0)  # codex-cli 0.169.0: a file that was only moved has an empty diff
+    if diff is None:
+        return structs.replace(change, no_diff=NOT_RECORDED)
+    return structs.replace(
+        change, diff=diff.text, added=diff.added, removed=diff.removed, cut=diff.cut, moved_to=recorded.moved_to
+    )
 
 
 def _without_text(edit: RecordedEdit) -> RecordedEdit:

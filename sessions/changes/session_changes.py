@@ -7,10 +7,11 @@ from msgspec import structs
 from ..agents.base import Agent
 from ..agents.table import agent_named
 from ..model import Session, Step, Turn
+from ..units import count
 from .from_steps import Collected, collect
 from .git import ask_git
 from .model import SessionChanges
-from .recorded import Recorded
+from .recorded import Dealer, Recorded
 
 
 def session_changes(
@@ -33,8 +34,8 @@ def session_changes(
         git: whether git is asked.
     """
     agent = agent_named(session.agent)
-    recorded = Recorded(lambda thread, at: agent.recorded_edits(thread, env, at), turns, session.agent_session)
-    collected = collect(recorded.noting(steps), session.cwd, recorded.of)
+    recorded = recorded_of(session, turns, env)
+    collected = collect(Dealer(recorded).deal(steps), session.cwd)
     found = SessionChanges(
         session=session.id,
         cwd=session.cwd,
@@ -44,6 +45,14 @@ def session_changes(
         notes=tuple(_notes(agent, collected, recorded)),
     )
     return _with_git(found) if git else found
+
+
+def recorded_of(session: Session, turns: Sequence[Turn], env: Mapping[str, str | None]) -> Recorded:
+    """What the transcripts of a session's agent hold; none is opened before a step needs one."""
+    agent = agent_named(session.agent)
+    if not agent.keeps_transcripts:
+        return Recorded(None)
+    return Recorded(lambda thread, at: agent.recorded_edits(thread, env, at), turns, session.agent_session)
 
 
 def _with_git(found: SessionChanges) -> SessionChanges:
@@ -57,4 +66,5 @@ def _notes(agent: Agent, collected: Collected, recorded: Recorded) -> Iterator[s
         vainly = ", and no transcript of its own was found" if recorded.sought_in_vain else ""
         yield f"{agent.title} gave no diff for some edits{vainly}: their lines are not counted."
     if collected.more:
-        yield f"Only the first {len(collected.files):,} files are listed; {collected.more:,} edits were of others."
+        listed, others = count(len(collected.files), "file"), count(collected.more, "edit")
+        yield f"Only the first {listed} can be listed: {others} of other files left out."

@@ -5,10 +5,13 @@ It is opened read-only and never made; whoever needs the rows gets None where it
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import contextmanager
 from pathlib import Path
 
+from ..errors import AgentdashError, NewerStoreError
+from ..layout import is_read_only
 from ..store.migrations import VERSION
+from ..store.read_only import open_read_only
 from .model import Finding, Subject, fail, ok, warn
 
 REBUILD = "agentdash doctor --rebuild"
@@ -23,13 +26,17 @@ def database(subject: Subject) -> Iterator[Finding]:
         yield ok("database", "none yet")
         return
     try:
-        with closing(open_read_only(path)) as connection:
+        with opened(path) as connection:
             problem = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
             version = connection.execute("PRAGMA user_version").fetchone()[0]
     except sqlite3.OperationalError as error:
         yield fail("database", f"{path} cannot be read: {error}", "see whether the file and its folder are yours")
     except sqlite3.DatabaseError as error:
         yield fail("database", f"{path} is damaged: {error}", REBUILD)
+    except NewerStoreError as error:
+        yield fail("database", str(error), "upgrade agentdash")
+    except AgentdashError as error:
+        yield fail("database", str(error), "check that the file and its folder are yours")
     else:
         yield judge(problem, version)
 
@@ -47,17 +54,27 @@ def judge(problem: str, version: int) -> Finding:
     return ok("database", f"whole, schema {version}")
 
 
-def open_read_only(path: Path) -> sqlite3.Connection:
-    """A connection that writes no page; to be closed by the caller.
+@contextmanager
+def opened(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that writes no page.
 
     Raises:
         sqlite3.OperationalError: there is no such file, or it may not be read.
     """
-    connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_PATIENCE_SECONDS, isolation_level=None
-    )
+    copy = None
+    if is_read_only(path.parent):
+        found = open_read_only(path, _PATIENCE_SECONDS)
+        connection, copy = found.connection, found.copy
+    else:
+        uri = f"{path.absolute().as_uri()}?mode=ro"
+        connection = sqlite3.connect(uri, uri=True, timeout=_PATIENCE_SECONDS, isolation_level=None)
     connection.row_factory = sqlite3.Row
-    return connection
+    try:
+        yield connection
+    finally:
+        connection.close()
+        if copy is not None:
+            copy.cleanup()
 
 
 def rows(path: Path, sql: str, parameters: tuple[object, ...] = ()) -> list[sqlite3.Row] | None:
@@ -65,7 +82,7 @@ def rows(path: Path, sql: str, parameters: tuple[object, ...] = ()) -> list[sqli
     if not path.exists():
         return []
     try:
-        with closing(open_read_only(path)) as connection:
+        with opened(path) as connection:
             return connection.execute(sql, parameters).fetchall()
-    except sqlite3.Error:
+    except (sqlite3.Error, AgentdashError):
         return None

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from ..layout import is_read_only
 from ..supervision.notify import watch_growth
 from .model import Finding, Subject, ok, warn
 
@@ -38,7 +39,7 @@ def instances_and_watches(subject: Subject) -> Iterator[Finding]:
 def file_events(subject: Subject) -> Iterator[Finding]:
     """A real try in the state folder; nothing where there is none to try it in."""
     home = subject.layout.home
-    if not home.is_dir():
+    if not home.is_dir() or is_read_only(home):
         return
     with tempfile.TemporaryDirectory(prefix=".doctor-", dir=home) as scratch:
         reported = growth_is_reported(Path(scratch) / "file")

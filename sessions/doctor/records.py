@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from ..ghosts import Ghost, kind_of
 from ..layout import SESSION_ID, Layout
 from ..model import LIVE
 from ..supervision import locks, procs
@@ -16,23 +17,50 @@ _TURNS_OF_HOST = (
 _SHOWN = 3
 """Sessions that are named; of more there is the number."""
 
+_REMOVED = 12
+"""Sessions that one remedy removes; a longer command does not fit on a line."""
+
 
 def folders_and_rows(subject: Subject) -> Iterator[Finding]:
-    """Folders that no row knows, and rows whose folder is gone; nothing where the rows cannot be read."""
+    """Folders without rows, and rows without a folder, each with what mends it; nothing if the rows cannot be read."""
     layout = subject.layout
     # Folders first, and what differs again: others go on making and deleting sessions meanwhile.
     folders = session_folders(layout)
     known = session_rows(layout)
     if known is None:
         return
-    unknown = {session for session in folders - known if layout.session(session).path.is_dir()}
-    gone = {session for session in known - folders if not layout.session(session).path.is_dir()}
-    if unknown:
-        yield warn("session folders", f"{named(unknown)} in sessions/ but not in the database", REBUILD)
+    found: dict[Ghost, list[str]] = {}
+    for session in sorted(folders - known):
+        folder = layout.session(session)
+        if folder.path.is_dir():
+            found.setdefault(kind_of(folder), []).append(session)
+    found.pop(Ghost.NEW, None)  # a start that is under way
+    gone = sorted(session for session in known - folders if not layout.session(session).path.is_dir())
+    for kind, sessions in found.items():
+        what, remedy = _GHOSTS[kind]
+        yield warn("session folders", f"{named(sessions)} {what}", remedy)
     if gone:
-        yield warn("session folders", f"{named(gone)} in the database but without a folder", REBUILD)
-    if not unknown and not gone:
+        yield warn("session folders", f"{named(gone)} in the database but without a folder", _remove(gone))
+    if not found and not gone:
         yield ok("session folders", f"{len(known)}, each with its row" if known else "none yet")
+
+
+_GHOSTS = {
+    Ghost.RECORDED: ("in sessions/ but not in the database", f"{REBUILD} gives them their rows again"),
+    Ghost.UNRECORDED: (
+        "in sessions/ without rows and without a readable session.json",
+        f"{REBUILD} makes a record from their turn files",
+    ),
+    Ghost.EMPTY: ("empty in sessions/: their start was cut off", f"{REBUILD} removes them"),
+    Ghost.OTHER: ("in sessions/ that agentdash did not make", "move them elsewhere"),
+    Ghost.FOREIGN: ("in sessions/, written by a newer agentdash", "upgrade agentdash"),
+}
+
+
+def _remove(sessions: list[str]) -> str:
+    """The command that removes rows whose folder is gone; a restore brings back what the rows hold."""
+    more = f" (and then the other {len(sessions) - _REMOVED})" if len(sessions) > _REMOVED else ""
+    return f"agentdash rm {' '.join(session[:8] for session in sessions[:_REMOVED])}{more}"
 
 
 def live_turns(subject: Subject) -> Iterator[Finding]:

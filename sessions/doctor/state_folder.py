@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..layout import Layout
+from ..layout import Layout, is_read_only
 from .model import Finding, Subject, fail, ok, warn
 from .mounts import MOUNTS, REMOTE, mount_of, parse
 
@@ -22,12 +22,22 @@ def folder(subject: Subject) -> Iterator[Finding]:
     there = nearest(home)
     if not there.is_dir():
         yield fail("state folder", f"{there} is not a folder", _ELSEWHERE)
-    elif not os.access(there, os.W_OK | os.X_OK):
-        yield fail("state folder", f"{there} cannot be written", _ELSEWHERE)
+    elif is_read_only(there):
+        yield _unwritable(home, there)
     elif there != home:
         yield ok("state folder", f"{home}, made when it is first needed")
     else:
         yield ok("state folder", str(home))
+
+
+def _unwritable(home: Path, there: Path) -> Finding:
+    """What to do depends on why: the mount, or the owner and the mode."""
+    can = "sessions can be read, and nothing can be started or changed" if there == home else f"{home} cannot be made"
+    if os.statvfs(there).f_flag & os.ST_RDONLY:
+        return fail(
+            "state folder", f"{there} is on a read-only file system: {can}", f"mount it writable, or {_ELSEWHERE}"
+        )
+    return fail("state folder", f"{there} cannot be written: {can}", f"chmod u+rwx it if it is yours, or {_ELSEWHERE}")
 
 
 def permissions(subject: Subject) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ..model import Session, Step
 from ..text import clean
+from ..units import count, moment
 from . import words
 from .html_steps import step_html
 from .tally import Tally
@@ -84,7 +85,7 @@ def _fact(name: str, value: str, session: Session) -> str:
 
 
 def _turn(step: Step) -> str:
-    began = "" if step.at is None else f" <span>{escape(words.moment(step.at))}</span>"
+    began = "" if step.at is None else f" <span>{escape(moment(step.at, words.NOT_KNOWN, zone=True))}</span>"
     up = '<a class="up" href="#top">Overview</a>'
     return f'<section class="turn">\n<h2 id="t{step.turn}">Turn {step.turn}{began}{up}</h2>\n'
 
@@ -92,7 +93,7 @@ def _turn(step: Step) -> str:
 def _overview(tally: Tally) -> str:
     turn = f'<a href="#t{tally.turn}">Turn {tally.turn}</a>'
     asked = f'<span class="asked" dir="auto">{escape(tally.prompt)}</span>'
-    commands, files = words.counted(tally.commands, "command"), words.counted(tally.files, "file")
+    commands, files = count(tally.commands, "command"), count(tally.files, "file")
     failed = f'<a class="bad" href="#t{tally.turn}-s{tally.first_failed}">{tally.failed:,} failed</a>'
     counts = " · ".join([commands, *([failed] if tally.failed else []), f"{files} changed"])
     return f'<li>{turn} {asked} <span class="counts">{counts}</span></li>\n'

@@ -1,11 +1,15 @@
 """One step as HTML.  All text is an agent's: it is cleaned and escaped here, and it is never markup."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from html import escape
+from itertools import groupby
+from operator import itemgetter
 
 from ..model import Change, PlanItem, Step, StepKind, StepStatus
 from ..text import clean, one_line
-from . import diffs, words
+from ..unified_diff import ADDED, CONTEXT, REMOVED, classified
+from ..units import clock, count, moment, money, utc
+from . import words
 from .prose import prose
 
 _PEEK = 100
@@ -46,9 +50,9 @@ def _aside(step: Step) -> str:
     """How it ended, and when it came."""
     ending = words.ending(step)
     ended = f'<span class="ending">{escape(ending)}</span> ' if ending else ""
-    moment = words.time_of_day(step.at)
-    exact = f'datetime="{words.utc(step.at)}" title="{escape(words.moment(step.at))}"'
-    came = f"<time {exact}>{moment}</time>" if moment else ""
+    time = clock(step.at)
+    exact = f'datetime="{utc(step.at)}" title="{escape(moment(step.at, zone=True))}"'
+    came = f"<time {exact}>{time}</time>" if time else ""
     return f'<div class="aside">{ended}{came}</div>' if ended or came else ""
 
 
@@ -67,8 +71,8 @@ def _folded(name: str, text: str | None, *, opened: bool = False, peek: str = ""
 
 def _details(name: str, inner: str, text: str, *, opened: bool = False, peek: str = "") -> str:
     shown = f' <span class="peek">{escape(one_line(peek, _PEEK))}</span>' if peek else ""
-    count = words.counted(words.lines_in(text), "line")
-    head = f'<summary>{name} <span class="count">{count}</span>{shown}</summary>'
+    lines = count(words.lines_in(text), "line")
+    head = f'<summary>{name} <span class="count">{lines}</span>{shown}</summary>'
     return f'<details class="more"{" open" if opened else ""}>{head}{inner}</details>'
 
 
@@ -124,18 +128,30 @@ def _changes(step: Step) -> str:
 
 def _change(change: Change) -> str:
     name = f'<code>{escape(one_line(change.path))}</code> <span class="count">{escape(one_line(change.kind))}'
+    if change.moved_to:
+        name += f" moved to {escape(one_line(change.moved_to))}"
+    if not change.lines:
+        why = f" · no diff: {escape(change.no_diff)}" if change.no_diff else ""
+        return f'<p class="label">{name}{why}</span></p>'
+    added, removed = change.lines
+    extent = f'</span> <span class="plus">+{added:,}</span> <span class="minus">-{removed:,}</span>'
     if not change.diff:
-        return f'<p class="label">{name}</span></p>'
-    added, removed = diffs.extent(change.diff)
-    extent = f'</span> <span class="plus">+{added}</span> <span class="minus">−{removed}</span>'  # noqa: RUF001
-    lines = "".join(_lines(kind, text) for kind, text in diffs.parts(clean(change.diff).rstrip("\n")))
+        return f'<p class="label">{name}{extent}</p>'
+    lines = "".join(_diff_part(*part) for part in groupby(classified(change.diff), itemgetter(0)))
+    rest = '<p class="note">The rest of this diff is not kept.</p>' if change.cut else ""
     opened = " open" if added + removed <= _LONG_DIFF else ""
-    return f'<details{opened}><summary>{name}{extent}</summary><pre class="diff"><code>{lines}</code></pre></details>'
+    diff = f'<pre class="diff"><code>{lines}</code></pre>{rest}'
+    return f"<details{opened}><summary>{name}{extent}</summary>{diff}</details>"
 
 
-def _lines(kind: str, text: str) -> str:
-    tag = {diffs.ADDED: "ins", diffs.REMOVED: "del"}.get(kind, "span")
-    return f'<{tag} class="{kind}">{escape(text)}</{tag}>'
+def _diff_part(kind: str, lines: Iterable[tuple[str, str]]) -> str:
+    """Neighbouring lines of one kind."""
+    tag, name = _DIFF_TAGS.get(kind, ("span", "place"))
+    text = "".join(f"{line}\n" for _, line in lines)
+    return f'<{tag} class="{name}">{_text(text)}</{tag}>'
+
+
+_DIFF_TAGS = {ADDED: ("ins", "added"), REMOVED: ("del", "removed"), CONTEXT: ("span", "context")}
 
 
 def _plan(step: Step) -> str:
@@ -151,7 +167,16 @@ def _item(item: PlanItem) -> str:
 
 def _error(step: Step) -> str:
     fatal = {True: "Error, fatal", False: "Error, not fatal", None: "Error"}[step.fatal]
-    return f'<p class="label">{fatal}</p>{_plain(step)}'
+    return f'<p class="label">{fatal}</p>{_plain(step)}{_failed_start(step)}'
+
+
+def _failed_start(step: Step) -> str:
+    """The command of a start that failed, and the beginning of what it printed to stderr."""
+    if step.command is None:
+        return ""
+    exit_code = "" if step.exit_code is None else f'<p class="note">exit {step.exit_code}</p>'
+    stderr = _folded("Standard error", step.output, opened=True)
+    return _block(step.command, "command") + exit_code + stderr
 
 
 def _notice(step: Step) -> str:
@@ -159,8 +184,8 @@ def _notice(step: Step) -> str:
 
 
 def _usage(step: Step) -> str:
-    cost = words.money(step.cost_usd) if step.cost_usd is not None else ""
-    told = " · ".join(filter(None, (words.tokens(step.usage), cost, one_line(step.text))))
+    cost = money(step.cost_usd) if step.cost_usd is not None else ""
+    told = " · ".join(filter(None, (words.used(step), cost, words.said_of_usage(step))))
     return f'<p class="note">Tokens {escape(told)}</p>'
 
 

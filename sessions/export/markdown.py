@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from ..model import Change, PlanItem, Session, Step, StepKind
-from . import diffs, words
+from ..units import count, line_change, moment, money
+from . import words
 from .quoting import code, fence, message, plain, quote
 
 SHORT = 20
@@ -24,7 +25,8 @@ def markdown(session: Session, steps: Iterable[Step]) -> Iterator[str]:
     before: Step | None = None
     for step in steps:
         if before is None or step.turn != before.turn:
-            yield f"\n## Turn {step.turn}\n" + (f"\n*{words.moment(step.at)}*\n" if step.at is not None else "")
+            began = "" if step.at is None else f"\n*{moment(step.at, words.NOT_KNOWN, zone=True)}*\n"
+            yield f"\n## Turn {step.turn}\n{began}"
         elif before.kind in _NEVER_ENDED and step.kind is StepKind.MESSAGE:
             yield "\n<!-- -->\n"
         yield f"\n{_block(words.below(step, session.cwd), before)}\n"
@@ -65,7 +67,7 @@ def _folded(text: str | None, what: str, language: str = "text") -> list[str]:
         return []
     lines = words.lines_in(text)
     whole = fence(text, language)
-    return [whole] if lines <= SHORT else _details(f"{what}, {words.counted(lines, 'line')}", whole)
+    return [whole] if lines <= SHORT else _details(f"{what}, {count(lines, 'line')}", whole)
 
 
 def _details(summary: str, inner: str) -> list[str]:
@@ -90,7 +92,14 @@ def _said(step: Step) -> list[str]:
     fatal = {True: "(fatal)", False: "(not fatal)", None: ""}[step.fatal]
     label = _label(word, code(step.event or ""), fatal)
     text = step.text.strip()
-    return [label, fence(text, "text")] if "\n" in text else [f"{label}: {plain(text)}" if text else label]
+    said = [label, fence(text, "text")] if "\n" in text else [f"{label}: {plain(text)}" if text else label]
+    return [*said, *_failed_start(step)] if step.command is not None else said
+
+
+def _failed_start(step: Step) -> list[str]:
+    """The command of a start that failed, and the beginning of what it printed to stderr."""
+    exit_code = "" if step.exit_code is None else f"exit {step.exit_code}"
+    return [fence(f"$ {step.command}", "console"), *filter(None, [exit_code]), *_folded(step.output, "Standard error")]
 
 
 def _start(step: Step) -> list[str]:
@@ -123,12 +132,14 @@ def _changes(step: Step) -> list[str]:
 
 
 def _change(change: Change, ending: str) -> list[str]:
-    kind = plain(change.kind).capitalize()
-    if not change.diff:
-        return [_label(kind, code(change.path), ending)]
-    added, removed = diffs.extent(change.diff)
-    extent = f"+{added} −{removed}"  # noqa: RUF001 - a minus sign
-    return [_label(kind, code(change.path), extent, ending), *_folded(change.diff, "Diff", "diff")]
+    moved = f"moved to {code(change.moved_to)}" if change.moved_to else ""
+    told = [code(change.path), moved, line_change(*change.lines) if change.lines else "", ending]
+    parts = [_label(plain(change.kind).capitalize(), *told), *_folded(change.diff, "Diff", "diff")]
+    if change.cut:
+        parts.append("*The rest of this diff is not kept.*")
+    elif change.no_diff:
+        parts.append(f"*No diff: {plain(change.no_diff)}.*")
+    return parts
 
 
 def _plan(step: Step) -> list[str]:
@@ -141,8 +152,8 @@ def _item(item: PlanItem) -> str:
 
 
 def _usage(step: Step) -> list[str]:
-    cost = words.money(step.cost_usd) if step.cost_usd is not None else ""
-    return [_label("Tokens", " · ".join(filter(None, (words.tokens(step.usage), cost, plain(step.text)))))]
+    cost = money(step.cost_usd) if step.cost_usd is not None else ""
+    return [_label("Tokens", " · ".join(filter(None, (words.used(step), cost, plain(words.said_of_usage(step))))))]
 
 
 def _unknown(step: Step) -> list[str]:

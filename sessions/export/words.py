@@ -1,14 +1,13 @@
-"""What every readable export says in the same words: facts, endings, counts, times; unknown is named, never 0."""
+"""What every readable export says in the same words: facts, endings, token counts; unknown is named, never 0."""
 
 import json
-from datetime import UTC, datetime
 from pathlib import PurePath
 
 from msgspec import structs
 
-from ..durations import spent
-from ..model import Session, Step, StepStatus, Usage
+from ..model import Change, Session, Step, StepStatus, Usage
 from ..text import clean, one_line
+from ..units import count, duration, moment, money
 
 NOT_KNOWN = "not known"
 
@@ -33,12 +32,12 @@ def facts(session: Session) -> list[tuple[str, str]]:
         "Agent": one_line(session.agent),
         "Model": one_line(session.model or NOT_KNOWN),
         "Folder": one_line(session.cwd),
-        "Started": moment(session.created_at),
-        "Ended": moment(session.ended_at) if session.ended_at is not None else "",
+        "Started": moment(session.created_at, NOT_KNOWN, zone=True),
+        "Ended": moment(session.ended_at, NOT_KNOWN, zone=True) if session.ended_at is not None else "",
         "Status": status,
         "Exit": one_line(" ".join(str(v) for v in (session.exit_code, session.signal) if v is not None)),
         "Left": _left(session),
-        "Cost": money(session.cost_usd),
+        "Cost": money(session.cost_usd, NOT_KNOWN),
         "Tokens": tokens(session.usage),
         "Session": one_line(session.id),
         "Conversation": one_line(session.agent_session or ""),
@@ -48,39 +47,14 @@ def facts(session: Session) -> list[tuple[str, str]]:
 
 def _left(session: Session) -> str:
     named = f": {one_line(session.left_note)}" if session.left_note else ""
-    return f"{counted(session.left, 'process', 'processes')}{named}" if session.left else ""
-
-
-def moment(at: int | None) -> str:
-    """A time on the reader's clock, with its zone: ``2026-02-03 14:03:22 CET``."""
-    local = _local(at)
-    return local.strftime("%Y-%m-%d %H:%M:%S %Z") if local else NOT_KNOWN
-
-
-def time_of_day(at: int | None) -> str:
-    """``14:03:22`` on the reader's clock; empty where it is not known."""
-    local = _local(at)
-    return local.strftime("%H:%M:%S") if local else ""
-
-
-def utc(at: int | None) -> str:
-    """``2026-02-03T13:03:22Z``, for programs; empty where it is not known."""
-    local = _local(at)
-    return local.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if local else ""
-
-
-def _local(at: int | None) -> datetime | None:
-    try:
-        return None if at is None else datetime.fromtimestamp(at / 1000, UTC).astimezone()
-    except (OverflowError, ValueError, OSError):
-        return None  # a damaged file of arrival times can hold any number
+    return f"{count(session.left, 'process', 'processes')}{named}" if session.left else ""
 
 
 def ending(step: Step) -> str:
     """How and how fast a step ended: ``✗ exit 1, 0.9s``, ``✓ 2.0s``; empty where nothing is known of it."""
     mark = _MARKS[step.status] if step.status else ""
     known = step.at is not None and step.ended_at is not None
-    took = spent(step.ended_at - step.at) if known else ""  # type: ignore[operator]
+    took = duration(step.ended_at - step.at) if known else ""  # type: ignore[operator]
     told = ", ".join(filter(None, (f"exit {step.exit_code}" if step.exit_code else "", took)))
     return " ".join(filter(None, (mark, told)))
 
@@ -95,22 +69,23 @@ def tokens(usage: Usage | None) -> str:
         ("out", usage.output_tokens),
         ("of them reasoning", usage.reasoning_output_tokens),
     )
-    parts = ", ".join(f"{count:,} {name}" for name, count in named if count is not None)
+    parts = ", ".join(f"{number:,} {name}" for name, number in named if number is not None)
     total = "" if usage.total_tokens is None else f"{usage.total_tokens:,}"
     return f"{total} ({parts})" if total and parts else total or parts
 
 
-def money(dollars: float | None) -> str:
-    """``$0.31``, and up to four decimals where they say something."""
-    if dollars is None:
-        return NOT_KNOWN
-    whole, _, decimals = f"{dollars:.4f}".partition(".")
-    return f"${whole}.{decimals.rstrip('0'):0<2}"
+def used(step: Step) -> str:
+    """The tokens of a usage step, with whose they are: this turn's, the whole thread's, or both."""
+    total, own = step.usage, step.turn_usage if step.whole_thread else step.usage
+    parts = [tokens(own)] if own is not None and own.known else []
+    if total is not None and total.known and total != own:
+        parts.append(f"whole thread: {tokens(total)}")
+    return " · ".join(parts) or "no usage reported"
 
 
-def counted(number: int, word: str, many: str | None = None) -> str:
-    """``1 file``, ``2 files``."""
-    return f"{number:,} {word if number == 1 else many or word + 's'}"
+def said_of_usage(step: Step) -> str:
+    """What a usage step says beside its numbers."""
+    return "" if step.whole_thread else one_line(step.text)
 
 
 def lines_in(text: str) -> int:
@@ -141,8 +116,12 @@ def below(step: Step, folder: str) -> Step:
     """The step with paths below the session's folder told from there: the folder is one of the facts."""
     if not step.changes:
         return step
-    changes = (structs.replace(change, path=_relative(change.path, folder)) for change in step.changes)
-    return structs.replace(step, changes=tuple(changes))
+    return structs.replace(step, changes=tuple(_change_below(change, folder) for change in step.changes))
+
+
+def _change_below(change: Change, folder: str) -> Change:
+    moved_to = change.moved_to and _relative(change.moved_to, folder)
+    return structs.replace(change, path=_relative(change.path, folder), moved_to=moved_to)
 
 
 def _relative(path: str, folder: str) -> str:

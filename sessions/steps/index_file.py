@@ -35,6 +35,10 @@ class SavedIndex(Struct, frozen=True):
     kinds: bytes
     blocks: bytes
     """The block of each step, 32 bits each."""
+    lacking: list[tuple[int, int]]
+    """Place and key of each step that lacks its diffs, see ``additions``."""
+    conversation: str | None
+    """The agent's id of the conversation."""
 
 
 class _File(Struct, frozen=True):

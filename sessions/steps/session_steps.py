@@ -11,7 +11,9 @@ from ..agents.base import Agent
 from ..clock import monotonic
 from ..layout import SessionFolder
 from ..model import Prompt, Status, Step, StepKind, Turn
+from ..units import size
 from . import index_file
+from .additions import Diffs
 from .block_cache import BlockCache
 from .turn_index import LINE_CAP, TurnIndex
 from .view import Gap, Section, View
@@ -28,9 +30,9 @@ PASS_SECONDS = 0.2
 FIRST_SECONDS = 1.0
 """The end may take so long: without it there is nothing to show."""
 
-_STDERR_BYTES = 16_384
-_STDERR_LINES = 20
-"""Of stderr, where a start failed: enough to see why."""
+_FIRST_BYTES = 16_384
+_FIRST_LINES = 20
+"""Of what it printed, where a start failed: enough to see why."""
 
 Touched = dict[TurnIndex, set[int]]
 
@@ -62,13 +64,17 @@ class SessionSteps:
         agent: who wrote its turn files.
         facts: what the store says about it.
         index_folder: where the indexes of long files are kept.
+        diffs: where the diffs are that the turn files lack; None seeks none.
     """
 
-    def __init__(self, folder: SessionFolder, agent: Agent, facts: Facts, index_folder: Path) -> None:
+    def __init__(
+        self, folder: SessionFolder, agent: Agent, facts: Facts, index_folder: Path, diffs: Diffs | None = None
+    ) -> None:
         self._folder = folder
         self._agent = agent
         self._facts = facts
         self._index_folder = index_folder
+        self._diffs = diffs
         self._cache = BlockCache()
         self._turns: list[TurnIndex] = []
         self._tail: TurnIndex | None = None
@@ -85,6 +91,8 @@ class SessionSteps:
         # Turns first: a turn that is seen as ended then has all its bytes on disk.
         turns, prompts = self._facts()
         self._meet(turns, prompts)
+        if self._diffs is not None:
+            self._diffs.know(turns)
         touched: Touched = {}
         trouble = None
         try:
@@ -111,6 +119,7 @@ class SessionSteps:
             if turn is None or facts.n == turn:
                 index.read_on(float("inf"))
                 self._finish(index, facts)
+                index.know_share(facts)
                 yield from index.every()
 
     def close(self) -> None:
@@ -137,7 +146,7 @@ class SessionSteps:
         if prompt is not None:
             asked = Step(turn=turn, kind=StepKind.PROMPT, text=prompt.text, at=prompt.created_at)
         output, times = self._folder.output(turn), self._folder.times(turn)
-        return TurnIndex(output, times, self._agent, turn, self._cache, prompt=asked, begin=begin)
+        return TurnIndex(output, times, self._agent, turn, self._cache, prompt=asked, begin=begin, diffs=self._diffs)
 
     def _choose_end(self) -> int:
         """Where in the list of turns the end begins that is read first; 0 where all of it is read at once."""
@@ -179,6 +188,7 @@ class SessionSteps:
             return
         places = touched.setdefault(index, set())
         places |= index.read_on(seconds)
+        places |= index.know_share(turn)
         if turn.status.ended and not index.ahead:
             places |= self._finish(index, turn)
 
@@ -212,29 +222,21 @@ class SessionSteps:
         missing = sum(index.ahead for index in self._turns[done:start])
         if self._tail is not None:
             missing -= self._tail.position - self._tail.begin
-        gap = Gap(self._turns[done].turn, f"… {max(0, missing) / 1e6:,.1f} MB between are still being read")
+        gap = Gap(self._turns[done].turn, f"… {size(max(0, missing))} between are still being read")
         tail = [self._tail] if self._tail is not None else []
         return [*self._turns[: done + 1], gap, *tail, *self._turns[start:]]
 
     def _failure(self, turn: Turn, index: TurnIndex) -> Step:
-        """Why a turn failed about which its agent said nothing: the reason, the command, and the first of stderr."""
+        """Why a turn failed about which its agent said nothing: the reason, the command, and the first it printed."""
         failure = Step(turn=index.turn, kind=StepKind.ERROR, text=turn.reason or "", fatal=True, at=turn.ended_at)
-        if turn.steps:
+        if turn.steps > turn.unknown:
             return failure
         return structs.replace(
             failure,
             command=shlex.join(turn.argv),
             exit_code=turn.exit_code,
-            output=self._first_of_stderr(turn.n),
+            output=_first_lines(self._folder.errors(turn.n)) or _first_lines(self._folder.output(turn.n)),
         )
-
-    def _first_of_stderr(self, turn: int) -> str | None:
-        try:
-            with self._folder.errors(turn).open("rb") as file:
-                lines = file.read(_STDERR_BYTES).decode("utf-8", "replace").split("\n")
-        except OSError:
-            return None
-        return "\n".join([line for line in lines if line.strip()][:_STDERR_LINES]) or None
 
     def _index_path(self, turn: int) -> Path:
         return index_file.path_of(self._index_folder, self._folder.id, turn)
@@ -245,6 +247,16 @@ class SessionSteps:
         saved = index.saved() if worth else None
         if saved is not None:
             index_file.save(self._index_path(index.turn), self._folder.output(index.turn), self._agent.name, saved)
+
+
+def _first_lines(path: Path) -> str | None:
+    """The first lines of a file that hold anything; None where there are none, or no file."""
+    try:
+        with path.open("rb") as file:
+            lines = file.read(_FIRST_BYTES).decode("utf-8", "replace").split("\n")
+    except OSError:
+        return None
+    return "\n".join([line for line in lines if line.strip()][:_FIRST_LINES]) or None
 
 
 def _line_start(path: Path, room: int) -> int | None:

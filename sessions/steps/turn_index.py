@@ -18,8 +18,9 @@ from ..agents.base import Facts, TurnParser
 from ..agents.formats import Reader
 from ..clock import monotonic
 from ..journal import ArrivalTimes, LineReader
-from ..model import Step, StepKind
+from ..model import Step, StepKind, Turn
 from ..trimming import trimmed
+from .additions import Additions, Diffs
 from .block_cache import Block, BlockCache, Placed
 from .index_file import SavedIndex
 from .kinds import FATAL, encoded, table
@@ -59,6 +60,7 @@ class TurnIndex:
         cache: where parsed blocks are kept.
         prompt: the step before all others.
         begin: where to begin in the middle of a file (bytes); an end whose beginning lies before it stands alone.
+        diffs: where the diffs are that the file lacks.
     """
 
     def __init__(
@@ -71,6 +73,7 @@ class TurnIndex:
         *,
         prompt: Step | None = None,
         begin: int = 0,
+        diffs: Diffs | None = None,
     ) -> None:
         self.turn = turn
         self.begin = begin
@@ -91,6 +94,7 @@ class TurnIndex:
         self._newest: Block = {}
         self._lines = 0
         """Lines of the block that is being read."""
+        self._later = Additions(None if begin else diffs)  # only a whole turn shows which of several edits a step was
         self._own: dict[int, Step] = {}
         """Steps that no line gave: the prompt, what was interrupted, why the turn failed."""
         self.lead = 0
@@ -167,6 +171,7 @@ class TurnIndex:
                 self._make_room(place)
                 self._own[place] = structs.replace(trimmed(step), index=self._number(step.index))
                 self.kinds[place] = encoded(step)
+                self._later.note(place, step)
                 touched.add(place)
             for step in more:
                 touched.add(len(self))
@@ -185,7 +190,20 @@ class TurnIndex:
         with self._lock:
             own = self._own.get(place)
         found = None if own else self._placed(place)
-        return own or (found.step if found else Step(turn=self.turn, index=place, kind=StepKind.UNKNOWN, text=_GONE))
+        step = own or (found.step if found else Step(turn=self.turn, index=place, kind=StepKind.UNKNOWN, text=_GONE))
+        return self._later.added(place, step) if step.changes or step.whole_thread else step
+
+    def fill(self, place: int) -> bool:
+        """Seek the diffs of a step that lacks them; whether they are known now and were not.  Reads files."""
+        step = self.step(place)
+        return step.lacks_diffs and not self._later.sought(place, step).lacks_diffs
+
+    def know_share(self, turn: Turn) -> set[int]:
+        """Take over how much of its conversation's tokens the turn used; the places of steps that say so now."""
+        if not self._later.know_share(turn):
+            return set()
+        place = bytes(self.kinds).rfind(encoded(Step(kind=StepKind.USAGE)))
+        return {place} if place >= 0 else set()
 
     def where(self, place: int) -> tuple[int, int]:
         """Offset and size in bytes of the line that gave a step its last form; (0, 0) where no line did."""
@@ -199,10 +217,9 @@ class TurnIndex:
             OSError: the file cannot be read any more.
         """
         step = self.step(place)
-        if not step.cut:
-            return step
-        found = self._parse(self._blocks[place], whole=True).get(place)
-        return _latest(found.step, step) if found is not None else step
+        found = self._parse(self._blocks[place], whole=True).get(place) if step.cut else None
+        step = step if found is None else self._later.added(place, _latest(found.step, step))
+        return self._later.sought(place, step)
 
     def places_at(self, offset: int) -> list[int]:
         """The steps that the line at an offset gave, or gave their last form."""
@@ -218,6 +235,8 @@ class TurnIndex:
     def block(self, number: int) -> dict[int, Step]:
         """The steps that got their last form in a block, with all their words; for who goes through everything.
 
+        Diffs that were not sought yet are sought.
+
         Raises:
             OSError: the file cannot be read any more.
         """
@@ -225,7 +244,8 @@ class TurnIndex:
         with self._lock:
             own = {place: step for place, step in self._own.items() if self._blocks[place] == number}
             steps = {place: step for place, step in found.items() if self._blocks[place] == number}
-        return dict(sorted((steps | {place: _latest(steps.get(place), step) for place, step in own.items()}).items()))
+        whole = sorted((steps | {place: _latest(steps.get(place), step) for place, step in own.items()}).items())
+        return {place: self._later.sought(place, self._later.added(place, step)) for place, step in whole}
 
     def every(self) -> Iterator[Step]:
         """All steps in their order, with all their words; no block is parsed anew for each long step of it.
@@ -260,6 +280,8 @@ class TurnIndex:
                 giants=sorted(self._giants),
                 kinds=bytes(self.kinds[self.lead : len(self) - self.added]),
                 blocks=self._blocks[self.lead : len(self) - self.added].tobytes(),
+                lacking=self._later.saved(self.lead),
+                conversation=self._later.conversation,
             )
 
     def take_up(self, saved: SavedIndex) -> None:
@@ -270,6 +292,7 @@ class TurnIndex:
             self._states, self._giants = list(saved.states), set(saved.giants)
             self.kinds[self.lead :] = saved.kinds
             self._blocks[self.lead :] = array("I", saved.blocks)
+            self._later.take_up(saved.lacking, self.lead, saved.conversation)
             self._parser.resume(self._states[-1])
             self._position = saved.covered
             self._reader.close()
@@ -293,6 +316,8 @@ class TurnIndex:
             self._make_room(place)
             self.kinds[place], self._blocks[place] = encoded(step), len(self._starts) - 1
             self._newest[place] = self._at(step, begin, end)
+            if step.changes or step.agent_session:
+                self._later.note(place, step)
             touched.add(place)
         if giant and self._starts[-1] == begin:
             self._giants.add(len(self._starts) - 1)

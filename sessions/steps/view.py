@@ -3,7 +3,7 @@
 import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import compress
 from typing import Protocol
@@ -102,6 +102,20 @@ class View:
         """
         section, place = self.find(item)
         return section.whole(place)
+
+    def fill(self, items: Iterable[int]) -> list[int]:
+        """Seek the diffs of steps that lack them; the items whose diffs are known now and were not.  Reads files."""
+        found = []
+        for item in items:
+            section, place = self.find(item)
+            if isinstance(section, TurnIndex) and section.fill(place):
+                found.append(item)
+        return found
+
+    def filled(self, item: int) -> Step:
+        """A step as in :meth:`step`, with its diffs, which are sought if it lacks them.  Reads files."""
+        step = self.step(item)
+        return self.step(item) if step.lacks_diffs and self.fill([item]) else step
 
     def where(self, item: int) -> tuple[int, int]:
         """Offset and size in bytes of the line that gave a step its last form; (0, 0) where no line did."""

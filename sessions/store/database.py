@@ -1,7 +1,8 @@
 """Opening the SQLite file: the two kinds of connection, and what its errors mean.
 
 Merely opening a connection can touch the WAL and wake every watcher, so a process opens one ``query_only``
-connection for reading and one for writing, when first needed, and keeps both.
+connection for reading and one for writing, when first needed, and keeps both.  In a folder that cannot be written
+there is only the one for reading (:mod:`.read_only`).
 """
 
 import os
@@ -11,8 +12,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
 
-from ..errors import StoreError
+from ..errors import DiskFullError, ReadOnlyError, StoreError
+from ..layout import is_read_only, read_only_words
 from .migrations import migrate
+from .read_only import Opened, open_read_only, signature
 
 BUSY_SECONDS = 15.0
 """How long a writer waits for the others; transactions here take milliseconds."""
@@ -28,6 +31,8 @@ class Database:
         self._openings = 0
         self._reader: sqlite3.Connection | None = None
         self._writer: sqlite3.Connection | None = None
+        self._opened: Opened | None = None
+        """How the reader was opened, if the folder cannot be written."""
 
     def close(self) -> None:
         """Close both connections; a later use opens them again."""
@@ -35,7 +40,9 @@ class Database:
             for connection in (self._reader, self._writer):
                 if connection is not None:
                     connection.close()
-            self._reader = self._writer = self._inode = None
+            if self._opened is not None and self._opened.copy is not None:
+                self._opened.copy.cleanup()
+            self._reader = self._writer = self._inode = self._opened = None
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -43,6 +50,7 @@ class Database:
 
         Raises:
             StoreError: disk full, file damaged or gone, or other writers held it for ``BUSY_SECONDS``.
+            ReadOnlyError: the folder cannot be written.
         """
         with self._lock, self._told():
             self._drop_if_replaced()
@@ -87,9 +95,15 @@ class Database:
             return self._inode or 0, self._openings, int(value)
 
     def _drop_if_replaced(self) -> None:
-        """Leave a file that is not the database any more: it was rebuilt, or its folder was removed."""
+        """Leave a file that is not the database any more: it was rebuilt, or its folder was removed.
+
+        Also leave one that changed, if SQLite does not notice it.
+        """
         inside = self._reader is not None and self._reader.in_transaction
-        if self._inode is not None and not inside and self._inode != _inode(self.path):
+        if self._inode is None or inside:
+            return
+        fixed = self._opened.signature if self._opened is not None else None
+        if self._inode != _inode(self.path) or (fixed is not None and fixed != signature(self.path)):
             self.close()
 
     @contextmanager
@@ -101,16 +115,38 @@ class Database:
             raise
         except sqlite3.DatabaseError as error:
             self.close()
+            if _code(error) == sqlite3.SQLITE_FULL:
+                raise DiskFullError(f"The disk is full: {self.path} cannot be written.") from None
+            if _code(error) == sqlite3.SQLITE_READONLY:
+                raise ReadOnlyError(
+                    f"The database {self.path} is read-only: nothing can be recorded. `agentdash doctor` tells more."
+                ) from None
             raise StoreError(_meaning(error, self.path)) from None
 
     def _open_reader(self) -> sqlite3.Connection:
+        if is_read_only(self.path.parent):
+            return self._open_fixed()
         self._writer = self._writer or self._open_writer()
         self._openings += 1  # SQLite counts from the same number each time
         reader = self._connect()
         reader.execute("PRAGMA query_only = ON")
         return reader
 
+    def _open_fixed(self) -> sqlite3.Connection:
+        """Open the reader in a folder that cannot be written."""
+        self._openings += 1
+        self._inode = _inode(self.path)
+        if self._inode is None:
+            raise ReadOnlyError(f"The state folder {self.path.parent} is read-only, and there is no database in it.")
+        self._opened = open_read_only(self.path, BUSY_SECONDS)
+        reader = self._opened.connection
+        reader.row_factory = sqlite3.Row
+        reader.execute("PRAGMA query_only = ON")
+        return reader
+
     def _open_writer(self) -> sqlite3.Connection:
+        if is_read_only(self.path.parent):
+            raise ReadOnlyError(read_only_words(self.path.parent))
         writer = self._connect()
         try:
             writer.execute("PRAGMA journal_mode = WAL")
@@ -141,15 +177,16 @@ def _inode(path: Path) -> int | None:
         return None
 
 
+def _code(error: sqlite3.DatabaseError) -> int:
+    """The primary code of SQLite's extended one."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
 def _meaning(error: sqlite3.DatabaseError, path: Path) -> str:
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the primary one of an extended code
+    code = _code(error)
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return (
             f"The database {path} is damaged: {error}."
             " `agentdash doctor --rebuild` makes a new one from the session folders."
         )
-    if code == sqlite3.SQLITE_FULL:
-        return f"The disk is full: {path} cannot be written."
-    if code == sqlite3.SQLITE_READONLY:
-        return f"The database {path} is read-only: nothing can be recorded. `agentdash doctor` tells more."
     return f"The database {path} cannot be used: {error}. `agentdash doctor` tells more."

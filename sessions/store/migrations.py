@@ -23,6 +23,10 @@ MIGRATIONS: tuple[Statements, ...] = (
         "CREATE INDEX sessions_parent ON sessions (parent) WHERE parent IS NOT NULL",
         "CREATE INDEX sessions_left ON sessions (left) WHERE left > 0",
     ),
+    (  # 5: fields that could not be read, and the cost by which a limit goes
+        "ALTER TABLE turns ADD COLUMN unreadable TEXT NOT NULL DEFAULT '{}'",
+        "ALTER TABLE turns ADD COLUMN cost_about_usd REAL",
+    ),
 )
 """What makes version 2 of version 1, version 3 of version 2, and so on; ``schema.sql`` is the newest at once."""
 

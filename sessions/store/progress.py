@@ -255,11 +255,14 @@ class TurnLog:
         """The turn's facts, and the session's sums over all turns."""
         usage = self._usage(db, facts)
         db.execute(
-            "UPDATE turns SET agent_session = ?, end = ?, error = ?, usage = ?, thread_usage = ?, cost_usd = ?,"
-            " steps = ?, unknown = ? WHERE session = ? AND n = ?",
+            "UPDATE turns SET agent_session = ?, end = ?, error = ?, usage = COALESCE(?, usage),"
+            " thread_usage = COALESCE(?, thread_usage), cost_usd = ?,"
+            " cost_about_usd = CASE WHEN ? THEN NULL ELSE COALESCE(?, cost_about_usd) END,"
+            " steps = ?, unknown = ?, unreadable = ? WHERE session = ? AND n = ?",
             (
-                _name(facts.agent_session), facts.end, _short(facts.error), dump(usage), dump(facts.thread_usage),
-                facts.cost_usd, steps, facts.unknown, self._session, self._n,
+                _name(facts.agent_session), facts.end, _short(facts.error), _known(usage), _known(facts.thread_usage),
+                facts.cost_usd, facts.cost_usd is not None, facts.cost_about_usd, steps, facts.unknown,
+                dump(facts.unreadable), self._session, self._n,
             ),
         )  # fmt: skip
         rows = db.execute("SELECT usage, cost_usd, steps FROM turns WHERE session = ?", (self._session,)).fetchall()
@@ -280,7 +283,10 @@ class TurnLog:
         )  # fmt: skip
 
     def _usage(self, db: sqlite3.Connection, facts: Facts) -> Usage:
-        """This turn's own tokens: cumulative counts minus what the same thread had reported before."""
+        """This turn's own tokens: cumulative counts minus what the same thread had reported before.
+
+        A turn that was also measured by itself has the larger number: one of them saw more.
+        """
         if not facts.thread_usage.known:
             return facts.usage
         rows = db.execute(
@@ -289,7 +295,13 @@ class TurnLog:
         )
         earlier = (load(row["thread_usage"], Usage) or Usage() for row in rows)
         before = next((usage for usage in earlier if usage.known), Usage())
-        return facts.thread_usage.minus(before)
+        rest = facts.thread_usage.minus(before)
+        return facts.usage if (facts.usage.total_tokens or 0) > (rest.total_tokens or 0) else rest
+
+
+def _known(usage: Usage) -> str | None:
+    """Who concludes a turn in place of its runner must not forget what that one measured."""
+    return dump(usage) if usage.known else None
 
 
 _NAME_CHARACTERS = 200

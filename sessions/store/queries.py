@@ -70,6 +70,19 @@ class Queries:
         rows = self.database.rows(f"{SELECT_SESSION} WHERE id = ?", (session_id,))
         return session_from(rows[0]) if rows else None
 
+    def recorded_parent(self, session_id: str) -> str | None:
+        """The session that started this one, also while it is deleted: a restored parent finds its children again."""
+        rows = self.database.rows("SELECT parent FROM sessions WHERE id = ?", (session_id,))
+        return rows[0]["parent"] if rows else None
+
+    def was_deleted(self, session_id: str) -> bool:
+        """Return whether the session's rows were removed on purpose, and not restored since."""
+        return bool(self.database.rows("SELECT 1 FROM tombstones WHERE session = ?", (session_id,)))
+
+    def ids(self) -> set[str]:
+        """The ids of all sessions."""
+        return {row["id"] for row in self.database.rows("SELECT id FROM sessions")}
+
     def sessions_like(self, prefix: str, limit: int = 10) -> list[Session]:
         """The sessions whose id begins with this text: a range of the primary key, not a scan."""
         rows = self.database.rows(

@@ -10,7 +10,7 @@ from ..identity_file import Identity
 from ..model import Prompt, Session, Turn
 from .queries import Recipe
 from .rows import USAGE_COLUMNS, dump
-from .store import Store
+from .store import Store, touch_children
 
 _OWN_COLUMNS = ("usage", "stopping", "seen_at", "seen_steps")
 """Fields of a session that are no columns, or not as they are."""
@@ -35,6 +35,7 @@ def _insert_all(store: Store, identity: Identity, session: Session) -> bool:
             return False
         db.execute("DELETE FROM tombstones WHERE session = ?", (session.id,))
         _insert(db, "sessions", _session_row(session, identity.recipe))
+        touch_children(db, session.id)
         for turn, launch in zip(identity.turns, identity.launches, strict=True):
             _insert(db, "turns", _turn_row(turn, launch, session))
         for prompt in identity.prompts:

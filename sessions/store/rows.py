@@ -18,7 +18,7 @@ USAGE_COLUMNS = (
     "total_tokens",
 )
 _SESSION_COLUMNS = (
-    "id", "agent", "title", "task", "reason", "cwd", "model", "turn", "parent", "cost_usd", "exit_code",
+    "id", "agent", "title", "task", "reason", "cwd", "model", "turn", "cost_usd", "exit_code",
     "signal", "created_at", "updated_at", "started_at", "ended_at", "last_event_at", "last_message",
     "agent_session", "steps", "unknown", "left", "left_note", "source", "host", "seen_at", "seen_steps",
     "archived_at", "stuck", "stuck_at", "denied", "pinned_at",
@@ -26,22 +26,27 @@ _SESSION_COLUMNS = (
 _TURN_COLUMNS = (
     "session", "n", "reason", "run_id", "created_at", "started_at", "ended_at", "duration_ms", "runner_pid",
     "runner_start", "agent_pid", "agent_start", "boot_id", "pid_ns", "end", "error", "exit_code", "signal",
-    "stop_requested_at", "stop_by", "rule", "asked_by", "launches", "cost_usd", "steps", "unknown",
+    "stop_requested_at", "stop_by", "rule", "asked_by", "launches", "cost_usd", "cost_about_usd",
+    "steps", "unknown",
 )  # fmt: skip
 
 SELECT_SESSION = (
-    "SELECT sessions.*, seen.at AS seen_at, seen.steps AS seen_steps"
+    "SELECT sessions.*, seen.at AS seen_at, seen.steps AS seen_steps,"
+    " CASE WHEN sessions.parent IS NOT NULL"
+    " THEN (SELECT id FROM sessions AS parents WHERE parents.id = sessions.parent) END AS there_parent"
     " FROM sessions LEFT JOIN seen ON seen.session = sessions.id"
 )
 
 
 def session_from(row: sqlite3.Row) -> Session:
-    """A session of a ``SELECT_SESSION`` row."""
+    """A session of a ``SELECT_SESSION`` row; without its parent while that is deleted."""
     values = {name: row[name] for name in _SESSION_COLUMNS}
     usage = Usage(**{name: row[name] for name in USAGE_COLUMNS})
     status, odd = _status(row["status"])
     stopping = load(row["stopping"], Stopping)
-    return Session(status=status, usage=usage, stopping=stopping, **values | ({"reason": odd} if odd else {}))
+    parent = row["there_parent"]
+    odd_reason = {"reason": odd} if odd else {}
+    return Session(status=status, usage=usage, stopping=stopping, parent=parent, **values | odd_reason)
 
 
 def turn_from(row: sqlite3.Row) -> Turn:
@@ -55,6 +60,7 @@ def turn_from(row: sqlite3.Row) -> Turn:
         thread_usage=load(row["thread_usage"], Usage) or Usage(),
         receipt=load(row["receipt"], Receipt),
         left=load(row["left"], tuple[Left, ...]) or (),
+        unreadable=load(row["unreadable"], dict[str, int]) or {},
         **values | ({"reason": odd} if odd else {}),
     )
 

@@ -98,6 +98,8 @@ CREATE TABLE turns (
     rusage        TEXT,
     receipt       TEXT,
     left          TEXT NOT NULL DEFAULT '[]',
+    unreadable    TEXT NOT NULL DEFAULT '{}',   -- fields of events that could not be read, and how often
+    cost_about_usd REAL,                        -- an estimate where the agent named no cost
     PRIMARY KEY (session, n)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX turns_open ON turns (status) WHERE status IN ('queued', 'starting', 'running', 'waiting', 'finishing');

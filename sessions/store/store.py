@@ -6,6 +6,7 @@ several processes that want the same thing exactly one gets it.
 
 import sqlite3
 from collections.abc import Mapping
+from typing import Any
 
 from msgspec import Struct, field
 
@@ -66,11 +67,18 @@ class Store(Queries):
             _insert_turn(db, new.id, 1, prompt, launch, run_id, now, new.parent)
 
     def add_turn(
-        self, session_id: str, after: int, prompt: str, launch: Launch, run_id: str, asked_by: str | None = None
+        self,
+        session_id: str,
+        after: int,
+        prompt: str,
+        launch: Launch,
+        run_id: str,
+        asked_by: str | None = None,
+        options: Mapping[str, Any] | None = None,
     ) -> int:
         """Queue the next turn if turn ``after`` is still the newest and has ended.
 
-        ``asked_by`` is the session from inside which it was asked for.
+        ``asked_by`` is the session from inside which it was asked for; ``options`` take the place of the session's.
 
         Raises:
             UnknownSessionError: the session was deleted meanwhile.
@@ -87,6 +95,8 @@ class Store(Queries):
                 )
             n = after + 1
             _insert_turn(db, session_id, n, prompt, launch, run_id, now, asked_by)
+            if options is not None:
+                db.execute("UPDATE sessions SET options = ? WHERE id = ?", (dump(options), session_id))
             db.execute(
                 "UPDATE sessions SET status = 'queued', reason = NULL, turn = ?, exit_code = NULL, signal = NULL,"
                 " archived_at = NULL, started_at = NULL, ended_at = NULL, model = COALESCE(?, model), updated_at = ?,"
@@ -203,7 +213,7 @@ class Store(Queries):
             ).rowcount
             if changed:
                 db.execute("DELETE FROM requests WHERE session = ?", (session_id,))
-                db.execute("UPDATE sessions SET parent = NULL WHERE parent = ?", (session_id,))
+                touch_children(db, session_id)
         return bool(changed)
 
     def archive(self, session_id: str, at: int | None) -> bool:
@@ -252,6 +262,11 @@ class Store(Queries):
                 " steps = MAX(COALESCE(seen.steps, 0), excluded.steps)",
                 (now_ms(), steps, session_id),
             )
+
+
+def touch_children(db: sqlite3.Connection, session_id: str) -> None:
+    """Put a session's children into the change feed: their parent is gone, or back."""
+    db.execute("UPDATE sessions SET seq = seq WHERE parent = ?", (session_id,))
 
 
 def _insert_turn(

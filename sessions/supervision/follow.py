@@ -27,12 +27,18 @@ class Follower:
     """Follows one turn file with one parser; its work is in proportion to the new bytes."""
 
     def __init__(
-        self, output: Path, times: Path, parser: TurnParser, tell: Callable[[Step], None] = lambda _: None
+        self,
+        output: Path,
+        times: Path,
+        parser: TurnParser,
+        tell: Callable[[Step], None] = lambda _: None,
+        meter: Callable[[bytes], None] | None = None,
     ) -> None:
-        """``tell`` is called with each step as it comes, and again with what replaces it."""
+        """``tell`` is called with each step as it comes, and again with what replaces it; ``meter`` with each line."""
         self._reader = LineReader(output)
         self._parser = parser
         self._tell = tell
+        self._meter = meter
         self._times = _opened(times)
         self._lines: Iterator[bytes] | None = None
         self._stamped = True
@@ -54,6 +60,8 @@ class Follower:
         lines = self._lines or self._new_lines()
         self._lines = lines
         for count, line in enumerate(lines, 1):
+            if self._meter is not None:
+                self._meter(line)
             for step in self._parser.feed(line):
                 self.steps = max(self.steps, step.index + 1)
                 self._tell(step)

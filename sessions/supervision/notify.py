@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import select
 import sys
 from pathlib import Path
 
@@ -23,6 +24,30 @@ def watch_growth(path: Path) -> int | None:
         os.close(descriptor)
         return None
     return descriptor
+
+
+class LateWatch:
+    """A file that is found only after the waiting began."""
+
+    def __init__(self) -> None:
+        self.descriptor: int | None = None
+        """Readable when the file was written; None while there is no file, or the kernel cannot tell."""
+        self._path: Path | None = None
+
+    def on(self, path: Path | None, poll: select.poll) -> None:
+        """Wait for this file, too; once is enough."""
+        if path is None or path == self._path:
+            return
+        self._path, self.descriptor = path, watch_growth(path)
+        if self.descriptor is not None:
+            poll.register(self.descriptor, select.POLLIN)
+
+    def off(self, poll: select.poll) -> None:
+        """Stop waiting for it."""
+        if self.descriptor is not None:
+            poll.unregister(self.descriptor)
+            os.close(self.descriptor)
+            self.descriptor = None
 
 
 def drain(descriptor: int) -> None:

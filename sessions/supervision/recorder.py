@@ -16,13 +16,16 @@ from ..attention import Stuck
 from ..errors import AgentdashError, StoreError
 from ..identity_file import write_identity
 from ..layout import Layout
-from ..model import Left, Receipt, Session, Status, Step
+from ..model import Left, Receipt, Status, Step
+from ..spent import Spent
 from ..status import EndFacts, at_the_end, while_running
 from ..store.progress import Outcome, TurnLog
 from ..store.store import Store
 from .child import AgentChild
+from .disk import DiskWatch, Reserve
 from .follow import Follower
 from .idleness import Look
+from .spending import Spending
 from .stuck import StuckWatch
 from .watchdog import Watchdog
 
@@ -62,8 +65,12 @@ class Recorder:
         self._began = time.monotonic()
         self._watchdog: Watchdog | None = None
         self._stuck_watch: StuckWatch | None = None
-        self._over: tuple[str, ...] = ()
-        self._ever_over: dict[str, None] = {}
+        self._spending: Spending | None = None
+        self._over: dict[str, str] = {}
+        self._ever_over: dict[str, str] = {}
+        self._disk = DiskWatch(self._folder.output(turn))
+        self._reserve = Reserve(self._folder.reserve)
+        self._not_recorded: tuple[int, int] | None = None
 
     @property
     def facts(self) -> Facts:
@@ -75,10 +82,21 @@ class Recorder:
         """Whether something was read that is not committed yet."""
         return self._follower is not None and self._key(self._follower) != self._committed
 
-    def begin(self, agent: Agent, launch: Launch, used: Look, *, adopted_after_s: float | None = None) -> None:
+    def keep_room(self) -> None:
+        """Reserve disk space for recording the end; to be called before the agent can fill the disk."""
+        self._reserve.take()
+
+    def started(self, agent_pid: int, agent_start: int) -> None:
+        """Record the agent's identity; on a full disk with the next commit, so that its output is followed at once."""
+        if not self.guarded(lambda: self._log.running(agent_pid, agent_start)):
+            self._not_recorded = (agent_pid, agent_start)
+
+    def begin(
+        self, agent: Agent, launch: Launch, used: Look, began: int, *, adopted_after_s: float | None = None
+    ) -> None:
         """Start following the turn file; what an adopted agent printed earlier has no arrival time.
 
-        ``used`` tells the processor time of the session's processes.
+        ``used`` tells the processor time of the session's processes, ``began`` is when the turn was started (UTC ms).
         """
         self._agent = agent
         files = (self._folder.output(self._turn), self._folder.errors(self._turn))
@@ -87,7 +105,16 @@ class Recorder:
         # A command may be a server, which has every right to wait in silence.
         recorded = self._recorded_stuck() if adopted_after_s is not None else None
         self._stuck_watch = StuckWatch(launch.attention, used, recorded) if agent.prompted else None
-        self._follower = Follower(folder.output(turn), folder.times(turn), agent.parser(turn), self._step)
+        if self._watchdog.counts:
+            meter = agent.meter(launch, dict(os.environ) | dict(launch.env), began)
+            self._spending = Spending(lambda: self._store.turns(self._session), turn, meter)
+        self._follower = Follower(
+            folder.output(turn),
+            folder.times(turn),
+            agent.parser(turn),
+            self._step,
+            self._spending.feed if self._spending is not None else None,
+        )
         if adopted_after_s is not None:
             self._follower.take_over()
         self.guarded(lambda: write_identity(self._store, self._folder))
@@ -97,6 +124,9 @@ class Recorder:
         if self._follower is None:
             return False
         more = self._follower.catch_up()
+        if self._spending is not None:
+            more = self._spending.look(self.facts) or more
+        self._disk.look()
         self._commit(self._follower)
         return more
 
@@ -107,10 +137,10 @@ class Recorder:
         """
         if self._watchdog is None or self._follower is None or self.facts.end is not None:
             return None, None
-        self._over, due = self._watchdog.look(self._follower, self._counted())
+        self._over, due = self._watchdog.look(self._follower, self._spent())
         if self._over and self._watchdog.limits.stops:
-            return ", ".join(self._over), due
-        self._ever_over |= dict.fromkeys(self._over)
+            return ", ".join(self._over.values()), due
+        self._ever_over |= self._over
         self._commit(self._follower)
         return None, due
 
@@ -142,26 +172,37 @@ class Recorder:
         return self._stuck_watch.episode(follower.facts, self._printed_at(follower)) if self._stuck_watch else None
 
     @property
-    def floods(self) -> bool:
-        """Whether the turn printed more than it may, and nobody has dealt with that yet."""
-        return self._watchdog is not None and not self._over and self._watchdog.floods()
+    def exceeds(self) -> bool:
+        """Whether the turn printed or used more than it may, and nobody has dealt with that yet."""
+        if self._watchdog is None or self._over:
+            return False
+        spends = self._spending is not None and self.facts.end is None
+        return self._watchdog.floods() or (spends and self._watchdog.overspent(self._spent()))
 
-    def _counted(self) -> Session | None:
-        """The session with its tokens and its cost, where those are limited and the store can be read."""
-        if self._watchdog is not None and self._watchdog.counts:
-            with contextlib.suppress(StoreError):
-                return self._store.session(self._session)
-        return None
+    @property
+    def spending(self) -> Spending | None:
+        """What the session uses; None unless that is limited."""
+        return self._spending
+
+    def _spent(self) -> Spent:
+        return self._spending.now(self.facts) if self._spending is not None else Spent()
+
+    def _blind(self) -> str | None:
+        return self._spending.trouble if self._spending is not None else None
 
     def _commit(self, follower: Follower) -> None:
         key = self._key(follower)
         if key == self._committed:
             return
+        if self._not_recorded is not None:
+            missing, self._not_recorded = self._not_recorded, None
+            self.started(*missing)
         now = time.monotonic()
         urgent = key[0] != (self._committed[0] if self._committed else None)
         if not urgent and now - self._committed_at < COMMIT_SECONDS:
             return
-        status, reason = while_running(follower.facts, self._over)
+        status, reason = while_running(follower.facts, tuple(self._over.values()), self._blind())
+        reason = "; ".join(filter(None, (self._disk.trouble, reason))) or None
         stuck, steps, event_at = self._stuck(follower), follower.steps, follower.last_event_at
         if self.guarded(lambda: self._log.progress(follower.facts, status, reason, steps, event_at, stuck)):
             self._committed, self._committed_at = key, now
@@ -184,24 +225,30 @@ class Recorder:
         if self._follower is not None:
             self._follower.finish()
             steps = self._follower.steps
+            if self._spending is not None:
+                self._spending.finish(facts)
             self._look_back(self._follower, stopped=stopped_by is not None)
         stderr = _tail(self._folder.errors(self._turn))
         for what in self._agent.refusals(stderr) if self._agent is not None else ():
             facts.deny(what)
         # A signal is an exit code other than 0 to the adapter; None means that nobody could wait.
         code = child.exit_code if child.signal is None else -1
+        succeeded = self._agent is not None and self._agent.succeeded(facts, code)
         verdict = at_the_end(
             EndFacts(
                 facts=facts,
-                succeeded=self._agent is not None and self._agent.succeeded(facts, code),
+                succeeded=succeeded,
                 exit_code=child.exit_code,
                 signal=child.signal,
                 stopped_by=stopped_by,
                 stderr_reason=self._agent.stderr_reason(stderr) if self._agent is not None else None,
+                stdout_reason=self._agent.stderr_reason("\n".join(facts.stray)) if self._agent is not None else None,
                 runner_killed=child.adopted,
                 lingered=lingered,
-                crossed=tuple(self._ever_over),
+                crossed=tuple(self._ever_over.values()),
+                blind=self._blind(),
                 ended=receipt(Status.STOPPED).summary() if receipt else None,
+                no_room=self._disk.at_the_end(stderr, proven=succeeded and facts.end is not None),
             )
         )
         outcome = Outcome(
@@ -221,15 +268,15 @@ class Recorder:
 
     def _look_back(self, follower: Follower, *, stopped: bool) -> None:
         """What an agent used is often known only at its end: a limit that was crossed then is still told."""
-        if self._watchdog is None or stopped or not self._watchdog.counts:
+        if self._watchdog is None or self._spending is None or stopped:
             return
         self.guarded(
             lambda: self._log.progress(
                 follower.facts, *while_running(follower.facts), follower.steps, follower.last_event_at
             )
         )
-        over, _ = self._watchdog.look(follower, self._counted())
-        self._ever_over |= dict.fromkeys(over)
+        over, _ = self._watchdog.look(follower, self._spending.recorded())
+        self._ever_over |= over
 
     def fail_to_start(self, agent: Agent, reason: str) -> None:
         """The agent could not be started: a visible failed turn."""
@@ -242,6 +289,7 @@ class Recorder:
         try:
             action()
         except (OSError, AgentdashError) as error:
+            self._disk.blame(error)
             with contextlib.suppress(OSError):  # the log lies on the same full disk
                 print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)  # noqa: T201 - runner.log
             return False
@@ -255,7 +303,14 @@ class Recorder:
 
     def _write_end(self, facts: Facts, outcome: Outcome, steps: int) -> None:
         ended: list[bool] = []
-        self.retried(lambda: ended.append(self._log.end(facts, outcome, steps)))
+
+        def end() -> None:
+            ended.append(self._log.end(facts, outcome, steps))
+
+        if not self.guarded(end):
+            self._reserve.give_back()
+            self.retried(end)
+        self._reserve.give_back()
         self._follower = None
         with contextlib.suppress(OSError):
             self._layout.live_name(self._session, self._turn).unlink(missing_ok=True)
@@ -267,8 +322,9 @@ class Recorder:
         facts = follower.facts
         stuck = self._stuck(follower)
         kept_by = stuck.key if stuck is not None else None
-        urgent = (facts.agent_session, facts.end, facts.waiting, facts.error, facts.notice, self._over, kept_by)
-        return (urgent, follower.steps, follower.last_event_at)
+        remarks = (*self._over.values(), self._blind(), self._disk.trouble)
+        urgent = (facts.agent_session, facts.end, facts.waiting, facts.error, facts.notice, remarks, kept_by)
+        return (urgent, follower.steps, follower.last_event_at, facts.usage.total_tokens)
 
 
 def _tail(path: Path) -> str:

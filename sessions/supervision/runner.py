@@ -86,6 +86,7 @@ class Runner:
         self._poke = os.open(self._folder.poke, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
         self._wake = self._install_handlers()
         self._growth: int | None = None
+        self._use = notify.LateWatch()
 
     def run(self) -> None:
         """Start the queued turn and see it through."""
@@ -93,6 +94,7 @@ class Runner:
         if claim is None:
             return
         self._recorder.guarded(lambda: self._hooks.begin(claim.launch.hook))
+        self._recorder.keep_room()
         try:
             process = start_agent(
                 self._layout,
@@ -108,7 +110,7 @@ class Runner:
             self._recorder.guarded(lambda: self._log.answer(receipt))
             return
         self._kin.agent = identity = self._child.started(process)
-        self._recorder.retried(lambda: self._log.running(*identity))
+        self._recorder.started(*identity)
         self._watch(claim)
 
     def adopt(self) -> None:
@@ -123,8 +125,9 @@ class Runner:
         identity = (found[0], found[1]) if found and found[0] is not None and found[1] is not None else None
         self._kin.agent = identity
         self._child.adopt(identity)
+        self._recorder.keep_room()
         if identity is not None:
-            self._recorder.guarded(lambda: self._log.running(*identity))
+            self._recorder.started(*identity)
         self._unfinished_stop = claim.stop_by
         self._watch(claim)
 
@@ -142,7 +145,7 @@ class Runner:
         self._sweeps_after_turn = claim.launch.after_turn == "sweep"
         self._growth = notify.watch_growth(self._folder.output(self._turn))
         age_s = (now_ms() - (claim.started_at or now_ms())) / 1000 if self._child.adopted else None
-        self._recorder.begin(agent, claim.launch, self._kin.used, adopted_after_s=age_s)
+        self._recorder.begin(agent, claim.launch, self._kin.used, claim.started_at or now_ms(), adopted_after_s=age_s)
         self._loop()
 
     def _loop(self) -> None:
@@ -154,8 +157,10 @@ class Runner:
         while True:
             self._child.reap()
             more = self._recorder.follow()
+            if self._recorder.spending is not None and not self._ended:
+                self._use.on(self._recorder.spending.meter_path, poll)
             now = time.monotonic()
-            due = asked or now >= self._next_look or self._recorder.floods
+            due = asked or now >= self._next_look or self._recorder.exceeds
             if due:
                 self._next_look = now + LOOK_SECONDS
                 self._look_around(now)
@@ -164,6 +169,7 @@ class Runner:
             if self._ended and self._growth is not None:
                 poll.unregister(self._growth)  # what was left behind may print as it likes
                 self._growth = None
+                self._use.off(poll)
             ready = [descriptor for descriptor, _ in poll.poll(0 if more else self._delay(now) * 1000)]
             for descriptor in ready:
                 notify.drain(descriptor)
@@ -182,7 +188,9 @@ class Runner:
             return until_look
         if self._child.adopted or self._growth is None:
             return min(POLL_SECONDS, until_look)
-        return min(COMMIT_SECONDS, until_look) if self._recorder.unsaved else until_look
+        spending = self._recorder.spending
+        polled = spending is not None and spending.polled and self._use.descriptor is None
+        return min(COMMIT_SECONDS, until_look) if polled or self._recorder.unsaved else until_look
 
     def _ended_but_lives(self) -> bool:
         """Whether an agent that printed its proper end still lives: the clock for it must be started."""

@@ -5,8 +5,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..limits import Limits, Measured, crossed, seconds_left
-from ..model import Session
+from ..limits import Limits, Measured, crossed, seconds_left, used_up
+from ..spent import Spent
 from .follow import Follower
 
 
@@ -29,10 +29,10 @@ class Watchdog:
 
     @property
     def counts(self) -> bool:
-        """Whether tokens or money are limited: only then need anybody ask the store."""
+        """Whether tokens or money are limited: only then is the use of the session followed."""
         return self.limits.tokens is not None or self.limits.cost_usd is not None
 
-    def look(self, follower: Follower, session: Session | None) -> tuple[tuple[str, ...], float | None]:
+    def look(self, follower: Follower, spent: Spent) -> tuple[dict[str, str], float | None]:
         """What was crossed, and in how many seconds time alone will cross the next limit."""
         now = time.monotonic()
         size = self._printed()
@@ -44,14 +44,19 @@ class Watchdog:
             wall_s=now - self._began,
             silence_s=None if follower.facts.waiting is not None else now - grown_at,
             output_bytes=size,
-            tokens=session.usage.total_tokens if session else None,
-            cost_usd=session.cost_usd if session else None,
+            tokens=spent.tokens,
+            cost_usd=spent.cost_usd,
+            estimated=spent.estimated,
         )
         return crossed(self.limits, measured), seconds_left(self.limits, measured)
 
     def floods(self) -> bool:
         """Whether more was printed than may be: asked for between two looks, because a disk is filled in seconds."""
         return self.limits.output_mb is not None and self._printed() > self.limits.output_mb * 10**6
+
+    def overspent(self, spent: Spent) -> bool:
+        """Whether more was used than may be: asked for after each piece of output, so that one model call is enough."""
+        return bool(used_up(self.limits, spent.tokens, spent.cost_usd))
 
     def _printed(self) -> int:
         """Bytes on disk, read or not."""

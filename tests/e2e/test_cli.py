@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -185,7 +186,7 @@ def test_z25_d24_ls_filters_and_sorts_newest_first(cli: Cli, tmp_path: Path) -> 
 
 def test_stop_prints_a_receipt_and_a_second_stop_changes_nothing(cli: Cli) -> None:
     session = cli.started("sh", "-c", "sleep 600 & sleep 600")
-    receipt = cli("stop", session, "--json").json
+    [receipt] = cli("stop", session, "--json").json
     assert list(receipt)[:4] == ["session", "status", "ended", "left"]
     assert receipt["session"] == session
     assert receipt["status"] == "stopped"
@@ -216,6 +217,54 @@ def test_a_whole_family_of_sessions_is_stopped_where_that_is_asked_for(cli: Cli,
     assert {manager.get(one).status for one in (outer, *below)} == {"stopped"}
 
 
+def test_verbs_that_take_several_ids_print_an_array_for_one_too(cli: Cli) -> None:
+    session = cli.ended("true")
+    for verb in ("pin", "archive", "restore", "stop", "wait", "rm", "restore"):
+        [told] = cli(verb, session, "--json").json
+        assert session in (told.get("id"), told.get("session"), told.get("deleted")), verb
+    assert cli("rename", session, "x", "--json").json["title"] == "x"
+
+
+def test_the_title_of_a_command_can_be_typed_again(cli: Cli) -> None:
+    argv = ["sh", "-c", "echo a; exit 4"]
+    session = cli("run", "--wait", "--json", "--", *argv).json
+    assert session["title"] == session["task"] == "sh -c 'echo a; exit 4'"
+    assert shlex.split(session["title"]) == argv
+    facts = {fact["name"]: fact["value"] for fact in cli("explain", session["id"], "--json").json["facts"]}
+    assert shlex.split(facts["command"]) == argv
+    retried = cli("retry", "--wait", "--json", session["id"]).json
+    assert (retried["turn"], retried["exit_code"]) == (2, 4)
+
+
+def test_what_is_over_at_once_is_reported_once(cli: Cli, monkeypatch) -> None:
+    started = SessionManager.started
+
+    def after_its_end(self: SessionManager, ref: str) -> object:
+        self.wait([ref], timeout=30)
+        return started(self, ref)
+
+    monkeypatch.setattr(SessionManager, "started", after_its_end)
+    done = cli("run", "--wait", "--title", "quick", "--", "echo", "hello")
+    assert done.out == "hello\n"
+    assert done.err.count("quick") == 1
+    failed = cli("run", "--wait", "--title", "quick", "--", "false")
+    assert failed.err.count("quick") == 1
+    assert failed.err.count("exit 1") == 1
+
+
+def test_what_goes_on_is_reported_at_its_start_and_at_its_end(cli: Cli, tmp_path: Path, monkeypatch) -> None:
+    os.mkfifo(tmp_path / "go")
+    wait = SessionManager.wait
+
+    def then_it_may_end(self: SessionManager, *refs: Any, **named: Any) -> Any:
+        (tmp_path / "go").write_text("\n")
+        return wait(self, *refs, **named)
+
+    monkeypatch.setattr(SessionManager, "wait", then_it_may_end)
+    done = cli("run", "--wait", "--title", "slow", "--", "sh", "-c", f"read line < {tmp_path}/go")
+    assert [line.split()[2] for line in done.err.splitlines()] == ["running", "done"]
+
+
 def test_one_wrong_id_stops_nothing(cli: Cli) -> None:
     session = cli.started("sleep", "600")
     assert cli("stop", session, "feedfeed").code == 1
@@ -244,8 +293,9 @@ def test_rm_of_what_runs_needs_a_yes(cli: Cli) -> None:
     assert "--yes" in refused.err
     deleted = cli("rm", session, "--yes", "--json")
     assert deleted.code == 0
-    assert deleted.json["deleted"] == session
-    assert deleted.json["receipt"]["ended"]
+    [told] = deleted.json
+    assert told["deleted"] == session
+    assert told["receipt"]["ended"]
     assert cli("ls", "--json").json == []
     gone = cli.ended("true")
     assert cli("rm", gone).out.startswith(f"deleted {gone[:8]}")
@@ -649,3 +699,58 @@ def test_a_prompt_that_is_no_text(cli: Cli) -> None:
     result = cli("spawn", "-", stdin=b"\xff\xfe")
     assert result.code == 2
     assert "not UTF-8" in result.err
+
+
+def test_K8_a_limit_that_can_never_act_is_refused_and_nothing_starts(cli: Cli, codex: Path) -> None:
+    for arguments in (
+        ("run", "--limit", "tokens=5", "--", "true"),
+        ("run", "--limit", "cost=5", "--", "true"),
+        ("spawn", "-m", "gpt-nope", "--limit", "cost=5", "go"),
+        ("spawn", "-n", "2", "-m", "gpt-nope", "--limit", "cost=5", "go"),
+        ("spawn", "-m", "gpt-nope", "--limit", "cost=5", "--dry-run", "go"),
+        ("spawn", "--limit", "tokens=1.5", "go"),
+    ):
+        result = cli(*arguments)
+        assert (result.code, result.out) == (2, ""), arguments
+        assert "limit cannot act" in result.err or "is not whole" in result.err
+    with (codex.parent / "config.toml").open("a") as file:
+        file.write('[presets.dear]\nmodel = "gpt-nope"\n[presets.dear.limits]\ncost_usd = 1.0\n')
+    assert cli("spawn", "--preset", "dear", "go").code == 2
+    assert cli("ls", "--json").json == []
+
+
+def test_K8_a_limit_that_acts_late_or_not_surely_is_a_warning(cli: Cli, codex: Path, tmp_path: Path) -> None:
+    with (codex.parent / "config.toml").open("a") as file:
+        file.write("[limits]\ntokens = 5000\n")
+    told = cli("run", "--wait", "--", "echo", "hello")
+    assert (told.code, told.out) == (0, "hello\n")
+    assert told.err.startswith("agentdash: The tokens limit cannot act: a command reports no tokens.\n")
+    late = cli("spawn", "-a", "claude", "-m", "claude-nope", "--limit", "cost=5", "--dry-run", "go")
+    assert (late.code, late.out.startswith("claude -p")) == (0, True)
+    assert "agentdash: The cost limit is checked only when a turn ends: claude-nope has no price" in late.err
+    many = cli("spawn", "-n", "2", "--limit", "cost=5", "--json", "go")
+    assert [len(session["warnings"]) for session in many.json] == [1, 1]
+    assert many.err.count("The cost limit acts only if the model has a known price") == 1
+    sure = cli("spawn", "-m", "gpt-5.5", "--limit", "cost=5", "--wait", "--json", "go")
+    assert (sure.json["warnings"], sure.err) == ([], "")
+
+
+def test_K8_a_session_over_its_limit_takes_a_prompt_again_with_another_one(cli: Cli, codex: Path) -> None:
+    session = cli("spawn", "--limit", "tokens=5", "--wait", "--json", "go").json["id"]
+    refused = cli("inject", session, "more")
+    assert (refused.code, refused.out) == (1, "")
+    assert f"Session {session[:8]} is over its limit: it used more than 5 tokens (12)." in refused.err
+    assert refused.err.rstrip().endswith(f'agentdash inject {session[:8]} --limit tokens=30 "…"')
+    assert cli("inject", session, "--limit", "tokens=30", "--wait", "more").out == "[/red] fine\n"
+    assert cli("show", session, "--json").json["turns"][1]["status"] == "done"
+    assert cli("inject", session, "--limit", "speed=1", "more").code == 2
+
+
+def test_a_stopped_turn_says_why_after_a_wait(cli: Cli) -> None:
+    result = cli("run", "--limit", "wall=0.5", "--wait", "--", "sleep", "600")
+    assert (result.code, result.out) == (1, "")
+    assert "\nstopped by its limit: ran longer than 0.5s; " in result.err
+    session = cli("ls", "--json").json[0]["id"]
+    again = cli("retry", session, "--limit", "wall=0.6", "--wait")
+    assert "\nstopped by its limit: ran longer than 0.6s; " in again.err
+    assert "stopped by its limit: ran longer than 0.6s; " in cli("wait", session).out

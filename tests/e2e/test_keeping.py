@@ -247,7 +247,7 @@ def test_the_verbs_say_what_they_did(manager):
     assert verb("restore", short).stdout == f'restored {short} "true"\n'
     assert verb("rename", short, "the release").stdout == f'renamed {short} "the release"\n'
     assert verb("pin", short).stdout == f'pinned {short} "the release"\n'
-    assert json.loads(verb("pin", short, "--json").stdout)["pinned_at"] is not None
+    assert json.loads(verb("pin", short, "--json").stdout)[0]["pinned_at"] is not None
     assert verb("pin", "--off", short).stdout == f'unpinned {short} "the release"\n'
     told = json.loads(verb("rename", short, "", "--json").stdout)
     assert (told["id"], told["title"], told["pinned_at"]) == (session.id, "true", None)
@@ -273,7 +273,7 @@ def test_the_verbs_say_what_they_did(manager):
     assert "sleep 600" in verb("ps", running.id, "--json").stdout
     (manager.home / "agentdash.db").unlink()
     rebuilt = verb("doctor", "--rebuild")
-    assert "1 sessions restored" in rebuilt.stderr
+    assert "1 session restored" in rebuilt.stderr
     assert "whole, schema" in rebuilt.stdout
 
 
@@ -340,8 +340,11 @@ def test_one_odd_record_does_not_end_a_rebuild(manager):
     for name in ("agentdash.db", "agentdash.db-wal", "agentdash.db-shm"):
         (manager.home / name).unlink(missing_ok=True)
     rebuilt = rebuild(manager._layout)
-    assert rebuilt.restored == (good.id,)
-    assert len(rebuilt.skipped) == 2
+    assert set(rebuilt.restored) == {good.id, odd.id, foreign.id}
+    assert manager.get(good.id).title == "true"
+    # What cannot be read is made again from the turn files, and kept beside it.
+    assert {manager.get(session.id).status for session in (odd, foreign)} == {Status.LOST}
+    assert all(path.with_name("session.json.damaged").exists() for path in (record, other))
 
 
 def test_what_others_committed_is_seen_also_after_an_error(manager):
@@ -423,3 +426,51 @@ def test_T10_a_rebuild_and_a_restore_keep_title_and_pin(manager, database_at_res
     assert rebuild(manager._layout).restored == (session.id,)
     found = SessionManager(manager.home).get(session.id)
     assert (found.title, found.pinned_at) == ("the release", at)
+
+
+def family(manager, monkeypatch):
+    """Three generations that have ended, the oldest first."""
+    ids = []
+    for _ in range(3):
+        ids.append(ended(manager).id)
+        monkeypatch.setenv(procs.SESSION_TAG, ids[-1])
+    monkeypatch.delenv(procs.SESSION_TAG)
+    return ids
+
+
+def links(manager, ids):
+    there = {session.id: session.parent for session in manager.sessions()}
+    return [there.get(session_id, "deleted") for session_id in ids]
+
+
+def test_T10_a_restored_parent_has_its_children_again(manager, monkeypatch):
+    first, second, third = ids = family(manager, monkeypatch)
+    manager.delete(first)
+    assert links(manager, ids) == ["deleted", None, second]
+    seq = manager.changes(0).seq
+    manager.restore(first)
+    assert links(manager, ids) == [None, first, second]
+    # What looks at the change feed must learn of the child too.
+    assert {session.id: session.parent for session in manager.changes(seq).updated} == {first: None, second: first}
+    assert [session.id for session in manager.descendants(first)] == [second, third]
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0), (2, 0, 1)])
+def test_T10_generations_deleted_and_restored_in_any_order_find_each_other(manager, monkeypatch, order):
+    first, second, _ = ids = family(manager, monkeypatch)
+    for number in reversed(order):
+        manager.delete(ids[number])
+    for number in order:
+        manager.restore(ids[number])
+    assert links(manager, ids) == [None, first, second]
+
+
+def test_T10_the_link_survives_the_loss_of_the_database_while_the_parent_is_deleted(manager, monkeypatch):
+    first, second, _ = ids = family(manager, monkeypatch)
+    manager.delete(first)
+    manager.rename(second, "written again while its parent is gone")
+    (manager.home / "agentdash.db").unlink()
+    rebuild(manager._layout)
+    assert links(manager, ids) == ["deleted", None, second]
+    manager.restore(first)
+    assert links(manager, ids) == [None, first, second]

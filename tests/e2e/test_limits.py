@@ -1,6 +1,7 @@
 """Limits and the end of a turn with real processes: what is stopped, what is swept, and what the row says."""
 
 import os
+import re
 import shutil
 import socket
 import sys
@@ -8,6 +9,7 @@ import sys
 import pytest
 
 from agentdash.sessions.agents.base import Launch
+from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.model import Status
 from agentdash.sessions.supervision import procs
 
@@ -32,7 +34,7 @@ def limited(manager, script, **limits):
         (
             "head -c 100000 /dev/zero | tr '\\0' 'x\\n'; sleep 600",
             {"output_mb": 0.01},
-            "stopped by its limit: printed more than 0.01 MB; ",
+            "stopped by its limit: printed more than 0.01 MB (",
         ),
     ],
 )
@@ -52,10 +54,160 @@ def test_K8_tokens_and_money_are_counted_over_all_turns(manager, limit):
     [done] = manager.wait([first.id], timeout=30)
     # What the first turn used is known only at its end, which is a proper one.
     assert done.status is Status.DONE
-    manager.inject(first.id, "more [[demo:long]]")
-    [stopped] = manager.wait([first.id], timeout=30)
+    assert len(manager.warnings(first.id)) == 1
+    raised = {"tokens": done.usage.total_tokens + 10, "cost_usd": done.cost_usd + 0.00001}
+    manager.inject(first.id, "more [[demo:quick]]", limits={name: raised[name] for name in limit})
+    [second] = manager.wait([first.id], timeout=30)
+    assert (second.status, second.turn) == (Status.DONE, 2)
+    assert second.reason.startswith("over its limit: ")
+
+
+@pytest.mark.parametrize(
+    ("limit", "told"),
+    [
+        ({"tokens": 50}, r"used more than 50 tokens \([\d,]+\)\. Raise .* --limit tokens=\d+"),
+        ({"cost_usd": 0.001}, r"cost more than \$0\.001 \(\$0\.\d+\)\. Raise .* --limit cost=[\d.]+"),
+    ],
+)
+def test_K8_a_session_that_used_up_a_limit_gets_no_further_turn(manager, limit, told):
+    session = manager.spawn("hello [[demo:quick]]", agent="demo", options={"limits": limit})
+    manager.wait([session.id], timeout=30)
+    with pytest.raises(SessionBusyError, match=told):
+        manager.inject(session.id, "more")
+    assert [(turn.n, turn.status) for turn in manager.turns(session.id)] == [(1, Status.DONE)]
+    assert len(manager.prompts(session.id)) == 1
+    manager.inject(session.id, "more", limits={"action": "warn"})
+    [done] = manager.wait([session.id], timeout=30)
+    assert (done.status, done.turn) == (Status.DONE, 2)
+    # What was said with a prompt holds for the turns after it.
+    manager.inject(session.id, "and more")
+    [done] = manager.wait([session.id], timeout=30)
+    assert (done.status, done.turn) == (Status.DONE, 3)
+
+
+def test_a_limit_of_one_turn_keeps_no_session_from_the_next(manager):
+    session = limited(manager, "sleep 600", wall_seconds=0.5)
+    manager.wait([session.id], timeout=30)
+    manager.retry(session.id, limits={"wall_seconds": 0.7})
+    [stopped] = manager.wait([session.id], timeout=30)
+    assert (stopped.status, stopped.turn) == (Status.STOPPED, 2)
+    assert stopped.reason.startswith("stopped by its limit: ran longer than 0.7s; ")
+
+
+def agent_script(tmp_path, body):
+    """An agent CLI that is a shell script: what is to be seen depends on no model's speed."""
+    path = tmp_path / "agent.sh"
+    path.write_text(f"#!/bin/sh\ncat > /dev/null\n{body}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_K8_claude_is_stopped_by_its_cost_while_it_works(manager, tmp_path, leftovers):
+    (tmp_path / "config.toml").write_text('[prices."my-*"]\ninput = 10.0\noutput = 100.0\n')
+    says = (
+        '{"type":"assistant","message":{"id":"%s","model":"my-model","content":[],'
+        '"usage":{"input_tokens":1000,"output_tokens":1}}}'
+    )
+    script = agent_script(tmp_path, f"echo '{says % 'a'}'; echo '{says % 'a'}'; echo '{says % 'b'}'; exec sleep 600")
+    options = {"bin": script, "limits": {"cost_usd": 0.015}}
+    session = manager.spawn("go", agent="claude", options=options)
+    [stopped] = manager.wait([session.id], timeout=30)
+    assert stopped.reason.startswith("stopped by its limit: cost more than $0.015 (about $0.02); ")
+    assert stopped.cost_usd is None  # claude named no figure of its own
+    assert leftovers(session.id) == []
+    with pytest.raises(SessionBusyError, match=r"cost more than \$0\.015 \(about \$0\.02\)"):
+        manager.inject(session.id, "more")
+
+
+CALL = (
+    '{"timestamp":"%sZ","type":"token_usage_record",'
+    '"payload":{"usage":{"input_tokens":400,"output_tokens":20,"reasoning_output_tokens":0}}}'
+)
+"""What codex writes down after each call of the model."""
+
+
+def test_K8_codex_is_stopped_by_what_its_transcript_says_while_it_prints_nothing(manager, tmp_path, monkeypatch):
+    thread = "01a1fb63-d45a-7f82-8a8f-c9f1972ee698"
+    folder = tmp_path / "codex" / "sessions" / "2026" / "11" / "20"
+    folder.mkdir(parents=True)
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
+    transcript = folder / f"rollout-2026-11-20T23-56-26-{thread}.jsonl"
+    transcript.write_text(f"{CALL % '2026-11-20T23:56:26'}\n" * 50)
+    (tmp_path / "call").write_text(f"{CALL}\n")
+    says = f'{{"type":"thread.started","thread_id":"{thread}"}}'
+    call = f'printf "$(cat {tmp_path}/call)\\n" "$(date -u +%FT%T.%3N)" >> {transcript}'
+    script = agent_script(tmp_path, f"echo '{says}'; for i in 1 2 3; do {call}; sleep 0.3; done; exec sleep 600")
+    session = manager.spawn("go", agent="codex", options={"bin": script, "limits": {"tokens": 1000}})
+    [stopped] = manager.wait([session.id], timeout=30)
+    assert stopped.reason.startswith("stopped by its limit: used more than 1,000 tokens (1,260); ")
+    assert stopped.usage.total_tokens == 1260
+
+
+def test_a_cost_limit_that_turned_out_to_be_blind_says_so(manager, tmp_path, monkeypatch):
+    (tmp_path / "config.toml").write_text("[limits]\ncost_usd = 0.001\n")
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
+    says = '{"type":"assistant","message":{"id":"a","model":"new","content":[],"usage":{"input_tokens":10}}}'
+    script = agent_script(
+        tmp_path, f'echo \'{says}\'; echo \'{{"type":"result","subtype":"success","stop_reason":"end_turn"}}\''
+    )
+    session = manager.spawn("go", agent="claude", options={"bin": script})
+    [done] = manager.wait([session.id], timeout=30)
+    assert (done.status, done.reason) == (Status.DONE, "its cost limit does not count new, which has no price")
+
+
+SLOW = "[[fake:slow_steps]] go"
+"""Three calls of the model, of 1200, 1600 and 2000 tokens of input; a command of five seconds follows on each."""
+
+
+@pytest.mark.real
+def test_K8_the_real_codex_is_stopped_within_one_call_of_its_tokens(manager, codex_env, leftovers):
+    session = manager.spawn(SLOW, agent="codex", options={"limits": {"tokens": 2000}})
+    [stopped] = manager.wait([session.id], timeout=120)
     assert stopped.status is Status.STOPPED
-    assert stopped.reason.startswith("stopped by its limit: ")
+    assert re.match(r"stopped by its limit: used more than 2,000 tokens \(2,8\d\d\); ", stopped.reason)
+    used = stopped.usage.total_tokens
+    assert 2800 < used < 2900
+    assert leftovers(session.id) == []
+    with pytest.raises(SessionBusyError, match=r"used more than 2,000 tokens \(2,8\d\d\)"):
+        manager.inject(session.id, "more")
+    manager.inject(session.id, "[[fake:plain]] more", limits={"tokens": 100_000})
+    [done] = manager.wait([session.id], timeout=120)
+    assert done.status is Status.DONE
+    assert used + 1200 < done.usage.total_tokens < used + 1300  # one call more, and nothing twice
+
+
+@pytest.mark.real
+def test_K8_forty_quick_calls_of_the_real_codex_are_not_made_to_the_end(manager, codex_env):
+    session = manager.spawn("[[fake:long]] go", agent="codex", options={"limits": {"tokens": 5000}})
+    [stopped] = manager.wait([session.id], timeout=120)
+    assert stopped.status is Status.STOPPED
+    assert stopped.reason.startswith("stopped by its limit: used more than 5,000 tokens (")
+    assert stopped.usage.total_tokens < 100_000  # of 360,000
+
+
+@pytest.mark.real
+def test_K8_the_real_codex_is_stopped_by_its_cost_at_the_user_s_prices(manager, codex_env, tmp_path):
+    (tmp_path / "config.toml").write_text('[prices."gpt-5.5"]\ninput = 50.0\ncached_input = 50.0\noutput = 0.0\n')
+    session = manager.spawn(SLOW, agent="codex", options={"limits": {"cost_usd": 0.1}})
+    assert manager.warnings(session.id) == ()
+    [stopped] = manager.wait([session.id], timeout=120)
+    assert stopped.status is Status.STOPPED
+    # 50 dollars for a million: the second call makes it 0.14.
+    assert stopped.reason.startswith("stopped by its limit: cost more than $0.10 (about $0.14); ")
+    assert stopped.cost_usd is None  # an estimate is no figure of the agent's
+
+
+@pytest.mark.real
+def test_K8_the_real_claude_is_stopped_by_its_cost(manager, claude_env, leftovers):
+    options = {"permission_mode": "bypassPermissions", "limits": {"cost_usd": 0.008}}
+    session = manager.spawn(SLOW, agent="claude", model="claude-opus-4-8", options=options)
+    assert manager.warnings(session.id) == ()
+    [stopped] = manager.wait([session.id], timeout=120)
+    assert stopped.status is Status.STOPPED
+    assert re.match(r"stopped by its limit: cost more than \$0\.008 \(about \$0\.01\d*\); ", stopped.reason)
+    assert leftovers(session.id) == []
+    with pytest.raises(SessionBusyError, match=r"cost more than \$0\.008 "):
+        manager.inject(session.id, "more")
 
 
 def test_K8_a_limit_may_only_warn(manager, tmp_path, wait_until):

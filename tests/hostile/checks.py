@@ -79,8 +79,8 @@ _SILENT = {"turn.started", "stream_event", "tool_progress", "keep_alive"}
 def says_nothing(line: bytes) -> bool:
     """Whether an event has nothing to show: a turn that begins, a sign of life, a message without a piece."""
     event: Any = json.loads(line)
-    content = event["message"].get("content", []) if event["type"] in ("assistant", "user") else None
-    return event["type"] in _SILENT or content == []
+    content = event["message"].get("content") if event["type"] in ("assistant", "user") else "x"
+    return event["type"] in _SILENT or content in ([], None)
 
 
 def index_of(path: Path, agent: Agent, *, block_bytes: int = 300) -> TurnIndex:

@@ -1,11 +1,11 @@
 """The harness's own view of processes: who was started, who lives, who is a runner.  Shares no code with agentdash."""
 
 import contextlib
-import json
 import os
 import signal
 from pathlib import Path
 
+from torture import lines
 from torture.nasty import BARE, LEAVES_GROUP, LEAVES_SESSION
 
 
@@ -87,11 +87,11 @@ class Book:
         self._seen = set()
 
     def records(self, kind=None):
-        """All lines, or those of a kind.  A line that is none would make the list worthless: it raises."""
+        """All records, or those of a kind."""
         if not self.path.exists():
             return []
-        lines = self.path.read_bytes().splitlines()
-        return [record for line in lines if kind in (None, (record := json.loads(line))["kind"])]
+        found, _ = lines.records(self.path.read_bytes())
+        return [record for record in found if kind in (None, record["kind"])]
 
     def add(self, pid, start, how, session=""):
         """Enter a process that the harness started or saw."""
@@ -99,8 +99,7 @@ class Book:
             return
         self._seen.add((pid, start))
         record = {"kind": "process", "session": session, "run": "", "pid": pid, "start": start, "how": [how]}
-        with self.path.open("ab", buffering=0) as file:
-            file.write(json.dumps(record).encode() + b"\n")
+        lines.append(self.path, record)
 
     def add_tagged(self, home):
         """Enter what only its environment names: runners, the demo agent and its children."""

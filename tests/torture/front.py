@@ -11,12 +11,13 @@ It says in its journal what it is about to do, and what it was told, each by one
 what had been accepted.
 """
 
-import json
 import os
 import random
 import sys
 import traceback
 from pathlib import Path
+
+from lines import as_line
 
 from agentdash.sessions.errors import AgentdashError
 from agentdash.sessions.manager import SessionManager
@@ -54,8 +55,7 @@ class Journal:
         return session
 
     def _write(self, op, state, facts):
-        line = json.dumps({"who": self._who, "n": self._number, "op": op, "state": state} | facts)
-        os.write(self._descriptor, line.encode() + b"\n")
+        os.write(self._descriptor, as_line({"who": self._who, "n": self._number, "op": op, "state": state} | facts))
 
 
 class Front:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from agentdash.sessions.manager import SessionManager
 from torture import book as world
+from torture import lines
 from torture.audit import RunnerKill, Scene, audit
 from torture.book import Book
 
@@ -101,17 +102,16 @@ class Workshop:
 
     def note(self, **line):
         """A line of the journal by the harness itself, for command lines."""
-        with self.journal_path.open("ab", buffering=0) as file:
-            file.write(json.dumps({"who": "harness", "n": 0} | line).encode() + b"\n")
+        lines.append(self.journal_path, {"who": "harness", "n": 0} | line)
 
     def journal(self):
-        """All that front ends wrote down."""
+        """All that front ends wrote down; a line that is half written comes with the next call."""
         if self.journal_path.exists():
             with self.journal_path.open("rb") as file:
                 file.seek(self._read)
-                data = file.read()
-            self._read += len(data)
-            self._journal += [json.loads(line) for line in data.splitlines()]
+                found, size = lines.records(file.read())
+            self._read += size
+            self._journal += found
         return self._journal
 
     def manager(self):

@@ -67,11 +67,11 @@ class Book:
         self.path, self.session, self.run = path, session, run
 
     def write(self, kind, **facts):
-        """Append one line by one write: whoever is killed here has written all of it or nothing."""
+        """Append one line by one write, as ``lines.py`` does: it begins with a newline, too."""
         line = json.dumps({"kind": kind, "session": self.session, "run": self.run, **facts})
         descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            os.write(descriptor, line.encode() + b"\n")
+            os.write(descriptor, b"\n" + line.encode() + b"\n")
         finally:
             os.close(descriptor)
 

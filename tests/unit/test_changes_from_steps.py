@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from agentdash.sessions.changes import diffs, from_steps
 from agentdash.sessions.changes.diffs import created, deleted, diff_of
 from agentdash.sessions.changes.from_steps import Collected, collect
 from agentdash.sessions.changes.model import FileChanges
-from agentdash.sessions.changes.recorded import RecordedChange
 from agentdash.sessions.model import Change, Step, StepKind, StepStatus
 
 CWD = "/home/ann/code/api"
@@ -136,14 +136,15 @@ def test_a_change_without_a_path_is_no_file() -> None:
 
 
 def test_a_transcript_gives_the_diffs_that_steps_lack() -> None:
-    change = RecordedChange(path="x", kind="update", diff=diff_of(HUNK))
-    found = collect([step(1, ("x", "update"), ("y", "update"))], CWD, lambda _: {"x": change})
+    given = step(1, ("x", "update"), ("y", "update"))
+    change = structs.replace(given.changes[0], diff=HUNK, added=2, removed=1)
+    found = collect([structs.replace(given, changes=(change, given.changes[1]))], CWD)
     assert [(file.path, file.added) for file in found.files] == [("x", 2), ("y", None)]
 
 
 def test_a_file_that_was_moved_is_deleted_here_and_added_there() -> None:
-    moved = RecordedChange(path=f"{CWD}/old.py", kind="update", diff=diff_of(HUNK), moved_to=f"{CWD}/sub/new.py")
-    old, new = collect([step(1, (f"{CWD}/old.py", "update"))], CWD, lambda _: {moved.path: moved}).files
+    moved = Change(path=f"{CWD}/old.py", kind="update", diff=HUNK, moved_to=f"{CWD}/sub/new.py")
+    old, new = collect([structs.replace(step(1), changes=(moved,))], CWD).files
     assert (old.path, old.kind, old.added, old.edits[0].moved_to) == ("old.py", "delete", 0, "sub/new.py")
     assert (new.path, new.kind, new.added, new.edits[0].moved_from) == ("sub/new.py", "add", 2, "old.py")
     assert new.edits[0].diff == HUNK

@@ -422,22 +422,15 @@ HOSTILE = [
     (b"Invalid API key", "not JSON"),
     (b"\xff", "not JSON"),
     (b'{"type":"result"', "not JSON"),
-    (b'{"type":"system","subtype":"\\udfff"}', "not JSON"),
+    (b'{"type":"system","subtype":"\\udfff"}', "system \ufffd"),
     (b"[" * 100_000, "nested too deeply"),
     (b'{"type":"done"}', "done"),
     (b'{"type":"error","message":"no"}', "error"),
     (b'{"type":"system","subtype":"of_tomorrow"}', "system of_tomorrow"),
-    (b'{"type":"system","subtype":"status","status":7}', "system status"),
     (b'{"type":"system"}', "system"),
     (b'{"type":"assistant"}', "assistant"),
-    (b'{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Bash"}]}}', "assistant"),
-    (b'{"type":"assistant","message":{"content":[{"type":"of_tomorrow"}]}}', "assistant"),
+    (b'{"type":"assistant","message":{"content":[{"type":"of_tomorrow"}]}}', "assistant of_tomorrow"),
     (b'{"type":"assistant","message":{"content":[{"type":"image"}]}}', "assistant Image"),
-    (b'{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":1}]}}', "user"),
-    (b'{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"1","content":'
-     + b"[" * 500 + b"]" * 500 + b"}]}}", "user"),
-    (b'{"type":"result","is_error":"no"}', "result"),
-    (b'{"type":"result","subtype":"success","usage":{"output_tokens":1' + b"0" * 20 + b"}}", "result success"),
 ]  # fmt: skip
 
 

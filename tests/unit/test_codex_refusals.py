@@ -35,6 +35,13 @@ def command(text, output, *, exit_code=1, status="failed"):
     [
         (command("touch a", "touch: cannot touch 'a': Read-only file system\n"), ["touch"]),
         (command("/usr/bin/git commit", "`git commit` rejected: blocked by policy", exit_code=-1), ["git"]),
+        (command("sleep 1; echo x > /etc/a", "bash: line 1: /etc/a: Read-only file system\n"), ["echo"]),
+        (command("sleep 1; echo x > /etc/a", "/bin/sh: 1: cannot create /etc/a: Read-only file system\n"), ["echo"]),
+        (command("cd /etc && /bin/touch a", "touch: cannot touch 'a': Read-only file system\n"), ["touch"]),
+        (command("ls; A=1 python3 x.py", "OSError: [Errno 30] Read-only file system: 'b'"), ["ls; A=1 python3 x.py"]),
+        (command("A=1 python3 x.py", "OSError: [Errno 30] Read-only file system: 'b'"), ["python3"]),
+        (command("make all && " + "x" * 99, "", status="declined"), ["make all && " + "x" * 47 + "…"]),
+        (command("touch a; true", "touch: cannot touch 'a': Read-only file system\n", status="completed"), ["touch"]),
         (command("rm -rf x", "", exit_code=None, status="declined"), ["rm"]),
         ({"type": "file_change", "changes": [{"path": "a"}], "status": "declined"}, ["apply_patch"]),
         ({"type": "mcp_tool_call", "server": "docs", "tool": "write", "status": "declined"}, ["write"]),

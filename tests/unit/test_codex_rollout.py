@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,10 @@ import pytest
 
 from agentdash.sessions.agents.table import agent_named
 from agentdash.sessions.changes import codex_rollout
-from agentdash.sessions.changes.codex_rollout import find_rollout, read_edits
+from agentdash.sessions.changes.codex_rollout import Rollout, find_rollout
 from agentdash.sessions.changes.from_steps import collect
 from agentdash.sessions.changes.model import FileChanges
-from agentdash.sessions.changes.recorded import Recorded
+from agentdash.sessions.changes.recorded import Dealer, Recorded, RecordedEdit
 from agentdash.sessions.model import Status, StepStatus, Turn
 from agentdash.sessions.turn_file import merged
 
@@ -33,9 +34,12 @@ def files_of(stream: Path, rollout: Path) -> dict[str, FileChanges]:
     told = [step for line in stream.read_bytes().splitlines() for step in parser.feed(line)]
     steps = merged(told + parser.close())
     turn = Turn(session="s", n=1, status=Status.DONE, run_id="r", created_at=0)
-    recorded = Recorded(lambda *_: read_edits(rollout), [turn], None)
-    found = collect(recorded.noting(steps), PROJECT, recorded.of)
+    found = collect(Dealer(Recorded(lambda *_: Rollout(rollout), [turn])).deal(steps), PROJECT)
     return {file.path: file for file in found.files}
+
+
+def read_edits(path: Path) -> Iterator[RecordedEdit]:
+    return Rollout(path).read_on()
 
 
 def rollout(home: Path, thread: str = THREAD, folder: str = f"sessions/{DAY}", text: str = "") -> Path:
@@ -146,7 +150,7 @@ def test_codex_looks_into_the_home_that_was_recorded_with_the_session(
     recorded = codex.recorded_edits(THREAD, {"CODEX_HOME": str(tmp_path / "recorded")}, BORN)
     usual = codex.recorded_edits(THREAD, {"CODEX_HOME": None}, BORN)
     assert recorded is not None and usual is not None
-    assert [[edit.changes[0].path for edit in edits] for edits in (recorded, usual)] == [["/x"], ["/y"]]
+    assert [[edit.changes[0].path for edit in found.read_on()] for found in (recorded, usual)] == [["/x"], ["/y"]]
 
 
 def test_agents_whose_streams_have_diffs_keep_no_transcript_for_us() -> None:
@@ -159,6 +163,18 @@ def test_a_torn_last_line_is_held_back(tmp_path: Path) -> None:
     assert len(list(read_edits(path))) == 1
     path.write_text(whole + whole.rstrip("\n"))
     assert len(list(read_edits(path))) == 1
+
+
+def test_a_transcript_that_grows_is_read_on_from_where_it_was(tmp_path: Path) -> None:
+    whole = line({"/x": {"type": "add", "content": "1\n"}})
+    path = rollout(tmp_path, text=whole + whole[:-20])
+    found = Rollout(path)
+    assert [len(list(found.read_on())) for _ in range(2)] == [1, 0]
+    with path.open("a") as file:
+        file.write(whole[-20:] + whole)
+    assert [len(list(found.read_on())) for _ in range(2)] == [2, 0]
+    path.unlink()
+    assert list(found.read_on()) == []
 
 
 @pytest.mark.parametrize(

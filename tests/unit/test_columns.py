@@ -185,7 +185,7 @@ def test_words():
         "?", "0", "999", "18.2k", "99.9k", "100k", "999k", "1.0M", "3.1M",
     ]  # fmt: skip
     assert [words.money(d) for d in (None, 0, 0.31, 0.042, 0.0042, 12.5)] == [
-        "?", "$0.00", "$0.31", "$0.042", "$0.0042", "$12.50",
+        "?", "$0.00", "$0.31", "$0.04", "$0.0042", "$12.50",
     ]  # fmt: skip
 
 
@@ -200,6 +200,15 @@ def test_the_tally_follows_what_changes():
     assert "running" not in told
     assert told.endswith("36.4k tok  $0.62")
     assert len(told) == 120
+
+
+def test_sums_of_the_first_line_say_when_they_are_not_the_whole():
+    tally = Tally()
+    unknown = session(id="b", usage=Usage(), cost_usd=None, started_at=1, steps=1)
+    tally.update([session(id="a"), unknown], [])
+    assert counts(tally, "~/x", 120).plain.endswith("18.2k tok known  $0.31 known")
+    tally.update([], ["b"])
+    assert counts(tally, "~/x", 120).plain.endswith("18.2k tok  $0.31")
 
 
 def test_what_is_left_is_named_once_for_each_kind():

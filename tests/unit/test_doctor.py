@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from agentdash.sessions.doctor import (
     commands,
     database,
     inotify,
+    limits,
     logind,
     records,
     settings,
@@ -34,7 +36,7 @@ from agentdash.sessions.doctor.checks import CHECKS, examine, findings_of
 from agentdash.sessions.doctor.commands import Answer
 from agentdash.sessions.doctor.model import Check, Finding, Subject, fail, ok, warn
 from agentdash.sessions.doctor.mounts import mount_of, parse
-from agentdash.sessions.layout import Layout
+from agentdash.sessions.layout import Layout, SessionFolder
 from agentdash.sessions.store.migrations import VERSION
 from agentdash.sessions.store.store import Store
 from agentdash.sessions.supervision import locks, procs
@@ -209,6 +211,31 @@ def test_settings_that_cannot_be_used_are_told_with_file_line_and_key(patient: P
     assert patient.one(settings.settings_file).found.startswith(f"{patient.config}:1: ")
 
 
+def test_limits_that_cannot_act_are_told_for_the_agents_that_are_installed(
+    patient: Patient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patient.env["CODEX_HOME"] = str(patient.root)
+    assert patient.one(limits.limits) == ok("limits", "none in the settings")
+    patient.config.write_text('[limits]\ntokens = 5\ncost_usd = 1.0\n[agents.codex]\nmodel = "gpt-nope"\n')
+    assert patient.one(limits.limits) == ok("limits", "all that the settings hold can act")  # codex is not there
+    patient.command("codex", "echo codex-cli 0.169.0")
+    finding = patient.one(limits.limits)
+    assert finding.state == "warn"
+    assert finding.found.startswith(
+        "codex: The cost limit cannot act: codex reports no cost, and gpt-nope has no price"
+    )
+    assert "[prices]" in str(finding.remedy)
+    with patient.config.open("a") as file:
+        file.write('[prices."gpt-nope"]\ninput = 1.0\noutput = 2.0\n[agents.command.limits]\ntokens = 7\n')
+    found = [finding.found for finding in patient.told(limits.limits)]
+    assert found == [
+        "command: The tokens limit cannot act: a command reports no tokens",
+        "command: The cost limit cannot act: a command reports no cost",
+    ]
+    patient.config.write_text("broken")
+    assert patient.told(limits.limits) == []
+
+
 def test_a_state_folder_that_is_not_there_yet_is_fine_and_is_not_made(patient: Patient) -> None:
     home = patient.layout.home
     assert patient.one(state_folder.folder) == ok("state folder", f"{home}, made when it is first needed")
@@ -227,7 +254,7 @@ def test_a_state_folder_that_cannot_be_used_is_told(patient: Patient, monkeypatc
     assert "AGENTDASH_HOME" in str(finding.remedy)
     patient.layout.home.unlink()
     monkeypatch.setattr(os, "access", lambda *_: False)
-    assert patient.one(state_folder.folder).found.endswith("cannot be written")
+    assert "cannot be written" in patient.one(state_folder.folder).found
 
 
 def test_what_others_can_read_is_told(patient: Patient) -> None:
@@ -351,26 +378,55 @@ def test_another_schema_is_told(patient: Patient, version: int, state: str, reme
     assert f"the {VERSION} of this agentdash" in finding.found
 
 
-def test_folders_and_rows_that_do_not_match_are_told(patient: Patient) -> None:
+def aged(folder: SessionFolder) -> SessionFolder:
+    """The folder as it is an hour after it was made."""
+    an_hour_ago = time.time() - 3600
+    for path in (folder.turns, folder.path):
+        os.utime(path, (an_hour_ago, an_hour_ago))
+    return folder
+
+
+def test_folders_and_rows_that_do_not_match_are_told_with_what_mends_each(patient: Patient) -> None:
     patient.session("done")
     layout = patient.layout
     assert patient.one(records.folders_and_rows) == ok("session folders", "1, each with its row")
     layout.session("fedcba9876543210").create()
     (layout.sessions / "no id").mkdir()
-    rebuild = "agentdash doctor --rebuild"
-    extra = warn("session folders", "1 (fedcba98) in sessions/ but not in the database", rebuild)
-    assert patient.told(records.folders_and_rows) == [extra]
+    # It may be a start that is under way.
+    assert patient.one(records.folders_and_rows) == ok("session folders", "1, each with its row")
+    aged(layout.session("fedcba9876543210"))
+    empty = warn(
+        "session folders",
+        "1 (fedcba98) empty in sessions/: their start was cut off",
+        "agentdash doctor --rebuild removes them",
+    )
+    assert patient.told(records.folders_and_rows) == [empty]
     shutil.rmtree(layout.session(SESSION).path)
-    missing = warn("session folders", "1 (01234567) in the database but without a folder", rebuild)
-    assert patient.told(records.folders_and_rows) == [extra, missing]
+    found = "1 (01234567) in the database but without a folder"
+    assert patient.told(records.folders_and_rows) == [empty, warn("session folders", found, "agentdash rm 01234567")]
+
+
+def test_a_folder_with_output_and_no_record_is_told(patient: Patient) -> None:
+    patient.layout.create()
+    folder = patient.layout.session("1" * 16)
+    folder.create()
+    folder.output(1).write_bytes(b"a line\n")
+    assert patient.one(records.folders_and_rows) == warn(
+        "session folders",
+        "1 (11111111) in sessions/ without rows and without a readable session.json",
+        "agentdash doctor --rebuild makes a record from their turn files",
+    )
+    folder.identity.write_text('{"format": 99}')
+    assert patient.one(records.folders_and_rows).remedy == "upgrade agentdash"
 
 
 def test_all_folders_are_unknown_once_the_database_is_gone(patient: Patient) -> None:
     patient.layout.create()
     for digit in "4321":
         patient.layout.session(digit * 16).create()
+        aged(patient.layout.session(digit * 16))
     found = patient.one(records.folders_and_rows).found
-    assert found == "4 (11111111, 22222222, 33333333, ...) in sessions/ but not in the database"
+    assert found == "4 (11111111, 22222222, 33333333, ...) empty in sessions/: their start was cut off"
 
 
 def test_a_live_turn_needs_a_runner(patient: Patient) -> None:

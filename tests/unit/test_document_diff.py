@@ -4,8 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdash.sessions.text import cell_width, clean
+from agentdash.sessions.unified_diff import created_text
 from agentdash.widgets.document.diff import Diff, differing
-from agentdash.widgets.document.diff_scan import Scan, added_text
+from agentdash.widgets.document.diff_scan import Scan
 from agentdash.widgets.document.lines import Lines
 
 DIFF = """\
@@ -112,10 +113,10 @@ def test_a_carriage_return_begins_no_line_of_a_diff():
 
 
 def test_a_file_made_from_nothing_is_its_text():
-    assert added_text("@@ -0,0 +1,2 @@\n+one\n+two") == "one\ntwo"
-    assert added_text("--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+one\n\\ No newline at end of file\n") == "one"
-    assert added_text("+one\n two") is None
-    assert added_text("@@ -0,0 +0,0 @@") is None
+    assert created_text("@@ -0,0 +1,2 @@\n+one\n+two") == "one\ntwo"
+    assert created_text("--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+one\n\\ No newline at end of file\n") == "one"
+    assert created_text("+one\n two") is None
+    assert created_text("@@ -0,0 +0,0 @@") is None
 
 
 LINE = st.tuples(

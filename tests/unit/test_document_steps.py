@@ -171,7 +171,7 @@ def test_usage_is_a_table_of_what_is_known():
     step = Step(kind=StepKind.USAGE, usage=Usage.of(13_200, 5_000, 165), cost_usd=0.31, text="whole thread")
     expected = ["input     13,200", "  cached   5,000", "output       165", "total     13,365", "cost       $0.31"]
     assert text(step)[2:] == [*expected, "", "whole thread"]
-    assert text(Step(kind=StepKind.USAGE))[-1] == "usage unknown"
+    assert text(Step(kind=StepKind.USAGE))[-1] == "no usage reported"
 
 
 def test_errors_start_and_unknown_events():
@@ -188,7 +188,7 @@ def test_errors_start_and_unknown_events():
 
 def test_a_step_that_is_not_whole_says_so():
     assert (
-        text(Step(kind=StepKind.MESSAGE, text="begin … end", cut=9_000))[-1] == "9000 characters of its texts left out"
+        text(Step(kind=StepKind.MESSAGE, text="begin … end", cut=9_000))[-1] == "9,000 characters of its texts left out"
     )
 
 

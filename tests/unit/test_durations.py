@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentdash.sessions.durations import seconds, spent
+from agentdash.sessions.durations import seconds
 from agentdash.sessions.errors import UsageError
 
 
@@ -18,11 +18,3 @@ def test_what_a_text_means(text: str, value: float) -> None:
 def test_what_is_no_duration(text: str) -> None:
     with pytest.raises(UsageError, match="is no duration"):
         seconds(text)
-
-
-@pytest.mark.parametrize(
-    ("milliseconds", "expected"),
-    [(-5, "0.0s"), (0, "0.0s"), (400, "0.4s"), (59_960, "1m00s"), (192_000, "3m12s"), (7_500_000, "2h05m")],
-)
-def test_how_long_something_took(milliseconds: int, expected: str) -> None:
-    assert spent(milliseconds) == expected

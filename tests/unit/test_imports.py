@@ -53,7 +53,7 @@ def test_sessions_import_nothing_from_above(path):
 @pytest.mark.parametrize("path", modules("widgets"), ids=name_of)
 def test_widgets_know_values_only(path):
     ours = [name for name in imported_by(path) if name.startswith("agentdash.")]
-    values = ("model", "attention", "text", "clock", "durations", "steps.kinds")
+    values = ("model", "attention", "text", "clock", "durations", "units", "unified_diff", "steps.kinds", "sums")
     allowed = ("agentdash.widgets", *(f"agentdash.sessions.{name}" for name in values))
     assert [name for name in ours if not name.startswith(allowed)] == []
 

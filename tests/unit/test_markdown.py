@@ -113,7 +113,7 @@ def test_a_long_output_is_folded_whole() -> None:
                     Change(path="/b", kind="add"),
                 ),
             ),
-            "**Update** `a.py` +1 −1 ✓\n\n```diff\n-x\n+y\n```\n\n**Add** `/b` ✓",  # noqa: RUF001
+            "**Update** `a.py` +1 -1 ✓\n\n```diff\n-x\n+y\n```\n\n**Add** `/b` ✓",
         ),
     ],
     ids=lambda value: value.kind if isinstance(value, Step) else "",

@@ -76,6 +76,30 @@ def test_t1_a_row_shows_state_id_age_turn_tokens_cost_agent_where_and_title() ->
     assert row.split() == [*words, "fix", "the", "login", "test"]
 
 
+def spent(**facts: Any) -> Session:
+    return session(started_at=2_000, status=Status.DONE, steps=3, **facts)
+
+
+def test_z49_the_headline_counts_all_that_match_and_not_only_what_is_printed() -> None:
+    older = [spent(usage=Usage(total_tokens=500_000), cost_usd=1.0) for _ in range(67)]
+    headline = sessions_text([spent(usage=Usage(total_tokens=1_000), cost_usd=0.5)], LOOK, older=older)[0]
+    assert headline == "68 sessions   ✓ 68 done   33.5M tok   $67.50"
+
+
+def test_u2_a_sum_of_what_is_known_does_not_pretend_to_be_the_whole() -> None:
+    known = spent(usage=Usage(total_tokens=1_000), cost_usd=1.91)
+    without_cost = spent(usage=Usage(total_tokens=1_000))
+    assert sessions_text([known, without_cost], LOOK)[0].endswith("2.0k tok   $1.91 known")
+    assert sessions_text([known, spent()], LOOK)[0].endswith("1.0k tok known   $1.91 known")
+    # Nothing is missing of what used no model: a command, a start that failed, a session that waits.
+    free = [
+        spent(agent="command"),
+        session(status=Status.FAILED, started_at=2_000),
+        session(status=Status.QUEUED),
+    ]
+    assert sessions_text([known, *free], LOOK)[0].endswith("1.0k tok   $1.91")
+
+
 def test_unread_steps_stand_in_the_row_and_in_the_json() -> None:
     headings, row = sessions_text([session(steps=12, seen_at=5, seen_steps=9)], LOOK)[1:]
     assert row[: headings.index("new") + 3].endswith(" +3")
@@ -139,7 +163,7 @@ def test_no_sessions_teaches_and_no_match_says_so() -> None:
     assert "agentdash spawn" in plain(sessions_text([], LOOK))
     assert "agentdash demo" in plain(sessions_text([], LOOK))
     assert sessions_text([], LOOK, filtered=True) == ["No session matches."]
-    assert sessions_text([session()], LOOK, hidden=970)[-1] == "970 older: agentdash ls --all"
+    assert sessions_text([session()], LOOK, older=[session()] * 970)[-1] == "970 older: agentdash ls --all"
 
 
 def test_colours_are_only_added_where_asked_for() -> None:
@@ -241,7 +265,7 @@ def test_steps_of_each_kind() -> None:
     assert step_text(change, Look(full=True))[-1] == "  +more"
     assert step_text(plan, LOOK) == ["☐ plan 1/2", "  ☑ one", "  ☐ two"]
     assert step_text(error, LOOK) == ["! Reconnecting  (not fatal)"]
-    assert step_text(usage, LOOK) == ["Σ 1.0k in, 5 out, $0.50"]
+    assert step_text(usage, LOOK) == ["Σ 1.0k in · 5 out · $0.50"]
     assert step_text(unknown, LOOK) == ['?? new.thing: {"type":"new.thing"}']
     assert step_text(tool, LOOK) == ['⚙ docs.search({"q":1})  ✓']
     assert step_text(start, LOOK) == ["▸ gpt t-1"]
@@ -296,7 +320,7 @@ def test_a_dry_run_can_be_typed() -> None:
         (tokens, None, "?"), (tokens, 0, "0"), (tokens, 812, "812"), (tokens, 18_240, "18.2k"),
         (tokens, 99_960, "100k"), (tokens, 412_000, "412k"), (tokens, 999_600, "1.0M"), (tokens, 3_100_000, "3.1M"),
         (money, None, "?"), (money, 0.0, "$0.00"), (money, 0.0042, "$0.0042"), (money, 0.31, "$0.31"),
-        (money, 0.042, "$0.042"), (money, 4.123, "$4.12"),
+        (money, 0.042, "$0.04"), (money, 4.123, "$4.12"),
     ],
 )  # fmt: skip
 def test_words(function: Any, value: Any, expected: str) -> None:

@@ -67,7 +67,7 @@ def test_files_beyond_the_limit_are_told(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(from_steps, "MOST_FILES", 0)
     found = changes("claude-work")
     assert (found.files, found.more) == ((), 2)
-    assert found.notes == ("Only the first 0 files are listed; 2 edits were of others.",)
+    assert found.notes == ("Only the first 0 files can be listed: 2 edits of other files left out.",)
 
 
 def test_git_is_asked_about_the_folder_of_the_session() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from agentdash.sessions.agents.base import Facts
 from agentdash.sessions.model import Status
-from agentdash.sessions.status import EndFacts, at_the_end, while_running
+from agentdash.sessions.status import EndFacts, NoRoom, at_the_end, while_running
 
 
 def verdict(succeeded=False, end=None, error=None, **own):
@@ -85,3 +85,32 @@ def test_a_running_turn_is_running_waiting_or_finishing():
     assert while_running(Facts(notice="Reconnecting... 1/2")) == (Status.RUNNING, "Reconnecting... 1/2")
     assert while_running(Facts(waiting="rm -rf build?")) == (Status.WAITING, "rm -rf build?")
     assert while_running(Facts(end="completed"))[0] is Status.FINISHING
+
+
+def full(cut=True):
+    return NoRoom(what="the disk was full", evidence="a test write failed", cut=cut)
+
+
+@pytest.mark.parametrize(
+    ("facts", "reason"),
+    [
+        ({"exit_code": 0}, "the disk was full: ended without a final event (exit 0)"),
+        ({"exit_code": 2, "stderr_reason": "cannot write"}, "the disk was full: exit 2: cannot write"),
+        ({"signal": "SIGXFSZ"}, "the disk was full: killed by SIGXFSZ, not by agentdash"),
+        ({"exit_code": 1, "end": "failed", "error": "rate limit"}, "rate limit; the disk was full"),
+        ({"exit_code": 0, "succeeded": True}, "its output is incomplete: the disk was full (exit 0)"),
+    ],
+)
+def test_S3_a_full_disk_is_the_reason_of_a_turn_whose_output_did_not_fit(facts, reason):
+    found = verdict(no_room=full(), **facts)
+    assert (found.status, found.reason) == (Status.FAILED, reason)
+    assert "a test write failed" in found.rule
+
+
+def test_S3_a_full_disk_spoils_no_proven_end_and_is_mentioned():
+    proven = verdict(succeeded=True, end="completed", exit_code=0, no_room=full())
+    assert (proven.status, proven.reason) == (Status.DONE, "the disk was full: steps may be missing")
+    whole = verdict(succeeded=True, exit_code=0, no_room=full(cut=False))
+    assert (whole.status, whole.reason) == (Status.DONE, "the disk was full: some of its output may be missing")
+    stopped = verdict(stopped_by="you", exit_code=0, no_room=full())
+    assert (stopped.status, stopped.reason) == (Status.STOPPED, "stopped by you; the disk was full")

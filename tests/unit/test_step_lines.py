@@ -33,7 +33,7 @@ def roles(step, width=80):
         (Step(kind=StepKind.WEB_SEARCH, text="python"), "⌕ python"),
         (Step(kind=StepKind.USAGE, usage=Usage.of(1200, 200, 30), cost_usd=0.5),
          "Σ 1.2k in (200 cached) · 30 out · $0.50"),
-        (Step(kind=StepKind.USAGE), "Σ usage unknown"),
+        (Step(kind=StepKind.USAGE), "Σ no usage reported"),
         (Step(kind=StepKind.MESSAGE, text=""), "✦"),
     ],
 )  # fmt: skip
@@ -66,7 +66,7 @@ def test_short_output_is_shown_whole():
 
 def test_a_huge_output_costs_no_more_than_its_ends():
     step = Step(kind=StepKind.COMMAND, command="yes", output="y\n" * 5_000_000)
-    assert "  … 4999994 lines more" in text(step)
+    assert "  … 4,999,994 lines more" in text(step)
     step = Step(kind=StepKind.COMMAND, command="cat min.js", output="x" * 5_000_000)
     assert len(text(step)) < 200
 

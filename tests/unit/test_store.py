@@ -280,3 +280,49 @@ def test_an_unchanged_database_keeps_its_data_version(store):
     assert store.data_version() == before
     store.mark_seen("session-1")
     assert store.data_version() != before
+
+
+def test_a_turn_that_was_measured_by_itself_is_not_counted_again_by_the_sum_of_its_thread(store):
+    session_id = create(store)
+    log_of(store, session_id).claim()
+    log_of(store, session_id).running(10, 11)
+    # Stopped in the middle: five calls were seen, the thread's own sum has four of them.
+    facts = Facts(agent_session="t", usage=Usage.of(500, 0, 50), thread_usage=Usage.of(400, 0, 40))
+    log_of(store, session_id).end(facts, Outcome(status=Status.STOPPED, reason=None), steps=3)
+    assert store.session(session_id).usage.total_tokens == 550
+    store.add_turn(session_id, 1, "more", Launch(argv=("true",)), "run-2")
+    play(store, session_id, 2, Facts(agent_session="t", end="completed", thread_usage=Usage.of(600, 0, 60)))
+    assert [turn.usage.total_tokens for turn in store.turns(session_id)] == [550, 220]
+
+
+def test_who_concludes_a_turn_in_place_of_its_runner_forgets_nothing_that_was_measured(store):
+    session_id = create(store)
+    log = log_of(store, session_id)
+    log.claim()
+    log.running(10, 11)
+    log.progress(Facts(usage=Usage.of(500, 0, 50), cost_about_usd=0.25), Status.RUNNING, None, 1, None)
+    log.end(Facts(), Outcome(status=Status.LOST, reason=None), steps=1)
+    [turn] = store.turns(session_id)
+    assert (turn.usage.total_tokens, turn.cost_about_usd, turn.cost_usd) == (550, 0.25, None)
+
+
+def test_the_agent_s_own_figure_takes_the_place_of_an_estimate(store):
+    session_id = create(store)
+    log = log_of(store, session_id)
+    log.claim()
+    log.running(10, 11)
+    log.progress(Facts(cost_about_usd=0.25), Status.RUNNING, None, 1, None)
+    assert store.session(session_id).cost_usd is None
+    log.end(Facts(end="completed", cost_usd=0.2), Outcome(status=Status.DONE, reason=None), steps=1)
+    [turn] = store.turns(session_id)
+    assert (turn.cost_about_usd, turn.cost_usd) == (None, 0.2)
+
+
+def test_options_that_come_with_a_turn_hold_for_the_next_ones(store):
+    session_id = create(store)
+    play(store, session_id)
+    store.add_turn(session_id, 1, "more", Launch(argv=("true",)), "run-2", None, {"limits": {"tokens": 5}})
+    assert store.recipe(session_id).options == {"limits": {"tokens": 5}}
+    play(store, session_id, 2)
+    store.add_turn(session_id, 2, "more", Launch(argv=("true",)), "run-3")
+    assert store.recipe(session_id).options == {"limits": {"tokens": 5}}

@@ -1,10 +1,15 @@
 import asyncio
-import contextlib
 import shutil
+import sys
 
 import pytest
+from inotify import until_watched
 
 from agentdash.sessions import watch
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc for inotify watches")
+
+PATIENCE = 60
 
 
 @pytest.fixture
@@ -22,26 +27,19 @@ async def stream(folders):
     await changes.aclose()
 
 
-async def until(stream, wanted, poke):
-    """The first change that is wanted; ``poke`` is repeated, because nobody says when the kernel begins to watch."""
+async def after(poke, stream, wanted, folders):
+    """The first wanted change after ``poke``, which waits until the kernel watches the folders."""
+    looking = asyncio.create_task(first(stream, wanted))
+    await until_watched(*folders)
+    poke()
+    return await asyncio.wait_for(looking, PATIENCE)
 
-    async def look():
-        while not wanted(change := await anext(stream)):
-            pass
-        return change
 
-    async def keep_poking():
-        while True:
-            poke()
-            await asyncio.sleep(0.2)
-
-    poking = asyncio.create_task(keep_poking())
-    try:
-        return await asyncio.wait_for(look(), 15)
-    finally:
-        poking.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await poking
+async def first(stream, wanted):
+    """The next change that is wanted."""
+    while not wanted(change := await anext(stream)):
+        pass
+    return change
 
 
 def appending(path, text="x\n"):
@@ -58,13 +56,13 @@ async def test_the_first_value_asks_for_everything(stream):
 
 async def test_a_write_to_the_wal_is_a_change_of_the_database(stream, folders):
     wal = folders[0] / "agentdash.db-wal"
-    change = await until(stream, lambda c: c.database and not c.sweep, appending(wal))
+    change = await after(appending(wal), stream, lambda c: c.database and not c.sweep, folders)
     assert change.turn_files == frozenset()
 
 
 async def test_an_append_names_the_turn_file(stream, folders):
     turn = folders[1] / "s1.1.jsonl"
-    change = await until(stream, lambda c: c.turn_files and not c.sweep, appending(turn))
+    change = await after(appending(turn), stream, lambda c: c.turn_files and not c.sweep, folders)
     assert change == watch.Change(turn_files=frozenset({"s1.1.jsonl"}))
 
 
@@ -73,14 +71,14 @@ async def test_other_files_and_deeper_folders_say_nothing(stream, folders):
     deeper.mkdir(parents=True)
     assert (await anext(stream)).sweep
     noise = [appending(folders[0] / "dashboard.log"), appending(deeper / "turn_1.jsonl")]
-    change = await until(stream, lambda _: True, lambda: [make() for make in noise])
+    change = await after(lambda: [make() for make in noise], stream, lambda _: True, folders)
     assert change.sweep
     assert not change.turn_files
 
 
 async def test_a_sweep_comes_by_itself(stream):
     assert (await anext(stream)).sweep
-    assert await asyncio.wait_for(anext(stream), 15) == watch.Change(database=True, sweep=True)
+    assert await asyncio.wait_for(anext(stream), PATIENCE) == watch.Change(database=True, sweep=True)
 
 
 async def test_without_watches_everything_is_asked_for_regularly(stream, folders, monkeypatch):
@@ -90,8 +88,10 @@ async def test_without_watches_everything_is_asked_for_regularly(stream, folders
     monkeypatch.setattr(watch, "awatch", at_the_limit)
     monkeypatch.setattr(watch, "POLL_SECONDS", 0.02)
     await anext(stream)
+    await anext(stream)  # a first poll: what comes from now on is new
     turn = folders[1] / "s1.1.jsonl"
-    change = await until(stream, lambda c: c.turn_files, appending(turn))
+    appending(turn)()
+    change = await asyncio.wait_for(first(stream, lambda c: c.turn_files), PATIENCE)
     assert change.database
     assert change.turn_files == frozenset({"s1.1.jsonl"})
 
@@ -100,10 +100,11 @@ async def test_folders_that_are_deleted_and_made_again_are_watched_again(stream,
     monkeypatch.setattr(watch, "SWEEP_SECONDS", 0.1)
     monkeypatch.setattr(watch, "POLL_SECONDS", 0.02)
     turn = folders[1] / "s1.1.jsonl"
-    await until(stream, lambda c: c.turn_files, appending(turn))
+    await after(appending(turn), stream, lambda c: c.turn_files, folders)
     shutil.rmtree(folders[0])
     for _ in range(5):
-        await asyncio.wait_for(anext(stream), 15)
+        await asyncio.wait_for(anext(stream), PATIENCE)
     folders[1].mkdir(parents=True)
-    change = await until(stream, lambda c: "s2.1.jsonl" in c.turn_files, appending(folders[1] / "s2.1.jsonl"))
+    again = appending(folders[1] / "s2.1.jsonl")
+    change = await after(again, stream, lambda c: "s2.1.jsonl" in c.turn_files, folders)
     assert change.turn_files == frozenset({"s2.1.jsonl"})

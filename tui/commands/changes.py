@@ -17,7 +17,9 @@ def changes(ref: str, turn: int | None, diff: bool, no_git: bool, as_json: bool)
     The files that the agent's own edits touched; what its commands changed only git can tell.
     """
     with common.open_manager() as manager:
-        found = manager.changes_of(ref, turn, git=not no_git)
+        session = manager.get(ref)
+        manager.check_folder(session)
+        found = manager.changes_of(session.id, turn, git=not no_git)
     if as_json:
         from ...sessions.changes.as_json import changes_json
 

@@ -17,7 +17,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from ...sessions.clock import now_ms
-from ...sessions.errors import AgentdashError, UsageError
+from ...sessions.errors import AgentdashError, StoreError, UsageError
 
 if TYPE_CHECKING:
     from ...sessions.manager import SessionManager
@@ -180,11 +180,6 @@ def print_sessions(sessions: Sequence["Session"], *, as_json: bool) -> None:
     say(line for session in sessions for line in session_lines(session, seen_as))
 
 
-def one_or_all(values: Sequence[Any]) -> Any:
-    """The value itself where there is one, else an array."""
-    return values[0] if len(values) == 1 else list(values)
-
-
 def named(manager: "SessionManager", refs: Sequence[str]) -> "list[Session]":
     """All of them, before anything is done to the first; each once."""
     try:
@@ -205,10 +200,12 @@ def name_of(session: "Session") -> str:
 def looked_at(manager: "SessionManager", session: "Session", turn: int | None = None) -> None:
     """A person at a terminal has seen the session as it stands here; a pipe has not.
 
+    A marker that cannot be written (a full disk, a read-only folder) is no reason to fail after all was shown.
     Who has seen one turn that is not the newest has seen its outcome, but not what came behind it.
     """
     if not session.all_seen and sys.stdout.isatty():
-        manager.mark_seen(session.id, 0 if turn is not None and turn < session.turn else session.steps)
+        with suppress(StoreError):
+            manager.mark_seen(session.id, 0 if turn is not None and turn < session.turn else session.steps)
 
 
 def read_prompt(words: Sequence[str], *, needed: bool = True) -> str:

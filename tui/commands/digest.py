@@ -31,9 +31,10 @@ def digest(ref: str, since_start: bool, turn: int | None, as_json: bool) -> None
         marker = session if turn is None and not since_start and session.seen_steps is not None else None
         if as_json:
             common.print_json(_json(session, told, turn, marker))
-            return
-        _say(session, told, turn, marker)
-        common.looked_at(manager, session, turn)
+        else:
+            _say(session, told, turn, marker)
+            common.looked_at(manager, session, turn)
+        manager.check_folder(session)
 
 
 def _json(session: "Session", told: "Digest", turn: int | None, marker: "Session | None") -> dict[str, object]:

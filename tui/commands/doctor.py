@@ -1,5 +1,6 @@
 """The verb that looks at the installation itself: doctor."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 def doctor(rebuilds: bool, as_json: bool) -> int:
     """Look at everything agentdash needs, and say what to do about what is wrong.
 
-    Exits 0 if nothing is broken, else 1.  --rebuild restores the database from the session folders; one that
-    cannot be read is set aside, not deleted.
+    Exits 0 if nothing is broken, else 1.  --rebuild restores the database from the session folders and removes
+    empty folders of starts that were cut off; a database that cannot be read is set aside, not deleted.
     """
     rebuilt = _rebuild() if rebuilds else None
     from ...sessions.doctor.checks import examine
@@ -42,12 +43,23 @@ def _rebuild() -> "Rebuilt":
     from ...sessions.rebuild import rebuild
 
     done = rebuild(Layout(default_home()), load_config().queue.max_running)
-    if done.set_aside:
-        click.echo(f"The database could not be read; it lies in {done.set_aside} now.", err=True)
-    for reason in done.skipped:
-        click.echo(f"skipped: {reason}", err=True)
-    click.echo(f"{len(done.restored)} sessions restored.", err=True)
+    common.say(_rebuilt_lines(done), err=True)
     return done
+
+
+def _rebuilt_lines(done: "Rebuilt") -> Iterator[str]:
+    from ...sessions.text import one_line
+    from ...sessions.units import count
+
+    if done.set_aside:
+        yield one_line(f"The database could not be read; it is kept as {done.set_aside}.")
+    for reason in done.skipped:
+        yield f"skipped: {one_line(reason)}"
+    if done.removed:
+        yield f"{count(len(done.removed), 'empty folder')} removed."
+    if done.trashed:
+        yield f"{count(len(done.trashed), 'folder')} moved to the trash."
+    yield f"{count(len(done.restored), 'session')} restored."
 
 
 def _check_keys(loaded: "Loaded") -> None:

@@ -35,6 +35,7 @@ def export(ref: str, name: str | None, turn: int | None, output: str | None, for
     chosen = _format(name, path)
     with common.settled_manager() as manager:
         session = manager.get(ref)
+        manager.check_folder(session)
         steps = _Counted(manager.each_step(session.id, turn))
         pieces = chosen.write(session, steps)
         if path is None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def stop(refs: tuple[str, ...], now: bool, family: bool, as_json: bool) -> int:
     """End sessions and all processes that they started.
 
-    Prints a receipt: which process was ended by which signal, and what is left.
+    Prints a receipt of each: which process was ended by which signal, and what is left.
     """
     from ...sessions.model import Receipt
 
@@ -34,11 +34,10 @@ def stop(refs: tuple[str, ...], now: bool, family: bool, as_json: bool) -> int:
         else:
             told = list(zip(sessions, manager.stop_all(ids, now=now), strict=True))
     receipts = [(session, one) for session, one in told if isinstance(one, Receipt)]
-    if as_json and receipts:
+    if as_json:
         from ...sessions.schema import receipt_json
 
-        shown = [receipt_json(receipt) for _, receipt in receipts]
-        common.print_json(shown[0] if len(told) == 1 else shown)
+        common.print_json([receipt_json(receipt) for _, receipt in receipts])
     for session, receipt in () if as_json else receipts:
         _say_receipt(receipt, session)
     _complain([one for _, one in told if isinstance(one, AgentdashError)])
@@ -75,11 +74,12 @@ def rm(refs: tuple[str, ...], yes: bool, as_json: bool) -> int:
             click.echo("Nothing was deleted.", err=True)
             return common.FAILED
         told, errors = _deleted(manager, sessions)
-    if as_json and told:
+    if as_json:
         from ...sessions.schema import receipt_json
 
-        shown = [{"deleted": session.id, "receipt": receipt and receipt_json(receipt)} for session, receipt in told]
-        common.print_json(shown[0] if len(sessions) == 1 else shown)
+        common.print_json([
+            {"deleted": session.id, "receipt": receipt and receipt_json(receipt)} for session, receipt in told
+        ])  # fmt: skip
     for session, receipt in () if as_json else told:
         if receipt:
             _say_receipt(receipt, session)

@@ -58,7 +58,12 @@ def rename(ref: str, title: str, as_json: bool) -> None:
     """
     with common.open_manager() as manager:
         session = manager.rename(ref, title)
-    _tell("renamed", [session], as_json)
+    if as_json:
+        from ...sessions.schema import session_json
+
+        common.print_json(session_json(session))
+    else:
+        _tell("renamed", [session], as_json=False)
 
 
 @click.command()
@@ -97,6 +102,7 @@ def _cleaned_json(cleaned: "Cleaned", dry_run: bool) -> dict[str, object]:
         "deleted": [session.id for session in cleaned.deleted],
         "kept": [session.id for session in cleaned.kept],
         "removed": [trashed.id for trashed in cleaned.removed],
+        "empty_folders": cleaned.empty_folders,
         "removed_bytes": sum(trashed.bytes for trashed in cleaned.removed),
     }
 
@@ -105,6 +111,6 @@ def _tell(verb: str, sessions: "list[Session]", as_json: bool) -> None:
     if as_json:
         from ...sessions.schema import session_json
 
-        common.print_json(common.one_or_all([session_json(session) for session in sessions]))
+        common.print_json([session_json(session) for session in sessions])
     else:
         common.say(f"{verb} {common.name_of(session)}" for session in sessions)

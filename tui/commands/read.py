@@ -55,10 +55,12 @@ def ls(wanted: tuple[str, ...], here: bool, archived: bool, words: str, everythi
         return
     from ..render.table import sessions_text
 
-    shown = sorted(sessions if everything else _recent(sessions), key=lambda session: session.pinned_at is None)
-    hidden = len(sessions) - len(shown)
+    listed = sessions if everything else _recent(sessions)
+    shown = {session.id for session in listed}
+    older = [session for session in sessions if session.id not in shown]
     filtered = bool(wanted) or here or archived or bool(asked)
-    common.say(sessions_text(shown, common.look(), hidden=hidden, filtered=filtered))
+    pinned_first = sorted(listed, key=lambda session: session.pinned_at is None)
+    common.say(sessions_text(pinned_first, common.look(), older=older, filtered=filtered))
 
 
 @click.command()
@@ -74,11 +76,12 @@ def show(ref: str, as_json: bool) -> None:
 
             parts = {"turns": [turn_json(t) for t in turns], "prompts": [prompt_json(p) for p in prompts]}
             common.print_json(session_json(session) | parts)
-            return
-        from ..render.cards import session_card
+        else:
+            from ..render.cards import session_card
 
-        common.say(session_card(session, turns, prompts, common.look()))
-        common.looked_at(manager, session)
+            common.say(session_card(session, turns, prompts, common.look()))
+            common.looked_at(manager, session)
+        manager.check_folder(session)
 
 
 @click.command()
@@ -93,6 +96,7 @@ def trajectory(ref: str, full: bool, turn: int | None, as_json: bool) -> None:
         print_steps(manager.each_step(session.id, turn), full=full, as_json=as_json)
         if not as_json:
             common.looked_at(manager, session, turn)
+        manager.check_folder(session)
 
 
 @click.command()
@@ -105,6 +109,7 @@ def messages(ref: str, as_json: bool) -> None:
         print_steps(manager.messages(session.id), full=True, as_json=as_json)
         if not as_json:
             common.looked_at(manager, session)
+        manager.check_folder(session)
 
 
 @click.command()
@@ -119,6 +124,7 @@ def output(ref: str, turn: int | None, stderr: bool, as_json: bool) -> None:
     """
     with common.open_manager() as manager:
         session = manager.get(ref)
+        manager.check_folder(session)
         path = manager.output_path(session.id, turn, stderr=stderr)
     if not as_json:
         common.print_file(path)

@@ -38,7 +38,9 @@ def replay(ref: str, speed: float, turn: int | None, max_gap: float, full: bool,
     from ...sessions.replay import paced
 
     with common.open_manager() as manager:
-        steps = manager.each_step(ref, turn)
+        session = manager.get(ref)
+        manager.check_folder(session)
+        steps = manager.each_step(session.id, turn)
         play(paced(steps, speed, min(max_gap, _LONGEST_GAP), _PAUSE), time.sleep, full=full, as_json=as_json)
 
 

@@ -1,6 +1,7 @@
 """The verbs that set an agent to work: spawn, run, inject, retry."""
 
 import tomllib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -47,6 +48,13 @@ _limit = click.option(
     multiple=True,
     metavar="WHAT=N",
     help="wall=10m, silence=5m, output=200MB, tokens=500k, cost=2.50, action=warn; repeatable.",
+)
+_raised = click.option(
+    "--limit",
+    "limits",
+    multiple=True,
+    metavar="WHAT=N",
+    help="Another limit from this turn on, such as tokens=1M; repeatable, as with spawn.",
 )
 _wait = click.option("--wait", is_flag=True, help="Wait for the end; exit 0 only if it is done.")
 _timeout = click.option(
@@ -155,31 +163,35 @@ def run(
 
 
 @click.command()
+@_raised
 @_wait
 @_timeout
 @common.json_option
 @common.id_argument
 @common.prompt_argument
-def inject(ref: str, words: tuple[str, ...], wait: bool, timeout: float | None, as_json: bool) -> int:
+def inject(
+    ref: str, words: tuple[str, ...], limits: tuple[str, ...], wait: bool, timeout: float | None, as_json: bool
+) -> int:
     """Send a session its next prompt.
 
     "-" or a pipe alone: the prompt is read from stdin.  PROMPT and "-": stdin follows the prompt.
     """
     text = common.read_prompt(words)
     with common.open_manager() as manager:
-        session = manager.inject(ref, text)
+        session = manager.inject(ref, text, limits=parsed(limits))
         return _follow(manager, session, wait=wait, timeout=timeout, as_json=as_json)
 
 
 @click.command()
+@_raised
 @_wait
 @_timeout
 @common.json_option
 @common.id_argument
-def retry(ref: str, wait: bool, timeout: float | None, as_json: bool) -> int:
+def retry(ref: str, limits: tuple[str, ...], wait: bool, timeout: float | None, as_json: bool) -> int:
     """Try the last turn of a session again; a command, also one that went well."""
     with common.open_manager() as manager:
-        session = manager.retry(ref)
+        session = manager.retry(ref, limits=parsed(limits))
         return _follow(manager, session, wait=wait, timeout=timeout, as_json=as_json)
 
 
@@ -228,7 +240,13 @@ def _show_plan(launch: Any, as_json: bool) -> int:
     from ..render.cards import launch_text
 
     common.say(launch_text(launch))
+    _warn(launch.warnings)
     return 0
+
+
+def _warn(warnings: Sequence[str]) -> None:
+    for warning in warnings:
+        click.echo(f"agentdash: {warning}", err=True)
 
 
 def _follow(
@@ -245,22 +263,27 @@ def _follow(
     Several sessions are an array, also where there is only one of them.
     """
     several = isinstance(started, list)
-    sessions = [manager.started(session.id) for session in (started if isinstance(started, list) else [started])]
+    begun = started if isinstance(started, list) else [started]
+    warnings = manager.warnings(begun[0].id)
+    _warn(warnings)
+    sessions = [manager.started(session.id) for session in begun]
     if not wait and timeout is None:
-        _report(sessions, as_json, several)
+        _report(sessions, as_json, several, warnings=warnings)
         return common.FAILED if any(session.status in ("failed", "lost") for session in sessions) else 0
+    reported = {session.id: _words(session) for session in sessions}
     if not as_json:
         _report(sessions, as_json=False, err=True)
     try:
         sessions = manager.wait([session.id for session in sessions], timeout=timeout)
     except TimeoutError:
         if as_json:
-            _report([manager.get(session.id) for session in sessions], as_json, several)
+            _report([manager.get(session.id) for session in sessions], as_json, several, warnings=warnings)
         raise
     if as_json:
-        _report(sessions, as_json, several)
+        _report(sessions, as_json, several, warnings=warnings)
     for session in () if as_json else sessions:
-        _report([session], as_json=False, err=True)
+        if _words(session) != reported[session.id]:
+            _report([session], as_json=False, err=True)
         if several:
             common.say([f"-- {common.name_of(session)} --"])
         _print_answer(manager, session)
@@ -277,11 +300,24 @@ def _print_answer(manager: "SessionManager", session: "Session") -> None:
         common.say([clean(answer)])
 
 
-def _report(sessions: "list[Session]", as_json: bool, several: bool = False, *, err: bool = False) -> None:
+def _words(session: "Session") -> tuple[str, str | None, str]:
+    """What the line about a session depends on; its age and its counts are not in it."""
+    return session.status, session.reason, session.title
+
+
+def _report(
+    sessions: "list[Session]",
+    as_json: bool,
+    several: bool = False,
+    *,
+    err: bool = False,
+    warnings: Sequence[str] = (),
+) -> None:
+    """Print the sessions, and on stderr why they are in their states; ``warnings`` are about the start."""
     if as_json:
         from ...sessions.schema import session_json
 
-        told = [session_json(session) for session in sessions]
+        told = [session_json(session) | {"warnings": list(warnings)} for session in sessions]
         common.print_json(told if several else told[0])
         return
     from ...sessions.text import clean
@@ -289,5 +325,5 @@ def _report(sessions: "list[Session]", as_json: bool, several: bool = False, *, 
 
     for session in sessions:
         common.say([session_line(session, common.look(err=err))], err=err)
-        if session.reason and session.status in ("failed", "lost", "waiting", "queued"):
+        if session.reason and session.status in ("failed", "lost", "stopped", "waiting", "queued", "done"):
             click.echo(clean(session.reason), err=True)

@@ -2,13 +2,12 @@
 
 import shlex
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from ...sessions.agents.base import Launch
 from ...sessions.model import MESSAGE_CHARACTERS, Prompt, Receipt, Session, Turn
 from ...sessions.text import cell_width, clean, one_line, pad
-from ...widgets.words import count, duration, money, place, tokens
+from ...widgets.words import count, duration, moment, money, place, tokens
 from .look import Look, mark, short_id
 from .table import session_line
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 def session_card(session: Session, turns: Sequence[Turn], prompts: Sequence[Prompt], look: Look) -> list[str]:
     """Everything that is known about a session."""
-    lines = [session_line(session, look), *_facts(_session_facts(session), look)]
+    lines = [session_line(session, look), *_facts(_session_facts(session) | _reading_facts(turns), look)]
     lines += [_turn_line(turn, look) for turn in turns]
     waiting = [prompt for prompt in prompts if prompt.state != "seen"]
     lines += [f"{prompt.state:>8}  {one_line(prompt.text, max(20, look.width - 10))}" for prompt in waiting]
@@ -77,8 +76,8 @@ def _session_facts(session: Session) -> dict[str, str | None]:
         "agent": one_line(" ".join(filter(None, (session.agent, session.model, session.agent_session)))),
         "where": one_line(place(session.cwd)),
         "task": one_line(session.task, 400),
-        "created": _moment(session.created_at),
-        "ended": _moment(session.ended_at),
+        "created": moment(session.created_at),
+        "ended": moment(session.ended_at),
         "tokens": tokens(session.usage.total_tokens),
         "cost": money(session.cost_usd),
         "exit": " ".join(str(v) for v in (session.exit_code, session.signal) if v is not None),
@@ -86,6 +85,12 @@ def _session_facts(session: Session) -> dict[str, str | None]:
         "left": count(session.left, "process", "processes") if session.left else None,
         "parent": session.parent,
     }
+
+
+def _reading_facts(turns: Sequence[Turn]) -> dict[str, str | None]:
+    """The fields of its events that could not be read."""
+    fields = ", ".join(one_line(name) for name in dict.fromkeys(name for turn in turns for name in turn.unreadable))
+    return {"not read": fields or None}
 
 
 def _turn_line(turn: Turn, look: Look) -> str:
@@ -98,9 +103,3 @@ def _turn_line(turn: Turn, look: Look) -> str:
         one_line(turn.reason or ""),
     )
     return f"  turn {turn.n}  " + "  ".join(filter(None, parts))
-
-
-def _moment(at: int | None) -> str | None:
-    if at is None:
-        return None
-    return datetime.fromtimestamp(at / 1000, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")

@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ...sessions.changes.git import GitDiff
 from ...sessions.changes.model import Edit, FileChanges, GitAnswer, GitReport, SessionChanges
-from ...sessions.text import cell_width, clean, cut_left, one_line, pad
+from ...sessions.text import cell_width, cut_left, one_line, pad
+from ...sessions.units import line_change
 from ...widgets.words import count, place
 from .look import Look
-from .steps import diff_line
+from .steps import diff_lines
 
 _LEAST_PATH = 20
 """Cells that a path always has."""
@@ -49,7 +50,7 @@ def _summary(changes: SessionChanges) -> str:
     removed = sum(file.removed or 0 for file in changed)
     known = any(file.added is not None for file in changed)
     partial = any(file.partial or file.added is None for file in changed)
-    lines = f"  {_lines(added, removed, partial=partial)}" if known else ""
+    lines = f"  {line_change(added, removed, least=partial)}" if known else ""
     return f"{count(len(changed), 'file')} changed{lines}"
 
 
@@ -65,7 +66,7 @@ def _table(files: Sequence[FileChanges], look: Look) -> Iterator[str]:
 
 
 def _row(file: FileChanges) -> Row:
-    lines = "" if file.added is None else _lines(file.added, file.removed or 0, partial=file.partial)
+    lines = "" if file.added is None else line_change(file.added, file.removed or 0, least=file.partial)
     git = "" if file.git is None else f"{file.git.code} {' '.join(file.git.words)}"
     touched = count(file.touched, "edit") if file.touched else ""
     tried = Counter(str(edit.status) for edit in file.edits if not edit.counts)
@@ -82,10 +83,6 @@ def _moves(file: FileChanges) -> str:
     return f"moved to {one_line(last.moved_to)}" if last.moved_to else f"moved from {one_line(last.moved_from or '')}"
 
 
-def _lines(added: int, removed: int, *, partial: bool) -> str:
-    return f"{'at least ' if partial else ''}+{added} -{removed}"
-
-
 def _git_text(report: GitReport) -> str:
     where = place(one_line(report.top)) if report.top else ""
     answer = "" if report.answer is GitAnswer.OK else str(report.answer)
@@ -99,7 +96,7 @@ def _git_text(report: GitReport) -> str:
 
 
 def _edit_diff(edit: Edit, look: Look) -> Iterator[str]:
-    lines = "" if edit.added is None else f" +{edit.added} -{edit.removed}"
+    lines = "" if edit.added is None else f" {line_change(edit.added, edit.removed or 0)}"
     moved = f", moved to {one_line(edit.moved_to)}" if edit.moved_to else ""
     status = "" if edit.counts else f", {edit.status}"
     yield look.paint(f"  turn {edit.turn}, step {edit.index}: {edit.kind}{lines}{moved}{status}", "dim")
@@ -121,4 +118,4 @@ def _git_diff(found: GitDiff, look: Look) -> Iterator[str]:
 
 
 def _diff_lines(diff: str, look: Look) -> Iterator[str]:
-    return (f"  {diff_line(line, look)}" for line in clean(diff).removesuffix("\n").split("\n"))
+    return (f"  {line}" for line in diff_lines(diff, look))

@@ -29,6 +29,8 @@ def cleaned_text(cleaned: Cleaned, look: Look, *, dry_run: bool) -> Iterator[str
         yield f"kept     {_line(session, look)}: {session.left_note or 'processes'} left running"
     for one in cleaned.removed:
         yield f"{would}removed from the trash  {short_id(one.id)}  {one_line(one.title, 60)}"
+    if cleaned.empty_folders:
+        yield f"{count(cleaned.empty_folders, 'empty folder')} of starts that were cut off {would}removed"
     freed = size(sum(one.bytes for one in cleaned.removed))
     yield (
         f"{count(len(cleaned.deleted), 'session')} {would}deleted,"

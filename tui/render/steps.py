@@ -5,10 +5,12 @@ from typing import Any
 
 import msgspec
 
-from ...sessions.model import Step, StepKind
+from ...sessions.model import Change, Step, StepKind
 from ...sessions.text import clean, one_line, shorten
-from ...widgets.step_lines import ENDING_ROLES, line_counts
-from ...widgets.words import duration, money, tokens
+from ...sessions.unified_diff import ADDED, HUNK, REMOVED, classified
+from ...sessions.units import line_change
+from ...widgets.step_lines import ENDING_ROLES, usage_words
+from ...widgets.words import duration
 from .look import Look
 
 REASONING, ARGUMENTS, OUTPUT, MESSAGE = 100, 100, 200, 200
@@ -107,18 +109,34 @@ def _tool(step: Step, look: Look) -> list[str]:
 def _changes(step: Step, look: Look) -> list[str]:
     if not step.changes:
         return [_after(_line(step.text, MESSAGE, look), step, look)]
-    named = [f"{one_line(c.path)}  {one_line(c.kind)}{line_counts(c.diff)}" for c in step.changes]
+    named = list(map(_change, step.changes))
     lines = [_after(named[0], step, look), *named[1:]]
-    if look.full:
-        diffs = (clean(change.diff).split("\n") for change in step.changes if change.diff)
-        lines += [diff_line(line, look) for diff in diffs for line in diff]
-    return lines
+    return lines + [line for change in step.changes for line in _full_diff(change, look)] if look.full else lines
 
 
-def diff_line(line: str, look: Look) -> str:
-    """One line of a diff in the colour of what became of it."""
-    role = {"+": "good", "-": "failure", "@": "dim"}.get(line[:1], "")
-    return look.paint(line, role)
+def _change(change: Change) -> str:
+    moved = f"  moved to {one_line(change.moved_to)}" if change.moved_to else ""
+    lines = f"  {line_change(*change.lines)}" if change.lines else ""
+    return f"{one_line(change.path)}  {one_line(change.kind)}{moved}{lines}"
+
+
+def _full_diff(change: Change, look: Look) -> Iterator[str]:
+    """The diff of a change; a remark if it is not whole, or is not there for a known reason."""
+    if change.diff:
+        yield from diff_lines(change.diff, look)
+    if change.cut:
+        yield look.paint("(the rest of this diff is not kept)", "dim")
+    elif change.no_diff:
+        yield look.paint(f"(no diff: {change.no_diff})", "dim")
+
+
+def diff_lines(diff: str, look: Look) -> Iterator[str]:
+    """The lines of a diff, each in the colour of its kind."""
+    for kind, line in classified(diff):
+        yield look.paint(clean(line).expandtabs(4).replace("\n", " "), _DIFF_ROLES.get(kind, ""))
+
+
+_DIFF_ROLES = {ADDED: "good", REMOVED: "failure", HUNK: "dim"}
 
 
 def _plan(step: Step, look: Look) -> list[str]:
@@ -129,18 +147,8 @@ def _plan(step: Step, look: Look) -> list[str]:
     return [f"plan {done}/{len(step.items)}", *(task(item.status, item.text) for item in step.items)]
 
 
-def _usage(step: Step, look: Look) -> list[str]:
-    usage = step.usage
-    if usage is None:
-        return [_line(step.text, MESSAGE, look)]
-    counts = (
-        ("in", usage.input_tokens),
-        ("cached", usage.cached_input_tokens),
-        ("out", usage.output_tokens),
-        ("reasoning", usage.reasoning_output_tokens),
-    )
-    parts = [f"{tokens(count)} {name}" for name, count in counts if count is not None]
-    return [", ".join([*parts, *([money(step.cost_usd)] if step.cost_usd is not None else [])])]
+def _usage(step: Step, _: Look) -> list[str]:
+    return [usage_words(step)]
 
 
 def _unknown(step: Step, look: Look) -> list[str]:

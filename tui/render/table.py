@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from ...sessions.attention import attention
 from ...sessions.model import Session, Status
+from ...sessions.sums import sums
 from ...sessions.text import cut, one_line
 from ...widgets.columns import OTHERS, STATE, WHAT_LEAST, Column, Moment, fitted, fitting, headings, remark, role, taken
 from ...widgets.words import count, money, place, tokens
@@ -21,20 +22,23 @@ _WHERE = Column("where", 20, lambda session, _: one_line(place(session.cwd)), ra
 _COLUMNS = (STATE, _ID, *(column for column in OTHERS if column.heading not in ("id", "where")), _WHERE)
 
 
-def sessions_text(sessions: Sequence[Session], look: Look, *, hidden: int = 0, filtered: bool = False) -> list[str]:
+def sessions_text(
+    sessions: Sequence[Session], look: Look, *, older: Sequence[Session] = (), filtered: bool = False
+) -> list[str]:
     """The header with counts, one row per session, and a second line where there is a reason to show.
 
-    ``hidden`` older sessions are only counted; ``filtered`` tells an empty store from an empty answer.
+    ``older`` sessions have no row: they count in the header, and the last lines tell how to list them.  ``filtered``
+    tells an empty store from an empty answer.
     """
     if not sessions:
         return ["No session matches."] if filtered else _EMPTY.splitlines()
     columns = fitting(_COLUMNS, look.width)
-    lines = [_counts(sessions, look), look.paint(headings(columns, look.width), "dim")]
+    lines = [_counts([*sessions, *older], look), look.paint(headings(columns, look.width), "dim")]
     for session in sessions:
         lines.append(_row(session, columns, look))
         lines += _below(session, look)
-    if hidden:
-        lines.append(look.paint(f"{hidden} older: agentdash ls --all", "dim"))
+    if older:
+        lines.append(look.paint(f"{len(older)} older: agentdash ls --all", "dim"))
     if not filtered and (needing := sum(attention(session, look.now) is not None for session in sessions)):
         told = count(needing, "needs you", "need you")
         lines.append(look.paint(cut(f"{told}: agentdash ls --filter is:attention", look.width), "dim"))
@@ -77,9 +81,13 @@ def _below(session: Session, look: Look) -> list[str]:
 def _counts(sessions: Sequence[Session], look: Look) -> str:
     counts = Counter(session.status for session in sessions)
     parts = [f"{mark(look, status)} {counts[status]} {status}" for status in _COUNTED if counts[status]]
-    known = [s.usage.total_tokens for s in sessions if s.usage.total_tokens is not None]
-    costs = [s.cost_usd for s in sessions if s.cost_usd is not None]
-    parts += [f"{tokens(sum(known))} tok"] if known else []
-    parts += [money(sum(costs))] if costs else []
+    total = sums(sessions)
+    parts += [_sum(f"{tokens(total.tokens)} tok", total.tokens_missing)] if total.tokens is not None else []
+    parts += [_sum(money(total.dollars), total.dollars_missing)] if total.dollars is not None else []
     line = "   ".join([count(len(sessions), "session"), *parts])
     return look.paint(cut(line, look.width), "strong")
+
+
+def _sum(text: str, missing: int) -> str:
+    """A sum; it says so if it is not the whole."""
+    return f"{text} known" if missing else text

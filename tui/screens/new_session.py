@@ -185,7 +185,7 @@ class NewSessionScreen(ModalScreen[str | None]):
         self._danger.display = full_danger or self._mode.value in agent.dangerous
         await asyncio.sleep(SETTLED_SECONDS)
         launch, reason = await self._plan(self._request())
-        self._say(self._missing() if launch else reason or "")
+        self._say("\n".join(filter(None, (self._missing(), *launch.warnings))) if launch else reason or "")
         self._command.update(clean(f"$ {shlex.join(launch.argv)}") if launch else "")
 
     def _missing(self) -> str:

@@ -51,7 +51,7 @@ def arguments(value: Any) -> list[Block]:
 def sized(name: str, text: str, lines: int | None = None) -> Row:
     """A caption that says how much there is: ``output · 41,203 lines · 5.1 MB``."""
     size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
-    counted = "" if lines is None else f"{lines:,} {'line' if lines == 1 else 'lines'} · "
+    counted = "" if lines is None else f"{words.count(lines, 'line')} · "
     return (one_line(name, _NAME_CELLS), "strong"), (f" · {counted}{words.size(size)}", "dim")
 
 

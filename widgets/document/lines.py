@@ -50,8 +50,16 @@ class Lines:
         """A line, or a piece of one, without control characters and tabs."""
         if not 0 <= item < len(self):
             raise IndexError(item)
-        raw = self._text[self._begins[item] : self._begins[item + 1]].rstrip("\n\r\u2028\u2029")
-        return clean(raw).expandtabs(TAB).replace("\n", " ")
+        return clean(self.raw(item)).expandtabs(TAB).replace("\n", " ")
+
+    def raw(self, item: int) -> str:
+        """An item as it came, without its line end."""
+        return self._text[self._begins[item] : self._begins[item + 1]].rstrip("\n\r\u2028\u2029")
+
+    def following(self, item: int, most: int) -> list[str]:
+        """The beginnings of the lines after the line of an item, at most ``most`` of them."""
+        begins = self._lines[self.number(item) : self.count][:most]
+        return [self._text[begin : begin + PIECE] for begin in begins]
 
     @property
     def count(self) -> int:

@@ -7,13 +7,12 @@ from msgspec import Struct
 
 from ...sessions.model import Change, Step, StepKind, StepStatus, Usage
 from ...sessions.text import one_line
+from ...sessions.unified_diff import created_text
 from .. import words
 from ..rows import Row, Span
 from ..signs import UNICODE, Signs
-from ..step_lines import line_counts
 from .answers import answer, arguments, nothing
 from .diff import Diff
-from .diff_scan import added_text
 from .markdown import Markdown
 from .model import NAME, Block, Document
 from .plain import PlainText, Spans, facts
@@ -98,6 +97,8 @@ def _others(given: Any, *said: Any) -> Any:
 def _changes(step: Step, look: Look) -> Iterator[Block]:
     for change in step.changes:
         yield _change(change, look.cwd)
+        if change.cut and change.diff and not step.cut:
+            yield nothing("the rest of this diff is not kept")
     if not step.changes:
         yield PlainText(step.text) if step.text.strip() else nothing("the agent named no file")
     if step.status in (StepStatus.FAILED, StepStatus.DECLINED):
@@ -107,20 +108,29 @@ def _changes(step: Step, look: Look) -> Iterator[Block]:
 def _change(change: Change, cwd: str | None) -> Block:
     """A file that is new is shown as what it is, with its own colours; others by what changed in them."""
     kind = _KINDS.get(change.kind, change.kind)
-    counts = [(count, _COUNTED[count[0]]) for count in line_counts(change.diff).split() if count[1:] != "0"]
+    counted = zip(change.lines or (0, 0), _COUNTED, strict=True)
+    counts = [(f"{sign}{number:,}", role) for number, (sign, role) in counted if number]
     told: list[Span] = [(one_line(kind, NAME), "dim")] if kind else []
+    if change.moved_to:
+        told.append((f"moved to {words.below(one_line(change.moved_to, NAME), cwd)}", "dim"))
     caption: list[Span] = [(words.below(one_line(change.path, NAME), cwd), "strong")]
     for fact in (*told, *counts):
         caption += [("  ", ""), fact]
     if not change.diff:
-        return Spans([((), (("the agent gave no diff", "dim"),))], tuple(caption))
-    text = added_text(change.diff) if change.kind == "add" else None
+        return Spans([((), ((_no_diff(change), "dim"),))], tuple(caption))
+    text = created_text(change.diff) if change.kind == "add" else None
     if text is None:
         return Diff(change.diff, tuple(caption))
     return CodeBlock(Code(text, language_of(change.path)), tuple(caption), numbered=True)
 
 
-_COUNTED = {"+": "added", "-": "removed"}
+def _no_diff(change: Change) -> str:
+    if change.lines:
+        return "the diff is empty" if change.lines == (0, 0) else "the diff is too long to keep"
+    return "the agent gave no diff" + (f": {change.no_diff}" if change.no_diff else "")
+
+
+_COUNTED = (("+", "added"), ("-", "removed"))
 _KINDS = {"add": "new file", "delete": "deleted", "update": ""}
 
 
@@ -142,18 +152,45 @@ def _plan(step: Step, look: Look) -> Iterator[Block]:
 _PLAN_ROLES = {"completed": "dim", "in_progress": "running"}
 
 
-def _error(step: Step, _: Look) -> Iterator[Block]:
+def _error(step: Step, look: Look) -> Iterator[Block]:
     """Some servers answer in JSON, which the agent passes on (protocols 2.3, codex 0.169.0)."""
     laid_out = pretty_json(step.text)
     if laid_out is not None:
         yield CodeBlock(Code(laid_out, "json"))
     else:
         yield PlainText(step.text, role="failure" if step.fatal else "text") if step.text else nothing("no text")
+    if step.command is not None:
+        yield from _failed_start(step, look)
+
+
+def _failed_start(step: Step, look: Look) -> Iterator[Block]:
+    """The command of a start that failed, and the beginning of what it printed to stderr."""
+    yield CodeBlock(Code(step.command or "", "bash"), (("command", "strong"),))
+    pairs = [] if step.exit_code is None else [("exit", str(step.exit_code))]
+    pairs += [("folder", words.place(one_line(look.cwd)))] if look.cwd else []
+    if pairs:
+        yield _facts(*pairs)
+    yield from _output(step, "stderr")
 
 
 def _usage(step: Step, _: Look) -> Iterator[Block]:
-    """What is part of a number stands below it, indented; what is not known is left out."""
-    used = step.usage or Usage()
+    """The counts of the turn, and those of the whole thread if the agent reports these."""
+    own = step.turn_usage if step.whole_thread else step.usage
+    cost = [] if step.cost_usd is None else [("cost", words.money(step.cost_usd))]
+    pairs = [*(_counts(own) if own is not None else []), *cost]
+    total = _counts(step.usage) if step.usage is not None and step.usage != own else []
+    if pairs:
+        yield _facts(*pairs, right=True)
+    if total:
+        yield _facts(*total, right=True, name="whole thread")
+    if not pairs and not total:
+        yield nothing("no usage reported")
+    if step.text.strip() and not step.whole_thread:
+        yield PlainText(step.text, role="dim")
+
+
+def _counts(used: Usage) -> list[tuple[str, str]]:
+    """The known counts; what is part of a number stands below it, indented."""
     counts = {
         "input": used.input_tokens,
         "  cached": used.cached_input_tokens,
@@ -161,12 +198,7 @@ def _usage(step: Step, _: Look) -> Iterator[Block]:
         "  reasoning": used.reasoning_output_tokens,
         "total": used.total_tokens,
     }
-    pairs = [(name, f"{count:,}") for name, count in counts.items() if count is not None]
-    if step.cost_usd is not None:
-        pairs.append(("cost", words.money(step.cost_usd)))
-    yield _facts(*pairs, right=True) if pairs else nothing("usage unknown")
-    if step.text.strip():
-        yield PlainText(step.text, role="dim")
+    return [(name, f"{number:,}") for name, number in counts.items() if number is not None]
 
 
 def _start(step: Step, look: Look) -> Iterator[Block]:
@@ -196,8 +228,9 @@ def _output(step: Step, name: str = "output") -> Iterator[Block]:
         yield nothing(f"no {name}")
 
 
-def _facts(*pairs: tuple[str, str], right: bool = False) -> Block:
-    return facts([(name, (value, "text")) for name, value in pairs], right=right)
+def _facts(*pairs: tuple[str, str], right: bool = False, name: str = "") -> Block:
+    caption: Row = ((name, "strong"),) if name else ()
+    return facts([(name, (value, "text")) for name, value in pairs], right=right, caption=caption)
 
 
 _BLOCKS: dict[StepKind, Callable[[Step, Look], Iterator[Block]]] = {

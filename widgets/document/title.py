@@ -1,7 +1,5 @@
 """The title of a step's document: what it is, where it stands, how it ended, how long it took and when it began."""
 
-from datetime import UTC, datetime
-
 from ...sessions.model import Step, StepKind, StepStatus
 from ...sessions.text import one_line
 from .. import words
@@ -65,6 +63,5 @@ def _times(step: Step) -> list[Span]:
     """How long it took, and when it began by the clock of whoever looks."""
     if step.at is None:
         return []
-    began = datetime.fromtimestamp(step.at / 1000, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
-    took = [] if step.ended_at is None else [words.duration(step.ended_at - step.at)]
-    return [(fact, "dim") for fact in (*took, began)]
+    took = "" if step.ended_at is None else words.duration(step.ended_at - step.at)
+    return [(fact, "dim") for fact in (took, words.moment(step.at)) if fact]

@@ -1,0 +1,59 @@
+"""Whether the limits of the settings can act for the agents that are installed."""
+
+from collections.abc import Iterator
+
+from msgspec import structs
+
+from ..agents.base import Agent, LaunchRequest
+from ..agents.table import AGENTS, agent_named
+from ..config import Config, load_config
+from ..errors import AgentdashError
+from ..limit_checks import judged
+from . import commands
+from .model import Finding, Subject, ok, warn
+
+_REMEDY = "give the model a price in [prices], or limit wall_seconds, silence_seconds or output_mb"
+
+
+def limits(subject: Subject) -> Iterator[Finding]:
+    """One finding for each limit that cannot act, or not surely; nothing if the settings cannot be used."""
+    try:
+        config = load_config(subject.config_path)
+    except AgentdashError:
+        return  # broken settings are a finding of their own
+    said = [(name, warning) for name in _judged(config, subject) for warning in _warnings(config, name, subject)]
+    for name, warning in said:
+        yield warn("limits", f"{name}: {warning.rstrip('.')}", _REMEDY)
+    if not said:
+        yield ok("limits", "all that the settings hold can act" if _any(config) else "none in the settings")
+
+
+def _judged(config: Config, subject: Subject) -> Iterator[str]:
+    """The agents that are installed, and any other whose own section limits what it uses."""
+    for name in AGENTS:
+        own = config.settings_for(name, {}).limits
+        if own.tokens is not None or own.cost_usd is not None or _installed(agent_named(name), config, subject):
+            yield name
+
+
+def _installed(agent: Agent, config: Config, subject: Subject) -> bool:
+    binary = config.settings_for(agent.name, {}).bin or agent.binary
+    return binary is not None and commands.find(binary, subject.env) is not None
+
+
+def _warnings(config: Config, name: str, subject: Subject) -> tuple[str, ...]:
+    agent, settings = agent_named(name), config.settings_for(name, {})
+    held = settings.limits.over(config.limits)
+    try:
+        launch = agent.launch(
+            LaunchRequest(prompt="PROMPT", cwd="/", session_id="doctor", settings=settings, argv=("true",))
+        )
+    except AgentdashError:
+        return ()
+    launch = structs.replace(launch, limits=held, prices=config.prices)
+    return judged(held, agent.measures(launch, subject.env))
+
+
+def _any(config: Config) -> bool:
+    held = [config.limits, *(section.limits for section in config.agents.values())]
+    return any(value is not None for one in held for value in structs.astuple(one))

@@ -1,0 +1,141 @@
+"""US dollars for tokens: how a price is given, which price a model has, and what one model call costs.  Pure.
+
+The result is always an estimate at list prices.  An agent's own figure, if it reports one, is the better one.
+"""
+
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from typing import Annotated
+
+from msgspec import Meta, Struct, structs
+
+Dollars = Annotated[float, Meta(ge=0, le=1_000_000)]
+Factor = Annotated[float, Meta(gt=0, le=1000)]
+
+
+class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``[prices."PATTERN"]``: US dollars for a million tokens; what is not set comes from the built-in table."""
+
+    input: Annotated[
+        Dollars | None,
+        Meta(
+            description="US dollars for a million input tokens; NAME is a model, or a pattern such as claude-opus-*.",
+            examples=[5.0],
+            extra={"default": "the list price, if agentdash knows the model"},
+        ),
+    ] = None
+    cached_input: Annotated[
+        Dollars | None,
+        Meta(
+            description="The same for input that was read from the provider's cache.",
+            examples=[0.5],
+            extra={"default": "the list price, else as input"},
+        ),
+    ] = None
+    cache_write: Annotated[
+        Dollars | None,
+        Meta(
+            description="The same for input that was written to the cache, for five minutes with claude.",
+            examples=[6.25],
+            extra={"default": "the list price, else as input"},
+        ),
+    ] = None
+    cache_write_1h: Annotated[
+        Dollars | None,
+        Meta(
+            description="The same for input that was written to the cache for an hour.",
+            examples=[10.0],
+            extra={"default": "the list price, else as cache_write"},
+        ),
+    ] = None
+    output: Annotated[
+        Dollars | None,
+        Meta(
+            description="US dollars for a million output tokens, reasoning included.",
+            examples=[25.0],
+            extra={"default": "the list price, if agentdash knows the model"},
+        ),
+    ] = None
+    long_prompt_tokens: Annotated[
+        Annotated[int, Meta(gt=0)] | None,
+        Meta(
+            description="A model call with more input tokens than this has the prices of a long prompt.",
+            examples=[272_000],
+            extra={"default": "as in the price list"},
+        ),
+    ] = None
+    long_input_factor: Annotated[
+        Factor | None,
+        Meta(
+            description="How many times the usual price the input of a long prompt costs, cached or not.",
+            examples=[2.0],
+            extra={"default": "as in the price list, else 1"},
+        ),
+    ] = None
+    long_output_factor: Annotated[
+        Factor | None,
+        Meta(
+            description="How many times the usual price the output of a long prompt costs.",
+            examples=[1.5],
+            extra={"default": "as in the price list, else 1"},
+        ),
+    ] = None
+
+    @property
+    def known(self) -> bool:
+        """Whether a call can be priced at all."""
+        return self.input is not None and self.output is not None
+
+    def over(self, general: "Price") -> "Price":
+        """These prices, and the general ones for what is not set here."""
+        own = {key: value for key, value in structs.asdict(self).items() if value is not None}
+        return structs.replace(general, **own)
+
+    def cost(self, call: "Call") -> float:
+        """US dollars for one model call; 0 for what has no price."""
+        base = self.input or 0.0
+        write = _or(self.cache_write, base)
+        parts = (
+            call.input_tokens * base,
+            call.cached_input_tokens * _or(self.cached_input, base),
+            call.cache_write_tokens * write,
+            call.cache_write_1h_tokens * _or(self.cache_write_1h, write),
+        )
+        long = self.long_prompt_tokens is not None and call.prompt_tokens > self.long_prompt_tokens
+        inward = _or(self.long_input_factor, 1.0) if long else 1.0
+        outward = _or(self.long_output_factor, 1.0) if long else 1.0
+        return (sum(parts) * inward + call.output_tokens * (self.output or 0.0) * outward) / 1_000_000
+
+
+class Call(Struct, frozen=True, kw_only=True):
+    """The tokens of one model call; each is counted in exactly one of the fields."""
+
+    input_tokens: int = 0
+    """Input that was neither read from a cache nor written to one."""
+    cached_input_tokens: int = 0
+    cache_write_tokens: int = 0
+    cache_write_1h_tokens: int = 0
+    output_tokens: int = 0
+
+    @property
+    def prompt_tokens(self) -> int:
+        """All input of the call."""
+        return self.input_tokens + self.cached_input_tokens + self.cache_write_tokens + self.cache_write_1h_tokens
+
+
+def price_of(model: str, own: Mapping[str, Price]) -> Price | None:
+    """The price of a model: the user's, the most exact pattern first, over the list price; None if it has none."""
+    from .price_table import list_price  # a runner without a cost limit has no use for the table
+
+    name = model.lower()
+    plain = name.partition("[")[0]  # claude writes the size of the context behind the name: claude-opus-4-8[1m]
+    matching = [key for key in own if name == key.lower() or fnmatchcase(plain, key.lower())]
+    price = Price()
+    for key in sorted(matching, key=len, reverse=True):
+        price = price.over(own[key])
+    price = price.over(list_price(plain) or Price())
+    return price if price.known else None
+
+
+def _or(value: float | None, otherwise: float) -> float:
+    return otherwise if value is None else value

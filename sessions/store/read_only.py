@@ -1,0 +1,105 @@
+"""Open the database of a state folder that cannot be written: a read-only mount, a backup, another user's folder.
+
+SQLite reads a database in WAL mode there only if the log's index (``-shm``) exists or none is needed
+(sqlite.org/wal.html, "Read-Only Databases").  In the other cases the reader has to be opened again after each change
+of the files, because SQLite itself does not notice it.
+"""
+
+import shutil
+import sqlite3
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec import Struct
+
+from ..errors import StoreError
+from .migrations import VERSION, migrate
+
+Signature = tuple[object, ...]
+"""Inode, size and time of change of the database and its log."""
+
+
+class Opened(Struct, frozen=True):
+    """A connection that only reads."""
+
+    connection: sqlite3.Connection
+    signature: Signature | None = None
+    """The files for which the connection is right; None if SQLite notices changes itself."""
+    copy: tempfile.TemporaryDirectory[str] | None = None
+    """The private copy that the connection reads; to be removed when it is closed."""
+
+
+def open_read_only(path: Path, seconds: float) -> Opened:
+    """Open the database for reading, waiting at most ``seconds`` for a lock.
+
+    Raises:
+        sqlite3.DatabaseError: the file is damaged, or may not be read.
+        NewerStoreError: a newer agentdash wrote it.
+        StoreError: a copy was needed and could not be made.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    before = signature(path)
+    with suppress(sqlite3.OperationalError):
+        if (connection := _opened(path, "mode=ro", seconds)) is not None:
+            return Opened(connection)
+    if not log.exists() or log.stat().st_size == 0:
+        with suppress(sqlite3.OperationalError):
+            # Nothing of ours can write here, and the signature reports what others write.
+            if (connection := _opened(path, "mode=ro&immutable=1", seconds)) is not None:
+                return Opened(connection, before)
+    return _copied(path, log, before, seconds)
+
+
+def signature(path: Path) -> Signature:
+    """What changes with each commit, as far as the file system tells."""
+    return tuple(part for file in (path, path.with_name(f"{path.name}-wal")) for part in _facts(file))
+
+
+def _facts(path: Path) -> Signature:
+    try:
+        found = path.stat()
+    except OSError:
+        return (None,)
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _opened(path: Path, how: str, seconds: float) -> sqlite3.Connection | None:
+    """The connection, after a first query; None if the schema is an older one.
+
+    Raises:
+        sqlite3.OperationalError: SQLite cannot read the file in this way.
+    """
+    uri = f"{path.absolute().as_uri()}?{how}"
+    connection = sqlite3.connect(uri, uri=True, timeout=seconds, isolation_level=None, check_same_thread=False)
+    try:
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        connection.execute("SELECT COUNT(*) FROM sqlite_schema").fetchone()
+        if version >= VERSION:
+            migrate(connection, path)  # refuses a newer schema
+            return connection
+    except BaseException:
+        connection.close()
+        raise
+    connection.close()
+    return None
+
+
+def _copied(path: Path, log: Path, before: Signature, seconds: float) -> Opened:
+    """A private copy of the database and its log, brought up to date: the last resort, correct in every case."""
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="agentdash-")  # mode 0700
+        copy = Path(folder.name) / path.name
+        shutil.copyfile(path, copy)
+        if log.exists():
+            shutil.copyfile(log, copy.with_name(log.name))
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror or error}.") from None
+    connection = sqlite3.connect(copy, timeout=seconds, isolation_level=None, check_same_thread=False)
+    try:
+        migrate(connection, path)
+    except BaseException:
+        connection.close()
+        folder.cleanup()
+        raise
+    return Opened(connection, before, folder)

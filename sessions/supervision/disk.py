@@ -1,0 +1,147 @@
+"""A full disk under a running turn: the evidence for it, and the room in which the turn's end is recorded anyway.
+
+The agent writes its turn file itself, so no error of ours reports what did not fit.  A disk is called full only on
+evidence: a write of ours failed, or the agent's stderr names the error and its output breaks off.
+"""
+
+import contextlib
+import errno
+import os
+import re
+import resource
+import time
+from pathlib import Path
+
+from ..errors import DiskFullError
+from ..status import NoRoom
+
+NEARLY_FULL_BYTES = 256 * 1024
+"""With less free space than this, a test write checks whether the disk is full."""
+
+PROBE_SECONDS = 1.0
+"""Time between two test writes while the disk is nearly full."""
+
+RESERVE_BYTES = 128 * 1024
+"""Room for the last commit of a turn and its ``session.json``; both together take about half of it."""
+
+BLOCK_BYTES = 4096
+"""The page size: what a full disk cuts ends at a multiple of it."""
+
+_FULL = {errno.ENOSPC: "the disk was full", errno.EDQUOT: "the disk quota was used up"}
+_NAMED = re.compile(r"No space left on device|\bENOSPC\b|Disk quota exceeded|\bEDQUOT\b")
+
+
+class DiskWatch:
+    """Watches the file system of one turn file."""
+
+    def __init__(self, output: Path) -> None:
+        self._output = output
+        self._probed_at = float("-inf")
+        self._found: tuple[str, str] | None = None
+
+    @property
+    def trouble(self) -> str | None:
+        """The line beside the status of a running turn; None while there was room."""
+        return self._found[0] if self._found is not None else None
+
+    def look(self) -> None:
+        """Check for a full disk; costs one ``statvfs`` while there is room, and nothing after it was found full."""
+        if self._found is not None:
+            return
+        with contextlib.suppress(OSError):
+            system = os.statvfs(self._output)
+            if system.f_bavail * system.f_frsize >= NEARLY_FULL_BYTES:
+                return
+            now = time.monotonic()
+            if now - self._probed_at >= PROBE_SECONDS:
+                self._probed_at = now
+                self._probe()
+
+    def blame(self, error: Exception) -> None:
+        """Take an error of our own recording as evidence, if it reports a full disk."""
+        if self._found is not None:
+            return
+        if isinstance(error, DiskFullError):
+            self._found = _FULL[errno.ENOSPC], "the database could not be written"
+        elif isinstance(error, OSError) and error.errno in _FULL:
+            self._found = _FULL[error.errno], f"a write of the runner failed: {error.strerror}"
+
+    def at_the_end(self, stderr: str, *, proven: bool) -> NoRoom | None:
+        """The evidence after the agent is gone; None if there is none.
+
+        ``proven``: the adapter saw the proper end, so that a disk with room needs no test write.
+        """
+        size, cut = _end_of(self._output)
+        limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]  # the agent inherited ours
+        if limit != resource.RLIM_INFINITY and size >= limit:
+            return NoRoom(
+                what="its output reached the file size limit (ulimit -f)",
+                evidence=f"the turn file has {size} bytes, and the limit is {limit}",
+                cut=True,
+            )
+        self.look()
+        if self._found is None and (cut or not proven):
+            self._probe()  # a quota is not visible in statvfs
+        named = _NAMED.search(stderr)
+        if self._found is None and cut and named is not None:
+            self._found = _FULL[errno.ENOSPC], f"its stderr says: {named[0]}"
+        if self._found is None:
+            return None
+        return NoRoom(what=self._found[0], evidence=self._found[1], cut=cut)
+
+    def _probe(self) -> None:
+        """Write one block beside the turn file and remove it."""
+        path = self._output.with_name(f"{self._output.name}.probe")
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+            try:
+                if os.write(descriptor, bytes(BLOCK_BYTES)) < BLOCK_BYTES:
+                    os.write(descriptor, b"\0")  # reports why the first write was short
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            if error.errno in _FULL:
+                self._found = _FULL[error.errno], f"a test write beside the turn file failed: {error.strerror}"
+        finally:
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+class Reserve:
+    """Disk space that is kept while a turn runs, so that its end can be recorded on a full disk."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def take(self) -> None:
+        """Allocate the space; without room for it there is no reserve."""
+        try:
+            descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError:
+            return
+        try:
+            os.posix_fallocate(descriptor, 0, RESERVE_BYTES)
+        except OSError:
+            with contextlib.suppress(OSError):
+                self._path.unlink()
+        finally:
+            os.close(descriptor)
+
+    def give_back(self) -> bool:
+        """Free the space; False if none was kept."""
+        try:
+            self._path.unlink()
+        except OSError:
+            return False
+        return True
+
+
+def _end_of(path: Path) -> tuple[int, bool]:
+    """The size of a turn file in bytes, and whether its end looks cut: within a line, or at the end of a page."""
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - 1))
+            return size, size > 0 and (file.read(1) != b"\n" or size % BLOCK_BYTES == 0)
+    except OSError:
+        return 0, False

@@ -1,0 +1,85 @@
+"""What the session has used, this running turn included: the earlier turns' record and the agent's meter."""
+
+import contextlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ..agents.base import Facts
+from ..agents.metering import Meter
+from ..errors import StoreError
+from ..model import Turn
+from ..spent import Spent, spent_by
+
+_FINAL_LOOKS = 50
+"""Looks at what the agent recorded, once it is gone; each reads for about a tenth of a second."""
+
+
+class Spending:
+    """One turn's use, added to that of the turns before it.
+
+    Args:
+        turns: reads all turns of the session; may raise StoreError.
+        n: which of them this one is.
+        meter: follows it while it runs; None if only the stream's own facts are known.
+    """
+
+    def __init__(self, turns: Callable[[], Sequence[Turn]], n: int, meter: Meter | None) -> None:
+        self._turns = turns
+        self._n = n
+        self._meter = meter
+        self._earlier: Spent | None = None
+
+    @property
+    def meter_path(self) -> Path | None:
+        """The file whose growth means that more was used; None if there is none, or it is not found yet."""
+        return self._meter.path if self._meter is not None else None
+
+    @property
+    def polled(self) -> bool:
+        """Whether something that no event announces may have to be looked at."""
+        return self._meter is not None and (self._meter.seeks or self._meter.path is not None)
+
+    @property
+    def trouble(self) -> str | None:
+        """What keeps a limit from acting, in words."""
+        return self._meter.trouble if self._meter is not None else None
+
+    def feed(self, line: bytes) -> None:
+        """Show the meter a line of the agent's output."""
+        if self._meter is not None:
+            self._meter.feed(line)
+
+    def look(self, facts: Facts) -> bool:
+        """Bring the facts up to date with the meter; whether there is more to read at once."""
+        if self._meter is None:
+            return False
+        more = self._meter.look(facts.agent_session)
+        if self._meter.usage.known:
+            facts.usage = self._meter.usage
+        if self._meter.thread_usage.known and facts.end is None:  # else the agent's own last word is there
+            facts.thread_usage = self._meter.thread_usage
+        facts.cost_about_usd = self._meter.cost_usd
+        return more
+
+    def finish(self, facts: Facts) -> None:
+        """The agent is gone: read the rest, and let go."""
+        for _ in range(_FINAL_LOOKS):
+            if not self.look(facts):
+                break
+        if self._meter is not None:
+            self._meter.close()
+
+    def now(self, facts: Facts) -> Spent:
+        """What was used so far; without the earlier turns while the store cannot be read."""
+        if self._earlier is None:
+            with contextlib.suppress(StoreError):
+                self._earlier = spent_by(turn for turn in self._turns() if turn.n < self._n)
+        own, about = facts.cost_usd, facts.cost_about_usd
+        cost = None if own is None and about is None else (own or 0.0) + (about or 0.0)
+        return (self._earlier or Spent()).plus(Spent(facts.usage.total_tokens, cost, bool(about)))
+
+    def recorded(self) -> Spent:
+        """What the store says of all turns; nothing while it cannot be read."""
+        with contextlib.suppress(StoreError):
+            return spent_by(self._turns())
+        return Spent()

@@ -1,0 +1,84 @@
+"""Every benchmark runs to its end, at tiny sizes, and prints its figures; no figure is compared with anything."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCH = Path(__file__).parents[2] / "bench"
+PARTS = ("opening", "memory", "keys", "growing", "searching", "beside")
+"""What ``viewer.py`` can do one by one."""
+
+NEEDS = {"wire": ("sshd", "ssh", "tmux"), "viewer beside": ("less",)}
+TITLES = {
+    "data_table": ["a table of sessions, 160x45"],
+    "following": ["following a growing turn file"],
+    "listing": ["listing"],
+    "screen": ["start to first paint, ms (median)", "append to pixel, ms", "idle for 1 s"],
+    "supervision": ["one runner", "2 sessions"],
+    "table": ["the dashboard, 160x45 (medians)", "a table of sessions, 160x45"],
+    "viewer opening": [
+        "from the key to the last step on the screen, without and with a kept index",
+        "from the key until everything is read",
+    ],
+    "viewer memory": ["memory of the dashboard"],
+    "viewer keys": [
+        "ms from a key to the first byte",
+        "ms from a key to the last byte (a scrollbar comes a frame after the text)",
+        "CPU ms of a key",
+        "bytes of a key",
+        "bytes in `agentdash watch` of a session that has ended",
+    ],
+    "viewer growing": ["`agentdash watch` of a session at work"],
+    "viewer searching": ["from Enter, a text that stands only in the last tenth, from the beginning on"],
+    "viewer beside": ["the same turn file side by side (a start of agentdash is that of Python and Textual)"],
+    "wire": ["dashboard and watch in tmux over SSH, 160x45, 10 ended sessions"],
+}
+"""The tables that each one prints."""
+
+
+def programs():
+    """The files that are programs; the others are their parts."""
+    return sorted(path.stem for path in BENCH.glob("*.py") if "__main__" in path.read_text())
+
+
+def test_every_program_is_run_here():
+    assert sorted({name.split()[0] for name in TITLES}) == programs()
+
+
+def test_every_part_of_the_viewer_is_run_here():
+    listed = re.search(r"^PARTS = .* for part in \((.*)\)}", (BENCH / "viewer.py").read_text(), re.MULTILINE)
+    assert tuple(listed[1].split(", ")) == PARTS
+    assert {f"viewer {part}" for part in PARTS} <= TITLES.keys()
+
+
+@pytest.mark.parametrize("name", TITLES)
+def test_it_prints_its_tables_with_a_figure_in_every_row(name, require_tool, tmp_path, monkeypatch):
+    for tool in NEEDS.get(name, ()):
+        require_tool(tool)
+    for variable in ("AGENTDASH_HOME", "AGENTDASH_CONFIG"):
+        monkeypatch.delenv(variable)
+    program, *words = name.split()
+    env = os.environ | {"BENCH_TINY": "1", "TMPDIR": str(tmp_path), "HOME": str(tmp_path)}
+    argv = [sys.executable, f"{program}.py", *words]
+    done = subprocess.run(argv, check=False, cwd=BENCH, env=env, capture_output=True, text=True, timeout=170)
+    assert done.returncode == 0, done.stderr
+    found = tables(done.stdout)
+    assert list(found) == TITLES[name]
+    for rows in found.values():
+        assert rows
+        for row in rows:
+            assert re.search(r"  -?\d", row) or "not installed" in row, row
+    assert done.stderr == ""
+
+
+def tables(printed):
+    """The rows of each printed table by its title; a line that is not as long as the head is a note below the table."""
+    found = {}
+    for block in printed.split("\n\n"):
+        title, head, _, *rows = block.strip("\n").split("\n")
+        found[title] = [row for row in rows if len(row) == len(head)]
+    return found

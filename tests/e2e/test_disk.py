@@ -1,0 +1,102 @@
+"""A disk that fills up under a running agent: the turn ends, and its reason names the disk."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+
+import pytest
+
+from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.model import Status
+
+PRINTS = "import sys\nfor _ in range(65000): sys.stdout.write('y' * 79 + '\\n')\n"
+IGNORES_ERRORS = f"import os\ntry:\n    exec({PRINTS!r})\n    sys.stdout.flush()\nexcept OSError:\n    os._exit(0)\n"
+"""A program that prints 5 MB, and ends with 0 also if they do not fit."""
+
+
+@pytest.fixture
+def small_home(tmp_path, monkeypatch):
+    """A state folder on a file system of 3 MB; skips where none can be mounted."""
+    home = tmp_path / "small"
+    home.mkdir()
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount a file system")
+    mount = ["mount", "-t", "tmpfs", "-o", "size=3m,mode=0700", "agentdash-test", str(home)]
+    if subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("no file system can be mounted here")
+    monkeypatch.setenv("AGENTDASH_HOME", str(home))
+    yield home
+    subprocess.run(["umount", "-l", str(home)], check=True)
+
+
+@pytest.fixture
+def manager(small_home):
+    with SessionManager() as manager:
+        yield manager
+        for session in manager.sessions():
+            manager.stop(session.id, now=True)
+
+
+def codex_that_prints(tmp_path, messages):
+    """A stand-in for codex that prints a whole turn, and ends with 0 whatever became of its output."""
+    items = [
+        {"type": "item.completed", "item": {"id": f"item_{n}", "type": "agent_message", "text": "z" * 1000}}
+        for n in range(messages)
+    ]
+    usage = {"input_tokens": 1, "cached_input_tokens": 0, "output_tokens": 1}
+    events = [{"type": "thread.started", "thread_id": "t1"}, *items, {"type": "turn.completed", "usage": usage}]
+    (tmp_path / "stream.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
+    script = tmp_path / "codex"
+    script.write_text(f"#!/bin/sh\ncat {tmp_path}/stream.jsonl\nexit 0\n")
+    script.chmod(0o755)
+    return str(script)
+
+
+def rule_of(manager, session):
+    return manager.explain(session.id).rule
+
+
+def test_S3_an_agent_whose_stream_did_not_fit_has_failed_and_the_disk_is_the_reason(manager, tmp_path):
+    codex = codex_that_prints(tmp_path, messages=5000)
+    session = manager.spawn("x", agent="codex", options={"bin": codex})
+    [ended] = manager.wait([session.id], timeout=30)
+    assert ended.status is Status.FAILED
+    assert ended.reason == "the disk was full: ended without a final event (exit 0)"
+    assert "No space left on device" in rule_of(manager, session)
+
+
+def test_S3_a_command_whose_output_did_not_fit_is_not_done(manager):
+    session = manager.run([sys.executable, "-c", IGNORES_ERRORS])
+    [ended] = manager.wait([session.id], timeout=30)
+    assert (ended.status, ended.exit_code) == (Status.FAILED, 0)
+    assert ended.reason == "its output is incomplete: the disk was full (exit 0)"
+    assert ended.attention is not None
+    assert len(manager.output(session.id)) % 4096 == 0
+
+
+def test_S3_a_stream_that_fits_on_the_small_disk_names_no_disk(manager, tmp_path):
+    codex = codex_that_prints(tmp_path, messages=500)
+    session = manager.spawn("x", agent="codex", options={"bin": codex})
+    [ended] = manager.wait([session.id], timeout=30)
+    assert (ended.status, ended.reason) == (Status.DONE, None)
+    assert not manager._layout.session(session.id).reserve.exists()
+
+
+def test_S3_the_limit_of_file_sizes_is_named(tmp_path, monkeypatch):
+    """Needs no root: to the agent, the limit is a disk without room."""
+    limit = 1 << 20
+    monkeypatch.setenv("AGENTDASH_HOME", str(tmp_path / "state"))
+    done = subprocess.run(
+        [sys.executable, "-m", "agentdash", "run", "--wait", "--json", "--", sys.executable, "-c", IGNORES_ERRORS],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+    )
+    assert done.returncode == 1
+    session = json.loads(done.stdout)
+    assert session["status"] == "failed"
+    assert "its output reached the file size limit (ulimit -f)" in session["reason"]

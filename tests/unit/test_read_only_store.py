@@ -1,0 +1,135 @@
+"""A database in a folder that cannot be written: all of it is read, also what is only in its log."""
+
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from agentdash.sessions.agents.base import Launch
+from agentdash.sessions.errors import NewerStoreError, ReadOnlyError
+from agentdash.sessions.store import database, read_only
+from agentdash.sessions.store.store import NewSession, Store
+
+
+def add(store, session_id):
+    new = NewSession(
+        id=session_id, agent="command", title=session_id, task="true", cwd="/", model=None, host="here",
+        command=("true",),
+    )  # fmt: skip
+    store.create(new, "true", Launch(argv=("true",)), f"run-{session_id}")
+
+
+def ids(store):
+    return {session.id for session in store.sessions()}
+
+
+@pytest.fixture
+def writer(tmp_path):
+    """The store as a process sees it that can write."""
+    (tmp_path / "home").mkdir()
+    store = Store(tmp_path / "home" / "agentdash.db")
+    add(store, "session-1")
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def reader(writer, monkeypatch):
+    """The same store to a process that cannot write in its folder."""
+    store = Store(writer.database.path)
+    monkeypatch.setattr(database, "is_read_only", lambda _: True)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def no_index(monkeypatch):
+    """Let SQLite find no index of the log and be unable to make one, as on a read-only mount."""
+    opened = read_only._opened
+
+    def refuse(path, how, seconds):
+        if how == "mode=ro":
+            raise sqlite3.OperationalError("unable to open database file")
+        return opened(path, how, seconds)
+
+    monkeypatch.setattr(read_only, "_opened", refuse)
+
+
+def files(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.usefixtures("no_index")
+def test_S3_a_database_at_rest_is_read_and_not_touched(writer, reader):
+    writer.close()
+    before = files(writer.database.path.parent)
+    assert set(before) == {"agentdash.db"}
+    assert ids(reader) == {"session-1"}
+    reader.close()
+    assert files(writer.database.path.parent) == before
+
+
+@pytest.mark.usefixtures("no_index")
+def test_S3_what_is_only_in_the_log_is_read_too(tmp_path, writer, monkeypatch):
+    backup = tmp_path / "backup"
+    backup.mkdir()
+    for ending in ("", "-wal"):  # a backup has no shared memory
+        shutil.copyfile(f"{writer.database.path}{ending}", f"{backup}/agentdash.db{ending}")
+    before = files(backup)
+    monkeypatch.setattr(database, "is_read_only", lambda _: True)
+    reader = Store(backup / "agentdash.db")
+    assert ids(reader) == {"session-1"}
+    copy = Path(reader.database._opened.copy.name)
+    assert copy.is_dir()
+    reader.close()
+    assert not copy.exists()
+    assert files(backup) == before
+
+
+@pytest.mark.parametrize("prepared", [True, False])
+def test_S3_what_another_process_commits_is_seen(request, writer, reader, prepared, monkeypatch):
+    """With an index SQLite notices it; without one the files tell."""
+    if not prepared:
+        request.getfixturevalue("no_index")
+    version = reader.data_version()
+    assert ids(reader) == {"session-1"}
+    with monkeypatch.context() as patched:
+        patched.setattr(database, "is_read_only", lambda _: False)
+        add(writer, "session-2")
+    assert reader.data_version() != version
+    assert ids(reader) == {"session-1", "session-2"}
+
+
+def test_S3_a_write_says_that_the_folder_is_read_only(reader):
+    with pytest.raises(ReadOnlyError, match=r"The state folder .* is read-only: nothing in it can be changed"):
+        reader.mark_seen("session-1")
+    assert ids(reader) == {"session-1"}
+
+
+@pytest.mark.usefixtures("no_index")
+def test_an_older_schema_is_brought_up_to_date_in_a_copy(writer, reader):
+    path = writer.database.path
+    writer.close()
+    old = sqlite3.connect(path)
+    old.executescript("DROP INDEX sessions_parent; DROP INDEX sessions_left; PRAGMA user_version = 3")
+    old.close()
+    before = path.read_bytes()
+    assert ids(reader) == {"session-1"}
+    assert path.read_bytes() == before
+
+
+@pytest.mark.usefixtures("no_index")
+def test_a_newer_schema_is_refused_here_too(writer, reader):
+    writer.close()
+    newer = sqlite3.connect(writer.database.path)
+    newer.execute("PRAGMA user_version = 99")
+    newer.close()
+    with pytest.raises(NewerStoreError):
+        reader.sessions()
+
+
+def test_a_folder_without_a_database_is_a_clear_error(tmp_path, monkeypatch):
+    monkeypatch.setattr(database, "is_read_only", lambda _: True)
+    with pytest.raises(ReadOnlyError, match="there is no database in it"):
+        Store(tmp_path / "agentdash.db").sessions()
