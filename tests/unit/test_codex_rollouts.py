@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from transcripts import FOLDER, ROLLOUTS, read, steps_of, told
+from transcript_files import FOLDER, ROLLOUTS, read, steps_of, told
 
 from agentdash.sessions.model import StepKind, StepStatus
 

@@ -6,7 +6,7 @@ import json
 import tracemalloc
 
 import pytest
-from transcripts import FOLDER, PROJECTS, ROLLOUTS, read, told
+from transcript_files import FOLDER, PROJECTS, ROLLOUTS, read, told
 
 from agentdash.sessions.agents.formats import reader_named
 from agentdash.sessions.errors import NotATranscriptError, UsageError
