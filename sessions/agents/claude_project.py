@@ -16,7 +16,7 @@ from . import claude_project_events as events
 from .claude_tools import TaskList, answered, begun
 from .claude_words import attachment_text, is_remark, prompt_text, readable, system_text
 from .lines import KIND_LENGTH, UNREADABLE, joined, kind_of, text_of, value_of
-from .transcript import NOT_SHOWN, TranscriptParser, TranscriptState, decoded, digest, milliseconds
+from .transcript import NOT_SHOWN, TranscriptParser, TranscriptState, digest, milliseconds
 
 _SYNTHETIC = "<synthetic>"
 """The "model" of messages that claude makes up itself, which hold the text of an API error."""
@@ -50,14 +50,11 @@ class ClaudeProjectParser(TranscriptParser):
 
     state: ProjectState
     state_type = ProjectState
+    line_type = events.Line
 
-    def parse(self, line: bytes, at: int | None) -> list[Step]:
+    def event(self, event: events.Line, line: bytes, at: int | None) -> list[Step]:
         """One line; the time in it is better than that of its arrival."""
-        try:
-            told = decoded(line, events.Line)
-            return self._line(told, line, milliseconds(told.timestamp) or at)
-        except UNREADABLE:
-            return [self._unknown(line, at, kind_of(line))]
+        return self._line(event, line, milliseconds(event.timestamp) or at)
 
     def close(self, at: int | None = None) -> list[Step]:
         """Also what was never said to claude, because the session ended before."""
@@ -88,13 +85,13 @@ class ClaudeProjectParser(TranscriptParser):
     # What was said
 
     def _user(self, line: events.Line, raw: bytes, at: int | None) -> list[Step]:
-        message = decoded(line.message, events.Message)
+        message = self.decoded(line.message, events.Message)
         parts = [message.content] if isinstance(message.content, str) else message.content
         parent = self._speaker(line, parts)
         steps: list[Step] = []
         words: list[str] = []
         for part in parts:
-            block, kind = (blocks.Text(part), "text") if isinstance(part, str) else _block(part)
+            block, kind = self._read_block(part)
             if isinstance(block, blocks.ToolResult | events.AnyResult):
                 steps.append(self._result(block, line, parent, at))
             elif block is None:
@@ -126,7 +123,7 @@ class ClaudeProjectParser(TranscriptParser):
         return [*steps, self._prompt(prompt_text(text), at)]
 
     def _assistant(self, line: events.Line, raw: bytes, at: int | None) -> list[Step]:
-        message = decoded(line.message, events.Message)
+        message = self.decoded(line.message, events.Message)
         parts = [message.content] if isinstance(message.content, str) else message.content
         parent = self._speaker(line, parts)
         steps: list[Step] = []
@@ -143,7 +140,7 @@ class ClaudeProjectParser(TranscriptParser):
         return steps
 
     def _block(self, part: str | Raw, raw: bytes, parent: str | None, at: int | None) -> Step:
-        block, kind = (blocks.Text(part), "text") if isinstance(part, str) else _block(part)
+        block, kind = self._read_block(part)
         if isinstance(block, blocks.Text):
             if parent is None:
                 self.facts.last_message = block.text
@@ -163,6 +160,20 @@ class ClaudeProjectParser(TranscriptParser):
         else:
             step = self._note(f"({kind})", at, "assistant")
         return step
+
+    def _read_block(self, part: str | Raw) -> tuple[Any, str]:
+        """A block and its kind; None for the block if no rule knows it."""
+        if isinstance(part, str):
+            return blocks.Text(part), "text"
+        try:
+            kind = self.decoded(part, events.Kind).type
+            if kind in events.BLOCKS:
+                return self.decoded(part, events.BLOCKS[kind]), kind
+            if kind in _CALLS:
+                return self.decoded(part, events.AnyCall), kind
+            return (self.decoded(part, events.AnyResult) if _RESULT.fullmatch(kind) else None), kind
+        except UNREADABLE:
+            return None, "block"
 
     def _api_error(self, text: str, parent: str | None, at: int | None) -> list[Step]:
         error = self._new(StepKind.ERROR, text, at=at, fatal=parent is None, parent=parent)
@@ -240,7 +251,7 @@ class ClaudeProjectParser(TranscriptParser):
         return [self._note(system_text(line), at, line.subtype)]
 
     def _attachment(self, line: events.Line, _: bytes, at: int | None) -> list[Step]:
-        found = decoded(line.attachment, events.Attachment)
+        found = self.decoded(line.attachment, events.Attachment)
         self._leaf(line, fresh=False)
         if found.type == "queued_command" and found.command_mode != "task-notification":
             text = readable(value_of(found.prompt))
@@ -251,7 +262,7 @@ class ClaudeProjectParser(TranscriptParser):
     def _progress(self, line: events.Line, raw: bytes, at: int | None) -> list[Step]:
         """A sub-agent's message; what other progress tells, the result tells too."""
         self._leaf(line, fresh=False)
-        message = decoded(line.data, events.Progress).message
+        message = self.decoded(line.data, events.Progress).message
         if message is None or message.type not in ("user", "assistant"):
             return []
         inner = structs.replace(message, parent_tool_use_id=line.parent_tool_use_id or "sub-agent", uuid=None)
@@ -297,19 +308,6 @@ def blocks_usage(api: blocks.ApiUsage) -> Usage:
     parts = (api.input_tokens, api.cache_creation_input_tokens, api.cache_read_input_tokens)
     known = [part for part in parts if part is not None]
     return Usage.of(sum(known) if known else None, api.cache_read_input_tokens, api.output_tokens)
-
-
-def _block(part: Raw) -> tuple[Any, str]:
-    """A block and its kind; None for the block where no rule knows it."""
-    try:
-        kind = decoded(part, events.Kind).type
-        if kind in events.BLOCKS:
-            return decoded(part, events.BLOCKS[kind]), kind
-        if kind in _CALLS:
-            return decoded(part, events.AnyCall), kind
-        return (decoded(part, events.AnyResult) if _RESULT.fullmatch(kind) else None), kind
-    except UNREADABLE:
-        return None, "block"
 
 
 _P = ClaudeProjectParser

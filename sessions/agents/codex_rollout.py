@@ -15,8 +15,8 @@ from . import codex_rollout_work as work
 from . import codex_tools as tools
 from .codex_rollout_calls import EVENT, ITEM, MOST_REMEMBERED, CallReader, CallState
 from .codex_rollout_words import TOLD_ELSEWHERE, is_context, noted, policy, readable
-from .lines import KIND_LENGTH, NULL, UNREADABLE, kind_of
-from .transcript import NOT_SHOWN, decoded, digest, milliseconds
+from .lines import KIND_LENGTH, NULL, kind_of
+from .transcript import NOT_SHOWN, digest, milliseconds
 
 
 class RolloutState(CallState, kw_only=True):
@@ -42,14 +42,11 @@ class CodexRolloutParser(CallReader):
 
     state: RolloutState
     state_type = RolloutState
+    line_type = events.Line
 
-    def parse(self, line: bytes, at: int | None) -> list[Step]:
+    def event(self, event: events.Line, line: bytes, at: int | None) -> list[Step]:
         """One line; the times in it are better than that of its arrival."""
-        try:
-            told = decoded(line, events.Line)
-            return self._line(told, line, milliseconds(told.timestamp) or at)
-        except UNREADABLE:
-            return [self._unknown(line, at, kind_of(line))]
+        return self._line(event, line, milliseconds(event.timestamp) or at)
 
     def _line(self, told: events.Line, line: bytes, at: int | None) -> list[Step]:
         payload, kind = told.payload, told.type
@@ -59,11 +56,11 @@ class CodexRolloutParser(CallReader):
                 return self._by_kind(_ITEMS, kind, Raw(line), line, at)
             if told.record_type is not None:
                 return []
-            return self._meta(decoded(line, events.SessionMeta), at)
+            return self._meta(self.decoded(line, events.SessionMeta), at)
         if kind == "response_item":
-            return self._by_kind(_ITEMS, decoded(payload, events.Kind).type, payload, line, at)
+            return self._by_kind(_ITEMS, self.decoded(payload, events.Kind).type, payload, line, at)
         if kind == "event_msg":
-            return self._by_kind(_EVENTS, decoded(payload, events.Kind).type, payload, line, at)
+            return self._by_kind(_EVENTS, self.decoded(payload, events.Kind).type, payload, line, at)
         return self._by_kind(_LINES, kind, payload, line, at)
 
     def _by_kind(self, table: "_Table", kind: str, data: Raw, line: bytes, at: int | None) -> list[Step]:
@@ -71,32 +68,38 @@ class CodexRolloutParser(CallReader):
             return []
         if (entry := table.get(kind)) is not None:
             struct, handle = entry
-            return handle(self, decoded(data, struct), at)
+            return handle(self, self.decoded(data, struct), at)
         if kind in ("item_started", "item_completed"):
-            return self._thing(decoded(data, events.ItemEvent), line, at, completed=kind == "item_completed")
+            return self._thing(self.decoded(data, events.ItemEvent), line, at, completed=kind == "item_completed")
         if kind in work.CALLS:
-            item, own = _described(work.CALLS[kind], data)
+            item, own = self._described(work.CALLS[kind], data)
             return self._done(item.call_id or item.id, own, at, source=ITEM)
         name, _, phase = kind.rpartition("_")
         if name in work.EVENTS and phase in ("begin", "end"):
-            item, own = _described(work.EVENTS[name], data)
+            item, own = self._described(work.EVENTS[name], data)
             return self._done(item.call_id, own, at) if phase == "end" else self._begun(item.call_id, own, at)
         return self._other(kind, data, line, at)
 
     def _thing(self, event: events.ItemEvent, line: bytes, at: int | None, *, completed: bool) -> list[Step]:
         """An item as the events tell it."""
-        kind = decoded(event.item, events.Kind).type
+        kind = self.decoded(event.item, events.Kind).type
         if kind in _SPOKEN:
-            return _SPOKEN[kind](self, decoded(event.item, events.Spoken), at) if completed else []
+            return _SPOKEN[kind](self, self.decoded(event.item, events.Spoken), at) if completed else []
         if kind == "ContextCompaction":
             return self._compaction(events.Compacted(), at) if completed else []
         if kind not in work.ITEMS:
             return self._other(kind, event.item, line, at)
-        item, own = _described(work.ITEMS[kind], event.item)
+        item, own = self._described(work.ITEMS[kind], event.item)
         key = item.id or item.call_id
         if not completed:
             return self._begun(key, own, event.started_at_ms or at)
         return self._done(key, own, event.completed_at_ms or at, began=event.started_at_ms)
+
+    def _described(self, entry: tuple[type[Any], work.Describe], data: Raw) -> tuple[Any, dict[str, Any]]:
+        """Something that was done, and what its step is."""
+        struct, describe = entry
+        item = self.decoded(data, struct)
+        return item, {key: value for key, value in describe(item).items() if value is not None}
 
     def _other(self, kind: str, data: Raw, line: bytes, at: int | None) -> list[Step]:
         text = noted(kind, data)
@@ -290,13 +293,6 @@ def _usage(tokens: events.TokenUsage | None) -> Usage:
     return Usage.of(
         tokens.input_tokens, tokens.cached_input_tokens, tokens.output_tokens, tokens.reasoning_output_tokens
     )
-
-
-def _described(entry: tuple[type[Any], work.Describe], data: Raw) -> tuple[Any, dict[str, Any]]:
-    """Something that was done, and what its step is."""
-    struct, describe = entry
-    item = decoded(data, struct)
-    return item, {key: value for key, value in describe(item).items() if value is not None}
 
 
 _Table = dict[str, tuple[type[Any], Callable[[CodexRolloutParser, Any, int | None], list[Step]]]]

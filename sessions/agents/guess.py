@@ -1,6 +1,7 @@
 """The format of a file, concluded from its first lines: who wrote it, and whether for a reader or for itself."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from .mending import parsed
 
@@ -24,21 +25,34 @@ def guess_format(lines: Iterable[bytes]) -> str | None:
     return None
 
 
+def guess_agent(lines: Iterable[bytes]) -> str:
+    """The name of the agent that printed these lines; ``command``, which prints any text, if no line tells."""
+    name = next(filter(None, map(_by_stream, lines)), None)
+    return name or "command"
+
+
 def _by_event(line: bytes) -> str | None:
+    event = _event(line)
+    return _of_transcript(event) or _of_stream(event)
+
+
+def _by_stream(line: bytes) -> str | None:
+    return _of_stream(_event(line))
+
+
+def _event(line: bytes) -> dict[str, Any]:
     try:
         event = parsed(line)
     except (ValueError, RecursionError):
-        return None
-    if not isinstance(event, dict):
-        return None
+        return {}
+    return event if isinstance(event, dict) else {}
+
+
+def _of_transcript(event: dict[str, Any]) -> str | None:
     kind = event.get("type")
     if not isinstance(kind, str):
         # The heading of a rollout of the first versions.
         return "codex-rollout" if {"id", "timestamp", "instructions"} <= event.keys() else None
-    return _of_transcript(kind, event) or _of_stream(kind, event)
-
-
-def _of_transcript(kind: str, event: dict[str, Any]) -> str | None:
     if kind in _ROLLOUT and isinstance(event.get("payload"), dict):
         return "codex-rollout"
     if kind in _ROLLOUT_ITEMS and {"role", "call_id", "summary"} & event.keys():
@@ -49,7 +63,10 @@ def _of_transcript(kind: str, event: dict[str, Any]) -> str | None:
     return None
 
 
-def _of_stream(kind: str, event: dict[str, Any]) -> str | None:
+def _of_stream(event: dict[str, Any]) -> str | None:
+    kind = event.get("type")
+    if not isinstance(kind, str):
+        return None
     if kind.startswith(_CODEX):
         return "codex"
     if kind in _CLAUDE and "session_id" in event:

@@ -7,34 +7,23 @@ start nothing: they are parsers only, and :mod:`.formats` lists them.
 from collections.abc import Mapping
 from datetime import datetime
 from hashlib import blake2b
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import msgspec
 from msgspec import Raw, field, structs
 
 from ..model import Step, StepKind, StepStatus, Usage
-from .base import ParserState, TurnParser
+from .event_parser import EventParser, EventState
+from .lenient import Reader, Reading, Unread
+from .lines import UNREADABLE, kind_of
 
 T = TypeVar("T")
 
+_DECODERS: "dict[Any, msgspec.json.Decoder[Any]]" = {}
+"""By what they decode."""
+
 NOT_SHOWN = "(not shown)"
 """Stands for reasoning that the agent keeps encrypted, or leaves out of its transcript."""
-
-
-def decoded(data: bytes | Raw, kind: type[T]) -> T:
-    """A line, or a part of one, as one of the structs of its format.
-
-    Raises:
-        msgspec.MsgspecError, UnicodeDecodeError, RecursionError: see :data:`.lines.UNREADABLE`.
-    """
-    decoder = _DECODERS.get(kind)
-    if decoder is None:
-        decoder = _DECODERS[kind] = msgspec.json.Decoder(kind)
-    value: T = decoder.decode(data)
-    return value
-
-
-_DECODERS: dict[Any, "msgspec.json.Decoder[Any]"] = {}
 
 
 def milliseconds(stamp: str | None) -> int | None:
@@ -50,7 +39,7 @@ def digest(text: str) -> str:
     return blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
-class TranscriptState(ParserState, kw_only=True):
+class TranscriptState(EventState, kw_only=True):
     """What every reader of transcripts remembers."""
 
     turn: int = 1
@@ -65,7 +54,7 @@ class TranscriptState(ParserState, kw_only=True):
     """Tokens of the turn so far."""
 
 
-class TranscriptParser(TurnParser):
+class TranscriptParser(EventParser):
     """Reads all turns of a transcript, and numbers them by their prompts.
 
     The indices of its steps go on from turn to turn: they are places in the file.
@@ -73,10 +62,44 @@ class TranscriptParser(TurnParser):
 
     state: TranscriptState
     state_type = TranscriptState
+    line_type: ClassVar[type[Any]]
+    """The struct of any line of the format."""
 
     def __init__(self, turn: int = 1) -> None:
         super().__init__(turn)
         self.state.turn = turn
+        self._odd: list[Unread] = []
+        """Fields of the line at hand that could not be read."""
+
+    def parse(self, line: bytes, at: int | None) -> list[Step]:
+        """One line, in as many parts as its event asks for; each part is read as far as it can be."""
+        self._odd.clear()
+        try:
+            steps = self.event(self.decoded(line, self.line_type), line, at)
+        except UNREADABLE:
+            return [self._unknown(line, at, kind_of(line))]
+        if self._odd:
+            steps += self._name_unread(Reading(kind=kind_of(line), unread=tuple(self._odd)), at)
+        return steps
+
+    def decoded(self, data: bytes | Raw, kind: type[T]) -> T:
+        """A line, or a part of one, as one of the structs of its format.
+
+        Raises:
+            msgspec.MsgspecError, UnicodeDecodeError, RecursionError: it is none; see :data:`.lines.UNREADABLE`.
+        """
+        decoder = _DECODERS.get(kind)
+        if decoder is None:
+            decoder = _DECODERS[kind] = msgspec.json.Decoder(kind)
+        try:
+            value: T = decoder.decode(data)
+        except UNREADABLE:
+            reading = Reader(decoder).read(bytes(data))
+            if reading.event is None:
+                raise
+            self._odd += reading.unread
+            value = reading.event
+        return value
 
     def resume(self, checkpoint: bytes) -> None:
         """Go on from a state, in the turn that it was in."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentdash.sessions.agents.guess import guess_format
+from agentdash.sessions.agents.guess import guess_agent, guess_format
 
 
 @pytest.mark.parametrize(
@@ -16,8 +16,21 @@ from agentdash.sessions.agents.guess import guess_format
         ([b'{"type":1}', b"[1]", b"null", b'"thread.started"'], None),
         ([b"\xff\xfe", b"plain text"], None),
         ([b"[" * 100_000], None),
+        ([b'{"type":"session_meta","payload":{"id":"1"}}'], "codex-rollout"),
+        ([b'{"type":"message","role":"user","content":[]}'], "codex-rollout"),
+        ([b'{"id":"1","timestamp":"2025-06-01T00:00:00Z","instructions":null}'], "codex-rollout"),
+        ([b'{"type":"user","message":{},"sessionId":"1"}'], "claude-project"),
+        ([b'{"type":"summary","summary":"x","leafUuid":"1"}'], "claude-project"),
+        ([b'{"type":"started","conversation":"1","model":"demo"}'], "demo"),
+        ([b'{"type":"message","text":"x"}'], None),
         ([], None),
     ],
 )
 def test_the_format_is_told_by_the_content(lines: list[bytes], expected: str | None) -> None:
     assert guess_format(lines) == expected
+
+
+def test_a_transcript_was_printed_by_no_agent() -> None:
+    assert guess_agent([b'{"type":"session_meta","payload":{}}']) == "command"
+    assert guess_agent([b"WARN", b'{"type":"turn.started"}']) == "codex"
+    assert guess_agent([]) == "command"
