@@ -56,3 +56,7 @@ class NewerStoreError(StoreError):
 
 class SaveError(AgentdashError):
     """A file that somebody asked for could not be written; nothing of it is left."""
+
+
+class NotATranscriptError(AgentdashError):
+    """A file of which no step can be read; the message says what it is instead, without the file's name."""

@@ -27,6 +27,8 @@ from .commands import (
     replay,
     setup,
     start,
+    tail,
+    view,
     watch,
 )
 
@@ -87,7 +89,8 @@ def cli(context: click.Context, read_only: bool, profile: str | None) -> int | N
 for _command in (
     start.spawn, start.run, read.ls, read.show, digest.digest, read.trajectory, read.messages, read.output,
     start.inject, finish.stop, start.retry, finish.rm, finish.ps, keep.rename, keep.pin, keep.archive, keep.restore,
-    keep.clean, read.explain, finish.wait, read.view, watch.watch, watch.table, changes.changes, export.export,
+    keep.clean, read.explain, finish.wait, view.view, tail.tail, tail.logs, tail.peek, watch.watch, watch.table,
+    changes.changes, export.export,
     replay.replay, config.config, config.presets, notify.notify, keys.keys, setup.demo, setup.completion,
     doctor.doctor,
 ):  # fmt: skip

@@ -19,8 +19,9 @@ from ..model import Change, PlanItem, Step, StepKind, StepStatus, Usage
 from ..prices import price_of
 from . import codex_events as events
 from .base import Agent, AgentSettings, Launch, LaunchRequest, TurnParser
+from .codex_calls import CallItemParser
 from .codex_refusals import complaints, culprit, refused
-from .event_parser import EventParser, EventState
+from .event_parser import EventState
 from .lenient import Reader
 from .lines import UNREADABLE, joined, text_of, value_of
 from .mending import mended
@@ -78,7 +79,7 @@ class CodexState(EventState, kw_only=True):
     error: Step | None = None
 
 
-class CodexParser(EventParser):
+class CodexParser(CallItemParser):
     """Reads one turn."""
 
     state: CodexState
@@ -141,6 +142,8 @@ class CodexParser(EventParser):
 
     def _item(self, item: events.AnyItem, at: int | None, *, completed: bool) -> list[Step]:
         self.facts.notice = None
+        if isinstance(item, events.Call | events.CallOutput):
+            return self._call_item(item, at) if completed else []
         if isinstance(item, events.AgentMessage):
             self.facts.last_message = item.text
         own = _describe(item)

@@ -120,6 +120,57 @@ class Warned(Item, tag="error"):
     message: Words = ""
 
 
+class Call(Item):
+    """A call of a tool as the model wrote it."""
+
+    call_id: str | None = None
+    name: str = ""
+    namespace: str | None = None
+    arguments: Raw = NULL
+    """JSON in a string."""
+    input: str | None = None
+    """The text that a custom tool gets instead of arguments."""
+
+
+class FunctionCall(Call, tag="function_call"):
+    """A call with arguments."""
+
+
+class CustomToolCall(Call, tag="custom_tool_call"):
+    """A call with a text."""
+
+
+class ShellAction(Struct):
+    """The command of a ``local_shell_call``."""
+
+    command: list[str] = field(default_factory=list)
+
+
+class LocalShellCall(Call, tag="local_shell_call"):
+    """A command."""
+
+    action: ShellAction = field(default_factory=ShellAction)
+
+
+class CallOutput(Item):
+    """What the tool of a call answered."""
+
+    call_id: str | None = None
+    output: Raw = NULL
+
+
+class FunctionCallOutput(CallOutput, tag="function_call_output"):
+    """The answer to a call with arguments."""
+
+
+class CustomToolCallOutput(CallOutput, tag="custom_tool_call_output"):
+    """The answer to a call with a text."""
+
+
+class LocalShellCallOutput(CallOutput, tag="local_shell_call_output"):
+    """The output of a command."""
+
+
 AnyItem = (
     AgentMessage
     | Reasoning
@@ -130,6 +181,12 @@ AnyItem = (
     | WebSearch
     | TodoList
     | Warned
+    | FunctionCall
+    | CustomToolCall
+    | LocalShellCall
+    | FunctionCallOutput
+    | CustomToolCallOutput
+    | LocalShellCallOutput
 )
 
 

@@ -14,7 +14,8 @@ from time import sleep
 
 from msgspec import structs
 
-from ..agents.base import Agent, TurnParser
+from ..agents.base import Facts, TurnParser
+from ..agents.formats import Reader
 from ..clock import monotonic
 from ..journal import ArrivalTimes, LineReader
 from ..model import Step, StepKind, Turn
@@ -66,7 +67,7 @@ class TurnIndex:
         self,
         output: Path,
         times: Path,
-        agent: Agent,
+        agent: Reader,
         turn: int,
         cache: BlockCache,
         *,
@@ -124,6 +125,11 @@ class TurnIndex:
         return self._position
 
     @property
+    def facts(self) -> Facts:
+        """What the parser has concluded so far."""
+        return self._parser.facts
+
+    @property
     def failed(self) -> bool:
         """Whether the stream says itself that the turn failed."""
         return any(_FATAL[value] for value in set(self.kinds))
@@ -162,6 +168,7 @@ class TurnIndex:
             self._end_block(self._position)
             for step in self._parser.close(at):
                 place = step.index + self.lead
+                self._make_room(place)
                 self._own[place] = structs.replace(trimmed(step), index=self._number(step.index))
                 self.kinds[place] = encoded(step)
                 self._later.note(place, step)

@@ -398,3 +398,29 @@ RESUME = "Error: thread/resume: thread/resume failed: no rollout found for threa
 )  # fmt: skip
 def test_ZX1_the_line_of_stderr_that_tells_why(text: str, reason: str | None) -> None:
     assert CODEX.stderr_reason(text) == reason
+
+
+def test_Z36_calls_as_the_model_wrote_them() -> None:
+    def done(kind: str, **fields: Any) -> dict[str, Any]:
+        return item("completed", kind, **fields)
+
+    steps = fed(
+        done("function_call", call_id="1", name="shell", arguments='{"command":["bash","-lc","ls"]}'),
+        done("function_call", call_id="2", name="read_file", arguments='{"path":"a"}'),
+        done("function_call_output", call_id="1", output='{"output":"x","metadata":{"exit_code":2}}'),
+        done("function_call_output", output="words"),
+        done("custom_tool_call", call_id="3", name="apply_patch", input="*** Begin Patch\n*** Add File: n\n+a\n"),
+        done("custom_tool_call_output", call_id="3", output="Success."),
+        done("local_shell_call", call_id="4", action={"type": "exec", "command": ["ls", "-l"]}),
+        done("function_call_output", call_id="9", output="nobody asked"),
+    )
+    assert [(s.index, str(s.kind), s.text, s.status, s.output) for s in steps] == [
+        (0, "command", "ls", "running", None),
+        (1, "tool_call", "read_file", "running", None),
+        (0, "command", "ls", "failed", "x"),
+        (1, "tool_call", "read_file", "ok", "words"),
+        (2, "file_change", "n", "running", None),
+        (2, "file_change", "n", "ok", "Success."),
+        (3, "command", "ls -l", "running", None),
+        (4, "tool_call", "9", "ok", "nobody asked"),
+    ]

@@ -2,22 +2,35 @@
 
 import pytest
 
-from agentdash.sessions.agents.guess import guess_agent
+from agentdash.sessions.agents.guess import guess_agent, guess_format
 
 
 @pytest.mark.parametrize(
-    ("lines", "agent"),
+    ("lines", "expected"),
     [
         ([b'{"type":"thread.started","thread_id":"1"}'], "codex"),
         ([b"WARN: something", b"", b'{"type":"item.completed","item":{}}'], "codex"),
         ([b'{"type":"system","subtype":"init","session_id":"1"}'], "claude"),
         ([b'{"type":"assistant","message":{},"session_id":"1"}'], "claude"),
-        ([b'{"type":"result"}'], "command"),
-        ([b'{"type":1}', b"[1]", b"null", b'"thread.started"'], "command"),
-        ([b"\xff\xfe", b"plain text"], "command"),
-        ([b"[" * 100_000], "command"),
-        ([], "command"),
+        ([b'{"type":"result"}'], None),
+        ([b'{"type":1}', b"[1]", b"null", b'"thread.started"'], None),
+        ([b"\xff\xfe", b"plain text"], None),
+        ([b"[" * 100_000], None),
+        ([b'{"type":"session_meta","payload":{"id":"1"}}'], "codex-rollout"),
+        ([b'{"type":"message","role":"user","content":[]}'], "codex-rollout"),
+        ([b'{"id":"1","timestamp":"2025-06-01T00:00:00Z","instructions":null}'], "codex-rollout"),
+        ([b'{"type":"user","message":{},"sessionId":"1"}'], "claude-project"),
+        ([b'{"type":"summary","summary":"x","leafUuid":"1"}'], "claude-project"),
+        ([b'{"type":"started","conversation":"1","model":"demo"}'], "demo"),
+        ([b'{"type":"message","text":"x"}'], None),
+        ([], None),
     ],
 )
-def test_the_agent_is_guessed(lines: list[bytes], agent: str) -> None:
-    assert guess_agent(lines) == agent
+def test_the_format_is_told_by_the_content(lines: list[bytes], expected: str | None) -> None:
+    assert guess_format(lines) == expected
+
+
+def test_a_transcript_was_printed_by_no_agent() -> None:
+    assert guess_agent([b'{"type":"session_meta","payload":{}}']) == "command"
+    assert guess_agent([b"WARN", b'{"type":"turn.started"}']) == "codex"
+    assert guess_agent([]) == "command"

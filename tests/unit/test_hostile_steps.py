@@ -118,7 +118,7 @@ def test_a_hundred_megabytes_without_a_line_end_are_never_in_memory_at_once(tmp_
     path = big.sparse(tmp_path / "turn_1.jsonl")
     tracemalloc.start()
     try:
-        (step,) = read_file(path)
+        (step,) = read_file(path, "command")
         assert tracemalloc.get_traced_memory()[1] < 80 * big.MB
     finally:
         tracemalloc.stop()

@@ -1,17 +1,12 @@
-"""The verbs that only look: ls, show, trajectory, messages, output, explain, view."""
+"""The verbs that only look: ls, show, trajectory, messages, output, explain."""
 
-import sys
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from ...sessions.clock import now_ms
-from ...sessions.errors import UsageError
 from . import common
-from .start import complete_agents
 
 if TYPE_CHECKING:
     from ...sessions.model import Session, Step
@@ -98,7 +93,7 @@ def trajectory(ref: str, full: bool, turn: int | None, as_json: bool) -> None:
     """What the agent did, step by step."""
     with common.open_manager() as manager:
         session = manager.get(ref)
-        _print_steps(manager.each_step(session.id, turn), full=full, as_json=as_json)
+        print_steps(manager.each_step(session.id, turn), full=full, as_json=as_json)
         if not as_json:
             common.looked_at(manager, session, turn)
         manager.check_folder(session)
@@ -111,7 +106,7 @@ def messages(ref: str, as_json: bool) -> None:
     """What was said, in full: prompts and answers."""
     with common.open_manager() as manager:
         session = manager.get(ref)
-        _print_steps(manager.messages(session.id), full=True, as_json=as_json)
+        print_steps(manager.messages(session.id), full=True, as_json=as_json)
         if not as_json:
             common.looked_at(manager, session)
         manager.check_folder(session)
@@ -159,28 +154,8 @@ def explain(ref: str, as_json: bool) -> None:
     common.say(explanation_text(explanation, common.look()))
 
 
-@click.command()
-@click.option("--agent", "-a", metavar="NAME", shell_complete=complete_agents, help="Who wrote it (default: guess).")
-@_full
-@common.json_option
-@click.argument("file", type=click.Path())
-def view(file: str, agent: str | None, full: bool, as_json: bool) -> None:
-    """The steps of any agent's JSONL file ("-": stdin)."""
-    from ...sessions.turn_file import read_file, read_lines
-
-    try:
-        if Path(file).is_file():
-            _print_steps(read_file(Path(file), agent), full=full, as_json=as_json)
-            return
-        with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as lines:
-            _print_steps(read_lines(lines, agent), full=full, as_json=as_json)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise UsageError(f"{file}: cannot be read: {error.strerror}.") from None
-
-
-def _print_steps(steps: Iterable["Step"], *, full: bool, as_json: bool) -> None:
+def print_steps(steps: Iterable["Step"], *, full: bool, as_json: bool) -> None:
+    """Print steps as they are made."""
     if as_json:
         from ...sessions.schema import step_json
 

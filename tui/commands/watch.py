@@ -1,8 +1,11 @@
 """The verbs that show the table, or the steps of sessions, and nothing else: for panes of their own."""
 
+import sys
+
 import click
 
 from . import common
+from .tail import follow
 
 
 @click.command()
@@ -25,8 +28,11 @@ def table(context: click.Context) -> int:
 def watch(context: click.Context, refs: tuple[str, ...]) -> int:
     """The steps of a session as they come, full screen; of two to four, side by side.
 
-    It is quiet: nothing moves unless something happens.  q leaves; the session goes on.
+    It is quiet: nothing moves unless something happens.  q leaves; the session goes on.  If stdout is no terminal,
+    it prints lines as `tail` does.
     """
+    if not sys.stdout.isatty():
+        return follow(refs)
     from ..opening import check_terminal, open_dashboard
     from ..screens.watch import MOST
 

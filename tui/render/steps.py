@@ -33,7 +33,7 @@ def steps_text(steps: Iterable[Step], look: Look) -> Iterator[str]:
     for step in steps:
         if step.turn != turn:
             turn = step.turn
-            yield _heading(turn, look)
+            yield turn_heading(turn, look)
         indent = "    " if step.parent else ""
         for line in step_text(step, look):
             yield indent + line
@@ -47,7 +47,8 @@ def step_text(step: Step, look: Look) -> list[str]:
     return [line.rstrip() for line in painted + [f"  {line}" for line in rest]]
 
 
-def _heading(turn: int, look: Look) -> str:
+def turn_heading(turn: int, look: Look) -> str:
+    """The line above the steps of a turn."""
     rule = look.signs.rule
     label = f"{rule * 2} turn {turn} "
     return look.paint(label + rule * max(0, min(look.width, 100) - len(label)), "dim")
@@ -81,6 +82,11 @@ def _output(step: Step, look: Look) -> list[str]:
 
 def _plain(step: Step, look: Look) -> list[str]:
     return _limited(step.text, REASONING if step.kind is StepKind.REASONING else MESSAGE, look)
+
+
+def _notice(step: Step, look: Look) -> list[str]:
+    """What an agent's harness adds can be pages: one line tells what it is about."""
+    return _plain(step, look) if look.full else [_line(step.text, MESSAGE, look)]
 
 
 def _start(step: Step, look: Look) -> list[str]:
@@ -162,6 +168,7 @@ def _as_text(arguments: Any) -> str:
 
 _RENDERERS: dict[StepKind, Callable[[Step, Look], list[str]]] = {
     StepKind.START: _start,
+    StepKind.NOTICE: _notice,
     StepKind.COMMAND: _command,
     StepKind.TOOL_CALL: _tool,
     StepKind.WEB_SEARCH: _tool,

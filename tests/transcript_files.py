@@ -1,0 +1,27 @@
+"""What the tests of transcript readers share: captures, lines made up for one kind, and short names for steps."""
+
+import json
+from pathlib import Path
+
+from agentdash.sessions.model import Step
+from agentdash.sessions.turn_file import StepFile
+
+FOLDER = Path(__file__).parent / "captures" / "transcripts"
+ROLLOUTS = sorted(FOLDER.glob("codex-*.rollout.jsonl"))
+PROJECTS = sorted(FOLDER.glob("claude-*.project.jsonl"))
+
+
+def read(path: Path, name: str | None = None) -> list[Step]:
+    return list(StepFile(path, name).steps())
+
+
+def steps_of(tmp_path: Path, name: str, *events: dict) -> list[Step]:
+    """The steps of a file with these lines."""
+    path = tmp_path / "transcript.jsonl"
+    path.write_text("".join(json.dumps(event) + "\n" for event in events))
+    return read(path, name)
+
+
+def told(steps) -> list[tuple[str, str]]:
+    """Kind and text of each."""
+    return [(str(step.kind), step.text) for step in steps]

@@ -1,0 +1,242 @@
+"""claude's transcripts as typed steps: turns by their prompts, diffs, sub-agents, and tokens counted once."""
+
+import json
+
+import pytest
+from transcript_files import FOLDER, PROJECTS, read, steps_of, told
+
+from agentdash.sessions.model import StepKind, StepStatus
+
+PROJECT = "claude-project"
+BASE = {
+    "sessionId": "session-1", "timestamp": "2026-11-20T23:51:44.332Z", "cwd": "/home/dev/project", "isSidechain": False,
+}  # fmt: skip
+
+
+def user(content, **more):
+    return {"type": "user", "message": {"role": "user", "content": content}, **BASE, **more}
+
+
+def assistant(*blocks, key="m", model="claude-opus-4-8", usage=None, **more):
+    message = {"id": key, "role": "assistant", "model": model, "content": list(blocks), "usage": usage}
+    return {"type": "assistant", "message": message, **BASE, **more}
+
+
+def text(words):
+    return {"type": "text", "text": words}
+
+
+def call(key, name, **arguments):
+    return {"type": "tool_use", "id": key, "name": name, "input": arguments}
+
+
+def result(key, content, **more):
+    return {"type": "tool_result", "tool_use_id": key, "content": content, **more}
+
+
+def other(kind, **fields):
+    return {"type": kind, **BASE, **fields}
+
+
+@pytest.mark.parametrize("path", PROJECTS, ids=lambda path: path.name)
+def test_every_line_of_a_capture_is_known(path):
+    assert [step.event for step in read(path) if step.kind is StepKind.UNKNOWN] == []
+
+
+def test_a_whole_turn_has_times_diffs_exit_codes_and_tokens():
+    steps = [step for step in read(FOLDER / "claude-work.project.jsonl") if step.kind is not StepKind.NOTICE]
+    assert [str(step.kind) for step in steps] == [
+        "start", "prompt", "reasoning", "message", "command", "reasoning", "command", "message", "file_change",
+        "file_change", "command", "message", "usage",
+    ]  # fmt: skip
+    assert (steps[0].model, steps[0].agent_session) == ("claude-opus-4-8", "5ed170b5-e17e-4ed7-beaf-83cc09b6aaf0")
+    failed, created, edited, usage = steps[6], steps[8], steps[9], steps[-1]
+    assert (failed.exit_code, failed.status) == (3, StepStatus.FAILED)
+    assert failed.ended_at - failed.at == 108
+    assert created.changes[0].diff == "@@ -0,0 +1,2 @@\n+first line\n+second line"
+    assert "-second line\n+second line, edited" in edited.changes[0].diff
+    assert (usage.usage.input_tokens, usage.usage.cached_input_tokens, usage.usage.output_tokens) == (13200, 5000, 165)
+
+
+def test_a_prompt_that_was_put_in_while_it_worked_belongs_to_the_turn():
+    steps = read(FOLDER / "claude-inject.project.jsonl")
+    assert [(step.turn, step.text) for step in steps if step.kind is StepKind.PROMPT] == [
+        (1, "[[fake:slow_steps]] go"),
+        (1, "INJECTED while running: count lines"),
+        (2, "[[fake:context_probe]] after the result"),
+    ]
+
+
+def test_a_resumed_session_goes_on_with_the_next_turn():
+    steps = read(FOLDER / "claude-resume.project.jsonl")
+    assert [step.turn for step in steps if step.kind is StepKind.PROMPT] == [1, 2]
+    assert [step.usage.input_tokens for step in steps if step.kind is StepKind.USAGE] == [2800, 1200]
+
+
+@pytest.mark.parametrize("name", ["interrupted", "killed"])
+def test_a_command_that_was_cut_off_is_interrupted(name):
+    (command,) = [s for s in read(FOLDER / f"claude-{name}.project.jsonl") if s.kind is StepKind.COMMAND]
+    assert command.status is StepStatus.INTERRUPTED
+
+
+def test_an_api_error_is_an_error():
+    (error,) = [s for s in read(FOLDER / "claude-err500.project.jsonl") if s.kind is StepKind.ERROR]
+    assert (error.fatal, error.text.startswith("API Error: 500")) == (True, True)
+
+
+def test_an_error_after_which_it_goes_on_is_not_fatal(tmp_path):
+    error = assistant(text("API Error: 529"), key="e", model="<synthetic>")
+    steps = steps_of(tmp_path, PROJECT, user("go"), error, assistant(text("fine")))
+    assert [step.fatal for step in steps if step.kind is StepKind.ERROR] == [False]
+
+
+def test_a_sub_agents_own_file_is_read_as_its_own():
+    steps = read(FOLDER / "claude-subagent-own.project.jsonl")
+    assert {step.parent for step in steps} == {None}
+    assert [step.text for step in steps if step.kind is StepKind.PROMPT] == ["[[fake:sub]] Count the files."]
+
+
+def test_a_side_chain_belongs_to_the_call_that_began_it(tmp_path):
+    side = {"isSidechain": True, "agentId": "a1"}
+    steps = steps_of(
+        tmp_path, PROJECT,
+        user("go"),
+        assistant(call("t1", "Task", prompt="other"), call("t2", "Task", prompt="count")),
+        user("count", **side, parentUuid=None),
+        assistant(text("counting"), key="s", model="claude-haiku-4-5", **side),
+        user([result("t2", "7")]),
+        assistant(text("seven")),
+    )  # fmt: skip
+    assert [(str(s.kind), s.text) for s in steps if s.parent == "t2"] == [("prompt", "count"), ("message", "counting")]
+    assert {step.turn for step in steps} == {1}
+    assert not [step for step in steps if step.event == "settings"]
+
+
+def test_progress_of_a_sub_agent_is_shown_below_its_call(tmp_path):
+    inner = {"type": "assistant", "message": {"id": "p", "content": [text("looking")]}}
+    progress = other("progress", data={"type": "agent_progress", "message": inner}, parentToolUseID="t1")
+    steps = steps_of(tmp_path, PROJECT, user("go"), assistant(call("t1", "Task", prompt="x")), progress)
+    assert [(step.text, step.parent) for step in steps if step.kind is StepKind.MESSAGE] == [("looking", "t1")]
+
+
+def test_the_tokens_of_a_message_are_counted_once(tmp_path):
+    first = {"input_tokens": 10, "cache_read_input_tokens": 90, "output_tokens": 1}
+    last = first | {"output_tokens": 50}
+    lines = [
+        user("a"),
+        assistant(text("x"), usage=first),
+        assistant(text("y"), usage=first),
+        assistant(call("t", "Bash", command="ls"), usage=last),
+        user([result("t", "")]),
+        assistant(text("z"), key="n", usage=first),
+        user("b"),
+        assistant(text("w"), key="o", usage=first),
+    ]
+    steps = steps_of(tmp_path, PROJECT, *lines)
+    found = [(s.turn, s.usage.input_tokens, s.usage.output_tokens) for s in steps if s.kind is StepKind.USAGE]
+    assert found == [(1, 200, 51), (2, 100, 1)]
+
+
+@pytest.mark.parametrize(
+    ("words", "more", "expected"),
+    [
+        ("<command-name>/review</command-name><command-args>12</command-args>", {}, ("prompt", "/review 12")),
+        ("<bash-input>ls -l</bash-input>", {}, ("prompt", "! ls -l")),
+        ("<local-command-stdout>ok</local-command-stdout>", {}, ("notice", "<local-command-stdout>ok")),
+        ("<task-notification>over", {}, ("notice", "<task-notification>over")),
+        ("Caveat", {"isMeta": True}, ("notice", "Caveat")),
+        ("What was", {"isCompactSummary": True}, ("notice", "summary of the conversation so far: What was")),
+        ("woken", {"origin": {"kind": "task-notification"}}, ("notice", "woken")),
+        ("[Request interrupted by user]", {}, ("notice", "[Request interrupted by user]")),
+    ],
+)
+def test_only_the_users_own_words_are_prompts(tmp_path, words, more, expected):
+    kind, shown = told(steps_of(tmp_path, PROJECT, user("go"), user(words, **more)))[2]
+    assert (kind, shown.removesuffix("</local-command-stdout>")) == expected
+
+
+def test_reasoning_that_is_left_out_is_there(tmp_path):
+    lines = [user("go"), assistant({"type": "thinking", "thinking": "", "signature": "x"})]
+    lines.append(assistant({"type": "redacted_thinking", "data": "x"}))
+    assert told(steps_of(tmp_path, PROJECT, *lines))[2:] == [("reasoning", "(not shown)")] * 2
+
+
+def test_tools_of_the_api_and_of_servers(tmp_path):
+    lines = [
+        user("go"),
+        assistant({"type": "server_tool_use", "id": "w", "name": "web_search", "input": {"query": "weather"}}),
+        assistant({"type": "web_search_tool_result", "tool_use_id": "w", "content": [{"title": "Sun"}]}),
+        assistant(call("m", "mcp__github__search", q="x")),
+        user([result("m", [{"type": "text", "text": "found"}])]),
+        assistant(call("t", "TodoWrite", todos=[{"content": "a", "status": "completed"}])),
+        user([result("t", "ok")]),
+    ]
+    steps = steps_of(tmp_path, PROJECT, *lines)[2:]
+    assert [(str(s.kind), s.text, s.server, s.status) for s in steps] == [
+        ("web_search", "weather", None, "ok"),
+        ("tool_call", "mcp__github__search", "github", "ok"),
+        ("plan", "1 of 1 done", None, "ok"),
+    ]
+
+
+def test_a_prompt_that_was_queued_and_never_given_is_not_lost(tmp_path):
+    lines = [
+        user("go"),
+        other("queue-operation", operation="enqueue", content="first"),
+        other("queue-operation", operation="enqueue", content="second"),
+        other("queue-operation", operation="dequeue"),
+        user("first"),
+    ]
+    steps = steps_of(tmp_path, PROJECT, *lines)
+    assert [step.text for step in steps if step.event == "queue"] == ["queued and not delivered: second"]
+
+
+def test_a_branch_and_a_fork_say_so(tmp_path):
+    lines = [
+        user("a", uuid="1", forkedFrom={"sessionId": "session-0", "messageUuid": "x"}),
+        assistant(text("x"), uuid="2", parentUuid="1"),
+        user("b", uuid="3", parentUuid="2"),
+        assistant(text("y"), uuid="4", parentUuid="3"),
+        user("c", uuid="5", parentUuid="2"),
+    ]
+    steps = steps_of(tmp_path, PROJECT, *lines)
+    assert [(step.turn, step.text) for step in steps if step.event in ("fork", "branch")] == [
+        (1, "forked from session session-0"),
+        (3, "goes on from an earlier point of the conversation"),
+    ]
+
+
+def test_titles_modes_compactions_and_changes_of_model(tmp_path):
+    lines = [
+        {"type": "summary", "summary": "Old talk", "leafUuid": "x"},
+        user("a", permissionMode="default"),
+        assistant(text("x")),
+        other("system", subtype="compact_boundary", compactMetadata={"trigger": "auto", "preTokens": 155000}),
+        user("b", permissionMode="plan"),
+        assistant(text("y"), key="n", model="claude-sonnet-5"),
+        other("custom-title", customTitle="Mine"),
+        other("last-prompt", lastPrompt="b"),
+    ]
+    notices = [step.text for step in steps_of(tmp_path, PROJECT, *lines) if step.kind is StepKind.NOTICE]
+    assert notices == [
+        "summary: Old talk",
+        "context compacted (auto, 155,000 tokens before)",
+        "permission mode changed from default to plan",
+        "model changed from claude-opus-4-8 to claude-sonnet-5",
+        "custom title: Mine",
+    ]
+
+
+def test_several_sessions_in_one_file_are_told_apart(tmp_path):
+    steps = steps_of(tmp_path, PROJECT, user("a"), user("b", sessionId="session-2"))
+    starts = [(step.turn, step.agent_session) for step in steps if step.kind is StepKind.START]
+    assert starts == [(1, "session-1"), (2, "session-2")]
+
+
+def test_what_is_not_known_is_shown_raw_and_named(tmp_path):
+    lines = [
+        user("go"), other("brand-new"), other("system", subtype="odd"), assistant({"type": "hologram"}), {"type": 5},
+    ]  # fmt: skip
+    unknown = [step for step in steps_of(tmp_path, PROJECT, *lines) if step.kind is StepKind.UNKNOWN]
+    assert [s.event for s in unknown] == ["brand-new", "system odd", "assistant hologram", "JSON without a type"]
+    assert json.loads(unknown[0].text) == lines[1]

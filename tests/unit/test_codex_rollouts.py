@@ -1,0 +1,342 @@
+"""codex's transcripts as typed steps: each thing once, with times, diffs, exit codes and tokens, turn by turn."""
+
+import json
+
+import pytest
+from transcript_files import FOLDER, ROLLOUTS, read, steps_of, told
+
+from agentdash.sessions.model import StepKind, StepStatus
+
+ROLLOUT = "codex-rollout"
+AT = "2026-11-20T23:49:30.653Z"
+
+
+def line(kind, **payload):
+    return {"timestamp": AT, "type": kind, "payload": payload}
+
+
+def event(kind, **payload):
+    return line("event_msg", type=kind, **payload)
+
+
+def item(kind, **payload):
+    return line("response_item", type=kind, **payload)
+
+
+def thing(kind, **fields):
+    return event("item_completed", item={"type": kind, **fields})
+
+
+def said(role, text, **more):
+    return item("message", role=role, content=[{"type": "input_text", "text": text}], **more)
+
+
+def tokens(total, last):
+    def usage(n):
+        return {"input_tokens": n, "output_tokens": 1}
+
+    return event("token_count", info={"total_token_usage": usage(total), "last_token_usage": usage(last)})
+
+
+META = line("session_meta", id="thread-1", cwd="/home/dev/project")
+
+
+@pytest.mark.parametrize("path", ROLLOUTS, ids=lambda path: path.name)
+def test_every_line_of_a_capture_is_known(path):
+    assert [step.event for step in read(path) if step.kind is StepKind.UNKNOWN] == []
+
+
+def test_a_whole_turn_is_told_once_with_times_diffs_and_exit_codes():
+    steps = [step for step in read(FOLDER / "codex-work-whole.rollout.jsonl") if step.kind is not StepKind.NOTICE]
+    assert [str(step.kind) for step in steps] == [
+        "start", "prompt", "reasoning", "message", "command", "reasoning", "command", "message", "file_change",
+        "file_change", "command", "message", "usage",
+    ]  # fmt: skip
+    assert steps[0].model == "gpt-5.5"
+    assert steps[0].agent_session == "01a1fb5d-7d5d-7913-b909-74b3ef408bd0"
+    failed, created, edited, usage = steps[6], steps[8], steps[9], steps[-1]
+    assert (failed.command, failed.exit_code, failed.status) == ("cat does-not-exist.txt; exit 3", 3, "failed")
+    assert failed.output == "cat: does-not-exist.txt: No such file or directory\n"
+    assert failed.ended_at - failed.at == 44
+    assert created.changes[0].diff == "@@ -0,0 +1,2 @@\n+first line\n+second line"
+    assert "-second line\n+second line, edited" in edited.changes[0].diff
+    assert (usage.usage.input_tokens, usage.usage.cached_input_tokens, usage.usage.output_tokens) == (13200, 5000, 165)
+
+
+def test_turns_are_numbered_by_their_prompts_and_steps_within_them():
+    steps = read(FOLDER / "codex-resume.rollout.jsonl")
+    prompts = [(step.turn, step.text) for step in steps if step.kind is StepKind.PROMPT]
+    assert prompts == [
+        (1, "[[fake:shell_ok]] first turn"),
+        (2, "[[fake:context_probe]] second turn"),
+        (3, "[[fake:shell_ok]] third turn"),
+        (4, "[[fake:context_probe]] fourth turn"),
+        (5, "[[fake:context_probe]] last"),
+    ]
+    for turn in range(1, 6):
+        indices = [step.index for step in steps if step.turn == turn]
+        assert indices == list(range(len(indices)))
+    # The scripted model gives calls of different turns the same id.
+    assert [(s.turn, s.command) for s in steps if s.kind is StepKind.COMMAND] == [
+        (1, "echo hello-from-shell"),
+        (3, "echo hello-from-shell"),
+    ]
+    assert [s.usage.input_tokens for s in steps if s.kind is StepKind.USAGE] == [2800, 1200, 2800, 1200, 1200]
+
+
+def test_a_command_that_a_kill_cut_off_is_interrupted_when_the_next_turn_begins():
+    steps = read(FOLDER / "codex-killed-and-resumed.rollout.jsonl")
+    (command,) = [step for step in steps if step.kind is StepKind.COMMAND]
+    assert (command.turn, command.status, command.ended_at) == (1, StepStatus.INTERRUPTED, None)
+    assert "sandbox changed from danger-full-access to read-only" in [step.text for step in steps]
+    assert [(s.turn, s.usage.input_tokens) for s in steps if s.kind is StepKind.USAGE] == [(1, 1200), (2, 1200)]
+
+
+def test_an_aborted_turn_says_so():
+    steps = read(FOLDER / "codex-queue.rollout.jsonl")
+    assert [(s.turn, s.text) for s in steps if s.event == "turn_aborted"] == [(2, "turn aborted: interrupted")]
+
+
+def test_a_failed_turn_ends_with_its_reason():
+    steps = read(FOLDER / "codex-err500.rollout.jsonl")
+    assert (steps[-1].kind, steps[-1].fatal) == (StepKind.ERROR, True)
+    assert "high demand" in steps[-1].text
+
+
+def test_a_sub_agent_names_its_thread_and_its_task():
+    steps = read(FOLDER / "codex-subagent-child.rollout.jsonl")
+    assert "sub-agent Mendel of thread 01a1fb74-de65-7693-8869-5cc2e6e9efad" in [step.text for step in steps]
+    (prompt,) = [step for step in steps if step.kind is StepKind.PROMPT]
+    assert "[[fake:sub]] Count the files." in prompt.text
+
+
+@pytest.mark.parametrize("first", ["event", "item"])
+def test_what_both_records_tell_without_ids_is_shown_once(tmp_path, first):
+    """Versions before codex-cli 0.160 give neither messages nor prompts an id."""
+    pairs = [
+        (event("user_message", message="yes"), said("user", "yes")),
+        (event("agent_reasoning", text="**Thinking**"), item("reasoning", summary=[{"text": "**Thinking**"}])),
+        (event("agent_message", message="done"), said("assistant", "done")),
+        (event("user_message", message="yes"), said("user", "yes")),
+        (event("agent_message", message="done"), said("assistant", "done")),
+    ]
+    lines = [one for pair in pairs for one in (pair if first == "event" else reversed(pair))]
+    steps = steps_of(tmp_path, ROLLOUT, META, *lines)
+    assert [(step.turn, *one) for step, one in zip(steps, told(steps), strict=True)][1:] == [
+        (1, "prompt", "yes"),
+        (1, "reasoning", "**Thinking**"),
+        (1, "message", "done"),
+        (2, "prompt", "yes"),
+        (2, "message", "done"),
+    ]
+
+
+def test_reasoning_that_codex_keeps_secret_is_there(tmp_path):
+    lines = [thing("Reasoning", id="rs_1", summary_text=[]), item("reasoning", id="rs_1", encrypted_content="gAAAA")]
+    assert ("reasoning", "(not shown)") in told(steps_of(tmp_path, ROLLOUT, META, *lines))
+
+
+def test_the_words_of_the_harness_are_no_prompts(tmp_path):
+    lines = [
+        said("user", "<environment_context>\n<cwd>/x</cwd>"),
+        said("user", "# AGENTS.md instructions for /x\n\nBe nice."),
+        said("user", "ask", internal_chat_message_metadata_passthrough={"content_item_kinds": ["user.text"]}),
+        said("user", "stored", internal_chat_message_metadata_passthrough={"content_item_kinds": ["memories.text"]}),
+    ]
+    assert [kind for kind, _ in told(steps_of(tmp_path, ROLLOUT, META, *lines))][1:] == [
+        "notice", "notice", "prompt", "notice",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("call", "output", "expected"),
+    [
+        (
+            item("function_call", name="shell", call_id="c", arguments='{"command":["bash","-lc","ls -l"]}'),
+            json.dumps({"output": "a\n", "metadata": {"exit_code": 0, "duration_seconds": 0.1}}),
+            ("command", "ls -l", StepStatus.OK, 0, "a\n"),
+        ),
+        (
+            item("function_call", name="shell_command", call_id="c", arguments='{"command":"false"}'),
+            "Exit code: 1\nWall time: 0.1 seconds\nOutput:\nno\n",
+            ("command", "false", StepStatus.FAILED, 1, "no\n"),
+        ),
+        (
+            item("local_shell_call", call_id="c", action={"type": "exec", "command": ["ls", "a b"]}),
+            "x",
+            ("command", "ls 'a b'", StepStatus.OK, None, "x"),
+        ),
+        (
+            item("function_call", name="exec_command", call_id="c", arguments='{"cmd":"sleep 9"}'),
+            "aborted by user after 3.2s",
+            ("command", "sleep 9", StepStatus.INTERRUPTED, None, "aborted by user after 3.2s"),
+        ),
+        (
+            item("function_call", name="mcp__github__search", call_id="c", arguments='{"q":"x"}'),
+            [{"type": "input_text", "text": "found"}],
+            ("tool_call", "mcp__github__search", StepStatus.OK, None, "found"),
+        ),
+        (
+            item("function_call", name="anything", call_id="c", arguments="not JSON"),
+            {"content": "no such tool", "success": False},
+            ("tool_call", "anything", StepStatus.FAILED, None, "no such tool"),
+        ),
+        (
+            item("function_call", name="spawn_agent", call_id="c", arguments='{"message":"count"}'),
+            "{}",
+            ("subagent", "count", StepStatus.OK, None, "{}"),
+        ),
+    ],
+    ids=["shell", "shell_command", "local_shell", "aborted", "mcp", "failed", "spawn_agent"],
+)
+def test_calls_and_outputs_without_events(tmp_path, call, output, expected):
+    steps = steps_of(tmp_path, ROLLOUT, META, call, item("function_call_output", call_id="c", output=output))
+    step = steps[-1]
+    assert (str(step.kind), step.text, step.status, step.exit_code, step.output) == expected
+
+
+def test_a_patch_of_the_model_has_diffs_without_an_event(tmp_path):
+    patch = (
+        "*** Begin Patch\n*** Add File: new.txt\n+one\n*** Update File: old.txt\n*** Move to: moved.txt\n"
+        "@@ def f\n-a\n+b\n*** Delete File: gone.txt\n*** End Patch\n"
+    )
+    lines = [
+        item("custom_tool_call", name="apply_patch", call_id="c", input=patch),
+        item("custom_tool_call_output", call_id="c", output="Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess."),
+    ]
+    step = steps_of(tmp_path, ROLLOUT, META, *lines)[-1]
+    assert [(change.path, change.kind, change.diff) for change in step.changes] == [
+        ("new.txt", "add", "@@ -0,0 +1,1 @@\n+one"),
+        ("old.txt", "update", "@@ def f\n-a\n+b"),
+        ("gone.txt", "delete", None),
+    ]
+    assert (step.status, step.output) == (StepStatus.OK, "Success.")
+
+
+def test_a_command_that_goes_on_ends_with_the_call_that_reads_its_end(tmp_path):
+    running = "Chunk ID: 1\nWall time: 1.0 seconds\nProcess running with session ID 77\nOutput:\none\n"
+    over = "Chunk ID: 2\nWall time: 1.0 seconds\nProcess exited with code 4\nOutput:\ntwo\n"
+    lines = [
+        item("function_call", name="exec_command", call_id="a", arguments='{"cmd":"make"}'),
+        item("function_call_output", call_id="a", output=running),
+        item("function_call", name="write_stdin", call_id="b", arguments='{"session_id":77,"chars":""}'),
+        item("function_call_output", call_id="b", output=over),
+    ]
+    _, command, reading = steps_of(tmp_path, ROLLOUT, META, *lines)
+    assert (command.status, command.exit_code, command.output) == (StepStatus.FAILED, 4, "one\ntwo\n")
+    assert (reading.tool, reading.output) == ("write_stdin", "two\n")
+
+
+def test_events_in_pairs_are_one_step(tmp_path):
+    call = {"server": "github", "tool": "search", "arguments": {"q": "x"}}
+    answer = {"Ok": {"content": [{"type": "text", "text": "found"}], "isError": False}}
+    lines = [
+        event("exec_command_begin", call_id="1", command=["bash", "-lc", "ls"]),
+        event("exec_command_end", call_id="1", command=["bash", "-lc", "ls"], exit_code=2, aggregated_output="no"),
+        event("mcp_tool_call_begin", call_id="2", invocation=call),
+        event("mcp_tool_call_end", call_id="2", invocation=call, result=answer),
+        event("mcp_tool_call_end", call_id="3", invocation=call, result={"Err": "gone"}),
+        event("patch_apply_begin", call_id="4", changes={"a": {"type": "add", "content": "x\n"}}),
+        event("patch_apply_end", call_id="4", success=True, stdout="ok", changes={}),
+        event("web_search_end", call_id="5", query="weather"),
+        thing("WebSearch", id="6", query="news", action={"type": "search", "query": "news"}),
+    ]
+    steps = steps_of(tmp_path, ROLLOUT, META, *lines)[1:]
+    assert [(str(s.kind), s.text, s.status, s.output) for s in steps] == [
+        ("command", "ls", "failed", "no"),
+        ("tool_call", "github.search", "ok", "found"),
+        ("tool_call", "github.search", "failed", "gone"),
+        ("file_change", "a", "ok", "ok"),
+        ("web_search", "weather", "ok", None),
+        ("web_search", "news", "ok", None),
+    ]
+    assert steps[3].changes[0].diff == "@@ -0,0 +1,1 @@\n+x"
+
+
+def test_tokens_that_are_told_again_are_counted_once(tmp_path):
+    lines = [
+        META, event("task_started"), event("user_message", message="a"), tokens(100, 100), tokens(100, 100),
+        tokens(250, 150), event("task_complete"), event("task_started"), event("user_message", message="b"),
+        tokens(250, 150), tokens(40, 40), event("task_complete"),
+    ]  # fmt: skip
+    usages = [step.usage.input_tokens for step in steps_of(tmp_path, ROLLOUT, *lines) if step.kind is StepKind.USAGE]
+    assert usages == [250, 40]
+
+
+def test_a_plan_is_shown_once(tmp_path):
+    plan = [{"step": "read", "status": "completed"}, {"step": "write", "status": "in_progress"}]
+    lines = [
+        item("function_call", name="update_plan", call_id="p", arguments=json.dumps({"plan": plan})),
+        event("plan_update", plan=plan),
+        item("function_call_output", call_id="p", output="Plan updated"),
+    ]
+    _, step = steps_of(tmp_path, ROLLOUT, META, *lines)
+    assert (step.text, step.status) == ("1 of 2 done", StepStatus.OK)
+    assert [entry.status for entry in step.items] == ["completed", "in_progress"]
+
+
+def test_model_and_folder_are_shown_where_they_change(tmp_path):
+    lines = [
+        line("turn_context", model="a", cwd="/home/dev/project"),
+        line("turn_context", model="a", cwd="/home/dev/project"),
+        line("turn_context", model="b", cwd="/home/dev/other"),
+    ]
+    steps = steps_of(tmp_path, ROLLOUT, META, *lines)
+    assert steps[0].model == "a"
+    assert told(steps)[1:] == [
+        ("notice", "model changed from a to b"),
+        ("notice", "cwd changed from /home/dev/project to /home/dev/other"),
+    ]
+
+
+def test_a_compaction_is_shown_once_with_its_summary(tmp_path):
+    lines = [
+        line("compacted", message="what was", replacement_history=[]),
+        event("context_compacted"),
+        thing("ContextCompaction", id="1"),
+    ]
+    assert told(steps_of(tmp_path, ROLLOUT, META, *lines))[1:] == [("notice", "context compacted: what was")]
+
+
+def test_a_fork_names_its_origin_and_keeps_the_copied_history(tmp_path):
+    fork = line("session_meta", id="thread-2", forked_from_id="thread-1")
+    lines = [fork, META, event("user_message", message="old"), event("user_message", message="new")]
+    steps = steps_of(tmp_path, ROLLOUT, *lines)
+    assert told(steps)[1:] == [
+        ("notice", "forked from thread thread-1"),
+        ("notice", "what follows is the history of thread thread-1"),
+        ("prompt", "old"),
+        ("prompt", "new"),
+    ]
+    assert steps[0].agent_session == "thread-2"
+
+
+def test_several_threads_in_one_file_are_told_apart(tmp_path):
+    second = line("session_meta", id="thread-2")
+    lines = [META, event("user_message", message="a"), tokens(90, 90), second, event("user_message", message="b")]
+    steps = steps_of(tmp_path, ROLLOUT, *lines, tokens(10, 10))
+    starts = [(step.turn, step.agent_session) for step in steps if step.kind is StepKind.START]
+    assert starts == [(1, "thread-1"), (2, "thread-2")]
+    assert [step.usage.input_tokens for step in steps if step.kind is StepKind.USAGE] == [90, 10]
+
+
+def test_the_first_versions_wrote_items_without_an_envelope(tmp_path):
+    path = tmp_path / "old.jsonl"
+    lines = [
+        {"id": "thread-0", "timestamp": AT, "instructions": None},
+        {"record_type": "state"},
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]},
+        {"type": "function_call", "name": "shell", "call_id": "c", "arguments": '{"command":["ls"]}'},
+        {"type": "function_call_output", "call_id": "c", "output": '{"output":"a","metadata":{"exit_code":0}}'},
+    ]
+    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    assert told(read(path)) == [("start", ""), ("prompt", "hi"), ("command", "ls")]
+
+
+def test_what_is_not_known_is_shown_raw_and_named(tmp_path):
+    lines = [META, event("something_new", x=1), item("odd_item"), line("odd_line", a=1), thing("OddThing")]
+    unknown = steps_of(tmp_path, ROLLOUT, *lines)[1:]
+    assert [step.event for step in unknown] == [
+        "event_msg something_new", "response_item odd_item", "odd_line", "event_msg OddThing",
+    ]  # fmt: skip
+    assert json.loads(unknown[0].text) == lines[1]
