@@ -27,9 +27,10 @@ class AgentInfo(Struct, frozen=True, kw_only=True):
     """The modes in which nothing holds it back."""
 
 
-def agent_list(config: Config) -> list[AgentInfo]:
-    """Every agent that takes a prompt, and whether its command is installed."""
-    return [_info(name, config) for name in AGENTS if agent_named(name).prompted]
+def agent_list(config: Config, *, demo: bool = False) -> list[AgentInfo]:
+    """Every agent that takes a prompt, and whether its command is installed; of a demo, the demo agent alone."""
+    agents = (agent_named(name) for name in AGENTS)
+    return [_info(agent.name, config) for agent in agents if agent.prompted and agent.demo_only == demo]
 
 
 def _info(name: str, config: Config) -> AgentInfo:

@@ -122,6 +122,7 @@ class SessionManager(SessionKeeper):
         launch = build_launch(
             config,
             agent,
+            home=self.home,
             prompt=prompt,
             cwd=cwd,
             session_id=session_id,
@@ -204,6 +205,7 @@ class SessionManager(SessionKeeper):
         launch = build_launch(
             self._config_of(session, recipe.env),
             session.agent,
+            home=self.home,
             prompt=text,
             cwd=checked_folder(session.cwd),
             session_id=session.id,

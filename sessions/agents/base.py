@@ -260,6 +260,8 @@ class Agent(ABC):
     install_hint: ClassVar[str] = ""
     prompted: ClassVar[bool] = True
     """Whether it takes a prompt at all; a plain command does not."""
+    demo_only: ClassVar[bool] = False
+    """Whether it plays a script, and starts nowhere but in the state folder of `agentdash demo`."""
     resumable: ClassVar[bool] = True
     """Whether a later turn can go on in the same conversation."""
     settings_type: ClassVar[type[AgentSettings]] = AgentSettings

@@ -3,7 +3,11 @@
 import subprocess
 import sys
 
+import pytest
+
 from agentdash.sessions.manager import SessionManager
+
+pytestmark = pytest.mark.usefixtures("demo_agent")
 
 
 def test_the_whole_job_from_the_keyboard(terminal, manager, leftovers):

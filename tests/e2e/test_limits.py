@@ -11,6 +11,8 @@ from agentdash.sessions.agents.base import Launch
 from agentdash.sessions.model import Status
 from agentdash.sessions.supervision import procs
 
+pytestmark = pytest.mark.usefixtures("demo_agent")
+
 PRINTS_AND_SLEEPS = "echo hello; sleep 600"
 SERVER = (
     "import socket, time\n"

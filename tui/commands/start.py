@@ -18,10 +18,13 @@ if TYPE_CHECKING:
 
 
 def complete_agents(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    """The known agents."""
-    from ...sessions.agents.table import AGENTS
+    """The agents that can be started from this state folder."""
+    from ...sessions.agents.demo_place import find_demo
+    from ...sessions.agents.table import agent_names
+    from ...sessions.layout import default_home
 
-    return [name for name in AGENTS if name.startswith(incomplete)]
+    names = agent_names(demo=find_demo(default_home()) is not None)
+    return [name for name in names if name.startswith(incomplete)]
 
 
 def complete_modes(_: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
