@@ -131,8 +131,12 @@ class SessionReader:
         model: str | None = None,
         cwd: str | None = None,
         options: Mapping[str, Any] | None = None,
+        session_id: str | None = None,
     ) -> Launch:
-        """The exact start that :meth:`spawn` would make; nothing is started or recorded."""
+        """The exact start that :meth:`spawn` would make; nothing is started or recorded.
+
+        ``session_id`` is that of the session to come: with the same one, both have the same arguments.
+        """
         config = self.config()
         return build_launch(
             config,
@@ -140,7 +144,7 @@ class SessionReader:
             home=self.home,
             prompt=checked_prompt(prompt),
             cwd=checked_folder(cwd),
-            session_id=str(uuid.uuid4()),
+            session_id=session_id or str(uuid.uuid4()),
             model=model,
             options=options,
         )

@@ -23,6 +23,7 @@ from .keymap import DEFAULT, Keymap
 from .requests import Requests
 from .screens.confirm import Answer, ConfirmScreen
 from .screens.new_session import NewSessionScreen, Offer, SpawnRequest
+from .screens.no_agent import NoAgentScreen
 from .screens.rename import RenameScreen
 from .screens.stopping import StoppingScreen
 from .type_ahead import KeysInOrder
@@ -52,7 +53,6 @@ class Operations:
         """The same for several sessions at once."""
         self.default_agent = ""
         """The agent that is started when none is named; empty until it is known."""
-        self.default_installed = True
         self.agents: list[AgentInfo] = []
         """What can be started here, or could be; empty until it is known."""
         self._undoable: list[list[str]] = []
@@ -67,7 +67,14 @@ class Operations:
         """Ask the settings which agent is the usual one."""
         self.default_agent = await self._requests.ask(self._manager.default_agent) or ""
         self.agents = await self._requests.ask(self._manager.agents) or []
-        self.default_installed = any(agent.installed for agent in self.agents if agent.name == self.default_agent)
+
+    @property
+    def missing(self) -> str:
+        """Why a prompt without a session starts none: its agent is not installed; empty if it is, or not known yet."""
+        installed = [agent.name for agent in self.agents if agent.installed]
+        if not self.agents or self.default_agent in installed:
+            return ""
+        return sayings.not_installed(self.default_agent, bool(installed), self.keymap.name("new_session"))
 
     async def earlier_prompts(self) -> list[str]:
         """What people wrote lately, the last one first."""
@@ -82,8 +89,14 @@ class Operations:
         agents = await self._requests.ask(self._manager.agents)
         if agents is None:
             return
+        if not any(agent.installed for agent in agents):
+            self.app.push_screen(NoAgentScreen(agents))
+            return
+        if like is not None and like.agent not in {agent.name for agent in agents}:
+            self._requests.complain(sayings.not_offered(like.agent))
+            return
         first = SpawnRequest(prompt=self._draft, agent=self.default_agent, cwd=place(cwd))
-        if like is not None and like.agent in {agent.name for agent in agents}:
+        if like is not None:
             options = await self._requests.ask(self._manager.options, like.id)
             first = SpawnRequest(
                 prompt=like.task, agent=like.agent, cwd=place(like.cwd), model=like.model, options=options or {}
@@ -126,10 +139,8 @@ class Operations:
         """A prompt to a session, or to a new one; whether it is on its way."""
         if session is not None:
             return await self._requests.ask(self._manager.inject, session.id, text) is not None
-        if not self.default_installed:
-            self._requests.complain(
-                f"{self.default_agent} is not installed here. {self.keymap.name('new_session')} starts another agent."
-            )
+        if self.missing:
+            self._requests.complain(f"{self.missing[0].upper()}{self.missing[1:]}.")
             return False
         reason = await self.spawn(SpawnRequest(prompt=text, agent=None, cwd=cwd))
         if reason is not None:
@@ -311,4 +322,5 @@ class Operations:
 
 def _fields(request: SpawnRequest) -> dict[str, Any]:
     folder = str(Path(request.cwd or ".").expanduser())
-    return {"agent": request.agent, "model": request.model, "cwd": folder, "options": dict(request.options)}
+    fields = {"agent": request.agent, "model": request.model, "cwd": folder, "options": dict(request.options)}
+    return fields | ({"session_id": request.session_id} if request.session_id else {})

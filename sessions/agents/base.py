@@ -269,6 +269,8 @@ class Agent(ABC):
     """The setting that says what the agent may do by itself: its sandbox or its permission mode."""
     dangerous: ClassVar[frozenset[str]] = frozenset()
     """The modes in which nothing holds it back."""
+    unlimited: ClassVar[str | None] = None
+    """The setting ``full_danger`` in the words of a mode; None for an agent that has no such setting."""
     env_keys: ClassVar[tuple[str, ...]] = ("PATH",)
     """Environment variables recorded with the session, needed by later turns; never secrets."""
     ladder: ClassVar[Ladder] = Ladder()

@@ -38,7 +38,9 @@ def test_the_path_comes_from_the_environment(tmp_path: Path, monkeypatch: pytest
 
 
 def test_sections_become_each_agents_own_settings(write: Write) -> None:
-    path = write('default_agent = "claude"\n[agents.command]\nargs = ["-x"]\nbin = "sh"\n[stop]\ninterrupt_seconds = 1\n')
+    path = write(
+        'default_agent = "claude"\n[agents.command]\nargs = ["-x"]\nbin = "sh"\n[stop]\ninterrupt_seconds = 1\n'
+    )
     config = load_config(path)
     assert config.default_agent == "claude"
     assert config.agents["command"].args == ("-x",)

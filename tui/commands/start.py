@@ -251,6 +251,7 @@ def _follow(
     sessions = [manager.started(session.id) for session in (started if isinstance(started, list) else [started])]
     if not wait and timeout is None:
         _report(sessions, as_json, several)
+        _say_what_is_missing(manager, sessions)
         return common.FAILED if any(session.status in ("failed", "lost") for session in sessions) else 0
     if not as_json:
         _report(sessions, as_json=False, err=True)
@@ -267,7 +268,15 @@ def _follow(
         if several:
             common.say([f"-- {common.name_of(session)} --"])
         _print_answer(manager, session)
+    _say_what_is_missing(manager, sessions)
     return common.outcome(sessions)
+
+
+def _say_what_is_missing(manager: "SessionManager", sessions: "list[Session]") -> None:
+    """Name the demo to whoever has no agent at all; each failed session names how to install its own."""
+    failed = any(session.status == "failed" and session.agent != "command" for session in sessions)
+    if failed and not any(agent.installed for agent in manager.agents()):
+        click.echo("No agent is installed here. `agentdash demo` shows the dashboard without one.", err=True)
 
 
 def _print_answer(manager: "SessionManager", session: "Session") -> None:

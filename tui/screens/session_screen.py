@@ -162,13 +162,7 @@ class SessionScreen(Screen[None]):
         if self.read_only:
             return "read-only: nothing is sent from here"
         asked = self.operations
-        return sayings.target(
-            session,
-            asked.default_agent,
-            str(Path.cwd()),
-            installed=asked.default_installed,
-            new_key=self.keymap.name("new_session"),
-        )
+        return sayings.target(session, asked.default_agent, str(Path.cwd()), missing=asked.missing)
 
     def mark_seen(self, session: Session) -> None:
         """Somebody looks at it: it needs no attention any more, and its steps are read."""
