@@ -41,6 +41,8 @@ class Choice(Static, can_focus=True):
         self._at = self._values.index(chosen) if chosen in self._values else 0
         self._without = without
         self._alarming: Collection[str] = ()
+        self._focused = False
+        """Set by the events themselves: ``has_focus`` follows them."""
 
     @property
     def value(self) -> str | None:
@@ -67,22 +69,25 @@ class Choice(Static, can_focus=True):
 
     def on_focus(self) -> None:
         """The keys are here."""
+        self._focused = True
         self._show()
 
     def on_blur(self) -> None:
         """The keys are elsewhere."""
+        self._focused = False
         self._show()
 
     def _show(self) -> None:
         # Brackets too: the choice must be readable without colours.
+        others = "$block-cursor-foreground" if self._focused else MUTED
         parts = [
-            Content.styled(f"[{value}]", self._style(value)) if at == self._at else Content.styled(f" {value} ", MUTED)
+            Content.styled(f"[{value}]", self._style(value)) if at == self._at else Content.styled(f" {value} ", others)
             for at, value in enumerate(self._values)
         ]
         if self._without:
-            parts.append(Content.styled(f"  {self._without}", MUTED))
+            parts.append(Content.styled(f"  {self._without}", others))
         self.update(Content(" ").join(parts))
 
     def _style(self, chosen: str) -> str:
         colour = "$text-error" if chosen in self._alarming else "$foreground"
-        return f"bold reverse {colour}" if self.has_focus else f"bold {colour}"
+        return f"bold reverse {colour}" if self._focused else f"bold {colour}"

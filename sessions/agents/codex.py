@@ -288,7 +288,7 @@ class Codex(Agent):
     settings_type = CodexSettings
     mode_key = "sandbox"
     dangerous = frozenset({"danger-full-access"})
-    unlimited = "no sandbox"
+    unlimited = "no-sandbox"
     env_keys = ("PATH", "CODEX_HOME", "OPENAI_BASE_URL")
 
     def launch(self, request: LaunchRequest) -> Launch:

@@ -336,7 +336,7 @@ class FakeManager:
                 mode="workspace-write",
                 model="gpt-5.5",
                 dangerous=frozenset({"danger-full-access"}),
-                unlimited="no sandbox",
+                unlimited="no-sandbox",
             ),
             info("claude", mode_key="permission_mode", modes=("acceptEdits", "plan"), mode="acceptEdits"),
             info("gemini", installed=False),

@@ -27,8 +27,8 @@ LIKE = {
     },
 }  # fmt: skip
 AGENTS = {
-    "codex": ("sandbox", "read-only", "workspace-write", "no sandbox", "--dangerously-bypass-approvals-and-sandbox"),
-    "claude": ("permission_mode", "plan", "acceptEdits", "no checks", "--dangerously-skip-permissions"),
+    "codex": ("sandbox", "read-only", "workspace-write", "no-sandbox", "--dangerously-bypass-approvals-and-sandbox"),
+    "claude": ("permission_mode", "plan", "acceptEdits", "no-checks", "--dangerously-skip-permissions"),
 }
 MODES = {"codex": "-s", "claude": "--permission-mode"}
 
@@ -161,4 +161,4 @@ async def test_another_agent_takes_neither_the_model_nor_the_arguments_of_the_fi
     assert (chosen, danger) == ("acceptEdits", False)
     assert not {"gpt-5.5", "--search", "--dangerously-skip-permissions"} & set(dialog.started.argv)
     _, chosen, _, _ = await Dialog(manager, first).run("tab", "right", "left")
-    assert chosen == "no sandbox"
+    assert chosen == "no-sandbox"

@@ -70,7 +70,7 @@ async def test_what_is_chosen_by_hand_wins_over_the_preset(dashboard):
         screen = await d.screen(NewSessionScreen)
         await d.press(*"go", "shift+tab", "right", "right", "right")
         await d.shows("Nothing is off limits")
-        await d.shows("[no sandbox]")
+        await d.shows("[no-sandbox]")
         await d.press("tab", "tab", "tab", "right")
         await d.shows("[read-only]")
         await d.until(lambda: not screen._danger.display)
