@@ -24,6 +24,8 @@ SCRIPTS = (
 OPTIONS = {"limits": {"wall_seconds": 1800.0}}
 """A demo that is killed with -9 leaves its sessions behind: they end by themselves."""
 
+ENDING = "Ending the demo's sessions..."
+
 TOUR = (
     ("j k", "choose a session"),
     ("Enter", "read what it did"),
@@ -71,15 +73,16 @@ def _end(manager: SessionManager, kept_in: Path | None) -> None:
     # A terminal that was closed sends SIGHUP again and cannot be written to: what runs is ended all the same.
     for number in (signal.SIGHUP, signal.SIGINT):
         signal.signal(number, signal.SIG_IGN)
-    _say("Ending the demo's sessions…")
+    _say(ENDING, end="\r")
     sessions = [*manager.sessions(), *manager.sessions(archived=True)]
     running = [session.id for session in sessions if not session.status.ended or session.left]
     for answer in manager.stop_all(running, now=True):
         if isinstance(answer, AgentdashError) or answer.left:
             _say(f"agentdash: {answer if isinstance(answer, AgentdashError) else answer.summary()}")
-    _say(f"The demo's sessions ended; they are kept in {kept_in}." if kept_in else "Demo sessions removed.")
+    last = f"The demo's sessions ended; they are kept in {kept_in}." if kept_in else "Demo sessions removed."
+    _say(last.ljust(len(ENDING)))
 
 
-def _say(line: str) -> None:
+def _say(line: str, end: str = "\n") -> None:
     with suppress(OSError):
-        print(line, file=sys.stderr)  # noqa: T201 - the screen is closed
+        print(line, file=sys.stderr, end=end, flush=True)  # noqa: T201 - the screen is closed

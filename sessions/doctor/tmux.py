@@ -6,7 +6,6 @@ from . import commands
 from .commands import Answer
 from .model import Finding, Subject, ok, warn
 
-
 LONGEST_ESCAPE_MS = 50
 """A delay that people do not notice; tmux before 3.6 waits 500 ms by default."""
 
