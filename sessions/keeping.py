@@ -4,6 +4,7 @@ from contextlib import suppress
 
 from . import refs, trash
 from .clock import now_ms
+from .drafts import forget_drafts
 from .errors import ConfigError, SessionBusyError, UnknownSessionError, UsageError
 from .identity_file import write_identity
 from .layout import SessionFolder
@@ -117,6 +118,7 @@ class SessionKeeper(SessionReader):
             if there:
                 trash.put(self._layout, folder)
             index_file.forget(self._layout.indexes, session.id)
+            forget_drafts(self._layout, session.id)
         finally:
             if lock is not None:
                 lock.release()

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..sessions.agent_list import AgentInfo
 from ..sessions.agents.base import Ladder, Launch
+from ..sessions.drafts import NEW_SESSION
 from ..sessions.manager import SessionManager
 from ..sessions.model import Receipt, Session
 from ..sessions.process_list import ProcessInfo
@@ -19,6 +20,7 @@ from ..widgets.signs import Signs
 from ..widgets.words import place
 from . import sayings
 from .bulk import Bulk
+from .drafts import Drafts
 from .keymap import DEFAULT, Keymap
 from .requests import Requests
 from .screens.confirm import Answer, ConfirmScreen
@@ -39,10 +41,13 @@ class Operations:
         requests: Requests,
         signs: Signs,
         *,
+        drafts: Drafts,
         keymap: Keymap = DEFAULT,
         read_only: bool = False,
     ) -> None:
         self.app = app
+        self.drafts = drafts
+        """What is written and not sent."""
         self.keymap = keymap
         self.read_only = read_only
         """Whether nothing may be changed; the manager then refuses what would."""
@@ -58,8 +63,6 @@ class Operations:
         self._undoable: list[list[str]] = []
         self.said = Recall()
         """What was written on the command line."""
-        self._draft = ""
-        """What was written in a dialog that started nothing."""
         self.awaited: str | None = None
         """A session that was just started and is to be selected as soon as it is in the table."""
 
@@ -95,7 +98,8 @@ class Operations:
         if like is not None and like.agent not in {agent.name for agent in agents}:
             self._requests.complain(sayings.not_offered(like.agent))
             return
-        first = SpawnRequest(prompt=self._draft, agent=self.default_agent, cwd=place(cwd))
+        draft = self.drafts.get(NEW_SESSION)
+        first = SpawnRequest(prompt=draft, agent=self.default_agent, cwd=place(cwd))
         if like is not None:
             options = await self._requests.ask(self._manager.options, like.id)
             first = SpawnRequest(
@@ -105,10 +109,13 @@ class Operations:
         presets = await self._requests.ask(self._manager.presets) or {}
         prompts = await self.earlier_prompts()
         offer = Offer(agents=agents, first=first, folders=folders, prompts=prompts, presets=presets)
-        self.app.push_screen(NewSessionScreen(offer, self.plan, self.spawn_copies), self._keep_draft)
 
-    def _keep_draft(self, text: str | None) -> None:
-        self._draft = self._draft if text is None else text
+        def keep(text: str | None) -> None:
+            # What is repeated from a session, and then started or emptied, is no draft of a new one.
+            unchanged = text is None or (like is not None and not text)
+            self.drafts.put(NEW_SESSION, draft if unchanged else text or "")
+
+        self.app.push_screen(NewSessionScreen(offer, self.plan, self.spawn_copies, keep))
 
     async def plan(self, request: SpawnRequest) -> tuple[Launch | None, str | None]:
         """The exact start; the reason where there can be none."""

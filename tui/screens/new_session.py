@@ -64,20 +64,21 @@ Start = Callable[[SpawnRequest], Awaitable[str | None]]
 """Starts a session; gives the reason where that was not possible."""
 
 
-class NewSessionScreen(ModalScreen[str | None]):
-    """Asks what to start and shows the exact command; stays open, with the reason, when it could not be started.
+Keep = Callable[[str | None], None]
+"""Takes what is to be there the next time, at each key: a text, none after a start, None where nothing was written."""
 
-    Answers with the text that is to be there the next time: what was written by who leaves without starting
-    anything, none after a start, None where nothing was written.
-    """
+
+class NewSessionScreen(ModalScreen[None]):
+    """Asks what to start and shows the exact command; stays open, with the reason, when it could not be started."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "cancel", show=False),
         Binding("enter", "start", "start", show=False),
     ]
 
-    def __init__(self, offer: Offer, plan: Plan, start: Start) -> None:
+    def __init__(self, offer: Offer, plan: Plan, start: Start, keep: Keep = lambda _: None) -> None:
         super().__init__()
+        self._keep = keep
         self._offer = offer
         self._agents = {agent.name: agent for agent in offer.agents}
         self._plan = plan
@@ -228,9 +229,13 @@ class NewSessionScreen(ModalScreen[str | None]):
 
     @on(PromptInput.Left)
     def action_leave(self) -> None:
-        """Leave, and keep what was written."""
+        """Leave; what was written is kept."""
+        self.dismiss(None)
+
+    @on(TextArea.Changed)
+    def _keep_text(self) -> None:
         text = self._filled.text_in(self._prompt.text)
-        self.dismiss(text if text != self._offer.first.prompt else None)
+        self._keep(text if text != self._offer.first.prompt else None)
 
     @on(PromptInput.Sent)
     @on(Input.Submitted)
@@ -252,7 +257,8 @@ class NewSessionScreen(ModalScreen[str | None]):
             return
         reason = await self._start(request)
         if reason is None:
-            self.dismiss("")
+            self._keep("")
+            self.dismiss(None)
         else:
             self._session_id = str(uuid.uuid4())  # the one that was tried may be taken
             self._say(reason)

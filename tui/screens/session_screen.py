@@ -174,6 +174,11 @@ class SessionScreen(Screen[None]):
         for detail in self.details:
             detail.viewer.turn_files_grew(turn_files, sweep=sweep)
 
+    def on_screen_resume(self) -> None:
+        """Show what was written on another screen meanwhile."""
+        for detail in self.details:
+            detail.prompt.show_draft()
+
     def on_descendant_focus(self) -> None:
         """Other keys are valid elsewhere, and who reads needs room."""
         self.set_class(any(detail.has_focus_within for detail in self.details), "-reading")
@@ -254,7 +259,7 @@ class SessionScreen(Screen[None]):
             detail.prompt.accepted(text)
             detail.steps.following = True
         else:
-            detail.prompt.give_back(text)
+            detail.prompt.give_back(session.id if session is not None else None, text)
 
     def send_prompt(self, text: str) -> None:
         """Send a text to the current session."""
