@@ -4,6 +4,7 @@ from contextlib import suppress
 
 from . import refs, trash
 from .clock import now_ms
+from .drafts import forget_drafts
 from .errors import ConfigError, SessionBusyError, UnknownSessionError, UsageError
 from .ghosts import Ghost, ghosts, remove_empty
 from .identity_file import write_identity
@@ -131,6 +132,7 @@ class SessionKeeper(SessionReader):
                 return False
             trash.put(self._layout, folder)
             index_file.forget(self._layout.indexes, session.id)
+            forget_drafts(self._layout, session.id)
         finally:
             if lock is not None:
                 lock.release()

@@ -11,6 +11,7 @@ from msgspec import structs
 from . import refs, trash
 from .agent_list import AgentInfo, agent_list
 from .agents.base import Ladder, Launch
+from .agents.demo_place import find_demo
 from .agents.table import agent_named
 from .changes.model import SessionChanges
 from .config import Config, Loaded, config_path, load_config, read_settings
@@ -85,7 +86,7 @@ class SessionReader:
         Raises:
             ConfigError: they cannot be used, or have no such profile.
         """
-        return load_config(self._config_path, profile)
+        return load_config(self._config_path, profile, self.home)
 
     def settings(self) -> Loaded:
         """The settings with the file that they come from.
@@ -93,7 +94,7 @@ class SessionReader:
         Raises:
             ConfigError: they cannot be used.
         """
-        return read_settings(self._config_path)
+        return read_settings(self._config_path, home=self.home)
 
     def presets(self) -> dict[str, Preset]:
         """The named starts of the settings."""
@@ -104,8 +105,11 @@ class SessionReader:
         return self.config().default_agent
 
     def agents(self) -> list[AgentInfo]:
-        """Every agent that takes a prompt, and whether its command is installed."""
-        return agent_list(self.config())
+        """Every agent that takes a prompt here, and whether its command is installed.
+
+        A demo offers the demo agent alone: what a real one does there would be thrown away with the demo.
+        """
+        return agent_list(self.config(), demo=find_demo(self.home) is not None)
 
     def recent_folders(self, limit: int = 30) -> list[str]:
         """Where sessions were started, the last one first."""
@@ -139,15 +143,20 @@ class SessionReader:
         model: str | None = None,
         cwd: str | None = None,
         options: Mapping[str, Any] | None = None,
+        session_id: str | None = None,
     ) -> Launch:
-        """The exact start that :meth:`spawn` would make; nothing is started or recorded."""
+        """The exact start that :meth:`spawn` would make; nothing is started or recorded.
+
+        ``session_id`` is that of the session to come: with the same one, both have the same arguments.
+        """
         config = self.config()
         return build_launch(
             config,
             agent or config.default_agent,
+            home=self.home,
             prompt=checked_prompt(prompt),
             cwd=checked_folder(cwd),
-            session_id=str(uuid.uuid4()),
+            session_id=session_id or str(uuid.uuid4()),
             model=model,
             options=options,
         )

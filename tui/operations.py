@@ -10,6 +10,7 @@ from typing import Any
 
 from ..sessions.agent_list import AgentInfo
 from ..sessions.agents.base import Ladder, Launch
+from ..sessions.drafts import NEW_SESSION
 from ..sessions.manager import SessionManager
 from ..sessions.model import Receipt, Session
 from ..sessions.process_list import ProcessInfo
@@ -19,10 +20,12 @@ from ..widgets.signs import Signs
 from ..widgets.words import place
 from . import sayings
 from .bulk import Bulk
+from .drafts import Drafts
 from .keymap import DEFAULT, Keymap
 from .requests import Requests
 from .screens.confirm import Answer, ConfirmScreen
 from .screens.new_session import NewSessionScreen, Offer, SpawnRequest
+from .screens.no_agent import NoAgentScreen
 from .screens.rename import RenameScreen
 from .screens.stopping import StoppingScreen
 from .type_ahead import KeysInOrder
@@ -38,10 +41,13 @@ class Operations:
         requests: Requests,
         signs: Signs,
         *,
+        drafts: Drafts,
         keymap: Keymap = DEFAULT,
         read_only: bool = False,
     ) -> None:
         self.app = app
+        self.drafts = drafts
+        """What is written and not sent."""
         self.keymap = keymap
         self.read_only = read_only
         """Whether nothing may be changed; the manager then refuses what would."""
@@ -52,14 +58,11 @@ class Operations:
         """The same for several sessions at once."""
         self.default_agent = ""
         """The agent that is started when none is named; empty until it is known."""
-        self.default_installed = True
         self.agents: list[AgentInfo] = []
         """What can be started here, or could be; empty until it is known."""
         self._undoable: list[list[str]] = []
         self.said = Recall()
         """What was written on the command line."""
-        self._draft = ""
-        """What was written in a dialog that started nothing."""
         self.awaited: str | None = None
         """A session that was just started and is to be selected as soon as it is in the table."""
 
@@ -67,7 +70,14 @@ class Operations:
         """Ask the settings which agent is the usual one."""
         self.default_agent = await self._requests.ask(self._manager.default_agent) or ""
         self.agents = await self._requests.ask(self._manager.agents) or []
-        self.default_installed = any(agent.installed for agent in self.agents if agent.name == self.default_agent)
+
+    @property
+    def missing(self) -> str:
+        """Why a prompt without a session starts none: its agent is not installed; empty if it is, or not known yet."""
+        installed = [agent.name for agent in self.agents if agent.installed]
+        if not self.agents or self.default_agent in installed:
+            return ""
+        return sayings.not_installed(self.default_agent, bool(installed), self.keymap.name("new_session"))
 
     async def earlier_prompts(self) -> list[str]:
         """What people wrote lately, the last one first."""
@@ -82,8 +92,15 @@ class Operations:
         agents = await self._requests.ask(self._manager.agents)
         if agents is None:
             return
-        first = SpawnRequest(prompt=self._draft, agent=self.default_agent, cwd=place(cwd))
-        if like is not None and like.agent in {agent.name for agent in agents}:
+        if not any(agent.installed for agent in agents):
+            self.app.push_screen(NoAgentScreen(agents))
+            return
+        if like is not None and like.agent not in {agent.name for agent in agents}:
+            self._requests.complain(sayings.not_offered(like.agent))
+            return
+        draft = self.drafts.get(NEW_SESSION)
+        first = SpawnRequest(prompt=draft, agent=self.default_agent, cwd=place(cwd))
+        if like is not None:
             options = await self._requests.ask(self._manager.options, like.id)
             first = SpawnRequest(
                 prompt=like.task, agent=like.agent, cwd=place(like.cwd), model=like.model, options=options or {}
@@ -92,10 +109,13 @@ class Operations:
         presets = await self._requests.ask(self._manager.presets) or {}
         prompts = await self.earlier_prompts()
         offer = Offer(agents=agents, first=first, folders=folders, prompts=prompts, presets=presets)
-        self.app.push_screen(NewSessionScreen(offer, self.plan, self.spawn_copies), self._keep_draft)
 
-    def _keep_draft(self, text: str | None) -> None:
-        self._draft = self._draft if text is None else text
+        def keep(text: str | None) -> None:
+            # What is repeated from a session, and then started or emptied, is no draft of a new one.
+            unchanged = text is None or (like is not None and not text)
+            self.drafts.put(NEW_SESSION, draft if unchanged else text or "")
+
+        self.app.push_screen(NewSessionScreen(offer, self.plan, self.spawn_copies, keep))
 
     async def plan(self, request: SpawnRequest) -> tuple[Launch | None, str | None]:
         """The exact start; the reason where there can be none."""
@@ -126,10 +146,8 @@ class Operations:
         """A prompt to a session, or to a new one; whether it is on its way."""
         if session is not None:
             return await self._requests.ask(self._manager.inject, session.id, text) is not None
-        if not self.default_installed:
-            self._requests.complain(
-                f"{self.default_agent} is not installed here. {self.keymap.name('new_session')} starts another agent."
-            )
+        if self.missing:
+            self._requests.complain(f"{self.missing[0].upper()}{self.missing[1:]}.")
             return False
         reason = await self.spawn(SpawnRequest(prompt=text, agent=None, cwd=cwd))
         if reason is not None:
@@ -311,4 +329,5 @@ class Operations:
 
 def _fields(request: SpawnRequest) -> dict[str, Any]:
     folder = str(Path(request.cwd or ".").expanduser())
-    return {"agent": request.agent, "model": request.model, "cwd": folder, "options": dict(request.options)}
+    fields = {"agent": request.agent, "model": request.model, "cwd": folder, "options": dict(request.options)}
+    return fields | ({"session_id": request.session_id} if request.session_id else {})

@@ -1,12 +1,15 @@
 """What the screens say about a session: pure, so that the words can be tested."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from textual.content import Content
 
+from ..sessions import durations
 from ..sessions.agent_list import AgentInfo
-from ..sessions.agents.base import Ladder
+from ..sessions.agents.base import Ladder, Launch
+from ..sessions.agents.demo_place import ONLY_INSIDE
+from ..sessions.limits import Limits
 from ..sessions.model import Session, Turn
 from ..sessions.process_list import ProcessInfo
 from ..sessions.text import cell_width, cut, one_line, pad
@@ -24,24 +27,32 @@ TRASH = "What runs is stopped first, what waits in the queue is taken out of it;
 
 def no_sessions(agents: Sequence[AgentInfo], new_key: str = "n") -> Sequence[str]:
     """What stands in an empty table: how to begin and, where no agent is installed, what to install."""
-    real = [agent for agent in agents if agent.hint]
-    if not real or any(agent.installed for agent in real):
+    if not agents or any(agent.installed for agent in agents):
         return ("No sessions yet.", "", f"{new_key:<14} starts one", "agentdash demo shows what it looks like")
-    wide = max(len(agent.name) for agent in real)
-    hints = [f"{agent.name:<{wide}}  {_command_of(agent.hint)}" for agent in real]
     return (
         "No sessions yet, and no agent is installed here.",
         "",
-        *hints,
+        *install_lines(agents),
         "",
-        f"{new_key:<14}  starts the demo agent, which needs nothing",
-        "agentdash demo  shows five of them at work",
+        "agentdash demo shows what it looks like",
     )
+
+
+def install_lines(agents: Sequence[AgentInfo]) -> list[str]:
+    """The command that installs each agent."""
+    known = [agent for agent in agents if agent.hint]
+    wide = max((len(agent.name) for agent in known), default=0)
+    return [f"{agent.name:<{wide}}  {_command_of(agent.hint)}" for agent in known]
 
 
 def _command_of(hint: str) -> str:
     """The command that an advice names in backticks; all of it where it names none."""
     return hint.split("`")[1] if hint.count("`") == 2 else hint
+
+
+def not_offered(agent: str) -> str:
+    """The reason why no session of an agent can be started from here."""
+    return ONLY_INSIDE if agent == "demo" else f"A demo starts the demo agent alone, not {agent}."
 
 
 def title(session: Session, width: int = 40) -> str:
@@ -105,6 +116,31 @@ def _headline(session: Session, state: str, width: int) -> str:
 def _first_that_fits(texts: Sequence[str], room: int) -> str:
     """The first text that has room beside another one; nothing where none has."""
     return next((text for text in texts if cell_width(text) + len(_GAP) <= room), "")
+
+
+def beside_command(launch: Launch, options: Mapping[str, object]) -> str:
+    """What a start does that its command does not show: limits, variables, and a stop of its own."""
+    limits = limit_words(launch.limits)
+    parts = [f"limits: {limits}" if limits else ""]
+    parts += [f"{name}={value}" for name, value in launch.env.items()]
+    if launch.after_turn == "sweep":
+        parts.append("processes that outlive the turn are ended")
+    if "stop" in options and launch.ladder is not None:
+        parts.append(f"stop: {ladder_words(launch.ladder)}")
+    return "   ".join(filter(None, parts))
+
+
+def limit_words(limits: Limits) -> str:
+    """The limits of a start, each with its unit."""
+    known = [
+        f"wall {durations.text(limits.wall_seconds)}" if limits.wall_seconds is not None else "",
+        f"silence {durations.text(limits.silence_seconds)}" if limits.silence_seconds is not None else "",
+        f"output {limits.output_mb:g} MB" if limits.output_mb is not None else "",
+        f"{limits.tokens:,} tokens" if limits.tokens is not None else "",
+        f"cost ${limits.cost_usd:,.2f}" if limits.cost_usd is not None else "",
+    ]
+    told = ", ".join(filter(None, known))
+    return f"{told} (a line warns)" if told and not limits.stops else told
 
 
 def ladder_words(ladder: Ladder) -> str:
@@ -179,10 +215,17 @@ def target_of_several(sessions: Sequence[Session], *, marked: bool) -> str:
     return f"goes to {len(sessions)} {which}, after a question"
 
 
-def target(session: Session | None, default_agent: str, cwd: str, *, installed: bool = True, new_key: str = "n") -> str:
-    """What sending a prompt will do."""
-    if session is None and not installed:
-        return f"{default_agent} is not installed here: {new_key} starts another agent"
+def not_installed(agent: str, others: bool, new_key: str) -> str:
+    """Why a prompt starts no session; ``others`` says that another agent is installed."""
+    if not others:
+        return f"no agent is installed here: {new_key} shows how to install one"
+    return f"{agent} is not installed here: {new_key} starts another agent"
+
+
+def target(session: Session | None, default_agent: str, cwd: str, *, missing: str = "") -> str:
+    """What sending a prompt will do; ``missing`` is the reason why it starts no session."""
+    if session is None and missing:
+        return missing
     if session is None:
         return f"starts a new {default_agent or 'agent'} session in {place(cwd)}"
     if session.agent == "command":

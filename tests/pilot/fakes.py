@@ -187,7 +187,7 @@ class FakeManager:
         if self.error is not None:
             raise self.error
 
-    def spawn(self, prompt, *, agent=None, model=None, cwd=None, title=None, options=None):
+    def spawn(self, prompt, *, agent=None, model=None, cwd=None, title=None, options=None, session_id=None):
         self.asked("spawn", prompt, agent, model, cwd, options)
         one = session("spawned1", Status.RUNNING, prompt, created=-10, agent=agent or "codex")
         self.put(one)
@@ -203,7 +203,7 @@ class FakeManager:
         self.asked("retry", ref)
         return self.get(ref)
 
-    def plan(self, prompt, *, agent=None, model=None, cwd=None, options=None):
+    def plan(self, prompt, *, agent=None, model=None, cwd=None, options=None, session_id=None):
         if self.error is not None:
             raise self.error
         sandbox = (options or {}).get("sandbox", "workspace-write")
@@ -336,9 +336,9 @@ class FakeManager:
                 mode="workspace-write",
                 model="gpt-5.5",
                 dangerous=frozenset({"danger-full-access"}),
+                unlimited="no-sandbox",
             ),
             info("claude", mode_key="permission_mode", modes=("acceptEdits", "plan"), mode="acceptEdits"),
-            info("demo"),
             info("gemini", installed=False),
         ]
 

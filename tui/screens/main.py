@@ -72,6 +72,7 @@ class MainScreen(SessionScreen):
             requests,
             self._outside,
             signs,
+            operations.drafts,
             clock=clock,
             hint=sayings.tour_line(tour),
             follow_key=self.follow_key,

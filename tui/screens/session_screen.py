@@ -162,13 +162,7 @@ class SessionScreen(Screen[None]):
         if self.read_only:
             return "read-only: nothing is sent from here"
         asked = self.operations
-        return sayings.target(
-            session,
-            asked.default_agent,
-            str(Path.cwd()),
-            installed=asked.default_installed,
-            new_key=self.keymap.name("new_session"),
-        )
+        return sayings.target(session, asked.default_agent, str(Path.cwd()), missing=asked.missing)
 
     def mark_seen(self, session: Session) -> None:
         """Somebody looks at it: it needs no attention any more, and its steps are read."""
@@ -179,6 +173,11 @@ class SessionScreen(Screen[None]):
         """Read on where a file belongs to a session that is shown."""
         for detail in self.details:
             detail.viewer.turn_files_grew(turn_files, sweep=sweep)
+
+    def on_screen_resume(self) -> None:
+        """Show what was written on another screen meanwhile."""
+        for detail in self.details:
+            detail.prompt.show_draft()
 
     def on_descendant_focus(self) -> None:
         """Other keys are valid elsewhere, and who reads needs room."""
@@ -260,7 +259,7 @@ class SessionScreen(Screen[None]):
             detail.prompt.accepted(text)
             detail.steps.following = True
         else:
-            detail.prompt.give_back(text)
+            detail.prompt.give_back(session.id if session is not None else None, text)
 
     def send_prompt(self, text: str) -> None:
         """Send a text to the current session."""
