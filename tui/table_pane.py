@@ -34,15 +34,20 @@ from .screens.pick import PickScreen
 from .screens.views import ViewsScreen
 from .views import BUILT_IN, QUICK, View
 
-_SORT_KEYS = {
-    "a": "attention", "c": "created", "e": "age", "s": "state", "n": "new", "i": "time", "u": "turn", "t": "tok",
-    "d": "cost", "g": "agent", "m": "model", "f": "where", "w": "what",
+SORT_KEYS = {
+    "a": "attention", "c": "created", "e": "age", "s": "state", "n": "new", "i": "time", "u": "turn", "z": "steps",
+    "t": "tok", "d": "cost", "g": "agent", "m": "model", "f": "where", "l": "folder", "w": "what", "h": "id",
+    "r": "source", "p": "cpu", "y": "mem", "o": "procs",
 }  # fmt: skip
+"""The letters of the orders in the dialog, where j and k move the cursor and q closes."""
 _SORTED = {
-    "attention": "what needs somebody first, then the newest", "created": "the newest first",
-    "age": "what said something last first", "state": "by state", "new": "the most unread steps first",
-    "time": "the newest turn first", "turn": "the most turns first", "tok": "the most tokens first",
-    "cost": "the dearest first", "agent": "by agent", "model": "by model", "where": "by folder", "what": "by title",
+    "attention": "needs attention first, then newest", "created": "newest first", "age": "most recent activity first",
+    "state": "by state", "new": "most unread steps first", "time": "most recently started turn first",
+    "turn": "most turns first", "steps": "most steps first", "tok": "most tokens first",
+    "cost": "most expensive first", "agent": "by agent", "model": "by model", "where": "by the folder's name",
+    "folder": "by the folder's path", "what": "by title", "id": "by id", "source": "by who started it",
+    "cpu": "most CPU now first, measured every 5 s", "mem": "most memory now first, measured every 5 s",
+    "procs": "most processes now first, measured every 5 s",
 }  # fmt: skip
 
 
@@ -143,13 +148,13 @@ class TablePane(Vertical):
 
     def action_sort(self) -> None:
         """Ask for an order."""
-        offers = [(key, f"{name:<10} {_SORTED[name]}") for key, name in _SORT_KEYS.items()]
-        names = list(_SORT_KEYS.values())
+        offers = [(key, f"{name:<10} {_SORTED[name]}") for key, name in SORT_KEYS.items()]
+        names = list(SORT_KEYS.values())
         self.app.push_screen(PickScreen("Sort", offers, at=names.index(self.view.arrangement.sort)), self._sort)
 
     def _sort(self, number: int | None) -> None:
         if number is not None:
-            self.sort_by(list(_SORT_KEYS.values())[number])
+            self.sort_by(list(SORT_KEYS.values())[number])
 
     def sort_by(self, name: str) -> None:
         """Sort by a column."""

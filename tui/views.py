@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from ..sessions.filters import Filter, parse
 from ..sessions.model import Session
-from ..widgets.arrangement import SORTS, Arrangement, Grouping
+from ..widgets.arrangement import ORDERS, Arrangement, Grouping
 from ..widgets.table_rows import Chooser
 
 QUICK = {
@@ -33,7 +33,7 @@ class View(Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def arrangement(self) -> Arrangement:
         """The order; an unknown one, from a file of another version, is the usual one."""
-        sort = self.sort if self.sort in SORTS else Arrangement().sort
+        sort = self.sort if self.sort in ORDERS else Arrangement().sort
         return Arrangement(sort=sort, reverse=self.reverse, grouping=self.grouping)
 
     @property
@@ -61,7 +61,7 @@ def _meant(session: Session, now: int, filters: list[Filter], folder: str) -> bo
 BUILT_IN = {
     "all": View(),
     "needs me": View(quick="1"),
-    "dearest first": View(sort="cost"),
+    "most expensive": View(sort="cost"),
     "by folder": View(grouping=Grouping.FOLDER),
     "family tree": View(grouping=Grouping.TREE, sort="created"),
 }

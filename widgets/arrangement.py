@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from ..sessions.attention import AttentionKind, attention
-from ..sessions.model import Session, Status
+from ..sessions.model import Load, Session, Status
 
 Key = tuple[Any, ...]
 
@@ -96,18 +96,49 @@ SORTS: Mapping[str, tuple[_Value, bool]] = {
     "turn": (lambda session: session.turn, True),
     "tok": (lambda session: session.usage.total_tokens, True),
     "cost": (lambda session: session.cost_usd, True),
+    "steps": (lambda session: session.steps, True),
+    "id": (lambda session: session.id, False),
     "agent": (lambda session: session.agent.casefold(), False),
     "model": (lambda session: (session.model or "").casefold() or None, False),
-    "where": (lambda session: session.cwd.casefold(), False),
+    "source": (lambda session: session.source.casefold(), False),
+    "where": (lambda session: _folder_name(session.cwd.casefold()), False),
+    "folder": (lambda session: session.cwd.casefold(), False),
     "what": (lambda session: (session.title or session.task).casefold(), False),
 }
-"""What can be sorted by, and whether the greatest usually stands first."""
+"""Orders by facts of a session, and whether the greatest usually comes first."""
+
+MEASURED: Mapping[str, Callable[[Load], float | None]] = {
+    "cpu": lambda load: load.cpu,
+    "mem": lambda load: load.rss_bytes,
+    "procs": lambda load: load.processes,
+}
+"""Orders by the load of a session's processes, the greatest first.
+
+A session without processes, or not yet measured, comes last.  The rows are put in order after each measurement, and
+not while the user has just moved the cursor.
+"""
+
+ORDERS = (*SORTS, *MEASURED)
+"""All that can be sorted by: the state, the title, and every column."""
+
+_NO_LOADS: Mapping[str, Load] = {}
 
 
-def sort_key(session: Session, arrangement: Arrangement) -> Key:
+def _folder_name(cwd: str) -> str:
+    """The last part of a folder, which is what its column shows, then all of it."""
+    folder = cwd.rstrip("/")
+    return f"{folder.rpartition('/')[2]}\0{folder}"
+
+
+def sort_key(session: Session, arrangement: Arrangement, loads: Mapping[str, Load] = _NO_LOADS) -> Key:
     """What sessions are ordered by: pinned ones first, what is not known last either way, equals the newest first."""
-    value, falling = SORTS[arrangement.sort]
-    found, pinned = value(session), session.pinned_at is None
+    if arrangement.sort in SORTS:
+        value, falling = SORTS[arrangement.sort]
+        found = value(session)
+    else:
+        load, falling = loads.get(session.id), True
+        found = None if load is None else MEASURED[arrangement.sort](load)
+    pinned = session.pinned_at is None
     if found is None:
         return (pinned, 1, 0, -session.created_at, session.id)
     falling ^= arrangement.reverse

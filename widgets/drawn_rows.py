@@ -64,11 +64,6 @@ class DrawnRows(ScrollView, can_focus=True):
         self._painting.clear()
         self.refresh()
 
-    def show_loads(self, loads: Mapping[str, Load]) -> None:
-        """Say what the processes of sessions cost."""
-        self._see(loads)
-        self._redraw_all()
-
     def show_when_empty(self, lines: Iterable[str]) -> None:
         """What stands there while no session does."""
         self._empty = list(lines)

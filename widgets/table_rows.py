@@ -1,14 +1,14 @@
 """The rows of the session table: which sessions, in which order, on which lines.  No screen."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from operator import lt
 
 from msgspec import Struct
 
 from ..sessions.attention import SILENT_MS
-from ..sessions.model import Session, Status
-from .arrangement import Arrangement, Grouping, Key, Row, membership, rows_of, sort_key
+from ..sessions.model import Load, Session, Status
+from .arrangement import MEASURED, Arrangement, Grouping, Key, Row, membership, rows_of, sort_key
 from .columns import note
 from .words import place
 
@@ -39,6 +39,9 @@ class TableRows:
         self._rows: list[Row] = []
         self._strays: set[str] = set()
         """Rows that may stand out of the order of a flat list: somebody's hand is, or was just now, on them."""
+        self._measured: Mapping[str, Load] = {}
+        self._loads: Mapping[str, Load] = {}
+        """The measurement by which the rows are ordered; the newest one may be another while a row is in hand."""
         self._kept: str | None = None
         """The row that is shown though it is not chosen any more."""
         self._tops: list[int] = []
@@ -136,7 +139,7 @@ class TableRows:
 
     def choose(self, chooser: Chooser | None, now: int, arrangement: Arrangement | None = None) -> None:
         """Show only some of the sessions, None shows all; and in another order, where one is given."""
-        self._chooser, self._looked_at = chooser, now
+        self._chooser, self._looked_at, self._loads = chooser, now, self._measured
         self.arrangement = arrangement or self.arrangement
         for session in self._sessions.values():
             self._choose(session, now)
@@ -168,6 +171,17 @@ class TableRows:
             return False
         due = [self._sessions[key] for key, at in self._silent_from.items() if at <= now]
         return self.update(due, (), now, hold, keep)
+
+    def measured(
+        self, loads: Mapping[str, Load], now: int, hold: str | None = None, keep: str | None = None
+    ) -> bool:
+        """Take over a measurement; return whether a row moved, which no row does while one is in hand."""
+        self._measured = loads
+        if self.arrangement.sort not in MEASURED or hold is not None:
+            return False
+        before, self._loads = self._loads, loads
+        changed = [key for key in {*before, *loads} if before.get(key) != loads.get(key)]
+        return self.update([self._sessions[key] for key in changed if key in self._sessions], (), now, hold, keep)
 
     def row(self, position: int) -> Row:
         """A row."""
@@ -238,7 +252,7 @@ class TableRows:
         kept = not there and session.id == keep and session.id in self._keys
         if kept or self._kept == session.id:
             self._kept = session.id if kept else None
-        key = sort_key(session, self.arrangement) if there or kept else None
+        key = sort_key(session, self.arrangement, self._loads) if there or kept else None
         earlier = self._keys.pop(session.id, None)
         if key is not None:
             self._keys[session.id] = key

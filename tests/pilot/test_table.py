@@ -131,7 +131,7 @@ async def test_s_asks_for_an_order_and_capital_s_turns_it_round(dashboard):
     async with dashboard() as d:
         await d.press("s")
         await d.screen(PickScreen)
-        await d.shows("the dearest first")
+        await d.shows("most expensive first")
         await d.press("w")
         await d.until(lambda: table(d) == ["add", "fix", "rename", "split", "write"])
         await d.shows("what▾")

@@ -12,7 +12,6 @@ from textual.widgets import Static
 
 from ...sessions.manager import SessionManager
 from ...sessions.model import Session
-from ...widgets.columns import LOADS
 from ...widgets.session_table import SessionTable
 from ...widgets.signs import UNICODE, Signs
 from ...widgets.status_line import StatusLine, Tally
@@ -157,7 +156,7 @@ class MainScreen(SessionScreen):
 
     @on(TablePane.Changed)
     def _other_columns(self) -> None:
-        self._load_watch.watch(LOADS & set(self._memory.now.columns))
+        self._load_watch.watch(self._memory.now.columns, self.table.order.sort)
 
     @on(SessionsChanged)
     def _sessions_changed(self) -> None:
