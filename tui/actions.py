@@ -263,7 +263,8 @@ _ALWAYS = frozenset({
 })  # fmt: skip
 
 
-def _can_stop(session: Session) -> bool:
+def can_stop(session: Session) -> bool:
+    """Whether something of it may run."""
     return not session.status.ended or session.left > 0 or session.status is Status.LOST
 
 
@@ -272,9 +273,14 @@ def can_retry(session: Session) -> bool:
     return session.status in (Status.FAILED, Status.STOPPED, Status.LOST)
 
 
+def can_prompt(session: Session) -> bool:
+    """Whether it takes a prompt now."""
+    return session.status.ended and session.agent != "command"
+
+
 _WHEN: dict[str, Callable[[Session], bool]] = {
-    "stop": _can_stop,
-    "kill": _can_stop,
+    "stop": can_stop,
+    "kill": can_stop,
     "new_like": lambda session: session.agent != "command",
     "archive": lambda session: session.status.ended,
     "retry": can_retry,

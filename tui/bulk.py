@@ -11,7 +11,7 @@ from ..sessions.text import clean
 from ..widgets import words
 from ..widgets.signs import Signs
 from . import sayings
-from .actions import can_retry
+from .actions import can_prompt, can_retry, can_stop
 from .requests import Requests
 from .screens.confirm import Answer, ConfirmScreen
 from .type_ahead import KeysInOrder
@@ -29,13 +29,20 @@ class Bulk:
         self._requests = requests
         self._signs = signs
 
-    async def stop(self, sessions: Sequence[Session], *, now: bool = False) -> bool:
-        """Stop them at the same time, after a question, or at once without one; whether that was asked for."""
-        running = [session for session in sessions if not session.status.ended or session.left]
+    async def stop(self, sessions: Sequence[Session]) -> bool:
+        """Stop them at the same time, after a question; return whether that was wanted."""
+        return await self._end("Stop", sessions, "Sends SIGINT to all at once.", now=False)
+
+    async def kill(self, sessions: Sequence[Session]) -> bool:
+        """Stop them without giving them time, after a question; return whether that was wanted."""
+        return await self._end("Kill", sessions, "Sends SIGKILL to all at once.", now=True)
+
+    async def _end(self, verb: str, sessions: Sequence[Session], consequence: str, *, now: bool) -> bool:
+        running = [session for session in sessions if can_stop(session)]
         if not running:
-            self._requests.tell("None of them is running.")
+            self._requests.tell(sayings.none_of(sessions, "stop"))
             return False
-        if not now and not await self._confirmed("Stop", running, "All of them get SIGINT at the same time."):
+        if not await self._confirmed(verb, running, consequence):
             return False
         ids = [session.id for session in running]
         receipts = await self._requests.ask(partial(self._manager.stop_all, ids, now=now))
@@ -51,11 +58,11 @@ class Bulk:
         """The last prompt of each once more, after a question; whether one of them has it."""
         ended = [session for session in sessions if can_retry(session)]
         if not ended:
-            self._requests.tell("None of them failed, was stopped or was lost.")
+            self._requests.tell(sayings.none_of(sessions, "retry"))
             return False
-        if not await self._confirmed("Retry", ended, "Each of them gets its last prompt again."):
+        if not await self._confirmed("Retry", ended, "Sends each its last prompt again."):
             return False
-        return bool(await self._each(ended, self._manager.retry, "tried again"))
+        return bool(await self._each(ended, self._manager.retry, "retried"))
 
     async def delete(self, sessions: Sequence[Session]) -> list[str]:
         """Move them to the trash after a question; the ids of those that went there."""
@@ -67,7 +74,7 @@ class Bulk:
         """Put those that have ended away after a question; their ids."""
         ended = [session for session in sessions if session.status.ended]
         if not ended:
-            self._requests.tell("None of them has ended.")
+            self._requests.tell(sayings.none_of(sessions, "archive"))
             return []
         left = len(sessions) - len(ended)
         running = f" {words.count(left, 'session is', 'sessions are')} still at work and not archived." if left else ""
@@ -77,13 +84,13 @@ class Bulk:
 
     async def send(self, sessions: Sequence[Session], text: str) -> bool:
         """A prompt to each of them that can take one, after a question; whether one of them has it."""
-        able = [session for session in sessions if session.status.ended and session.agent != "command"]
+        able = [session for session in sessions if can_prompt(session)]
         if not able:
-            self._requests.tell("None of them takes a prompt now: they are at work, or commands.")
+            self._requests.tell(sayings.none_of(sessions, "write_prompt"))
             return False
         left = len(sessions) - len(able)
-        others = f" {words.count(left, 'session takes', 'sessions take')} none now." if left else ""
-        if not await self._confirmed("Prompt", able, f"Each of them gets: {sayings.quoted(text)}.{others}"):
+        others = f" {words.count(left, 'session takes', 'sessions take')} no prompt now." if left else ""
+        if not await self._confirmed("Prompt", able, f"Sends {sayings.quoted(text)} to each.{others}"):
             return False
         return bool(await self._each(able, lambda key: self._manager.inject(key, text), "prompted"))
 

@@ -142,12 +142,19 @@ class Operations:
             return await self.bulk.retry(sessions)
         return await self._requests.ask(self._manager.retry, sessions[0].id) is not None
 
-    async def stop_chosen(self, sessions: Sequence[Session], *, now: bool = False) -> None:
+    async def stop_chosen(self, sessions: Sequence[Session]) -> None:
         """Stop one with its own dialogs, several with one question."""
         if len(sessions) == 1:
-            await self.stop(sessions[0], now=now)
+            await self.stop(sessions[0])
         elif sessions:
-            await self.bulk.stop(sessions, now=now)
+            await self.bulk.stop(sessions)
+
+    async def kill_chosen(self, sessions: Sequence[Session], current: Session | None) -> None:
+        """Stop sessions without giving them time; only the one under the cursor goes without a question."""
+        if sessions == [current]:
+            await self.stop(sessions[0], now=True)
+        elif sessions:
+            await self.bulk.kill(sessions)
 
     async def delete_chosen(self, sessions: Sequence[Session]) -> None:
         """Delete one with its own dialogs, several with one question."""

@@ -146,37 +146,66 @@ def quoted(text: str) -> str:
 
 
 _WHY_NOT = {
-    "stop": "nothing of it runs",
-    "kill": "nothing of it runs",
-    "archive": "it has not ended yet",
-    "retry": "only what failed, was stopped or was lost can be tried again",
-    "new_like": "it is a command: a new session takes a prompt",
+    "stop": "is not running",
+    "kill": "is not running",
+    "archive": "has not ended yet",
+    "retry": "did not fail and was not stopped: only such sessions can be retried",
+    "new_like": "is a command: a new session takes a prompt",
 }
-
-
 _NONE = {
-    "stop": "runs",
-    "kill": "runs",
+    "stop": "is running",
+    "kill": "is running",
     "archive": "has ended",
     "retry": "failed, was stopped or was lost",
+    "write_prompt": "can take a prompt (running, or not an agent)",
 }
 
 
-def why_not(action: str, session: Session | None, *, read_only: bool, group: int = 0) -> str:
-    """Why a key does nothing now; ``group`` is how many sessions the selected heading has."""
+def why_not(
+    action: str,
+    session: Session | None,
+    *,
+    read_only: bool,
+    several: Sequence[Session] = (),
+    marked: bool = False,
+) -> str:
+    """Explain why a key does nothing now.
+
+    Args:
+        action: what was asked for.
+        session: the session under the cursor.
+        read_only: whether the dashboard changes nothing.
+        several: the sessions that the action would be done to, if those are not just the one under the cursor.
+        marked: whether these are marked; else they are a group.
+    """
     if read_only:
         return "This dashboard is read-only: nothing is changed from here."
-    if session is None and group:
-        return f"{count(group, 'session')} of the group: none that {_NONE.get(action, 'this can be done to')}."
+    if len(several) > 1:
+        return f"None of the {_which(several, marked=marked)} {_NONE.get(action, 'allows this')}."
+    session = several[0] if several else session
     if session is None:
         return "No session is selected."
-    return f'"{title(session)}": {_WHY_NOT.get(action, f"it is {session.status}")}.'
+    return f'"{title(session)}" {_WHY_NOT.get(action, f"is {session.status}")}.'
 
 
-def target_of_several(sessions: Sequence[Session], *, marked: bool) -> str:
-    """What sending a prompt will do while sessions are marked, or a group is selected."""
-    which = "marked sessions" if marked else "sessions of the group"
-    return f"goes to {len(sessions)} {which}, after a question"
+def _which(sessions: Sequence[Session], *, marked: bool) -> str:
+    """Several sessions by how they were chosen: ``3 marked sessions``."""
+    return count(len(sessions), "marked session") if marked else f"{count(len(sessions), 'session')} of the group"
+
+
+def none_of(sessions: Sequence[Session], action: str) -> str:
+    """What an action answers that can be done to none of several sessions."""
+    if len(sessions) == 1:
+        return f'"{title(sessions[0])}" {_WHY_NOT.get(action, "does not allow this")}.'
+    return f"None of the {len(sessions)} sessions {_NONE[action]}."
+
+
+def target_of_several(sessions: Sequence[Session], able: int, *, marked: bool) -> str:
+    """What sending a prompt will do while sessions are marked, or a group is selected; ``able`` can take one."""
+    which = _which(sessions, marked=marked)
+    if not able:
+        return f"none of the {which} can take a prompt"
+    return f"goes to {which if able == len(sessions) else f'{able} of the {which}'}, after a question"
 
 
 def target(session: Session | None, default_agent: str, cwd: str, *, installed: bool = True, new_key: str = "n") -> str:

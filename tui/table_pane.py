@@ -32,7 +32,7 @@ from .requests import Requests
 from .screens.columns import ColumnsScreen
 from .screens.pick import PickScreen
 from .screens.views import ViewsScreen
-from .views import BUILT_IN, QUICK, View
+from .views import BUILT_IN, ENDS, QUICK, View
 
 SORT_KEYS = {
     "a": "attention", "c": "created", "e": "age", "s": "state", "n": "new", "i": "time", "u": "turn", "z": "steps",
@@ -228,6 +228,7 @@ class TablePane(Vertical):
             self.table.counts if view.chooses else None,
             view.arrangement,
             marked,
+            new=self.table.new if view.quick in ENDS else 0,
             elsewhere=self.table.marked_elsewhere,
             ranging=self.table.ranging,
             width=width,

@@ -17,6 +17,9 @@ QUICK = {
 }
 """Keys, names and filters of the states that people ask for most."""
 
+ENDS = ("3", "4")
+"""Those of states that the header counts only until they were seen."""
+
 
 class View(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Which sessions are shown, and in which order."""

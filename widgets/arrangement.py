@@ -79,11 +79,6 @@ def urgency(session: Session) -> int:
     return _AT_REST if session.status.ended else _QUEUED if session.status is Status.QUEUED else _AT_WORK
 
 
-def needs_somebody(session: Session) -> bool:
-    """Whether something happened that somebody should know."""
-    return urgency(session) < _AT_WORK
-
-
 _Value = Callable[[Session], Any]
 
 SORTS: Mapping[str, tuple[_Value, bool]] = {
@@ -156,21 +151,33 @@ class _Falling(str):
 
 
 def rows_of(
-    ordered: Sequence[Session], arrangement: Arrangement, folded: Collection[str], home: Callable[[str], str] = str
+    ordered: Sequence[Session],
+    arrangement: Arrangement,
+    folded: Collection[str],
+    home: Callable[[str], str] = str,
+    needing: Collection[str] = (),
 ) -> Iterator[Row]:
-    """The rows of sessions that stand in their order already; ``home`` shortens a folder for people."""
+    """Make the rows of sessions that are in their order already.
+
+    Args:
+        ordered: the sessions.
+        arrangement: how they are grouped.
+        folded: keys of the rows whose members are hidden.
+        home: shortens a folder for people.
+        needing: ids of the sessions that need the user.
+    """
     if arrangement.grouping is Grouping.FLAT:
         return (Row(session.id, session.id) for session in ordered)
     if arrangement.grouping is Grouping.TREE:
         return _tree(ordered, folded)
     if arrangement.grouping is Grouping.AGENT:
-        return _groups(ordered, lambda session: session.agent, folded)
-    return _groups(ordered, _shortened(home), folded)
+        return _groups(ordered, lambda session: session.agent, folded, needing)
+    return _groups(ordered, _shortened(home), folded, needing)
 
 
 def membership(session: Session) -> tuple[object, ...]:
-    """What decides under which heading or parent a session stands, and how it counts there."""
-    return session.cwd, session.agent, session.parent, needs_somebody(session)
+    """The facts that decide under which heading or parent a session is."""
+    return session.cwd, session.agent, session.parent
 
 
 def _shortened(home: Callable[[str], str]) -> Callable[[Session], str]:
@@ -184,14 +191,17 @@ def _shortened(home: Callable[[str], str]) -> Callable[[Session], str]:
     return name
 
 
-def _groups(ordered: Iterable[Session], name: Callable[[Session], str], folded: Collection[str]) -> Iterator[Row]:
+def _groups(
+    ordered: Iterable[Session], name: Callable[[Session], str], folded: Collection[str], needing: Collection[str]
+) -> Iterator[Row]:
     groups: dict[str, list[Session]] = {}
     for session in ordered:
         groups.setdefault(name(session), []).append(session)
     for label in sorted(groups):
         members, key = groups[label], heading_key(label)
         closed = key in folded
-        heading = Heading(label, tuple(one.id for one in members), sum(map(needs_somebody, members)), closed)
+        ids = tuple(one.id for one in members)
+        heading = Heading(label, ids, sum(key in needing for key in ids), closed)
         yield Row(key, heading=heading, folds=True)
         if not closed:
             yield from (Row(session.id, session.id, parent=key) for session in members)

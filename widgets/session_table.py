@@ -136,6 +136,11 @@ class SessionTable(DrawnRows):
         return self._rows.chosen, self._rows.total
 
     @property
+    def new(self) -> int:
+        """The number of chosen sessions that ended and were not opened since."""
+        return self._rows.new
+
+    @property
     def order(self) -> Arrangement:
         """The order of the rows."""
         return self._rows.arrangement

@@ -6,10 +6,10 @@ from operator import lt
 
 from msgspec import Struct
 
-from ..sessions.attention import SILENT_MS
+from ..sessions.attention import SILENT_MS, attention
 from ..sessions.model import Load, Session, Status
 from .arrangement import MEASURED, Arrangement, Grouping, Key, Row, membership, rows_of, sort_key
-from .columns import note
+from .columns import is_new, note
 from .words import place
 
 LOOK_AGAIN_MS = 10_000
@@ -47,6 +47,10 @@ class TableRows:
         self._tops: list[int] = []
         self._positions: dict[str, int] = {}
         self._heights: dict[str, int] = {}
+        self._needing: set[str] = set()
+        """The sessions that need the user, as the filter ``is:attention`` has it."""
+        self._new: set[str] = set()
+        """The chosen sessions that ended and were not opened since."""
         self._silent_from: dict[str, int] = {}
         self._next_silence: int | None = None
         self.height = 0
@@ -67,6 +71,11 @@ class TableRows:
     def chosen(self) -> int:
         """How many sessions are chosen, folded away or not."""
         return len(self._keys)
+
+    @property
+    def new(self) -> int:
+        """The number of chosen sessions that ended and were not opened since."""
+        return len(self._new)
 
     @property
     def shown(self) -> list[str]:
@@ -110,11 +119,13 @@ class TableRows:
             moved |= self._measure(session, now) and session.id in self._positions
             if self._choose(session, now, keep):
                 restless.add(session.id)
-            regrouped |= self._regrouped(earlier, session)
+            regrouped |= self._regrouped(earlier, session) | self._counts_otherwise(session, now)
             moved |= there is not (session.id in self._keys)
         for session_id in removed:
             moved |= self._keys.pop(session_id, None) is not None
             self._sessions.pop(session_id, None)
+            self._needing.discard(session_id)
+            self._new.discard(session_id)
             self._heights.pop(session_id, None)
             self._silent_from.pop(session_id, None)
             self._strays.discard(session_id)
@@ -172,9 +183,7 @@ class TableRows:
         due = [self._sessions[key] for key, at in self._silent_from.items() if at <= now]
         return self.update(due, (), now, hold, keep)
 
-    def measured(
-        self, loads: Mapping[str, Load], now: int, hold: str | None = None, keep: str | None = None
-    ) -> bool:
+    def measured(self, loads: Mapping[str, Load], now: int, hold: str | None = None, keep: str | None = None) -> bool:
         """Take over a measurement; return whether a row moved, which no row does while one is in hand."""
         self._measured = loads
         if self.arrangement.sort not in MEASURED or hold is not None:
@@ -212,6 +221,12 @@ class TableRows:
             return False
         return membership(earlier) != membership(session)
 
+    def _counts_otherwise(self, session: Session, now: int) -> bool:
+        """Note whether it needs the user; return whether that differs from before and a heading counts it."""
+        needs, before = attention(session, now) is not None, session.id in self._needing
+        (self._needing.add if needs else self._needing.discard)(session.id)
+        return needs is not before and self.arrangement.grouping in (Grouping.FOLDER, Grouping.AGENT)
+
     def _out_of_place(self, restless: set[str], regrouped: bool, hold: str | None) -> bool:
         """Whether the rows stand otherwise than they should, after some of them got another key."""
         if regrouped or (restless and self.arrangement.grouping is Grouping.TREE):
@@ -235,7 +250,9 @@ class TableRows:
         if hold is not None and at is not None:
             ordered.remove(hold)
             ordered.insert(at, hold)
-        return list(rows_of([self._sessions[key] for key in ordered], self.arrangement, self.folded, place))
+        return list(
+            rows_of([self._sessions[key] for key in ordered], self.arrangement, self.folded, place, self._needing)
+        )
 
     def _arrange(self, hold: str | None = None) -> None:
         self._rows, self._strays = self._made(hold), {hold} if hold is not None else set()
@@ -256,12 +273,13 @@ class TableRows:
         earlier = self._keys.pop(session.id, None)
         if key is not None:
             self._keys[session.id] = key
+        (self._new.add if key is not None and is_new(session) else self._new.discard)(session.id)
         return earlier != key
 
     def _measure(self, session: Session, now: int) -> bool:
         """Note how many lines it takes, and when it will take more; True where that differs from before."""
         height = 2 if note(session, now) else 1
-        if session.status is Status.RUNNING and height == 1:
+        if session.status is Status.RUNNING and now < session.last_sign_at + SILENT_MS:
             self._silent_from[session.id] = session.last_sign_at + SILENT_MS
         else:
             self._silent_from.pop(session.id, None)

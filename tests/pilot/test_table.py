@@ -252,7 +252,7 @@ async def test_a_prompt_for_several_asks_and_says_who_could_not_take_it(dashboar
         await d.shows("goes to 2 marked sessions, after a question")
         await d.press(*"go on", "enter")
         await d.screen(ConfirmScreen)
-        await d.shows('Each of them gets: "go on"')
+        await d.shows('Sends "go on" to each.')
         await d.press("y")
         await d.called("inject", "done0001", "go on")
         await d.shows("Somebody was faster.")
@@ -403,11 +403,11 @@ async def test_several_are_tried_again_after_one_question_that_lists_only_those_
         await d.press("asterisk", "R")
         await d.screen(ConfirmScreen)
         await d.shows("Retry 2 sessions?")
-        assert "write the migration" not in d.text().split("Retry 2 sessions?")[1].split("Each of them")[0]
+        assert "write the migration" not in d.text().split("Retry 2 sessions?")[1].split("Sends each")[0]
         await d.press("y")
         await d.called("retry", "failed01")
         await d.called("retry", "stopped1")
-        await d.shows("2 sessions tried again.")
+        await d.shows("2 sessions retried.")
 
 
 async def test_the_heading_of_a_group_stands_for_all_of_it_folded_or_not(dashboard):
@@ -437,7 +437,8 @@ async def test_one_marked_session_is_what_the_keys_mean(dashboard):
         await d.shows("session is running: takes a prompt after turn 1")
         await d.press("X")
         await d.screen(ConfirmScreen)
-        await d.shows('Stop "split [/red] the monolith')
+        await d.shows("Kill 1 session?")
+        await d.shows("split [/red] the monolith")
         await d.press("n", "i", *"go on", "enter")
         await d.called("inject", "running1", "go on")
 
@@ -456,10 +457,10 @@ async def test_a_key_that_does_nothing_says_why(dashboard):
     async with dashboard() as d:
         await d.select("done0001")
         await d.press("x")
-        await d.shows('"write the migration": nothing of it runs.')
+        await d.shows('"write the migration" is not running.')
         await d.select("running1")
         await d.press("A")
-        await d.until(lambda: "it has not ended yet." in said(d))
+        await d.until(lambda: "has not ended yet." in said(d))
 
 
 async def test_one_undo_brings_back_what_one_key_put_away(dashboard):

@@ -17,7 +17,7 @@ from ...widgets.signs import UNICODE, Signs
 from ...widgets.status_line import StatusLine, Tally
 from ...widgets.words import place
 from .. import sayings
-from ..actions import bindings
+from ..actions import bindings, can_prompt
 from ..command_line import Command
 from ..detail import Detail
 from ..feed import Feed
@@ -86,6 +86,11 @@ class MainScreen(SessionScreen):
     def chosen(self) -> list[Session]:
         """The marked sessions, else those of the group or the one under the cursor."""
         return self.table.marked or self.table.group or super().chosen
+
+    @property
+    def marking(self) -> bool:
+        """Whether the chosen sessions are marked ones."""
+        return bool(self.table.marked)
 
     @property
     def _in_table(self) -> bool:
@@ -300,7 +305,8 @@ class MainScreen(SessionScreen):
         self.status.show(self._tally, self._where)
         chosen = self.chosen
         if len(chosen) > 1:
-            target = sayings.target_of_several(chosen, marked=bool(self.table.marked))
+            able = sum(map(can_prompt, chosen))
+            target = sayings.target_of_several(chosen, able, marked=self.marking)
         else:
             target = self.target(chosen[0] if chosen else None)
         self.detail.say(self.current, target)

@@ -100,6 +100,11 @@ class SessionScreen(Screen[None]):
         return [self.current] if self.current is not None else []
 
     @property
+    def marking(self) -> bool:
+        """Whether the chosen sessions are marked ones."""
+        return False
+
+    @property
     def details(self) -> list[Detail]:
         """All panes that show a session."""
         return [self.detail]
@@ -202,8 +207,9 @@ class SessionScreen(Screen[None]):
         """Why an action cannot be done now; nothing where it can."""
         if self.can(action):
             return ""
-        group = 0 if self.current is not None else len(self.chosen)
-        return sayings.why_not(action, self.current, read_only=self.read_only, group=group)
+        chosen = self.chosen if action in BULK else []
+        several = chosen if chosen != [self.current] else []
+        return sayings.why_not(action, self.current, read_only=self.read_only, several=several, marked=self.marking)
 
     def on_key(self, event: Key) -> None:
         """Say why a key does nothing."""
@@ -333,8 +339,7 @@ class SessionScreen(Screen[None]):
     @work
     async def action_kill(self) -> None:
         """Stop the chosen sessions at once."""
-        # What is killed without a question must be what one looks at.
-        await self.operations.stop_chosen(self.chosen, now=self.chosen == [self.current])
+        await self.operations.kill_chosen(self.chosen, self.current)
 
     @work
     async def action_processes(self) -> None:
