@@ -18,8 +18,21 @@ from ..widgets.words import clock, command, count, duration, place
 Tour = Sequence[tuple[str, str]]
 """Keys and what they would do here: for somebody who sees this for the first time."""
 
-NOTHING_MATCHES = ("Nothing matches.", "", "Esc shows all sessions again")
 TRASH = "What runs is stopped first, what waits in the queue is taken out of it; folders go to the trash."
+
+
+_NOTHING = {
+    "1": "Nothing needs you.",
+    "2": "Nothing is running.",
+    "3": "Nothing failed.",
+    "4": "Nothing is done yet.",
+    "5": "Nothing is queued.",
+}
+
+
+def nothing_matches(quick: str = "") -> Sequence[str]:
+    """What an empty table shows while sessions are hidden; ``quick`` is the key of the one filter that hides them."""
+    return (_NOTHING.get(quick, "Nothing matches."), "", "Esc shows all sessions again")
 
 
 def no_sessions(agents: Sequence[AgentInfo], new_key: str = "n") -> Sequence[str]:
@@ -47,11 +60,6 @@ def _command_of(hint: str) -> str:
 def title(session: Session, width: int = 40) -> str:
     """What the session is about, on one line."""
     return one_line(session.title or session.task, width)
-
-
-def problem(text: str, width: int) -> Content:
-    """What is wrong with what is being written."""
-    return Content.styled(cut(one_line(text, width * 2), width), "$text-error")
 
 
 def unread(session: Session) -> str:

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from msgspec import structs
 from textual import on, work
 from textual.app import ComposeResult
-from textual.containers import Vertical
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.suggester import Suggester
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from ..sessions.errors import UsageError
-from ..sessions.filters import completions
+from ..sessions.filters import completions, while_typing
 from ..sessions.model import Session
 from ..sessions.text import clean, cut, one_line
 from ..widgets.arrangement import Grouping
@@ -62,9 +62,12 @@ class TablePane(Vertical):
     """
 
     DEFAULT_CSS = """
-    TablePane > #bar, TablePane > #filter, TablePane > #preview { height: 1; display: none; }
-    TablePane.-said > #bar, TablePane.-asking > #filter { display: block; }
-    TablePane > #filter { background: $background; color: $foreground; }
+    TablePane > #bar, TablePane > #filter-line, TablePane > #preview { height: 1; display: none; }
+    TablePane.-said > #bar, TablePane.-asking > #filter-line { display: block; }
+    TablePane.-asking > #bar { display: none; }
+    TablePane #filter { background: $background; color: $foreground; width: 1fr; }
+    TablePane #filter-sign { width: 1; text-style: bold; }
+    TablePane #filter-count { width: 16; text-align: right; }
     """
     BINDINGS = bindings(TABLE_ACTIONS)
 
@@ -87,16 +90,21 @@ class TablePane(Vertical):
         """Where the cursor was before a filter was asked for."""
         self._problem = ""
         self.bar = Line(signs=signs, id="bar")
+        self.count = Line(signs=signs, id="filter-count")
+        """How many sessions the filter leaves, while it is being written."""
         self.preview = Line(signs=signs, id="preview")
 
     def compose(self) -> ComposeResult:
         """The line, the field, the table."""
         yield self.bar
-        yield RecallInput(
-            placeholder="/ words, state:failed agent:codex cwd:api cost:>1 age:<1h is:attention !not",
-            suggester=_Words(self.table),
-            id="filter",
-        )
+        with Horizontal(id="filter-line"):
+            yield Static("/", id="filter-sign")
+            yield RecallInput(
+                placeholder="words, state:failed agent:codex cwd:api cost>1 age<1h is:attention !not",
+                suggester=_Words(self.table),
+                id="filter",
+            )
+            yield self.count
         yield self.table
         yield self.preview
 
@@ -200,7 +208,9 @@ class TablePane(Vertical):
         self._say_why_empty()
 
     def _say_why_empty(self) -> None:
-        self.table.show_when_empty(sayings.NOTHING_MATCHES if self.table.counts[1] else self._lesson)
+        view = self.view
+        quick = "" if view.filter or view.folder else view.quick
+        self.table.show_when_empty(sayings.nothing_matches(quick) if self.table.counts[1] else self._lesson)
 
     def step_back(self) -> bool:
         """Take back the range and the marks, or the choice of rows, one at a time; whether there was any."""
@@ -236,8 +246,9 @@ class TablePane(Vertical):
         self._say_why_empty()
         if self.missing:
             said = Content.styled(f"reading {self.missing:,} more", MUTED)
-        if self._problem:
-            said = sayings.problem(self._problem, width)
+        self.table.show_problem(self._problem)
+        shown, there = self.table.counts
+        self.count.say(f"{shown:,} of {there:,}" if view.chooses else "")
         self.bar.say(said)
         self.set_class(bool(said.plain), "-said")
 
@@ -254,7 +265,12 @@ class TablePane(Vertical):
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
         if self.has_class("-asking"):
-            self._try(event.value)
+            wanted, otherwise = while_typing(event.value)
+            self._try(wanted)
+            if otherwise != wanted and not self._problem and not self.table.counts[0]:
+                self._try(otherwise)
+            if self._row is not None:
+                self.table.select(self._row.id)
 
     @on(Input.Submitted, "#filter")
     def _entered(self, event: Input.Submitted) -> None:

@@ -146,10 +146,15 @@ class SessionTable(DrawnRows):
         return self._rows.arrangement
 
     def choose(self, chooser: Chooser | None, arrangement: Arrangement) -> None:
-        """Show only some sessions, None shows all, in some order; the cursor stays with its session."""
+        """Show only some sessions, None shows all, in some order.
+
+        The cursor stays with its session; if that is not shown any more, it goes to the first one that is.
+        """
         self._now = self._clock()
         before = self._rows.position(self._cursor)
         self._rows.choose(chooser, self._now, arrangement)
+        if self._rows.position(self._cursor) is None:
+            before = self._rows.first
         self._rearranged(before)
 
     def update_rows(self, updated: Iterable[Session], removed: Iterable[str] = ()) -> None:

@@ -192,6 +192,11 @@ class TableRows:
         changed = [key for key in {*before, *loads} if before.get(key) != loads.get(key)]
         return self.update([self._sessions[key] for key in changed if key in self._sessions], (), now, hold, keep)
 
+    @property
+    def first(self) -> int:
+        """The first row of a session; 0 if there is none, or all are folded away."""
+        return next((position for position, row in enumerate(self._rows) if row.session is not None), 0)
+
     def row(self, position: int) -> Row:
         """A row."""
         return self._rows[position]

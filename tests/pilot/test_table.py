@@ -97,7 +97,7 @@ async def test_what_is_in_hand_leaves_the_filter_when_the_hand_is_gone(dashboard
         await d.press("3")
         await d.until(lambda: table(d) == ["add"])
         d.manager.put(structs.replace(SESSIONS[1], status=Status.RUNNING))
-        await d.shows("● running     2m        1 18.2k       ? claude")
+        await d.shows("● running      2m        1 18.2k       ? claude")
         assert d.main.table.selected.id == "failed01"
         monkeypatch.setattr(d.main.table, "_clock", lambda: T0 + 20_000)
         d.main.table.tick()
@@ -276,7 +276,7 @@ async def test_columns_are_chosen_ordered_sized_and_remembered(dashboard, manage
         await d.press("C")
         await d.screen(ColumnsScreen)
         await d.press("0", "escape")
-        await d.shows("state        age new turn   tok")
+        await d.shows("state         age new turn   tok")
 
 
 async def test_views_are_saved_by_name_shown_and_forgotten(dashboard, manager):
@@ -372,7 +372,7 @@ async def test_processes_are_measured_only_while_a_column_shows_them(dashboard, 
         await d.press(*["j"] * 16, "space", *["K"] * 16, "escape")
         await d.shows("procs")
         await d.until(lambda: {"waiting1", "running1"} == set(manager.looked_at))
-        await d.shows("running       3 ")
+        await d.shows("running        3 ")
 
 
 async def test_a_heading_has_no_session(dashboard):
@@ -419,7 +419,7 @@ async def test_the_heading_of_a_group_stands_for_all_of_it_folded_or_not(dashboa
         await d.press("h")
         await d.shows("▸ ~/code/api")
         assert {one.id for one in d.main.table.group} == group
-        await d.shows("goes to 4 sessions of the group, after a question")
+        await d.shows("goes to 2 of the 4 sessions of the group, after a question")
         await d.press("x")
         await d.screen(ConfirmScreen)
         await d.shows("Stop 2 sessions?")

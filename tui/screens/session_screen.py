@@ -19,12 +19,13 @@ from ...sessions.model import Session
 from ...widgets.document_pane import DocumentPane
 from ...widgets.line import Line
 from ...widgets.prompt_box import PromptInput
+from ...widgets.recall_input import RecallInput
 from ...widgets.signs import UNICODE, Signs
 from .. import sayings
 from ..actions import BULK, REGISTRY, Place, here, possible, unlike
 from ..command_line import Command, CommandLine
 from ..detail import Detail
-from ..footer import ONE_STEP, WRITING, footer, said, whole
+from ..footer import ASKING, FILTERING, ONE_STEP, WRITING, footer, said, whole
 from ..keymap import Keymap
 from ..log import crash_lines
 from ..meter import Meter
@@ -144,6 +145,8 @@ class SessionScreen(Screen[None]):
             return whole(said(self.keymap, WRITING), width)
         if isinstance(self.focused, DocumentPane):
             return whole(said(self.keymap, ONE_STEP), width)
+        if isinstance(self.focused, RecallInput):
+            return whole(FILTERING if self._place is Place.TABLE else ASKING, width)
         chosen = unlike(self.chosen)
         return footer(
             self.keymap,
