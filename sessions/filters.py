@@ -37,6 +37,8 @@ class Filter(Struct, frozen=True):
     tests: tuple[Test, ...] = ()
     timed: bool = False
     """Whether time alone can change what it means."""
+    away: frozenset[str] = frozenset()
+    """Which of ``archived`` and ``deleted`` it asks for: no other filter means such sessions."""
 
     def matches(self, session: Session, now: int) -> bool:
         """Whether a session is meant at a time (UTC ms)."""
@@ -54,7 +56,7 @@ def parse(text: str) -> Filter:
     """
     words = list(map(_word, _WORD.finditer(text)))
     tests = [test for word in words if (test := _test(word)) is not None]
-    return Filter(" ".join(text.split()), tuple(tests), any(map(_timed, words)))
+    return Filter(" ".join(text.split()), tuple(tests), any(map(_timed, words)), frozenset().union(*map(_away, words)))
 
 
 class _Word(Struct, frozen=True):
@@ -77,6 +79,12 @@ def _timed(word: _Word) -> bool:
     """Whether the answer to one word changes by itself: ages grow, and silence begins."""
     name = word.field.lower()
     return name in ("age", "time") or (name == "is" and "attention" in word.value.lower().split(","))
+
+
+def _away(word: _Word) -> frozenset[str]:
+    """Which sessions that were put away one word asks for."""
+    asked = word.field.lower() == "is" and not word.inverted
+    return _AWAY.intersection(word.value.lower().split(",")) if asked else frozenset()
 
 
 def _test(word: _Word) -> Test | None:
@@ -252,8 +260,12 @@ KINDS: Mapping[str, Callable[[Session, int], object]] = {
     "left": lambda session, _: session.left,
     "pinned": lambda session, _: session.pinned_at,
     "child": lambda session, _: session.parent,
+    "archived": lambda session, _: session.archived_at and not session.deleted_at,
+    "deleted": lambda session, _: session.deleted_at,
 }
 """What ``is:`` takes."""
+
+_AWAY = frozenset({"archived", "deleted"})
 
 _STUCK = "stuck"
 STATES = (*map(str, Status), _STUCK)

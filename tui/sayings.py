@@ -18,7 +18,7 @@ from ..widgets.words import clock, command, count, duration, place
 Tour = Sequence[tuple[str, str]]
 """Keys and what they would do here: for somebody who sees this for the first time."""
 
-TRASH = "What runs is stopped first, what waits in the queue is taken out of it; folders go to the trash."
+TRASH = "Running sessions are stopped first. Moved to the trash."
 
 
 _NOTHING = {
@@ -148,6 +148,11 @@ def family(running: Sequence[Session]) -> str:
     return f"{count(many, 'session')} that it started {'goes' if many == 1 else 'go'} on." if many else ""
 
 
+def undoable(away: Sequence[object], key: str) -> str:
+    """What the key of undo does after several sessions were put away."""
+    return f"{key} to undo." if len(away) == 1 else f"{key} brings all {len(away)} back."
+
+
 def quoted(text: str) -> str:
     """A prompt on one line, as it was written."""
     return f'"{one_line(text, 60)}"'
@@ -176,6 +181,7 @@ def why_not(
     read_only: bool,
     several: Sequence[Session] = (),
     marked: bool = False,
+    restore_key: str = "u",
 ) -> str:
     """Explain why a key does nothing now.
 
@@ -185,15 +191,26 @@ def why_not(
         read_only: whether the dashboard changes nothing.
         several: the sessions that the action would be done to, if those are not just the one under the cursor.
         marked: whether these are marked; else they are a group.
+        restore_key: the key that brings sessions back from the trash or the archive.
     """
     if read_only:
         return "This dashboard is read-only: nothing is changed from here."
-    if len(several) > 1:
-        return f"None of the {_which(several, marked=marked)} {_NONE.get(action, 'allows this')}."
-    session = several[0] if several else session
-    if session is None:
+    meant = list(several) or ([session] if session is not None else [])
+    if not meant:
         return "No session is selected."
-    return f'"{title(session)}" {_WHY_NOT.get(action, f"is {session.status}")}.'
+    if all(one.deleted_at is not None for one in meant):
+        return _in_trash(meant, marked=marked, restore_key=restore_key)
+    if len(meant) > 1:
+        return f"None of the {_which(meant, marked=marked)} {_NONE.get(action, 'allows this')}."
+    if meant[0].archived_at is not None and action == "archive":
+        return f'"{title(meant[0])}" is archived already: {restore_key} restores it.'
+    return f'"{title(meant[0])}" {_WHY_NOT.get(action, f"is {meant[0].status}")}.'
+
+
+def _in_trash(sessions: Sequence[Session], *, marked: bool, restore_key: str) -> str:
+    if len(sessions) == 1:
+        return f'"{title(sessions[0])}" is in the trash: {restore_key} restores it.'
+    return f"The {_which(sessions, marked=marked)} are in the trash: {restore_key} restores them."
 
 
 def _which(sessions: Sequence[Session], *, marked: bool) -> str:
@@ -222,6 +239,8 @@ def target(session: Session | None, default_agent: str, cwd: str, *, installed: 
         return f"{default_agent} is not installed here: {new_key} starts another agent"
     if session is None:
         return f"starts a new {default_agent or 'agent'} session in {place(cwd)}"
+    if session.deleted_at is not None:
+        return "in the trash: it takes no prompt"
     if session.agent == "command":
         return "this is a command: it takes no prompt"
     if session.status.ended:

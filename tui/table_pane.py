@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from msgspec import structs
 from textual import on, work
@@ -14,7 +15,8 @@ from textual.widgets import Input, Static
 
 from ..sessions.errors import UsageError
 from ..sessions.filters import completions, while_typing
-from ..sessions.model import Session
+from ..sessions.manager import SessionManager
+from ..sessions.model import Changes, Session
 from ..sessions.text import clean, cut, one_line
 from ..widgets.arrangement import Grouping
 from ..widgets.columns import Choice
@@ -59,6 +61,7 @@ class TablePane(Vertical):
         memory: where choices are kept.
         requests: tells what is going on.
         signs: the characters to draw with.
+        manager: knows the archived and the deleted sessions.
     """
 
     DEFAULT_CSS = """
@@ -74,16 +77,23 @@ class TablePane(Vertical):
     class Changed(Message):
         """Another choice of columns or rows; what was looked up for the screen may be missing."""
 
-    def __init__(self, table: SessionTable, memory: Memory, requests: Requests, signs: Signs) -> None:
+    def __init__(
+        self, table: SessionTable, memory: Memory, requests: Requests, signs: Signs, manager: SessionManager
+    ) -> None:
         super().__init__(id="table-pane")
         self.table = table
         self._memory = memory
         self._requests = requests
+        self._manager = manager
         self._signs = signs
         # A filter of yesterday would hide what began since.
         self.view = structs.replace(memory.now.view, filter="", quick="", folder="")
         self.missing = 0
         """Sessions that are still being read."""
+        self.away: frozenset[str] = frozenset()
+        """Ids of the archived and deleted sessions in the table, which are there while the view asks for them."""
+        self._reading_away = False
+        self._progress = ""
         self._lesson = sayings.no_sessions(())
         self._before = ""
         self._row: Session | None = None
@@ -210,6 +220,9 @@ class TablePane(Vertical):
     def _say_why_empty(self) -> None:
         view = self.view
         quick = "" if view.filter or view.folder else view.quick
+        if self._reading_away:
+            self.table.show_when_empty(["reading…"])
+            return
         self.table.show_when_empty(sayings.nothing_matches(quick) if self.table.counts[1] else self._lesson)
 
     def step_back(self) -> bool:
@@ -244,7 +257,9 @@ class TablePane(Vertical):
             width=width,
         )
         self._say_why_empty()
-        if self.missing:
+        if self._progress:
+            said = Content.styled(self._progress, "bold $text-primary")
+        elif self.missing:
             said = Content.styled(f"reading {self.missing:,} more", MUTED)
         self.table.show_problem(self._problem)
         shown, there = self.table.counts
@@ -315,7 +330,39 @@ class TablePane(Vertical):
         self.view = view
         self._apply()
 
+    def changed(self, changes: Changes) -> None:
+        """Read what was put away again if that changed, and the view asks for it."""
+        if self.view.away and (changes.removed or any(session.id in self.away for session in changes.updated)):
+            self._read_away(self.view.away)
+
+    def show_progress(self, progress: str) -> None:
+        """Show how far an operation has come, above the table; "" when it is over."""
+        self._progress = progress
+        self.say()
+
+    @work(exclusive=True, group="away")
+    async def _read_away(self, wanted: frozenset[str]) -> None:
+        """Put the archived or deleted sessions into the table, and take those out that are so no more."""
+        read = partial(self._manager.put_away, archived="archived" in wanted, deleted="deleted" in wanted)
+        found = await self._requests.ask(read)
+        if found is None or self.view.away != wanted:
+            return
+        self._reading_away = False
+        self._show_away(found)
+        self.say()
+
+    def _show_away(self, found: Sequence[Session]) -> None:
+        before, self.away = self.away, frozenset(session.id for session in found)
+        gone = [key for key in before - self.away if (one := self.table.session(key)) is not None and one.put_away]
+        if found or gone:
+            self.table.update_rows(found, gone)
+
     def _apply(self) -> None:
+        if self.view.away:
+            self._reading_away = not self.away
+            self._read_away(self.view.away)
+        elif self.away:
+            self._show_away(())
         self.table.choose(self.view.chooser(), self.view.arrangement)
         self._say_why_empty()
         self.say()

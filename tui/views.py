@@ -44,6 +44,15 @@ class View(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """Whether it hides anything."""
         return bool(self.filter or self.quick or self.folder)
 
+    @property
+    def away(self) -> frozenset[str]:
+        """Which of ``archived`` and ``deleted`` it asks for.
+
+        Raises:
+            UsageError: the filter cannot be understood.
+        """
+        return parse(self.filter).away
+
     def chooser(self) -> Chooser | None:
         """What tells which sessions are shown; None where all are.
 
@@ -67,5 +76,7 @@ BUILT_IN = {
     "most expensive": View(sort="cost"),
     "by folder": View(grouping=Grouping.FOLDER),
     "family tree": View(grouping=Grouping.TREE, sort="created"),
+    "archived": View(filter="is:archived"),
+    "trash": View(filter="is:deleted"),
 }
 """Views that are always there."""

@@ -78,11 +78,13 @@ def _state(session: Session, moment: Moment) -> str:
 
 def is_new(session: Session) -> bool:
     """Return whether it ended, and the user has not opened it since."""
-    return session.attention and session.status.ended
+    return session.attention and session.status.ended and not session.put_away
 
 
 def state_word(session: Session) -> str:
-    """The state as people say it: what runs and gets nowhere is stuck."""
+    """The state as people say it: what runs and gets nowhere is stuck, and what was put away is that."""
+    if session.put_away:
+        return "archived" if session.deleted_at is None else "deleted"
     return "stuck" if _is_stuck(session) else str(session.status)
 
 
@@ -189,7 +191,7 @@ _ROLES = {
 
 def role(session: Session) -> str:
     """What the colour of a session means; all that is over and was seen is dim."""
-    if session.status.ended and not session.attention:
+    if session.put_away or (session.status.ended and not session.attention):
         return "dim"
     if session.status is Status.DONE:
         return "good"

@@ -61,8 +61,9 @@ class MainScreen(SessionScreen):
         self._tally = Tally()
         self.status = StatusLine(signs=signs, note="read-only" if self.read_only else "", id="status")
         self.table = SessionTable(clock, on_open=self._open, signs=signs, id="table")
-        self.pane = TablePane(self.table, memory, requests, signs)
+        self.pane = TablePane(self.table, memory, requests, signs, manager)
         self.pane.missing = missing
+        operations.bulk.progress = self.pane.show_progress
         self._memory = memory
         self._load_watch = LoadWatch(self, self.table, manager, requests)
         self.set_class(alone, "-alone")
@@ -168,7 +169,9 @@ class MainScreen(SessionScreen):
         changes = self._feed.take()
         with self.app.batch_update():
             self._tally.update(changes.updated, changes.removed)
-            self.table.update_rows(map(self._as_read, changes.updated), changes.removed)
+            removed = [key for key in changes.removed if key not in self.pane.away]
+            self.table.update_rows(map(self._as_read, changes.updated), removed)
+            self.pane.changed(changes)
             self.show_words()
         awaited = self.operations.awaited
         self.pane.say()
@@ -259,8 +262,14 @@ class MainScreen(SessionScreen):
 
     @work
     async def action_undo(self) -> None:
-        """Bring back what was deleted or archived last."""
-        await self.operations.undo()
+        """Bring back the chosen sessions from the archive or the trash; else what went there last."""
+        away = [session.id for session in self.chosen if session.put_away]
+        if away:
+            self.table.unmark()
+            self.table.let_go()
+            await self.operations.restore(away)
+        else:
+            await self.operations.undo()
 
     def _can(self, action: str, chosen: Sequence[Session]) -> bool:
         """Side by side goes what is marked, wherever the cursor stands."""

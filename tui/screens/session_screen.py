@@ -180,7 +180,7 @@ class SessionScreen(Screen[None]):
 
     def mark_seen(self, session: Session) -> None:
         """Somebody looks at it: it needs no attention any more, and its steps are read."""
-        if not session.all_seen:
+        if not session.all_seen and session.deleted_at is None:
             self.run_worker(self.operations.seen(session))
 
     def turn_files_grew(self, turn_files: frozenset[str], *, sweep: bool) -> None:
@@ -212,7 +212,14 @@ class SessionScreen(Screen[None]):
             return ""
         chosen = self.chosen if action in BULK else []
         several = chosen if chosen != [self.current] else []
-        return sayings.why_not(action, self.current, read_only=self.read_only, several=several, marked=self.marking)
+        return sayings.why_not(
+            action,
+            self.current,
+            read_only=self.read_only,
+            several=several,
+            marked=self.marking,
+            restore_key=self.keymap.name("undo"),
+        )
 
     def on_key(self, event: Key) -> None:
         """Say why a key does nothing."""
