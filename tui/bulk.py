@@ -78,7 +78,9 @@ class Bulk:
 
     async def delete(self, sessions: Sequence[Session], *, undo_key: str) -> list[str]:
         """Move them to the trash after a question; the ids of those that went there."""
-        if not await self._confirmed("Delete", sessions, f"{sayings.TRASH} {sayings.undoable(sessions, undo_key)}"):
+        if not await self._confirmed(
+            "Delete", sessions, f"{sayings.trash(sessions)} {sayings.undoable(sessions, undo_key)}"
+        ):
             return []
         async with self.moving:
             return await self._each(sessions, self._manager.delete, "deleted", undo_key=undo_key)

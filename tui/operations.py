@@ -183,7 +183,7 @@ class Operations:
 
     async def delete(self, session: Session) -> None:
         """Delete after a question; what runs is stopped first, with a receipt."""
-        consequence = f"{sayings.TRASH} {sayings.undoable([session], self.keymap.name('undo'))}"
+        consequence = f"{sayings.trash([session])} {sayings.undoable([session], self.keymap.name('undo'))}"
         ladder, answer = await self._confirmed("Delete", session, lambda _: consequence)
         if ladder is None or answer is Answer.NO:
             return

@@ -18,8 +18,6 @@ from ..widgets.words import clock, command, count, duration, place
 Tour = Sequence[tuple[str, str]]
 """Keys and what they would do here: for somebody who sees this for the first time."""
 
-TRASH = "Running sessions are stopped first. Moved to the trash."
-
 
 _NOTHING = {
     "1": "Nothing needs you.",
@@ -146,6 +144,12 @@ def family(running: Sequence[Session]) -> str:
     """What becomes of the sessions at work that one started: they have runners of their own."""
     many = len(running)
     return f"{count(many, 'session')} that it started {'goes' if many == 1 else 'go'} on." if many else ""
+
+
+def trash(sessions: Sequence[Session]) -> str:
+    """What a deletion does to these sessions."""
+    running = any(not session.status.ended or session.left for session in sessions)
+    return f"{'What runs is stopped first. ' if running else ''}Moved to the trash."
 
 
 def undoable(away: Sequence[object], key: str) -> str:

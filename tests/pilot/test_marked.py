@@ -93,6 +93,18 @@ async def test_side_by_side_goes_what_is_marked(dashboard):
         assert len(screen.details) == 3
 
 
+async def test_the_first_escape_takes_a_message_away_and_the_second_the_marks(dashboard):
+    async with dashboard() as d:
+        await marked(d, ENDED, Status.DONE)
+        await press(d, "pin")
+        await d.shows("Pinned 3 sessions.")
+        await d.press("escape")
+        await d.until(lambda: "Pinned 3 sessions." not in d.text())
+        assert len(d.main.table.marked) == 3
+        await d.press("escape")
+        assert not d.main.table.marked
+
+
 def meant(d):
     """The sessions that the manager was asked to do something to."""
     calls = [call for call in d.manager.calls if call[0] != "mark_seen"]

@@ -221,7 +221,13 @@ class MainScreen(SessionScreen):
         self.app.exit()
 
     def action_back(self) -> None:
-        """Out of a search, from the steps to the table; from the table nowhere."""
+        """Out of a search, from the steps to the table; from the table nowhere.
+
+        Marks took work to make: while a message covers the screen, the first Esc takes only that away.
+        """
+        if self._in_table and self.table.marked and self.query("Toast"):
+            self.app.clear_notifications()
+            return
         if self.detail.viewer.step_back() or (self._in_table and self.pane.step_back()):
             return
         self.remove_class("-detail")
