@@ -17,7 +17,7 @@ from .changes.model import SessionChanges
 from .config import Config, Loaded, config_path, load_config, read_settings
 from .errors import StoreError, UnknownSessionError, UsageError
 from .explain import Explanation, explain
-from .layout import Layout, default_home
+from .layout import Layout, SessionFolder, default_home
 from .model import Changes, Prompt, Session, Status, Step, StepKind, Turn
 from .planning import build_launch, checked_folder, checked_prompt
 from .presets import Preset
@@ -166,8 +166,25 @@ class SessionReader:
         return trash.listing(self._layout)
 
     def get(self, ref: str, *, destructive: bool = False) -> Session:
-        """The session with this id, a unique beginning of it, or ``@last``."""
-        return refs.find_session(self._store, ref, destructive=destructive)
+        """The session with this id, a unique beginning of it, or ``@last``.
+
+        Raises:
+            UsageError, AmbiguousSessionError: the text is empty or too short, or several sessions begin with it.
+            UnknownSessionError: none does; if one in the trash does, the error says how to restore it.
+        """
+        try:
+            return refs.find_session(self._store, ref, destructive=destructive)
+        except UnknownSessionError:
+            deleted = trash.begins(self._layout, ref.strip().lower())
+            if ref == refs.LAST or deleted is None:
+                raise
+            told = f"Session {deleted[:8]} is in the trash. `agentdash restore {deleted[:8]}` brings it back."
+            raise UnknownSessionError(told) from None
+
+    def put_away(self, *, archived: bool = True, deleted: bool = True) -> list[Session]:
+        """The sessions that no list shows unless asked: those archived, and those in the trash."""
+        kept = self.sessions(archived=True) if archived else []
+        return [*kept, *(trash.sessions(self._layout) if deleted else ())]
 
     def sessions(
         self, *, statuses: Collection[Status] = (), cwd: str | None = None, archived: bool = False
@@ -204,8 +221,18 @@ class SessionReader:
         return self._store.prompts(self.get(ref).id)
 
     def open_trajectory(self, ref: str) -> SessionSteps:
-        """The session's steps, to be refreshed as they come."""
-        session = self.get(ref)
+        """The session's steps, to be refreshed as they come; also those of a session in the trash, by its whole id."""
+        try:
+            session = self.get(ref)
+        except UnknownSessionError:
+            if (deleted := trash.record(self._layout, ref)) is None:
+                raise
+            return SessionSteps(
+                SessionFolder(self._layout.trash / ref),
+                agent_named(deleted.session.agent),
+                lambda: (list(deleted.turns), list(deleted.prompts)),
+                self._layout.indexes,
+            )
         return self._opened(session, self._recorded(session))
 
     def _opened(self, session: Session, recorded: "Recorded | None" = None) -> SessionSteps:

@@ -160,26 +160,33 @@ class Operations:
             return await self.bulk.retry(sessions)
         return await self._requests.ask(self._manager.retry, sessions[0].id) is not None
 
-    async def stop_chosen(self, sessions: Sequence[Session], *, now: bool = False) -> None:
+    async def stop_chosen(self, sessions: Sequence[Session]) -> None:
         """Stop one with its own dialogs, several with one question."""
         if len(sessions) == 1:
-            await self.stop(sessions[0], now=now)
+            await self.stop(sessions[0])
         elif sessions:
-            await self.bulk.stop(sessions, now=now)
+            await self.bulk.stop(sessions)
+
+    async def kill_chosen(self, sessions: Sequence[Session], current: Session | None) -> None:
+        """Stop sessions without giving them time; only the one under the cursor goes without a question."""
+        if sessions == [current]:
+            await self.stop(sessions[0], now=True)
+        elif sessions:
+            await self.bulk.kill(sessions)
 
     async def delete_chosen(self, sessions: Sequence[Session]) -> None:
         """Delete one with its own dialogs, several with one question."""
         if len(sessions) == 1:
             await self.delete(sessions[0])
         elif sessions:
-            self._remember(await self.bulk.delete(sessions))
+            self._remember(await self.bulk.delete(sessions, undo_key=self.keymap.name("undo")))
 
     async def archive_chosen(self, sessions: Sequence[Session], current: Session | None) -> None:
         """Put them out of the way; only what somebody looks at goes without a question."""
         if sessions == [current]:
             await self.archive(sessions[0])
         elif sessions:
-            self._remember(await self.bulk.archive(sessions))
+            self._remember(await self.bulk.archive(sessions, undo_key=self.keymap.name("undo")))
 
     async def stop(self, session: Session, *, now: bool = False) -> None:
         """Stop after a question, or at once without one; the receipt at the end."""
@@ -194,24 +201,27 @@ class Operations:
 
     async def delete(self, session: Session) -> None:
         """Delete after a question; what runs is stopped first, with a receipt."""
-        ladder, answer = await self._confirmed("Delete", session, lambda _: sayings.TRASH)
+        consequence = f"{sayings.trash([session])} {sayings.undoable([session], self.keymap.name('undo'))}"
+        ladder, answer = await self._confirmed("Delete", session, lambda _: consequence)
         if ladder is None or answer is Answer.NO:
             return
         at_work = not session.status.ended or session.left > 0
         if at_work and await self._end(session, ladder) is None:
             return
-        if await self._requests.done(self._manager.delete, session.id):
-            self._remember([session.id])
+        async with self.bulk.moving:
+            deleted = await self._requests.done(self._manager.delete, session.id)
+            self._remember([session.id] if deleted else [])
+        if deleted:
             self._requests.tell(f'Deleted "{sayings.title(session)}". {self.keymap.name("undo")} brings it back.')
 
     async def archive(self, session: Session) -> None:
         """Put it out of the way."""
-        if any(session.id in batch for batch in self._undoable):
-            return  # a second press, before the row is gone
-        self._remember([session.id])
-        if not await self._requests.done(self._manager.archive, session.id):
-            self._undoable.remove([session.id])
-        else:
+        async with self.bulk.moving:
+            if any(session.id in batch for batch in self._undoable):
+                return  # a second press, before the row is gone
+            archived = await self._requests.done(self._manager.archive, session.id)
+            self._remember([session.id] if archived else [])
+        if archived:
             self._requests.tell(f'Archived "{sayings.title(session)}". {self.keymap.name("undo")} brings it back.')
 
     def ask_for_title(self, session: Session) -> None:
@@ -233,16 +243,24 @@ class Operations:
             self._requests.tell(f"{'Pinned' if pinned else 'Unpinned'} {what}.")
 
     async def undo(self) -> None:
-        """Bring back what was deleted or archived last from here."""
+        """Bring back what was last deleted or archived in this dashboard, also if that is still under way."""
+        if self.bulk.moving.locked():
+            self._requests.tell("Not done yet: undo follows.")
+            async with self.bulk.moving:
+                pass
         if not self._undoable:
-            self._requests.tell("Nothing was deleted or archived here.")
+            self._requests.tell("Nothing to undo.")
             return
-        back = [await self._requests.ask(self._manager.restore, key) for key in self._undoable.pop()]
-        found = [session for session in back if session is not None]
-        if found:
-            self.awaited = found[0].id
-            what = f'"{sayings.title(found[0])}" is' if len(found) == 1 else f"{len(found)} sessions are"
-            self._requests.tell(f"{what} back.")
+        await self.restore(self._undoable[-1])
+
+    async def restore(self, session_ids: Sequence[str]) -> None:
+        """Bring sessions back from the archive or the trash."""
+        ids = list(session_ids)
+        back = await self.bulk.restore(ids)
+        known = [[key for key in batch if key not in ids] for batch in self._undoable]
+        self._undoable = [batch for batch in known if batch]
+        if back:
+            self.awaited = back[0].id
 
     def _remember(self, session_ids: list[str]) -> None:
         """What was put away by one key comes back by one key."""

@@ -19,12 +19,13 @@ from ...sessions.model import Session
 from ...widgets.document_pane import DocumentPane
 from ...widgets.line import Line
 from ...widgets.prompt_box import PromptInput
+from ...widgets.recall_input import RecallInput
 from ...widgets.signs import UNICODE, Signs
 from .. import sayings
 from ..actions import BULK, REGISTRY, Place, here, possible, unlike
 from ..command_line import Command, CommandLine
 from ..detail import Detail
-from ..footer import ONE_STEP, WRITING, footer, said, whole
+from ..footer import ASKING, FILTERING, ONE_STEP, WRITING, footer, said, whole
 from ..keymap import Keymap
 from ..log import crash_lines
 from ..meter import Meter
@@ -100,6 +101,11 @@ class SessionScreen(Screen[None]):
         return [self.current] if self.current is not None else []
 
     @property
+    def marking(self) -> bool:
+        """Whether the chosen sessions are marked ones."""
+        return False
+
+    @property
     def details(self) -> list[Detail]:
         """All panes that show a session."""
         return [self.detail]
@@ -139,6 +145,8 @@ class SessionScreen(Screen[None]):
             return whole(said(self.keymap, WRITING), width)
         if isinstance(self.focused, DocumentPane):
             return whole(said(self.keymap, ONE_STEP), width)
+        if isinstance(self.focused, RecallInput):
+            return whole(FILTERING if self._place is Place.TABLE else ASKING, width)
         chosen = unlike(self.chosen)
         return footer(
             self.keymap,
@@ -166,7 +174,7 @@ class SessionScreen(Screen[None]):
 
     def mark_seen(self, session: Session) -> None:
         """Somebody looks at it: it needs no attention any more, and its steps are read."""
-        if not session.all_seen:
+        if not session.all_seen and session.deleted_at is None:
             self.run_worker(self.operations.seen(session))
 
     def turn_files_grew(self, turn_files: frozenset[str], *, sweep: bool) -> None:
@@ -201,8 +209,16 @@ class SessionScreen(Screen[None]):
         """Why an action cannot be done now; nothing where it can."""
         if self.can(action):
             return ""
-        group = 0 if self.current is not None else len(self.chosen)
-        return sayings.why_not(action, self.current, read_only=self.read_only, group=group)
+        chosen = self.chosen if action in BULK else []
+        several = chosen if chosen != [self.current] else []
+        return sayings.why_not(
+            action,
+            self.current,
+            read_only=self.read_only,
+            several=several,
+            marked=self.marking,
+            restore_key=self.keymap.name("undo"),
+        )
 
     def on_key(self, event: Key) -> None:
         """Say why a key does nothing."""
@@ -332,8 +348,7 @@ class SessionScreen(Screen[None]):
     @work
     async def action_kill(self) -> None:
         """Stop the chosen sessions at once."""
-        # What is killed without a question must be what one looks at.
-        await self.operations.stop_chosen(self.chosen, now=self.chosen == [self.current])
+        await self.operations.kill_chosen(self.chosen, self.current)
 
     @work
     async def action_processes(self) -> None:
