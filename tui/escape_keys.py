@@ -12,7 +12,6 @@ from typing import Any
 from textual import events
 from textual._parser import ParseEOF, ParseTimeout
 from textual._xterm_parser import XTermParser
-from textual.drivers import linux_driver
 from textual.message import Message
 
 ESC = "\x1b"
@@ -99,12 +98,3 @@ def _split(held: str, character: str) -> tuple[str, str]:
     if len(held) > 1 and (character == ESC or len(held) >= _LONGEST):
         return held, character
     return "", character
-
-
-class TerminalDriver(linux_driver.LinuxDriver):
-    """Textual's driver with this parser."""
-
-    def run_input_thread(self) -> None:
-        """Read keys until the end; the driver makes its parser by this name, and there is no other way to choose it."""
-        vars(linux_driver)["XTermParser"] = EscapeParser
-        super().run_input_thread()

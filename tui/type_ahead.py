@@ -11,7 +11,8 @@ from textual.app import App
 from textual.message import Message
 from textual.message_pump import MessagePump
 
-from .escape_keys import EscapedKey, TerminalDriver
+from .escape_keys import EscapedKey
+from .terminal_driver import TerminalDriver
 
 PATIENCE_SECONDS = 2.0
 """A key whose end is not seen for so long holds the next one no more."""
