@@ -99,6 +99,12 @@ def missing(what):
 
 
 @pytest.fixture(scope="session")
+def absent():
+    """Skips, or fails where everything is promised, with the name of what is missing."""
+    return missing
+
+
+@pytest.fixture(scope="session")
 def require_tool():
     """The path of a command, or no test."""
 
