@@ -55,10 +55,10 @@ $(STAMP): pyproject.toml setup.py
 	@echo 'Installing agentdash into $(VENV) (about a minute the first time)…'
 	@$(PYTHON) -m venv $(VENV)
 	@rm -rf build
-	@PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet --editable .
+	@PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install -qq --editable .
 	@touch $@
 
 $(DEV): $(STAMP)
 	@echo 'Installing what the tests need into $(VENV) (about a minute the first time)…'
-	@PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install -qq --editable '.[dev]'
 	@touch $@
