@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DEV := $(VENV)/.installed-dev
+TOOLS := tests/tools tests/tools/claude-2.1.330
 PYTEST_ARGS ?= -n 2
 
 .PHONY: help demo test lint types pytest torture tools bench screenshots clean
@@ -16,38 +18,47 @@ demo: $(STAMP)   ## open the dashboard with five scripted agents at work
 
 test: lint types pytest   ## lint, types and every test that this machine has the tools for
 
-lint: $(STAMP)   ## ruff: rules and format
+lint: $(DEV)   ## ruff: rules and format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(STAMP)  ## mypy, strict
+types: $(DEV)  ## mypy, strict
 	@# The repository root is the package: a link gives the checker its name.
 	mkdir -p .types && ln -sfn .. .types/agentdash
 	$(BIN)/mypy -p agentdash.sessions -p agentdash.widgets -p agentdash.tui
 
-pytest: $(STAMP) ## the tests alone; PYTEST_ARGS chooses
+pytest: $(DEV) ## the tests alone; PYTEST_ARGS chooses
 	$(BIN)/pytest $(PYTEST_ARGS)
 
-torture: $(STAMP) ## hundreds of hostile agents and a kill -9 here and there; prints counts (TORTURE_CYCLES, TORTURE_SEED)
+torture: $(DEV) ## hundreds of hostile agents and a kill -9 here and there; prints counts (TORTURE_CYCLES, TORTURE_SEED)
 	TORTURE_CYCLES=$${TORTURE_CYCLES:-600} $(BIN)/pytest tests/torture
 
 tools:           ## the real agent CLIs for the end-to-end tests (needs npm)
-	cd tests/tools && npm install --no-audit --no-fund --no-package-lock
+	@# A version of claude may want a newer Node than its program needs: npm says so and installs it.
+	set -e; for folder in $(TOOLS); do (cd $$folder && npm install --no-audit --no-fund --no-package-lock); done
+	@# npm 11 warns of install scripts, and a later one may skip them: the commands themselves are asked.
+	tests/tools/node_modules/.bin/codex --version
+	set -e; for folder in $(TOOLS); do $$folder/node_modules/.bin/claude --version; done
 
-bench: $(STAMP)  ## benchmarks: medians and ratios
+bench: $(DEV)  ## benchmarks: medians and ratios
 	cd bench && for file in supervision listing following screen table viewer wire; do ../$(BIN)/python $$file.py; done
 
-screenshots: $(STAMP)  ## the pictures of the README
+screenshots: $(DEV)  ## the pictures of the README
 	$(BIN)/python screenshots/make.py
 
 clean:           ## remove what make made
 	rm -rf $(VENV) .types .mypy_cache .ruff_cache .pytest_cache .scratch build *.egg-info
 
-$(STAMP): pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "agentdash needs Python 3.11 or newer; set PYTHON=")'
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	@# A stale build folder would be installed instead of the sources.
-	rm -rf build
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+# pip prints errors only; a stale build folder would be installed instead of the sources.
+$(STAMP): pyproject.toml setup.py
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "agentdash needs Python 3.11 or newer; set PYTHON=")'
+	@echo 'Installing agentdash into $(VENV) (about a minute the first time)…'
+	@$(PYTHON) -m venv $(VENV)
+	@rm -rf build
+	@PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install -qq --editable .
+	@touch $@
+
+$(DEV): $(STAMP)
+	@echo 'Installing what the tests need into $(VENV) (about a minute the first time)…'
+	@PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install -qq --editable '.[dev]'
 	@touch $@

@@ -10,12 +10,12 @@ import time
 from pathlib import Path
 
 import pytest
+from real_clis import BIN, CLAUDES
 
 from agentdash.sessions.agents.demo_place import mark_demo
 from agentdash.sessions.supervision import procs
 
 HERE = Path(__file__).parent
-TOOLS = HERE / "tools" / "node_modules" / ".bin"
 SCRATCH = HERE.parent / ".scratch"
 """Not below the temp folder: codex refuses to put its helper links there and warns."""
 
@@ -108,11 +108,17 @@ def missing(what):
 
 
 @pytest.fixture(scope="session")
+def absent():
+    """Skips, or fails where everything is promised, with the name of what is missing."""
+    return missing
+
+
+@pytest.fixture(scope="session")
 def require_tool():
     """The path of a command, or no test."""
 
     def find(name):
-        places = os.pathsep.join([str(TOOLS), os.environ.get("PATH", ""), "/usr/sbin"])
+        places = os.pathsep.join([str(BIN), os.environ.get("PATH", ""), "/usr/sbin"])
         return shutil.which(name, path=places) or missing(name)
 
     return find
@@ -161,9 +167,38 @@ def scratch_home(request, monkeypatch):
 
 
 @pytest.fixture
-def codex_env(require_tool, fake_model, scratch_home, monkeypatch):
-    """The real codex, pointed at the scripted model."""
-    home = scratch_home / "codex"
+def use_agent(require_tool, fake_model, scratch_home, monkeypatch):
+    """Makes a real agent the one that is found, pointed at the scripted model: ``codex``, or a name of CLAUDES.
+
+    It returns the name that agentdash has for it.
+    """
+
+    def use(cli):
+        if cli == "codex":
+            _use_codex(require_tool("codex"), fake_model, scratch_home / "codex", monkeypatch)
+        else:
+            command = CLAUDES[cli] if CLAUDES[cli].exists() else missing(cli)
+            _use_claude(command, fake_model, scratch_home / "claude", monkeypatch)
+        return cli.partition("-")[0]
+
+    return use
+
+
+@pytest.fixture
+def codex_env(use_agent, scratch_home):
+    """The real codex, pointed at the scripted model; its home."""
+    use_agent("codex")
+    return scratch_home / "codex"
+
+
+@pytest.fixture(params=CLAUDES)
+def claude_env(request, use_agent, scratch_home):
+    """Each version of the real claude, pointed at the scripted model; its home."""
+    use_agent(request.param)
+    return scratch_home / "claude"
+
+
+def _use_codex(command, fake_model, home, monkeypatch):
     home.mkdir()
     home.joinpath("config.toml").write_text(
         'model = "gpt-5.5"\n'
@@ -176,14 +211,10 @@ def codex_env(require_tool, fake_model, scratch_home, monkeypatch):
     )
     monkeypatch.setenv("CODEX_HOME", str(home))
     monkeypatch.setenv("FAKE_KEY", "dummy")
-    _prepend_path(monkeypatch, require_tool("codex"))
-    return home
+    _prepend_path(monkeypatch, command)
 
 
-@pytest.fixture
-def claude_env(require_tool, fake_model, scratch_home, monkeypatch):
-    """The real claude, pointed at the scripted model."""
-    home = scratch_home / "claude"
+def _use_claude(command, fake_model, home, monkeypatch):
     home.mkdir()
     settings = {
         "CLAUDE_CONFIG_DIR": str(home),
@@ -198,8 +229,7 @@ def claude_env(require_tool, fake_model, scratch_home, monkeypatch):
     }
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
-    _prepend_path(monkeypatch, require_tool("claude"))
-    return home
+    _prepend_path(monkeypatch, command)
 
 
 def _prepend_path(monkeypatch, command):

@@ -1,4 +1,4 @@
-"""The agent CLIs: where each is, whether it starts, and whether it is older than the one agentdash knows."""
+"""The agent CLIs: where each is, whether it starts, and how its version compares with those that were tested."""
 
 import re
 from collections.abc import Iterator
@@ -13,8 +13,8 @@ from . import commands
 from .commands import Answer
 from .model import Finding, Subject, fail, ok, warn
 
-TESTED = {"codex": "0.169.0", "claude": "2.1.197"}
-"""The versions whose events the adapters were written and tested against (protocols 2 and 3)."""
+TESTED = {"codex": ("0.169.0",), "claude": ("2.1.197", "2.1.330")}
+"""The versions whose events the adapters were tested with, the oldest first (protocols 2 and 3)."""
 
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 
@@ -37,11 +37,13 @@ def judge(agent: Agent, path: str, answer: Answer) -> Finding:
     version = _VERSION.search(answer.text)
     if version is None:
         return warn(agent.name, f"{path} names no version: {answer.first_line}", f"is it {agent.title}?")
-    tested = TESTED.get(agent.name)
-    if tested and _numbers(version[0]) < _numbers(tested):
-        found = f"{version[0]} ({path}) is older than {tested}, with which agentdash was tested"
+    tested = TESTED.get(agent.name, (version[0],))
+    oldest, newest = tested[0], tested[-1]
+    if _numbers(version[0]) < _numbers(oldest):
+        found = f"{version[0]} ({path}) is older than {oldest}, with which agentdash was tested"
         return warn(agent.name, found, _install(agent))
-    return ok(agent.name, f"{version[0]} ({path})")
+    newer = f", newer than the tested {newest}" if _numbers(version[0]) > _numbers(newest) else ""
+    return ok(agent.name, f"{version[0]} ({path}){newer}")
 
 
 def _agent_cli(subject: Subject, chosen: dict[str, str], agent: Agent) -> Finding:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from e2e.remote import open_outer, ssh
+from real_clis import EVERY_CLI
 
 from agentdash.sessions.errors import AgentdashError
 from agentdash.sessions.manager import SessionManager
@@ -27,6 +28,12 @@ def manager(monkeypatch, tmp_path):
         for session in manager.sessions():
             with contextlib.suppress(AgentdashError):
                 manager.stop(session.id, now=True)
+
+
+@pytest.fixture(params=EVERY_CLI)
+def agent(request, use_agent):
+    """Each real agent, pointed at the scripted model in a scratch home of its own; agentdash's name for it."""
+    return use_agent(request.param)
 
 
 class Terminal:

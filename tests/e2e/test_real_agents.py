@@ -1,5 +1,6 @@
 """The real codex and claude against the scripted model: start to stop, as a person would use them."""
 
+import json
 import re
 import time
 
@@ -10,14 +11,7 @@ from agentdash.sessions.model import Status, StepKind, StepStatus
 
 pytestmark = pytest.mark.real
 
-AGENTS = ("codex", "claude")
 MINUTE = 60
-
-
-@pytest.fixture(params=AGENTS)
-def agent(request, codex_env, claude_env):
-    """Each real agent, pointed at the scripted model in a scratch home of its own."""
-    return request.param
 
 
 @pytest.fixture
@@ -48,6 +42,13 @@ def running_command(manager, session, wait_until, text):
         timeout=MINUTE,
         what=f"{text!r} among the processes",
     )
+
+
+def test_each_version_of_claude_is_the_one_that_runs(manager, claude_env, project, request):
+    session = ended(manager, spawn(manager, "claude", "hello", project))
+    assert session.status is Status.DONE, session.reason
+    begin = json.loads(manager.output(session.id).split(b"\n")[0])
+    assert f"claude-{begin['claude_code_version']}" == request.node.callspec.params["claude_env"]
 
 
 def test_work_gives_typed_steps_exit_codes_and_usage(manager, agent, project):

@@ -12,12 +12,6 @@ MINUTES = 120
 OPTIONS = {"codex": {"sandbox": "danger-full-access"}, "claude": {"permission_mode": "bypassPermissions"}}
 
 
-@pytest.fixture(params=sorted(OPTIONS))
-def agent(request, codex_env, claude_env):
-    """Each real agent, pointed at the scripted model in a scratch home of its own."""
-    return request.param
-
-
 @pytest.fixture
 def project(tmp_path, require_tool):
     require_tool("git")

@@ -1,8 +1,11 @@
 """Stops of the real codex and claude at awkward moments: always a receipt, never anything left."""
 
+import os
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
+from real_clis import CLAUDES
 
 from agentdash.sessions.model import Status
 from agentdash.sessions.supervision import procs
@@ -42,20 +45,22 @@ def check(manager, session, before, receipt, leftovers):
     assert manager.get(session.id).reason.startswith("stopped by you; ")
 
 
-def lost_its_helper(codex_home, session):
+def lost_its_helper(session):
     """Whether codex's own transcript says that the sandbox could not be started."""
-    [transcript] = codex_home.glob(f"sessions/**/*{session.agent_session}.jsonl")
+    [transcript] = Path(os.environ["CODEX_HOME"]).glob(f"sessions/**/*{session.agent_session}.jsonl")
     return "codex-linux-sandbox: No such file" in transcript.read_text()
 
 
 @pytest.mark.parametrize(
     ("agent", "options"),
-    [*(("codex", {"sandbox": mode}) for mode in CODEX_MODES), ("claude", {"permission_mode": "bypassPermissions"})],
-    ids=[*CODEX_MODES, "claude"],
+    [
+        *(("codex", {"sandbox": mode}) for mode in CODEX_MODES),
+        *((claude, {"permission_mode": "bypassPermissions"}) for claude in CLAUDES),
+    ],
+    ids=[*CODEX_MODES, *CLAUDES],
+    indirect=["agent"],
 )
-def test_K3_a_stop_in_each_of_the_first_seconds_of_a_command(
-    manager, codex_env, claude_env, project, leftovers, wait_until, agent, options
-):
+def test_K3_a_stop_in_each_of_the_first_seconds_of_a_command(manager, agent, project, leftovers, wait_until, options):
     def one(second):
         # Of several codex (0.169.0) that start in the same moment one may take the sandbox's helper from another, whose
         # command then fails at once: that one is started again.
@@ -69,7 +74,7 @@ def test_K3_a_stop_in_each_of_the_first_seconds_of_a_command(
             wait_until(so_far, timeout=2 * MINUTE, what=f"second {second} of the command")
             if not manager.get(session.id).status.ended:
                 return session, *stopped(manager, session)
-            assert lost_its_helper(codex_env, manager.get(session.id)), "the command must not end by itself"
+            assert lost_its_helper(manager.get(session.id)), "the command must not end by itself"
 
     with ThreadPoolExecutor(len(SECONDS_INTO_A_COMMAND)) as pool:
         for session, before, receipt in pool.map(one, SECONDS_INTO_A_COMMAND):
@@ -89,17 +94,13 @@ def test_K3_claude_is_stopped_at_any_moment_of_its_start(manager, claude_env, pr
         check(manager, session, before, receipt, leftovers)
 
 
-@pytest.mark.parametrize("agent", ["codex", "claude"])
-def test_K3_an_agent_that_waits_for_its_model_is_stopped(
-    manager, codex_env, claude_env, project, leftovers, wait_until, agent
-):
+def test_K3_an_agent_that_waits_for_its_model_is_stopped(manager, agent, project, leftovers, wait_until):
     session = manager.spawn("[[fake:hang_after_tool]] go", agent=agent, cwd=str(project))
     wait_until(lambda: "before-hang" in manager.output(session.id).decode(), timeout=MINUTE, what="the first command")
     check(manager, session, *stopped(manager, session), leftovers)
 
 
-@pytest.mark.parametrize("agent", ["codex", "claude"])
-def test_K8_a_real_agent_that_hangs_is_stopped_by_its_limit(manager, codex_env, claude_env, project, leftovers, agent):
+def test_K8_a_real_agent_that_hangs_is_stopped_by_its_limit(manager, agent, project, leftovers):
     options = {"limits": {"silence_seconds": 3}}
     session = manager.spawn("[[fake:hang]] go", agent=agent, cwd=str(project), options=options)
     [ended] = manager.wait([session.id], timeout=2 * MINUTE)

@@ -1,5 +1,6 @@
 """The doctor: every check in its good and its bad states, as a person reads them (C5)."""
 
+import json
 import os
 import resource
 import shutil
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from real_clis import CLAUDES, TOOLS
 
 from agentdash.sessions.agents.table import agent_named
 from agentdash.sessions.doctor import (
@@ -147,8 +149,26 @@ def test_an_agent_older_than_the_tested_one_is_told(patient: Patient) -> None:
     finding = patient.named(agent_clis.agent_clis, "claude")
     assert finding.state == "warn"
     assert finding.found == f"2.1.99 ({path}) is older than 2.1.197, with which agentdash was tested"
-    patient.command("claude", "echo '2.10.0 (Claude Code)'")
-    assert patient.named(agent_clis.agent_clis, "claude").state == "ok"
+
+
+@pytest.mark.parametrize(
+    ("version", "told"),
+    [("2.1.197", ""), ("2.1.250", ""), ("2.1.330", ""), ("2.10.0", ", newer than the tested 2.1.330")],
+)
+def test_an_agent_newer_than_every_tested_one_is_fine_and_told(patient: Patient, version: str, told: str) -> None:
+    path = patient.command("claude", f"echo '{version} (Claude Code)'")
+    assert patient.named(agent_clis.agent_clis, "claude") == ok("claude", f"{version} ({path}){told}")
+
+
+def test_the_tested_versions_are_those_that_the_tests_install() -> None:
+    installed: dict[str, list[str]] = {"codex": [], "claude": []}
+    for path in sorted(TOOLS.glob("**/package.json")):
+        if "node_modules" not in path.parts:
+            for package, version in json.loads(path.read_text())["dependencies"].items():
+                installed["codex" if "codex" in package else "claude"].append(version)
+    installed["claude"].sort()
+    assert {name: list(versions) for name, versions in agent_clis.TESTED.items()} == installed
+    assert [f"claude-{version}" for version in installed["claude"]] == list(CLAUDES)
 
 
 def test_an_agent_that_does_not_start_is_broken(patient: Patient) -> None:
@@ -163,7 +183,9 @@ def test_an_agent_that_does_not_start_is_broken(patient: Patient) -> None:
 def test_the_command_of_the_settings_is_what_is_asked(patient: Patient) -> None:
     path = patient.command("my-codex", "echo 1.0.0")
     patient.config.write_text(f"[agents.codex]\nbin = '{path}'\n")
-    assert patient.named(agent_clis.agent_clis, "codex") == ok("codex", f"1.0.0 ({path})")
+    assert patient.named(agent_clis.agent_clis, "codex") == ok(
+        "codex", f"1.0.0 ({path}), newer than the tested 0.169.0"
+    )
     patient.config.write_text("[agents.codex]\nbin = 'her-codex'\n")
     assert patient.named(agent_clis.agent_clis, "codex").found == "her-codex is not there"
     patient.config.write_text("broken")

@@ -1,0 +1,123 @@
+"""What is installed: exactly the package, without a word from the build."""
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ROOMS = ("sessions", "tui", "widgets")
+DATA = {
+    "py.typed",
+    "sessions/export/page.css",
+    "sessions/store/schema.sql",
+    "tui/agentdash.tcss",
+    *(str(path.relative_to(ROOT)) for path in (ROOT / "sessions/agents/demo_scripts").iterdir()),
+}
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    """A copy of what is built, in a folder of another name, with a byte-code cache and a new folder in it."""
+    copy = tmp_path_factory.mktemp("checkout")
+    for name in ("__init__.py", "__main__.py", "py.typed", "setup.py", "pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, copy)
+    for room in (*ROOMS, "bench"):
+        shutil.copytree(ROOT / room, copy / room)
+    (copy / "tests").mkdir()
+    (copy / "tests" / "test_x.py").touch()
+    new = copy / "sessions" / "brand_new"
+    new.mkdir()
+    (new / "__init__.py").touch()
+    (new / "module.py").touch()
+    return copy
+
+
+@pytest.fixture(scope="module")
+def builder(tmp_path_factory, absent):
+    """The Python of a new environment with the newest pip and setuptools, which say the most."""
+    folder = tmp_path_factory.mktemp("builder")
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    python = folder / "bin" / "python"
+    argv = [str(python), "-m", "pip", "install", "--quiet", "--upgrade", "pip", "setuptools"]
+    if subprocess.run(argv, check=False, capture_output=True, timeout=170).returncode != 0:
+        absent("a package index with setuptools")
+    return python
+
+
+@pytest.fixture(scope="module")
+def pip(builder):
+    """Runs pip on a checkout; everything that it printed."""
+
+    def run(command, *words, cwd):
+        env = os.environ | {"PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+        argv = [str(builder), "-m", "pip", command, "--no-deps", "--no-build-isolation"]
+        done = subprocess.run(
+            [*argv, *words], cwd=cwd, env=env, check=False, text=True, capture_output=True, timeout=170
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout + done.stderr
+
+    return run
+
+
+def expected(source):
+    """The names that a wheel must hold beside its metadata."""
+    modules = {path.relative_to(source) for room in ROOMS for path in (source / room).rglob("*.py")}
+    return {f"agentdash/{name}" for name in {*map(str, modules), "__init__.py", "__main__.py", *DATA}}
+
+
+def warnings_in(printed):
+    """What a build complained of."""
+    return [line for line in printed.splitlines() if "Warning" in line or "would be ignored" in line]
+
+
+@pytest.fixture(scope="module")
+def wheel(source, pip, tmp_path_factory):
+    """The wheel's file, and what was printed while it was built."""
+    folder = tmp_path_factory.mktemp("wheel")
+    printed = pip("wheel", ".", "--quiet", "--wheel-dir", str(folder), cwd=source)
+    (path,) = folder.iterdir()
+    return path, printed
+
+
+def test_a_wheel_holds_every_module_and_every_data_file_and_nothing_else(source, wheel):
+    names = {name for name in zipfile.ZipFile(wheel[0]).namelist() if ".dist-info/" not in name}
+    assert names == expected(source)
+    assert "agentdash/sessions/brand_new/module.py" in names
+    assert {f"agentdash/{name}" for name in DATA} <= names
+
+
+def test_a_build_prints_nothing(wheel):
+    assert wheel[1] == ""
+
+
+def test_an_install_warns_of_nothing_even_if_all_is_printed(source, pip, tmp_path):
+    printed = pip("install", ".", "--verbose", "--target", str(tmp_path), cwd=source)
+    assert warnings_in(printed) == []
+    assert (tmp_path / "agentdash" / "tui" / "agentdash.tcss").exists()
+
+
+def test_an_editable_install_warns_of_nothing_and_runs_these_sources(source, pip, tmp_path, builder):
+    printed = pip("install", "--editable", ".", "--verbose", cwd=source)
+    assert "Successfully installed" in printed
+    assert warnings_in(printed) == []
+    script = "import agentdash, agentdash.sessions.brand_new.module as new; print(agentdash.__file__, new.__file__)"
+    done = subprocess.run([str(builder), "-P", "-c", script], check=True, capture_output=True, text=True, cwd=tmp_path)
+    assert done.stdout.split() == [str(source / "__init__.py"), str(source / "sessions/brand_new/module.py")]
+    assert builder.with_name("agentdash").exists()
+
+
+def test_a_wheel_from_the_source_archive_is_the_same(source, wheel, pip, builder, tmp_path):
+    script = "import sys; from setuptools import build_meta; build_meta.build_sdist(sys.argv[1])"
+    subprocess.run([str(builder), "-c", script, str(tmp_path / "sdist")], cwd=source, check=True, capture_output=True)
+    (archive,) = (tmp_path / "sdist").iterdir()
+    shutil.unpack_archive(archive, tmp_path / "unpacked")
+    (unpacked,) = (tmp_path / "unpacked").iterdir()
+    pip("wheel", ".", "--quiet", "--wheel-dir", str(tmp_path / "again"), cwd=unpacked)
+    (again,) = (tmp_path / "again").iterdir()
+    assert sorted(zipfile.ZipFile(again).namelist()) == sorted(zipfile.ZipFile(wheel[0]).namelist())
