@@ -238,6 +238,10 @@ class ClaudeParser(EventParser):
                 text = event.summary
             case events.PromptSuggestion():
                 text = event.suggestion
+            case events.CommandLifecycle():
+                text = f"prompt {event.state}" if event.state else ""
+            case events.ConversationReset():
+                text = f"conversation reset: {event.trigger}" if event.trigger else ""
             case _:
                 text = ""
         name = str(event.__struct_config__.tag)
