@@ -279,6 +279,19 @@ def test_what_is_no_event_may_tell_why_a_start_failed(agent: str, lines: list[by
     assert agent_named(agent).stderr_reason("\n".join(parser.facts.stray)) == reason
 
 
+@pytest.mark.parametrize(
+    ("line", "kind", "event"),
+    [
+        (rb'{"type":"log","text":"a\ud83d"}', StepKind.UNKNOWN, "log"),
+        (b'{"type":"log","n":NaN}', StepKind.UNKNOWN, "log"),
+        (b"{ no event", StepKind.MESSAGE, None),
+    ],
+)
+def test_an_event_of_a_plain_command_may_be_odd_too(line: bytes, kind: StepKind, event: str | None) -> None:
+    _, (step,) = read("command", [line])
+    assert (step.kind, step.event) == (kind, event)
+
+
 def test_words_of_an_agent_are_no_stray_lines() -> None:
     for agent in ("codex", "claude", "demo"):
         parser, _ = read(agent, templates(agent))
