@@ -145,11 +145,8 @@ class ClaudeParser(EventParser):
         self._remember(block.id or f"{_NAMELESS}{step.index}", step)
         return step
 
-    def _called(self, block: events.ToolResult) -> Step | None:
-        """The call that a result answers; where one of the two has no id, the oldest call without an answer."""
-        found = self.state.open.pop(block.tool_use_id, None)
-        if found is not None:
-            return found
+    def _oldest_call(self, block: events.ToolResult) -> Step | None:
+        """The call that a result answers if one of the two has no id: the oldest one without an answer."""
         nameless = (key for key in self.state.open if not block.tool_use_id or key.startswith(_NAMELESS))
         key = next(nameless, None)
         return self.state.open.pop(key) if key is not None else None
@@ -177,7 +174,7 @@ class ClaudeParser(EventParser):
 
     def _tool_result(self, block: events.ToolResult, event: events.User, at: int | None) -> Step:
         text = block.content if isinstance(block.content, str) else joined(block.content or [])
-        earlier = self._called(block)
+        earlier = self.state.open.pop(block.tool_use_id, None) or self._oldest_call(block)
         if earlier is None:
             # A call of an earlier process, such as one that was still at work when that was stopped.
             earlier = self._new(StepKind.TOOL_CALL, block.tool_use_id, at=at, parent=event.parent_tool_use_id)
@@ -241,6 +238,10 @@ class ClaudeParser(EventParser):
                 text = event.summary
             case events.PromptSuggestion():
                 text = event.suggestion
+            case events.CommandLifecycle():
+                text = f"prompt {event.state}" if event.state else ""
+            case events.ConversationReset():
+                text = f"conversation reset: {event.trigger}" if event.trigger else ""
             case _:
                 text = ""
         name = str(event.__struct_config__.tag)

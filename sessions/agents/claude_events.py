@@ -96,6 +96,10 @@ class System(Line, tag="system"):
     text: Words | None = None
     reason: Words | None = None
     state: str | None = None
+    title: Words | None = None
+    kind: str | None = None
+    error_code: str | None = None
+    """Of ``session_writes_lost``: ``ENOSPC`` or ``EDQUOT`` (2.1.330)."""
     hook_name: str | None = None
     tool_name: str | None = None
 
@@ -186,6 +190,20 @@ class PromptSuggestion(Line, tag="prompt_suggestion"):
     suggestion: Words = ""
 
 
+class CommandLifecycle(Line, tag="command_lifecycle"):
+    """How far a prompt that came over stdin has got; only with ``--input-format stream-json`` (2.1.330)."""
+
+    state: str | None = None
+    """``queued``, ``started``, ``completed`` or ``cancelled``."""
+
+
+class ConversationReset(Line, tag="conversation_reset"):
+    """What was said before is discarded (2.1.330)."""
+
+    trigger: str | None = None
+    """Such as ``clear``."""
+
+
 class ControlResponse(Line, tag="control_response"):
     """The answer to something that was asked over stdin."""
 
@@ -199,7 +217,7 @@ class ControlCancelRequest(Line, tag="control_cancel_request"):
 
 
 Silent = StreamEvent | ToolProgress | KeepAlive
-Remark = RateLimitEvent | AuthStatus | ToolUseSummary | PromptSuggestion
+Remark = RateLimitEvent | AuthStatus | ToolUseSummary | PromptSuggestion | CommandLifecycle | ConversationReset
 Control = ControlResponse | ControlRequest | ControlCancelRequest
 Event = System | Assistant | User | Result | Silent | Remark | Control
 

@@ -71,8 +71,10 @@ def read(details: Raw, kind: type[_Result]) -> _Result:
     try:
         return msgspec.json.decode(details, type=kind)
     except UNREADABLE:
-        reading = Reader(msgspec.json.Decoder(kind)).read(bytes(details))
-        return kind() if reading.event is None else reading.event
+        line = bytes(details)
+        # The result of a call that failed is a string: nothing of it can be read as a table.
+        reading = Reader(msgspec.json.Decoder(kind)).read(line) if line.startswith(b"{") else None
+        return kind() if reading is None or reading.event is None else reading.event
 
 
 class TaskList(Struct):

@@ -4,12 +4,11 @@ Its lines are whatever it prints.  Text is a message; a JSON object is an event 
 it is kept raw.  Its one proper end is exit code 0.
 """
 
-import msgspec
-
 from ..errors import UsageError
 from ..model import Step, StepKind
 from .base import Agent, Facts, Launch, LaunchRequest, TurnParser
-from .lines import KIND_LENGTH, UNREADABLE
+from .lines import KIND_LENGTH
+from .mending import parsed
 
 
 class CommandParser(TurnParser):
@@ -29,8 +28,8 @@ class CommandParser(TurnParser):
 def _event_type(line: bytes) -> str | None:
     """The ``type`` of a JSON object, ``json`` where it has none; None for anything else."""
     try:
-        event = msgspec.json.decode(line)
-    except UNREADABLE:
+        event = parsed(line)
+    except (ValueError, RecursionError):
         return None
     if not isinstance(event, dict):
         return None

@@ -86,7 +86,7 @@ class EventParser(TurnParser):
 
     def _note_stray(self, line: bytes, kind: str) -> None:
         """Keep the words of a line that is no event: of a start that fails they may be all that tells why."""
-        text = line.decode("utf-8", "replace") if kind == NOT_JSON else _error_of(line)
+        text = line[: 8 * _STRAY_CHARACTERS].decode("utf-8", "replace") if kind == NOT_JSON else _error_of(line)
         words = one_line((text or "")[: 4 * _STRAY_CHARACTERS])[:_STRAY_CHARACTERS]
         if _LETTER.search(words) and not words.startswith("{"):  # a brace begins an event that was cut
             stray = self.facts.stray

@@ -1,4 +1,4 @@
-"""Real output of the real CLIs (codex-cli 0.169.0, Claude Code 2.1.197), line for line, through the parsers."""
+"""Real output of codex-cli 0.169.0 and Claude Code 2.1.197 and 2.1.330, line for line, through the parsers."""
 
 import json
 from pathlib import Path
@@ -54,7 +54,13 @@ FAILED = {
 }
 """The beginning of the reason that a person reads."""
 
-NO_META = {"claude-stdin-inject", "claude-stdin-inject_close", "claude-stdin-interrupt"}
+NO_META = {
+    "claude-330-background-wakes",
+    "claude-330-live-inject",
+    "claude-stdin-inject",
+    "claude-stdin-inject_close",
+    "claude-stdin-interrupt",
+}
 
 
 def lines_of(name: str) -> list[bytes]:
@@ -253,6 +259,20 @@ def test_a_codex_plan_is_one_step_that_changes() -> None:
     assert len({plan.index for plan in plans}) == 1
     assert [plan.text for plan in plans] == ["0 of 3 done", "1 of 3 done", "3 of 3 done", "3 of 3 done"]
     assert (plans[0].status, plans[-1].status) == (StepStatus.RUNNING, StepStatus.OK)
+
+
+def test_what_is_new_in_claude_2_1_330_is_shown_and_ends_nothing() -> None:
+    """A background command wakes claude for a second turn, whose result is the end of the process."""
+    parser, steps = read("claude-330-background-wakes.jsonl")
+    notices = [step.text for step in steps if step.kind is StepKind.NOTICE]
+    assert notices.count("background tasks changed") == 2
+    assert [text for text in notices if text.startswith("prompt ")] == [
+        "prompt queued",
+        "prompt started",
+        "prompt completed",
+    ]
+    assert len([step for step in steps if step.kind is StepKind.START]) == 2
+    assert (parser.facts.end, parser.facts.unreadable) == ("completed", {})
 
 
 def test_partial_claude_messages_change_nothing_but_the_count_of_lines() -> None:

@@ -256,6 +256,48 @@ def test_the_answer_to_a_call_finds_it_if_one_of_them_has_no_id(call: str, answe
     assert [(step.kind, step.output, step.status) for step in steps] == [(StepKind.COMMAND, "out", StepStatus.OK)]
 
 
+@pytest.mark.parametrize("agent", ["codex", "claude"])
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        ([b"Not logged in. Run codex login"], "Not logged in. Run codex login"),
+        ([b"\x1b[31mNot logged in\x1b[0m\r"], "Not logged in"),
+        ([b"Error: no key", b"usage: x", b"  -h"], "Error: no key"),
+        ([b'{"error":{"message":"Invalid API key"}}'], "Invalid API key"),
+        ([b'{"type":"of_tomorrow","error":"Invalid API key"}'], "Invalid API key"),
+        ([b"starting", b"}", b"---", b"\xff"], "starting"),
+        ([b'{"type":"turn.comp'], None),
+        ([b'{"type":"of_tomorrow","text":"hi"}', b"42", b"[]"], None),
+        ([b"x" * 5_000_000], "x" * 400),
+        ([b"first", *[b"line %d" % n for n in range(5_000)], b"last"], "last"),
+        ([], None),
+    ],
+)
+def test_what_is_no_event_may_tell_why_a_start_failed(agent: str, lines: list[bytes], reason: str | None) -> None:
+    parser, _ = read(agent, lines)
+    assert len(parser.facts.stray) <= 20
+    assert agent_named(agent).stderr_reason("\n".join(parser.facts.stray)) == reason
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "event"),
+    [
+        (rb'{"type":"log","text":"a\ud83d"}', StepKind.UNKNOWN, "log"),
+        (b'{"type":"log","n":NaN}', StepKind.UNKNOWN, "log"),
+        (b"{ no event", StepKind.MESSAGE, None),
+    ],
+)
+def test_an_event_of_a_plain_command_may_be_odd_too(line: bytes, kind: StepKind, event: str | None) -> None:
+    _, (step,) = read("command", [line])
+    assert (step.kind, step.event) == (kind, event)
+
+
+def test_words_of_an_agent_are_no_stray_lines() -> None:
+    for agent in ("codex", "claude", "demo"):
+        parser, _ = read(agent, templates(agent))
+        assert parser.facts.stray == []
+
+
 def test_a_codex_command_that_is_completed_with_an_exit_code_failed() -> None:
     item = {"id": "1", "type": "command_execution", "command": "make", "exit_code": 1, "status": "completed"}
     _, (step,) = read("codex", [json.dumps({"type": "item.completed", "item": item}).encode()])

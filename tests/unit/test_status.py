@@ -24,7 +24,15 @@ def test_only_the_proper_end_is_green():
         ({"end": "failed", "error": "rate limit", "exit_code": 1}, "rate limit"),
         ({"end": "failed", "exit_code": 1}, "exit 1"),
         ({"exit_code": 0}, "ended without a final event (exit 0)"),
-        ({"exit_code": 0, "end": "completed", "succeeded": False}, "completed, but its exit code is not known"),
+        ({"exit_code": 0, "end": "completed"}, "completed, but that is no good end for this agent (exit 0)"),
+        ({"exit_code": None, "end": "completed"}, "completed, but its exit code is not known"),
+        ({"exit_code": 1, "end": "completed"}, "completed, then exit 1"),
+        ({"exit_code": 1, "end": "completed", "stderr_reason": "Error: x"}, "completed, then exit 1: Error: x"),
+        ({"exit_code": 1, "stdout_reason": "Not logged in."}, "exit 1: Not logged in."),
+        ({"exit_code": 0, "stdout_reason": "Not logged in."}, "ended without a final event (exit 0): Not logged in."),
+        ({"exit_code": 1, "stdout_reason": "hello", "stderr_reason": "Error: x"}, "exit 1: Error: x"),
+        ({"exit_code": 1, "stdout_reason": "hello", "error": "overloaded"}, "exit 1: overloaded"),
+        ({"end": "failed", "error": "rate limit", "stdout_reason": "hello", "exit_code": 1}, "rate limit"),
     ],
 )
 def test_ZX1_everything_else_is_failed_with_its_reason(facts, reason):
