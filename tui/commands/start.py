@@ -134,6 +134,7 @@ def spawn(
 @_limit
 @_wait
 @_timeout
+@common.raw_option
 @common.json_option
 @click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED)
 def run(
@@ -142,6 +143,7 @@ def run(
     limits: tuple[str, ...],
     wait: bool,
     timeout: float | None,
+    raw: bool,
     as_json: bool,
     argv: tuple[str, ...],
 ) -> int:
@@ -151,7 +153,7 @@ def run(
     """
     with common.open_manager() as manager:
         session = manager.run(argv, cwd=cwd, title=title, options=_with_limits({}, limits))
-        return _follow(manager, session, wait=wait, timeout=timeout, as_json=as_json)
+        return _follow(manager, session, wait=wait, timeout=timeout, raw=raw, as_json=as_json)
 
 
 @click.command()
@@ -174,13 +176,14 @@ def inject(ref: str, words: tuple[str, ...], wait: bool, timeout: float | None, 
 @click.command()
 @_wait
 @_timeout
+@common.raw_option
 @common.json_option
 @common.id_argument
-def retry(ref: str, wait: bool, timeout: float | None, as_json: bool) -> int:
+def retry(ref: str, wait: bool, timeout: float | None, raw: bool, as_json: bool) -> int:
     """Try the last turn of a session again; a command, also one that went well."""
     with common.open_manager() as manager:
         session = manager.retry(ref)
-        return _follow(manager, session, wait=wait, timeout=timeout, as_json=as_json)
+        return _follow(manager, session, wait=wait, timeout=timeout, raw=raw, as_json=as_json)
 
 
 def parse_pairs(pairs: tuple[str, ...]) -> dict[str, Any]:
@@ -238,6 +241,7 @@ def _follow(
     wait: bool,
     timeout: float | None,
     as_json: bool,
+    raw: bool = False,
 ) -> int:
     """Say what became of a start: at once, or at its end.
 
@@ -265,16 +269,16 @@ def _follow(
             _report([session], as_json=False, err=True)
         if several:
             common.say([f"-- {common.name_of(session)} --"])
-        _print_answer(manager, session)
+        _print_answer(manager, session, raw=raw)
     return common.outcome(sessions)
 
 
-def _print_answer(manager: "SessionManager", session: "Session") -> None:
+def _print_answer(manager: "SessionManager", session: "Session", *, raw: bool) -> None:
     """What a command printed, or what an agent said last; all of it."""
     from ...sessions.text import clean
 
     if session.agent == "command":
-        common.print_file(manager.output_path(session.id))
+        common.print_file(manager.output_path(session.id), raw=raw)
     elif answer := manager.answer(session.id):
         common.say([clean(answer)])
 
@@ -297,4 +301,4 @@ def _report(sessions: "list[Session]", as_json: bool, several: bool = False, *, 
     for session in sessions:
         common.say([session_line(session, common.look(err=err))], err=err)
         if session.reason and session.status in ("failed", "lost", "waiting", "queued"):
-            click.echo(clean(session.reason), err=True)
+            common.say([clean(session.reason)], err=True)
