@@ -12,8 +12,9 @@ from agentdash.sessions.text import clean, clean_but_colours
 from agentdash.sessions.text_stream import StreamCleaner
 
 PIECES = [
-    b"\x1b", b"[", b"31m", b"]0;", b"title", b"\x07", b"\x1b\\", b"\x1bP", b"\xc2\x9b", b"\xc2", b"\x9d", b"\xe2\x80\xae",
-    b"\xe2", b"\x80", b"\xf0\x9f\x98\x80", b"\xf0\x9f", b"\r", b"\n", b"\r\n", b"plain", b" ", b"\xff", b"\x00", "ü".encode(),
+    b"\x1b", b"[", b"31m", b"]0;", b"title", b"\x07", b"\x1b\\", b"\x1bP", b"\xc2\x9b", b"\xc2", b"\x9d",
+    b"\xe2\x80\xae", b"\xe2", b"\x80", b"\xf0\x9f\x98\x80", b"\xf0\x9f", b"\r", b"\n", b"\r\n", b"plain", b" ",
+    b"\xff", b"\x00", "ü".encode(),
 ]  # fmt: skip
 nasty = st.lists(st.sampled_from(PIECES), max_size=20).map(b"".join)
 
@@ -43,7 +44,7 @@ def test_text_that_no_sequence_can_change_is_given_at_once():
     assert cleaner.feed(b"no newline yet") == "no newline yet"
     assert cleaner.feed("ü".encode()[:1]) == ""
     assert cleaner.feed("ü".encode()[1:] + b"\x1b[3") == "ü"
-    assert cleaner.feed(b"1mred") == "red"
+    assert cleaner.feed(b"1mred\nmore") == "red\nmore"
 
 
 def test_a_sequence_that_never_ends_is_not_held_for_ever_and_does_no_harm(monkeypatch):
