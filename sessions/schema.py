@@ -10,6 +10,7 @@ from msgspec import to_builtins
 from .attention import attention
 from .clock import now_ms
 from .model import Prompt, Receipt, Session, Step, StepKind, Turn
+from .text import UNSAFE
 
 if TYPE_CHECKING:
     from .digest import Digest
@@ -84,19 +85,19 @@ def digest_json(digest: "Digest") -> dict[str, Any]:
     return data
 
 
-_CONTROLS = re.compile(rb"\x7f|\xc2[\x80-\x9f]")
-"""What no encoder escapes although terminals obey it: DEL and the C1 controls, in UTF-8."""
-
-
 def dump(value: Any) -> bytes:
-    """A value as one line of UTF-8 JSON that holds no control characters: it may be printed on a terminal."""
+    """A value as one line of UTF-8 JSON; what no terminal should get is escaped, which leaves the value as it is."""
     try:
         data = msgspec.json.encode(value)
     except (UnicodeEncodeError, OverflowError):
         # A path that is no UTF-8, or an agent's number beyond 64 bits: plain ASCII can carry both.
         data = json.dumps(value).encode()
-    return _CONTROLS.sub(_escaped, data) + b"\n"
+    if data.isascii() and b"\x7f" not in data:
+        return data + b"\n"
+    return UNSAFE.sub(_escaped, data.decode()).encode() + b"\n"
 
 
-def _escaped(control: re.Match[bytes]) -> bytes:
-    return b"\\u%04x" % ord(control[0].decode())
+def _escaped(character: re.Match[str]) -> str:
+    """As ``\\uXXXX``, or as a pair of them."""
+    units = character[0].encode("utf-16-be")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))

@@ -9,6 +9,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -77,6 +78,11 @@ def json_option(command: F) -> F:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
 
 
+def raw_option(command: F) -> F:
+    """``--raw``: what a command printed, byte for byte, on a terminal too."""
+    return click.option("--raw", is_flag=True, help="Keep control sequences on a terminal.")(command)
+
+
 def id_argument(command: F) -> F:
     """One session: an id, a unique beginning of one, or ``@last``."""
     return click.argument("ref", metavar="ID", shell_complete=complete_ids)(command)
@@ -112,10 +118,18 @@ def look(*, full: bool = False, err: bool = False) -> "Look":
     )
 
 
-def say(lines: Iterable[str], *, err: bool = False) -> None:
-    """Lines for people."""
+def say(lines: Iterable[str], *, err: bool = False, painted: bool = True) -> None:
+    """Lines for people; a terminal gets no control character but the colours of :func:`look`.
+
+    Lines that are not ``painted`` hold a path or a name as it is: a pipe gets it so, and a terminal cleaned.
+    """
+    text = "\n".join(lines)
+    if (sys.stderr if err else sys.stdout).isatty():
+        from ...sessions.text import clean, clean_but_colours
+
+        text = clean_but_colours(text) if painted else clean(text)
     # Colours were decided by look(); click must not decide again.
-    click.echo("\n".join(lines), color=True, err=err)
+    click.echo(text, color=True, err=err)
 
 
 def say_on(lines: Iterable[str], *, otherwise: str) -> None:
@@ -159,12 +173,30 @@ def print_bytes(data: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-def print_file(path: Path) -> None:
-    """A file as it is, if there is one."""
+def print_file(path: Path, *, raw: bool = False) -> None:
+    """A file, if there is one: its bytes into a pipe or a file, cleaned on a terminal unless it is to be ``raw``."""
     with suppress(FileNotFoundError), path.open("rb") as file:
-        sys.stdout.flush()
-        shutil.copyfileobj(file, sys.stdout.buffer)
+        print_pieces(iter(partial(file.read, _CHUNK), b""), raw=raw)
+
+
+def print_pieces(pieces: Iterable[bytes], *, raw: bool = False) -> None:
+    """UTF-8 text that may hold anything: as it is into a pipe or a file, cleaned on a terminal."""
+    sys.stdout.flush()
+    if raw or not sys.stdout.isatty():
+        for piece in pieces:
+            sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
+        return
+    from ...sessions.text_stream import StreamCleaner
+
+    cleaner = StreamCleaner()
+    for piece in pieces:
+        sys.stdout.write(cleaner.feed(piece))
+    sys.stdout.write(cleaner.finish())
+    sys.stdout.flush()
+
+
+_CHUNK = 1 << 16
 
 
 def print_sessions(sessions: Sequence["Session"], *, as_json: bool) -> None:
@@ -224,7 +256,7 @@ def read_prompt(words: Sequence[str], *, needed: bool = True) -> str:
     if asked or (not given and not _at_terminal()):
         given.append(_stdin_text())
     elif given and _is_fed():
-        click.echo("agentdash: stdin is not read; add - after the prompt to append it.", err=True)
+        say(["agentdash: stdin is not read; add - after the prompt to append it."], err=True)
     text = "\n\n".join(filter(str.strip, given))
     if not text and needed:
         raise UsageError("The prompt is empty. Give it as an argument, or pipe it in.")

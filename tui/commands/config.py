@@ -25,7 +25,7 @@ def config_path(as_json: bool) -> None:
     if as_json:
         common.print_json({"path": str(path), "exists": path.exists()})
     else:
-        common.say([str(path)])
+        common.say([str(path)], painted=False)
 
 
 @config.command("show")
@@ -94,7 +94,8 @@ def config_check(as_json: bool) -> None:
         common.print_json({"path": str(path), "exists": path.exists(), "ok": True, "profiles": profiles})
         return
     under = f", also under {', '.join(profiles)}" if profiles else ""
-    common.say([f"{path}: fine{under}" if path.exists() else f"{path} is not there: the defaults hold"])
+    words = f"{path}: fine{under}" if path.exists() else f"{path} is not there: the defaults hold"
+    common.say([words], painted=False)
 
 
 @config.command("init")
@@ -109,7 +110,7 @@ def config_init(as_json: bool) -> None:
     if as_json:
         common.print_json({"path": str(path), "exists": True})
     else:
-        common.say([f"wrote {path}"])
+        common.say([f"wrote {path}"], painted=False)
 
 
 @config.command("edit")
@@ -136,7 +137,7 @@ def config_edit(key: str | None) -> int:
     except (OSError, ValueError) as error:
         raise UsageError(f"The editor {argv[0]}: {error}.") from None
     _checked()
-    click.echo(f"{path}: fine", err=True)
+    common.say([f"{path}: fine"], err=True, painted=False)
     return common.FAILED if code else 0
 
 

@@ -1,6 +1,5 @@
 """The verb export: a session as one document, on stdout or in a file."""
 
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,9 +69,7 @@ def _format(name: str | None, path: Path | None) -> "Format":
 
 def _print(pieces: Iterable[str]) -> None:
     """In UTF-8 whatever the terminal knows: the documents say that they are."""
-    for piece in pieces:
-        sys.stdout.buffer.write(piece.encode("utf-8", "replace"))
-    sys.stdout.buffer.flush()
+    common.print_pieces(piece.encode("utf-8", "replace") for piece in pieces)
 
 
 def _tell(path: Path, chosen: "Format", steps: int, size: int, *, as_json: bool) -> None:
@@ -81,4 +78,4 @@ def _tell(path: Path, chosen: "Format", steps: int, size: int, *, as_json: bool)
         return
     from ...widgets import words
 
-    common.say([f"wrote {path}: {words.count(steps, 'step')}, {chosen.title}, {words.size(size)}"])
+    common.say([f"wrote {path}: {words.count(steps, 'step')}, {chosen.title}, {words.size(size)}"], painted=False)

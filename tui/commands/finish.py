@@ -71,7 +71,7 @@ def rm(refs: tuple[str, ...], yes: bool, as_json: bool) -> int:
     with common.open_manager() as manager:
         sessions = common.named(manager, refs)
         if not yes and not _agreed([session for session in sessions if session.status.live]):
-            click.echo("Nothing was deleted.", err=True)
+            common.say(["Nothing was deleted."], err=True)
             return common.FAILED
         told, errors = _deleted(manager, sessions)
     if as_json:

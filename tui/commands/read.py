@@ -118,19 +118,21 @@ def messages(ref: str, as_json: bool) -> None:
 @click.command()
 @_turn
 @click.option("--stderr", is_flag=True, help="What it wrote to stderr.")
+@common.raw_option
 @common.json_option
 @common.id_argument
-def output(ref: str, turn: int | None, stderr: bool, as_json: bool) -> None:
-    """The raw output of a turn, byte for byte.
+def output(ref: str, turn: int | None, stderr: bool, raw: bool, as_json: bool) -> None:
+    """The output of a turn: byte for byte into a pipe or a file.
 
-    The current turn unless --turn names another.
+    On a terminal control sequences are left out, unless --raw keeps them.  The current turn unless --turn names
+    another.
     """
     with common.open_manager() as manager:
         session = manager.get(ref)
         manager.check_folder(session)
         path = manager.output_path(session.id, turn, stderr=stderr)
     if not as_json:
-        common.print_file(path)
+        common.print_file(path, raw=raw)
         return
     data = path.read_bytes() if path.exists() else b""
     text = data.decode("utf-8", "replace")

@@ -145,6 +145,7 @@ def spawn(
 @_limit
 @_wait
 @_timeout
+@common.raw_option
 @common.json_option
 @click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED)
 def run(
@@ -153,6 +154,7 @@ def run(
     limits: tuple[str, ...],
     wait: bool,
     timeout: float | None,
+    raw: bool,
     as_json: bool,
     argv: tuple[str, ...],
 ) -> int:
@@ -162,7 +164,7 @@ def run(
     """
     with common.open_manager() as manager:
         session = manager.run(argv, cwd=cwd, title=title, options=_with_limits({}, limits))
-        return _follow(manager, session, wait=wait, timeout=timeout, as_json=as_json)
+        return _follow(manager, session, wait=wait, timeout=timeout, raw=raw, as_json=as_json)
 
 
 @click.command()
@@ -189,13 +191,14 @@ def inject(
 @_raised
 @_wait
 @_timeout
+@common.raw_option
 @common.json_option
 @common.id_argument
-def retry(ref: str, limits: tuple[str, ...], wait: bool, timeout: float | None, as_json: bool) -> int:
+def retry(ref: str, limits: tuple[str, ...], wait: bool, timeout: float | None, raw: bool, as_json: bool) -> int:
     """Try the last turn of a session again; a command, also one that went well."""
     with common.open_manager() as manager:
         session = manager.retry(ref, limits=parsed(limits))
-        return _follow(manager, session, wait=wait, timeout=timeout, as_json=as_json)
+        return _follow(manager, session, wait=wait, timeout=timeout, raw=raw, as_json=as_json)
 
 
 def parse_pairs(pairs: tuple[str, ...]) -> dict[str, Any]:
@@ -259,6 +262,7 @@ def _follow(
     wait: bool,
     timeout: float | None,
     as_json: bool,
+    raw: bool = False,
 ) -> int:
     """Say what became of a start: at once, or at its end.
 
@@ -290,24 +294,24 @@ def _follow(
             _report([session], as_json=False, err=True)
         if several:
             common.say([f"-- {common.name_of(session)} --"])
-        _print_answer(manager, session)
+        _print_answer(manager, session, raw=raw)
     _say_what_is_missing(manager, sessions)
     return common.outcome(sessions)
 
 
 def _say_what_is_missing(manager: "SessionManager", sessions: "list[Session]") -> None:
-    """Name the demo to whoever has no agent at all; each failed session names how to install its own."""
+    """Name the demo to a user without any agent; each failed session names how to install its own."""
     failed = any(session.status == "failed" and session.agent != "command" for session in sessions)
     if failed and not any(agent.installed for agent in manager.agents()):
         click.echo("No agent is installed here. `agentdash demo` shows the dashboard without one.", err=True)
 
 
-def _print_answer(manager: "SessionManager", session: "Session") -> None:
+def _print_answer(manager: "SessionManager", session: "Session", *, raw: bool) -> None:
     """What a command printed, or what an agent said last; all of it."""
     from ...sessions.text import clean
 
     if session.agent == "command":
-        common.print_file(manager.output_path(session.id))
+        common.print_file(manager.output_path(session.id), raw=raw)
     elif answer := manager.answer(session.id):
         common.say([clean(answer)])
 
@@ -338,4 +342,4 @@ def _report(
     for session in sessions:
         common.say([session_line(session, common.look(err=err))], err=err)
         if session.reason and session.status in ("failed", "lost", "stopped", "waiting", "queued", "done"):
-            click.echo(clean(session.reason), err=True)
+            common.say([clean(session.reason)], err=True)

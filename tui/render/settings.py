@@ -27,11 +27,11 @@ def settings_lines(listed: Sequence[Held], look: Look) -> Iterator[str]:
     """One line each: key, value, origin, description."""
     keys = max(len(one.setting.key) for one in listed)
     values = max(len(_short(one)) for one in listed)
-    origins = max(len(str(one.origin)) for one in listed)
+    origins = max(cell_width(one_line(str(one.origin))) for one in listed)
     for one in listed:
         role = "dim" if one.origin.kind == "default" else "strong"
         head = f"{pad(one.setting.key, keys)}  {pad(_short(one), values)}"
-        tail = f"  {pad(str(one.origin), origins)}  {one.setting.description}"
+        tail = f"  {pad(one_line(str(one.origin)), origins)}  {one.setting.description}"
         if look.colour:
             room = max(0, look.width - keys - values - 4)
             yield f"{look.paint(head, role)}{look.paint(cut(tail, room), 'dim')}"
@@ -97,7 +97,7 @@ def _rows(one: Held, first: bool, names: int, width: int) -> list[Row]:
 def _origin(one: Held, width: int) -> str:
     """Where a value comes from; where there is no room for that, the line of the file that says it."""
     if width >= _ORIGIN_FROM:
-        return str(one.origin)
+        return one_line(str(one.origin))
     return "" if one.origin.line is None else f":{one.origin.line}"
 
 
