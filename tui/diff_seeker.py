@@ -1,4 +1,4 @@
-"""The diffs that steps on the screen lack: sought in a thread, and again while they can still come."""
+"""The diffs that steps on the screen lack: sought in a thread, and again when the screen changes."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ class DiffSeeker:
 
     Args:
         requests: runs what may block.
-        steps: the list; the steps whose diffs are found are drawn again.
+        steps: the list; steps whose diffs are found are drawn again.
         view: what the list shows now.
     """
 
@@ -24,22 +24,22 @@ class DiffSeeker:
 
     @property
     def wanted(self) -> bool:
-        """Whether something is lacking that no search is under way for."""
-        return bool(self._steps.lacking) and not self._seeking
+        """Whether something on the screen is lacking and no search is under way."""
+        return not self._seeking and bool(self._steps.lacking())
 
     async def run(self) -> set[int]:
-        """Seek each step that lacks its diffs once; the items whose diffs were found."""
-        if not self.wanted:
+        """Seek each step on the screen that lacks its diffs once; the items whose diffs were found."""
+        if self._seeking:
             return set()
         self._seeking = True
         asked: set[int] = set()
         found: set[int] = set()
         try:
-            while items := self._steps.lacking - asked:
+            while items := self._steps.lacking() - asked:
                 view = self._view()
                 filled = await self._requests.ask(view.fill, sorted(items)) or []
                 if not self._view().extends(view):
-                    return set()  # the numbers are of other steps now, which are drawn and asked for anew
+                    return set()  # the numbers are of other steps now, which ask for theirs when they are drawn
                 asked |= items
                 found.update(filled)
                 self._steps.renew(filled)

@@ -6,7 +6,6 @@ its end shown and the rest counted.
 
 import json
 from collections.abc import Callable, Iterable
-from itertools import islice
 from typing import Any
 
 from msgspec import Struct, structs
@@ -241,9 +240,14 @@ def _diff(diff: str | None, room: int) -> list[Line]:
     """The first lines of a diff, each with the colour of what it says."""
     if not diff or not room:
         return []
-    lines = ((kind, line) for kind, line in classified(diff) if kind != FILE)
-    shown = [Line(_clean_line(line), _DIFF_ROLES.get(kind, "output")) for kind, line in islice(lines, room)]
-    more = sum(1 for _ in lines)
+    shown: list[Line] = []
+    more = diff.rstrip("\n").count("\n") + 1
+    for kind, line in classified(diff):
+        if len(shown) == room:
+            break  # what is folded away is only counted
+        more -= 1
+        if kind != FILE:
+            shown.append(Line(_clean_line(line), _DIFF_ROLES.get(kind, "output")))
     return [*shown, Line(f"… {words.count(more, 'line')} more", "dim")] if more > 0 else shown
 
 

@@ -53,7 +53,7 @@ class Trajectory(VirtualList):
         """Somebody wants to see the step under the cursor."""
 
     class Lacking(Message):
-        """A step was drawn that changed files and has no diff: see ``lacking``."""
+        """A step was drawn that changed files and has no diff: see :meth:`lacking`."""
 
     class Filtered(Message):
         """Other kinds of steps are shown."""
@@ -77,7 +77,7 @@ class Trajectory(VirtualList):
         self._manner = Manner(signs=signs)
         self._needle = ""
         self._unread: Unread | None = None
-        self.lacking: set[int] = set()
+        self._lacking: set[int] = set()
         """The numbers of the steps that were drawn and lack their diffs."""
 
     @property
@@ -137,15 +137,19 @@ class Trajectory(VirtualList):
         if earlier is None or self._cursor != before or self._cursor in changed:
             self.post_message(self.Moved())
 
+    def lacking(self) -> set[int]:
+        """The numbers of the steps on the screen that lack their diffs."""
+        return self._lacking and self._lacking & {self._list.item(position) for position in self.shown()}
+
     def renew(self, items: Collection[int]) -> None:
         """Draw steps again about which more is known now; the step under the cursor keeps its line of the screen."""
-        self.lacking.difference_update(items)
+        self._lacking.difference_update(items)
         if len(self._list):
             self._hold(lambda: self.forget(self._list.position(item) for item in items if self._list.shows(item)))
 
     def forget_all(self) -> None:
         """All steps became others; which of them lack something shows when they are drawn."""
-        self.lacking.clear()
+        self._lacking.clear()
         super().forget_all()
 
     def tick(self, now: int) -> None:
@@ -248,8 +252,8 @@ class Trajectory(VirtualList):
     def rows(self, item: int, width: int) -> list[Row]:
         """A step with what stands above it."""
         number, step = self._list.item(item), self._list.step(item)
-        if step.changes and step.lacks_diffs and number not in self.lacking:
-            self.lacking.add(number)
+        if step.changes and step.lacks_diffs and number not in self._lacking:
+            self._lacking.add(number)
             self.post_message(self.Lacking())
         rows: list[Row] = []
         if self._list.begins_turn(item):

@@ -35,6 +35,9 @@ class Section(Protocol):
     def whole(self, place: int) -> Step:
         """The same with all its words."""
 
+    def fill(self, place: int) -> bool:
+        """Seek the diffs of a step that lacks them; whether they are known now and were not.  Reads files."""
+
     def where(self, place: int) -> tuple[int, int]:
         """Offset and size of the line that gave it, in bytes."""
 
@@ -61,6 +64,10 @@ class Gap:
     def block(self, number: int) -> dict[int, Step]:  # noqa: ARG002 - it has none
         """Nothing to search."""
         return {}
+
+    def fill(self, place: int) -> bool:  # noqa: ARG002 - it has none
+        """Nothing to seek."""
+        return False
 
     def where(self, place: int) -> tuple[int, int]:  # noqa: ARG002 - there is only one
         """Nowhere."""
@@ -108,7 +115,7 @@ class View:
         found = []
         for item in items:
             section, place = self.find(item)
-            if isinstance(section, TurnIndex) and section.fill(place):
+            if section.fill(place):
                 found.append(item)
         return found
 

@@ -84,6 +84,17 @@ class FakeTurn:
         self.turn = turn
         self.steps = []
         self.kinds = bytearray()
+        self.diffs = {}
+        """What can be found, by the place of the step."""
+        self.sought = []
+
+    def fill(self, place):
+        self.sought.append(place)
+        step, diff = self.steps[place], self.diffs.get(place)
+        if diff is None or not step.lacks_diffs:
+            return False
+        self.steps[place] = structs.replace(step, changes=(structs.replace(step.changes[0], diff=diff),))
+        return True
 
     def put(self, step):
         """Add a step, or put it into the place of the one with its index; whether it is another form of that."""

@@ -6,7 +6,7 @@ import threading
 import pytest
 from msgspec import structs
 
-from agentdash.sessions.model import Status, Step, StepKind, StepStatus, Turn
+from agentdash.sessions.model import Change, Status, Step, StepKind, StepStatus, Turn
 from agentdash.tui import outside
 from agentdash.tui.screens.pick import PickScreen
 from agentdash.tui.screens.save import SaveScreen
@@ -589,3 +589,72 @@ async def test_runners_are_looked_after_while_any_should_live(dashboard, manager
         assert manager.settled == 0
         manager.put(session("later001", Status.RUNNING, "the build", created=9))
         await d.until(lambda: manager.settled > 0)
+
+
+DIFF = "@@ -1,3 +1,3 @@\n one\n-two\n+2\n three"
+
+
+def edited(index, path, status=StepStatus.OK, diff=None):
+    change = Change(path=path, kind="update", diff=diff)
+    return Step(turn=1, index=index, kind=StepKind.FILE_CHANGE, changes=(change,), status=status)
+
+
+def line_of(d, text):
+    return next(n for n, line in enumerate(d.text().split("\n")) if text in line)
+
+
+async def test_a_diff_that_comes_later_moves_nothing_under_the_eye(dashboard, manager):
+    manager.steps["stopped1"] = [edited(n, f"f{n:02}.py") for n in range(90)]
+    async with dashboard() as d:
+        d.main.table.select("stopped1")
+        await d.shows("f89.py")
+        trajectory = d.manager.trajectories["stopped1"]
+        await d.until(lambda: 89 in trajectory.turns[1].sought)
+        await d.press("enter", "k", "k", "k")
+        assert d.main.detail.steps.cursor == 86
+        at = line_of(d, "f86.py")
+        trajectory.turns[1].diffs = {84: DIFF, 85: DIFF, 88: DIFF}
+        trajectory.fresh.append(Step(turn=1, index=90, kind=StepKind.MESSAGE, text="more"))
+        d.main.detail.viewer.read_on()
+        await d.shows("f85.py  +1 -1")
+        await d.shows("f84.py  +1 -1")
+        assert line_of(d, "f86.py") == at
+
+
+async def test_only_what_is_on_the_screen_is_sought(dashboard, manager):
+    manager.steps["stopped1"] = [edited(n, f"f{n:03}.py") for n in range(300)]
+    async with dashboard() as d:
+        d.main.table.select("stopped1")
+        await d.shows("f299.py")
+        turn = d.manager.trajectories["stopped1"].turns[1]
+        await d.until(lambda: 299 in turn.sought)
+        assert min(turn.sought) > 200
+        await d.press("enter", "g")
+        await d.until(lambda: 0 in turn.sought)
+        assert not set(range(100, 200)) & set(turn.sought)
+
+
+async def test_steps_with_diffs_and_steps_that_run_are_not_sought(dashboard, manager):
+    own, running = edited(0, "own.py", diff=DIFF), edited(1, "running.py", StepStatus.RUNNING)
+    manager.steps["running1"] = [own, running, edited(2, "lacking.py")]
+    async with dashboard() as d:
+        d.main.table.select("running1")
+        await d.shows("lacking.py")
+        turn = d.manager.trajectories["running1"].turns[1]
+        await d.until(lambda: turn.sought)
+        assert set(turn.sought) == {2}
+
+
+async def test_an_open_pane_gets_the_diff_that_comes_later(dashboard, manager):
+    manager.steps["running1"] = [edited(0, "late.py"), Step(turn=1, index=1, kind=StepKind.MESSAGE, text="said")]
+    async with dashboard() as d:
+        d.main.table.select("running1")
+        await d.shows("late.py")
+        await d.press("enter", "k", "enter")
+        await d.shows("the agent gave no diff")
+        trajectory = d.manager.trajectories["running1"]
+        trajectory.turns[1].diffs = {0: DIFF}
+        trajectory.fresh.append(Step(turn=1, index=2, kind=StepKind.MESSAGE, text="more"))
+        d.main.detail.viewer.read_on()
+        await d.until(lambda: "gave no diff" not in d.text())
+        await d.shows("2   - two")

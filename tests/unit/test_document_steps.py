@@ -174,6 +174,41 @@ def test_usage_is_a_table_of_what_is_known():
     assert text(Step(kind=StepKind.USAGE))[-1] == "no usage reported"
 
 
+def test_the_tokens_of_a_whole_thread_are_told_from_those_of_the_turn():
+    thread, own = Usage(input_tokens=1_000), Usage(input_tokens=300)
+    step = Step(kind=StepKind.USAGE, usage=thread, whole_thread=True, turn_usage=own)
+    assert text(step)[2:] == ["input  300", "", "── whole thread " + "─" * 64, "input  1,000"]
+    assert text(Step(kind=StepKind.USAGE, usage=thread, whole_thread=True))[2].startswith("── whole thread ")
+
+
+def test_a_failed_start_shows_its_command_and_what_it_said():
+    step = Step(
+        kind=StepKind.ERROR,
+        text="exit 127",
+        fatal=True,
+        command="codex exec -",
+        exit_code=127,
+        output="not found\nlook",
+    )
+    shown = text(step, cwd="/code")
+    assert shown[2] == "exit 127"
+    assert shown[4].startswith("── command ")
+    assert shown[5:9] == [" codex exec -", "", "exit    127", "folder  /code"]
+    assert shown[-2:] == ["not found", "look"]
+
+
+def test_a_file_without_a_diff_says_why_if_that_is_known():
+    change = Change(path="a.py", kind="update", no_diff="its own transcript was not found")
+    shown = text(Step(kind=StepKind.FILE_CHANGE, changes=(change,)))
+    assert shown[-1] == "the agent gave no diff: its own transcript was not found"
+    moved = Change(path="a.py", kind="update", added=0, removed=0, diff="", moved_to="/code/b.py")
+    shown = text(Step(kind=StepKind.FILE_CHANGE, changes=(moved,)), cwd="/code")
+    assert "moved to b.py" in shown[2]
+    assert shown[-1] == "the diff is empty"
+    cut = Change(path="a.py", kind="update", added=9, removed=0, diff="+a", cut=True)
+    assert text(Step(kind=StepKind.FILE_CHANGE, changes=(cut,)))[-1] == "the rest of this diff is not kept"
+
+
 def test_errors_start_and_unknown_events():
     assert text(Step(kind=StepKind.ERROR, text="boom\nat x"))[2:] == ["boom", "at x"]
     assert roles(Step(kind=StepKind.ERROR, text="boom", fatal=True))["boom"] == "failure"

@@ -230,3 +230,18 @@ def test_steps_are_read_one_by_one() -> None:
     assert next(piece for piece in pieces if "echo 0" in piece)
     assert drawn == [0]
     assert "echo 4" in "".join(pieces)
+
+
+def test_a_failed_start_has_its_command_and_what_it_said() -> None:
+    step = Step(
+        kind=StepKind.ERROR,
+        text="exit 127",
+        fatal=True,
+        command="codex exec -",
+        exit_code=127,
+        output="codex: <not> found",
+    )
+    page = "".join(html(session(), [step]))
+    assert '<pre class="command"><code>codex exec -</code></pre><p class="note">exit 127</p>' in page
+    assert "codex: &lt;not&gt; found" in page
+    assert "t1-s0" in Page(page).opened

@@ -183,3 +183,30 @@ def test_steps_are_read_one_by_one() -> None:
     assert next(piece for piece in pieces if "echo 0" in piece)
     assert drawn == [0]
     assert "echo 4" in "".join(pieces)
+
+
+FAILED_START = Step(
+    kind=StepKind.ERROR, text="exit 127", fatal=True, command="codex exec -", exit_code=127, output="codex: not found"
+)
+
+
+def test_a_failed_start_has_its_command_and_what_it_said() -> None:
+    assert block(FAILED_START) == (
+        "**Error** (fatal): exit 127\n\n```console\n$ codex exec -\n```\n\nexit 127\n\n```text\ncodex: not found\n```"
+    )
+
+
+def test_the_tokens_of_a_thread_are_told_from_those_of_the_turn() -> None:
+    thread, own = Usage(input_tokens=1_000), Usage(input_tokens=300)
+    step = Step(kind=StepKind.USAGE, usage=thread, whole_thread=True, turn_usage=own, text="tokens of the whole thread")
+    assert block(step) == "**Tokens** 300 in · whole thread: 1,000 in"
+    assert block(Step(kind=StepKind.USAGE, usage=Usage(), whole_thread=True)) == "**Tokens** no usage reported"
+
+
+def test_a_change_says_where_its_file_went_and_why_it_has_no_diff() -> None:
+    moved = Change(path="/home/ann/code/api/a", kind="update", diff="+x", moved_to="/home/ann/code/api/b", cut=True)
+    lacking = Change(path="/c", kind="update", no_diff="its own transcript was not found")
+    assert block(Step(kind=StepKind.FILE_CHANGE, changes=(moved, lacking))) == (
+        "**Update** `a` moved to `b` +1 -0\n\n```diff\n+x\n```\n\n*The rest of this diff is not kept.*\n\n"
+        "**Update** `/c`\n\n*No diff: its own transcript was not found.*"
+    )

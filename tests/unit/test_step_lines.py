@@ -4,6 +4,8 @@ from hypothesis import strategies as st
 
 from agentdash.sessions.model import Change, PlanItem, Step, StepKind, StepStatus, Usage
 from agentdash.sessions.text import cell_width
+from agentdash.tui.render.look import Look
+from agentdash.tui.render.steps import step_text
 from agentdash.widgets.heights import Heights
 from agentdash.widgets.signs import ASCII
 from agentdash.widgets.step_lines import BRIEF, WHOLE, Manner, rule, step_rows
@@ -124,6 +126,29 @@ def test_a_start_failure_is_a_card_with_what_can_be_done():
     assert lines[0].split() == ["!", "exit", "127", "fatal"]
     assert lines[1:3] == ["$ codex exec -", "  codex: not found"]
     assert "R sends the prompt again" in lines[3]
+
+
+THREAD = Usage.of(4_800, 2_000, 92)
+
+
+@pytest.mark.parametrize(
+    ("own", "first"),
+    [
+        (None, "Σ thread: 4.8k in (2.0k cached) · 92 out"),
+        (Usage.of(1_200, 200, 30), "Σ 1.2k in (200 cached) · 30 out · thread: 4.8k in (2.0k cached) · 92 out"),
+        (THREAD, "Σ 4.8k in (2.0k cached) · 92 out"),
+    ],
+)
+def test_a_sum_says_whose_it_is(own, first):
+    step = Step(kind=StepKind.USAGE, usage=THREAD, whole_thread=True, turn_usage=own, text="tokens of the whole thread")
+    assert text(step, 120) == [first]
+    assert step_text(step, Look()) == [first]
+
+
+@pytest.mark.parametrize("usage", [None, Usage()])
+def test_an_empty_usage_is_no_lone_sum(usage):
+    step = Step(kind=StepKind.USAGE, usage=usage, whole_thread=True, text="tokens of the whole thread")
+    assert text(step) == step_text(step, Look()) == ["Σ no usage reported"]
 
 
 def test_what_is_not_fatal_says_so():

@@ -12,7 +12,7 @@ from msgspec import structs
 from agentdash.sessions.agents.table import agent_named
 from agentdash.sessions.journal import stamp
 from agentdash.sessions.layout import SessionFolder
-from agentdash.sessions.model import Prompt, Status, Step, StepKind, StepStatus, Turn
+from agentdash.sessions.model import Prompt, Status, Step, StepKind, StepStatus, Turn, Usage
 from agentdash.sessions.steps import index_file, session_steps, turn_index
 from agentdash.sessions.steps.block_cache import BlockCache
 from agentdash.sessions.steps.search import Search
@@ -511,3 +511,114 @@ def test_unencodable_arguments_do_not_stop_the_reading(tmp_path):
         index.read_on(0.0)
     assert index.block_count == 1
     assert [step.kind for step in steps_of(index)] == [Step(kind=StepKind.MESSAGE).kind] * 400
+
+
+HUNK = "@@ -1 +1 @@\n-old\n+new"
+
+
+def file_change(n, *paths, end="completed"):
+    changes = [{"path": path, "kind": "update"} for path in paths]
+    item = {"id": f"item_{n}", "type": "file_change", "changes": changes, "status": end}
+    return {"type": "item.completed", "item": item}
+
+
+class FakeDiffs:
+    """Finds the diffs of some edits, by conversation and number, and remembers what it was asked."""
+
+    def __init__(self, *found):
+        self.found, self.asked, self.turns = set(found), [], ()
+
+    def know(self, turns):
+        self.turns = tuple(turns)
+
+    def fill(self, step, conversation, key, number):
+        self.asked.append((step.turn, step.changes[0].path, conversation, number))
+        lacking = (conversation, number) not in self.found
+        own = {"no_diff": "gone"} if lacking else {"diff": f"{HUNK} {number}"}
+        return structs.replace(step, changes=tuple(structs.replace(change, **own) for change in step.changes))
+
+
+def opened(session, diffs):
+    return SessionSteps(session.folder, CODEX, lambda: (session.turns, session.prompts), session.cache, diffs)
+
+
+def begun(thread):
+    return {"type": "thread.started", "thread_id": thread}
+
+
+def test_the_diffs_of_steps_are_found_by_turn_and_order_when_they_are_asked_for(session, small_blocks):
+    session.turn([begun("t1"), *(file_change(n, f"/{n % 2}") for n in range(60))])
+    session.turn([begun("t2"), file_change(0, "/0"), message(1, "x"), file_change(2, "/0")])
+    diffs = FakeDiffs(("t1", 29), ("t2", 1))
+    view = read_all(opened(session, diffs))
+    assert diffs.asked == []
+    assert [turn.n for turn in diffs.turns] == [1, 2]
+    first, last = 2 + 58, len(view) - 1  # behind prompt and start: the 30th edit of /0
+    assert view.step(first).lacks_diffs
+    assert view.fill([first, first + 1, last - 2, last]) == [first, first + 1, last]
+    assert diffs.asked == [(1, "/0", "t1", 29), (1, "/1", "t1", 29), (2, "/0", "t2", 0), (2, "/0", "t2", 1)]
+    assert view.step(last).changes[0].diff == view.whole(last).changes[0].diff == f"{HUNK} 1"
+    assert view.step(last - 2).changes[0].no_diff is None
+    assert view.whole(last - 2).changes[0].no_diff == "gone"
+    assert view.fill([last]) == []
+
+
+def test_a_step_that_runs_or_has_a_diff_is_never_sought(session):
+    running = {"type": "item.started", "item": file_change(0, "/x", end="in_progress")["item"]}
+    session.turn([running, message(1, "x")], Status.RUNNING)
+    diffs = FakeDiffs((None, 0))
+    view = read_all(opened(session, diffs))
+    assert view.fill(range(len(view))) == []
+    assert diffs.asked == []
+
+
+def test_which_edit_a_step_was_is_kept_with_the_index_of_a_long_file(session, small_blocks, monkeypatch):
+    monkeypatch.setattr(index_file, "WORTH_KEEPING", 1)
+    session.turn([begun("t1"), *(file_change(n, "/x") for n in range(50))])
+    steps = opened(session, FakeDiffs())
+    read_all(steps)
+    steps.close()
+    monkeypatch.setattr(turn_index.TurnIndex, "_line", lambda *_: pytest.fail("it was read again"))
+    diffs = FakeDiffs(("t1", 49))
+    view = read_all(opened(session, diffs))
+    assert view.fill([len(view) - 1]) == [len(view) - 1]
+    assert diffs.asked == [(1, "/x", "t1", 49)]
+
+
+def test_an_end_whose_beginning_is_not_read_seeks_no_diffs(session, tail_first):
+    session.turn([begun("t1"), *(file_change(n, "/x") for n in range(200))])
+    diffs = FakeDiffs(("t1", 199))
+    steps = opened(session, diffs)
+    view = steps.refresh(0.0).view
+    assert not view.complete
+    assert view.fill([len(view) - 1]) == []
+    assert diffs.asked == []
+    whole = read_all(steps)
+    assert whole.fill([len(whole) - 1]) == [len(whole) - 1]
+
+
+def test_a_search_finds_what_stands_only_in_a_diff_that_was_not_shown_yet(session):
+    session.turn([begun("t1"), file_change(0, "/x"), file_change(1, "/x")])
+    view = read_all(opened(session, FakeDiffs(("t1", 1))))
+    search = Search(view, "+new")
+    search.advance(10)
+    assert list(search.hits) == [len(view) - 1]
+
+
+def usage(tokens):
+    return {"type": "turn.completed", "usage": {"input_tokens": tokens, "cached_input_tokens": 0, "output_tokens": 0}}
+
+
+def test_the_tokens_of_a_thread_stand_beside_those_of_the_turn_once_they_are_known(session):
+    session.turn([usage(700)], usage=Usage.of(700, 0, 0), thread_usage=Usage.of(700, 0, 0))
+    session.turn([usage(1_000)], Status.RUNNING)
+    steps = session.open()
+    view = read_all(steps)
+    last = len(view) - 1
+    assert (view.step(last).whole_thread, view.step(last).turn_usage) == (True, None)
+    known = {"usage": Usage.of(300, 0, 0), "thread_usage": Usage.of(1_000, 0, 0, None), "status": Status.DONE}
+    session.turns[1] = structs.replace(session.turns[1], **known)
+    growth = steps.refresh()
+    assert growth.changed == {last}
+    assert growth.view.step(last).turn_usage == Usage.of(300, 0, 0)
+    assert [step.turn_usage.input_tokens for step in session.open().every_step() if step.whole_thread] == [700, 300]
