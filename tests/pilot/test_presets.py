@@ -1,7 +1,9 @@
 """Presets in the dialog that starts a session."""
 
 import pytest
+from msgspec import structs
 
+from agentdash.sessions.errors import UsageError
 from agentdash.sessions.limits import Limits
 from agentdash.sessions.presets import Preset
 from agentdash.tui.screens.new_session import NewSessionScreen
@@ -84,3 +86,25 @@ async def test_a_preset_whose_agent_is_missing_says_so(dashboard):
         await d.screen(NewSessionScreen)
         await d.press("shift+tab", "left")
         await d.shows("gemini is not installed: another agent is chosen.")
+
+
+async def test_a_limit_that_acts_late_is_told_above_the_keys_and_the_command_stays(dashboard, manager, monkeypatch):
+    plan = manager.plan
+    warning = "The tokens limit is checked only when a turn ends."
+    monkeypatch.setattr(manager, "plan", lambda *a, **named: structs.replace(plan(*a, **named), warnings=(warning,)))
+    async with dashboard() as d:
+        await d.press("n")
+        await d.screen(NewSessionScreen)
+        await d.shows(warning)
+        await d.shows("$ codex exec")
+
+
+async def test_a_limit_that_can_never_act_is_told_and_the_dialog_stays(dashboard, manager):
+    async with dashboard() as d:
+        await d.press("n")
+        await d.screen(NewSessionScreen)
+        manager.error = UsageError("The cost limit cannot act.")
+        await d.press(*"go", "enter")
+        await d.shows("The cost limit cannot act.")
+        dialog = await d.screen(NewSessionScreen)
+        assert dialog._prompt.text == "go"
