@@ -66,9 +66,9 @@ def attention(session: Session, now: int) -> Attention | None:
     """The most urgent reason to look at a session; None where it needs nobody.
 
     An end needs somebody until it was seen; a question, a loop, a refusal and silence do as long as they last.
-    What is archived or being stopped is taken care of.
+    What is archived, deleted or being stopped is taken care of.
     """
-    if session.archived_at is not None or session.stopping is not None:
+    if session.put_away or session.stopping is not None:
         return None
     if session.status is Status.RUNNING:
         return _running(session, now)

@@ -13,10 +13,12 @@ import msgspec
 from msgspec import Meta, Struct, field, structs, to_builtins
 
 from .agents.base import AgentSettings, Ladder, StopSettings
-from .agents.table import AGENTS, agent_named
+from .agents.demo_place import ONLY_INSIDE, find_demo
+from .agents.table import AGENTS, agent_named, agent_names
 from .attention import AttentionSettings
 from .config_source import Source, explained
 from .errors import ConfigError, UsageError
+from .layout import default_home
 from .limits import Limits
 from .notices.settings import NotifySettings
 from .presets import Preset
@@ -150,39 +152,51 @@ class Loaded(Struct, frozen=True, kw_only=True):
     profiles: Mapping[str, Any]
     profile: str | None = None
     """The profile that is laid over the rest."""
+    demo: bool = False
+    """Whether they are those of a demo, where the demo agent can be set up and started."""
 
 
-def load_config(path: Path | None = None, profile: str | None = None) -> Config:
+def load_config(path: Path | None = None, profile: str | None = None, home: Path | None = None) -> Config:
     """Read and check the settings; a missing file means the defaults.
 
     Args:
         path: the file; None takes ``$AGENTDASH_CONFIG`` or the platform's.
         profile: what is laid over the rest; None takes ``$AGENTDASH_PROFILE``, and "" nothing.
+        home: the state folder, which decides whether there is a demo agent; None takes ``$AGENTDASH_HOME`` or the
+            platform's.
 
     Raises:
         ConfigError: the file cannot be read or holds something that cannot be used, or has no such profile.
     """
-    return read_settings(path, profile).config
+    return read_settings(path, profile, home).config
 
 
-def read_settings(path: Path | None = None, profile: str | None = None) -> Loaded:
+def read_settings(path: Path | None = None, profile: str | None = None, home: Path | None = None) -> Loaded:
     """The settings with the file that they come from; see :func:`load_config`.
 
     All profiles are checked, not only the one that is chosen.
     """
     source = Source(path or config_path())
+    demo = find_demo(home or default_home()) is not None
     name = (os.environ.get(PROFILE) if profile is None else profile) or None
-    file = _checked(source, source.data, ())
+    file = _checked(source, source.data, (), demo)
     for other, stated in file.profiles.items():
-        inner = _checked(source, stated, ("profiles", other))
+        inner = _checked(source, stated, ("profiles", other), demo)
         if inner.profiles:
             source.fail(("profiles", other, "profiles"), "A profile holds no profiles.")
     if name is not None and name not in file.profiles:
         raise ConfigError(f"{source.path}: {_unknown_profile(name, file.profiles)}")
     stated = {key: value for key, value in source.data.items() if key != "profiles"}
-    config = _config(source, merged(stated, file.profiles[name] if name else {}))
+    held = merged(stated, file.profiles[name] if name else {})
+    config = _config(source, ({"default_agent": "demo"} if demo else {}) | held, demo)
     return Loaded(
-        config=config, path=source.path, text=source.text, stated=stated, profiles=file.profiles, profile=name
+        config=config,
+        path=source.path,
+        text=source.text,
+        stated=stated,
+        profiles=file.profiles,
+        profile=name,
+        demo=demo,
     )
 
 
@@ -196,25 +210,32 @@ def unusable(loaded: Loaded, key: tuple[str, ...], why: str) -> ConfigError:
     return ConfigError(f"{loaded.path}:{line}: {'.'.join(place)}: {why}", line)
 
 
-def _checked(source: Source, stated: Any, place: tuple[str, ...]) -> _File:
+def _checked(source: Source, stated: Any, place: tuple[str, ...], demo: bool) -> _File:
     """The file, or a profile of it, section by section."""
     file = source.convert(stated, _File, place)
-    if file.default_agent not in AGENTS:
-        source.fail((*place, "default_agent"), _unknown_agent(file.default_agent))
-    _sections(source, file.agents, place)
-    _presets(source, file.presets, place)
+    _check_agent(source, file.default_agent, (*place, "default_agent"), demo)
+    _sections(source, file.agents, place, demo)
+    _presets(source, file.presets, place, demo)
     _prices(source, file.prices, place)
     return file
 
 
-def _config(source: Source, stated: Mapping[str, Any]) -> Config:
+def _check_agent(source: Source, name: str, key: tuple[str, ...], demo: bool) -> None:
+    """Refuse an agent that cannot be started from this state folder."""
+    known = agent_names(demo=demo)
+    if name not in known:
+        unknown = f"Unknown agent {name!r}. Known agents: {', '.join(known)}."
+        source.fail(key, ONLY_INSIDE if name in AGENTS else unknown)
+
+
+def _config(source: Source, stated: Mapping[str, Any], demo: bool) -> Config:
     """What was checked, with each agent's section as the agent's own type."""
     file = source.convert(stated, _File, ())
     same = {f.name: getattr(file, f.name) for f in structs.fields(Config)}
     own = {
-        "agents": _sections(source, file.agents),
-        "presets": _presets(source, file.presets),
-        "prices": _prices(source, file.prices),
+        "agents": _sections(source, file.agents, (), demo),
+        "presets": _presets(source, file.presets, (), demo),
+        "prices": _prices(source, file.prices, ()),
     }
     config = Config(**same | own)
     for name, preset in config.presets.items():
@@ -223,9 +244,9 @@ def _config(source: Source, stated: Mapping[str, Any]) -> Config:
     return config
 
 
-def in_force(config: Config) -> Config:
+def in_force(config: Config, *, demo: bool = False) -> Config:
     """The settings with a section for every agent: defaults where the file has none."""
-    return structs.replace(config, agents={name: _in_force(config, name) for name in AGENTS})
+    return structs.replace(config, agents={name: _in_force(config, name) for name in agent_names(demo=demo)})
 
 
 def _in_force(config: Config, name: str) -> AgentSettings:
@@ -251,21 +272,22 @@ def tables_as_toml(tables: Mapping[str, Any]) -> str:
     return tomli_w.dumps(_without_null(tables))
 
 
-def _sections(source: Source, stated: Mapping[str, Any], place: tuple[str, ...] = ()) -> dict[str, AgentSettings]:
+def _sections(
+    source: Source, stated: Mapping[str, Any], place: tuple[str, ...], demo: bool
+) -> dict[str, AgentSettings]:
     sections = {}
     for name, values in stated.items():
-        if name not in AGENTS:
-            source.fail((*place, "agents", name), _unknown_agent(name))
+        _check_agent(source, name, (*place, "agents", name), demo)
         sections[name] = source.convert(values, agent_named(name).settings_type, (*place, "agents", name))
     return sections
 
 
-def _presets(source: Source, stated: Mapping[str, Any], place: tuple[str, ...] = ()) -> dict[str, Preset]:
+def _presets(source: Source, stated: Mapping[str, Any], place: tuple[str, ...], demo: bool) -> dict[str, Preset]:
     presets = {}
     for name, values in stated.items():
         presets[name] = preset = source.convert(values, Preset, (*place, "presets", name))
-        if preset.agent is not None and preset.agent not in AGENTS:
-            source.fail((*place, "presets", name, "agent"), _unknown_agent(preset.agent))
+        if preset.agent is not None:
+            _check_agent(source, preset.agent, (*place, "presets", name, "agent"), demo)
     return presets
 
 
@@ -275,10 +297,6 @@ def _prices(source: Source, stated: Mapping[str, Any], place: tuple[str, ...] = 
 
 def _unknown_profile(name: str, known: Mapping[str, Any]) -> str:
     return f"Unknown profile {name!r}. " + (f"Known profiles: {', '.join(known)}." if known else "The file has none.")
-
-
-def _unknown_agent(name: str) -> str:
-    return f"Unknown agent {name!r}. Known agents: {', '.join(AGENTS)}."
 
 
 def _without_null(value: Any) -> Any:

@@ -1,7 +1,9 @@
-"""The language in which people say which sessions they mean: ``state:failed cost:>1 !web "login test"``.
+"""The language in which people say which sessions they mean: ``state:failed cost>1 !web "login test"``.
 
-Words are joined by *and*; ``!`` inverts one; quotation marks keep blanks.  A word without a field is looked for in what
-a row says.  Pure, for the table, ``ls --filter`` and whoever else chooses sessions.
+Words are joined by *and*; ``!`` inverts one; quotation marks keep blanks.  An amount may follow its field with or
+without a colon: ``cost:>1``, ``cost>1``.  A word without a field is looked for in what a row says.
+
+Pure, for the table, ``ls --filter`` and whoever else chooses sessions.
 """
 
 import difflib
@@ -20,7 +22,6 @@ from .text import cell_width, one_line, whole_names
 Test = Callable[[Session, int], bool]
 """Whether a session is meant, at a time in UTC ms."""
 
-_WORD = re.compile(r'(?=\S)(!?)(?:([A-Za-z_]+):)?(?:"([^"]*)"?|(\S*))')
 _AMOUNT = re.compile(r"(>=|<=|>|<|=)?\s*\$?(.+)")
 _COUNT = re.compile(r"(\d+(?:\.\d+)?)([km]?)", re.IGNORECASE)
 _COMPARE: Mapping[str, Callable[[float, float], bool]] = {
@@ -36,6 +37,8 @@ class Filter(Struct, frozen=True):
     tests: tuple[Test, ...] = ()
     timed: bool = False
     """Whether time alone can change what it means."""
+    away: frozenset[str] = frozenset()
+    """Which of ``archived`` and ``deleted`` it asks for: no other filter means such sessions."""
 
     def matches(self, session: Session, now: int) -> bool:
         """Whether a session is meant at a time (UTC ms)."""
@@ -51,29 +54,81 @@ def parse(text: str) -> Filter:
     Raises:
         UsageError: an unknown field, or a value that its field cannot take; it says which ones it can.
     """
-    matches = list(_WORD.finditer(text))
-    tests = [test for match in matches if (test := _test(match)) is not None]
-    return Filter(" ".join(text.split()), tuple(tests), any(map(_timed, matches)))
+    words = list(map(_word, _WORD.finditer(text)))
+    tests = [test for word in words if (test := _test(word)) is not None]
+    return Filter(" ".join(text.split()), tuple(tests), any(map(_timed, words)), frozenset().union(*map(_away, words)))
 
 
-def _timed(match: re.Match[str]) -> bool:
+class _Word(Struct, frozen=True):
+    """One word of a filter."""
+
+    inverted: bool
+    field: str
+    """As it was written; empty if the word has none."""
+    value: str
+    quoted: bool
+
+
+def _word(match: re.Match[str]) -> _Word:
+    inverted, field, amount, quoted, plain = match.groups()
+    value = quoted if quoted is not None else plain
+    return _Word(bool(inverted), field or amount or "", value, quoted is not None)
+
+
+def _timed(word: _Word) -> bool:
     """Whether the answer to one word changes by itself: ages grow, and silence begins."""
-    _, field, quoted, plain = match.groups()
-    value = quoted if quoted is not None else plain
-    name = (field or "").lower()
-    return name in ("age", "time") or (name == "is" and "attention" in value.lower().split(","))
+    name = word.field.lower()
+    return name in ("age", "time") or (name == "is" and "attention" in word.value.lower().split(","))
 
 
-def _test(match: re.Match[str]) -> Test | None:
+def _away(word: _Word) -> frozenset[str]:
+    """Which sessions that were put away one word asks for."""
+    asked = word.field.lower() == "is" and not word.inverted
+    return _AWAY.intersection(word.value.lower().split(",")) if asked else frozenset()
+
+
+def _test(word: _Word) -> Test | None:
     """What one word asks; None for one that is only begun."""
-    inverted, field, quoted, plain = match.groups()
-    value = quoted if quoted is not None else plain
+    field, value = word.field, word.value
     if not value and not field:
         return None
     if not value:
         raise UsageError(f"{field}: needs a value, such as {_example(field.lower())}.")
     test = _field(field.lower(), value, f"{field}:{value}") if field else _anywhere(value)
-    return (lambda session, now: not test(session, now)) if inverted else test
+    return (lambda session, now: not test(session, now)) if word.inverted else test
+
+
+def while_typing(text: str) -> tuple[str, str]:
+    """Return what of a filter can be applied while its last word is being typed, and what if that leaves nothing.
+
+    A last word that means nothing yet (``state:``, ``is:att``, ``cost>``) is left out of both.  One that could still
+    become something else (``stat`` may become ``state:``, ``state:fai`` is not whole) is left out of the second: rows
+    must not vanish because of half a word.
+    """
+    *_, last = (None, *_WORD.finditer(text))
+    word = _word(last) if last is not None else None
+    if last is None or word is None or word.quoted or last.end() != len(text):
+        return text, text
+    before = text[: last.start()].rstrip()
+    return (before, before) if _means_nothing(word) else (text, before) if _can_become_more(word) else (text, text)
+
+
+def _means_nothing(word: _Word) -> bool:
+    """Whether a word of a known field is not whole, so that it cannot be applied."""
+    name, begun = word.field.lower(), word.value.lower().rpartition(",")[2]
+    if name == "is":
+        return begun not in KINDS and any(kind.startswith(begun) for kind in KINDS)
+    if name in _AMOUNTS:
+        return _BEGUN_AMOUNT.fullmatch(word.value) is not None
+    return name in FIELDS and not word.value
+
+
+def _can_become_more(word: _Word) -> bool:
+    """Whether a word that can be applied may be the beginning of a field or of a state."""
+    name, begun = word.field.lower(), word.value.lower().rpartition(",")[2]
+    if name == "state":
+        return begun not in STATES and any(state.startswith(begun) for state in STATES)
+    return not name and any(field.startswith(begun) for field in FIELDS)
 
 
 def _field(field: str, value: str, written: str) -> Test:
@@ -205,8 +260,12 @@ KINDS: Mapping[str, Callable[[Session, int], object]] = {
     "left": lambda session, _: session.left,
     "pinned": lambda session, _: session.pinned_at,
     "child": lambda session, _: session.parent,
+    "archived": lambda session, _: session.archived_at and not session.deleted_at,
+    "deleted": lambda session, _: session.deleted_at,
 }
 """What ``is:`` takes."""
+
+_AWAY = frozenset({"archived", "deleted"})
 
 _STUCK = "stuck"
 STATES = (*map(str, Status), _STUCK)
@@ -214,6 +273,12 @@ STATES = (*map(str, Status), _STUCK)
 
 FIELDS = tuple(dict.fromkeys(("state", "is", "agent", "cwd", "cost", "age", *_TEXTS, *_AMOUNTS)))
 """Every field, for whoever helps with typing; those that people want most stand first."""
+
+_WORD = re.compile(
+    rf"""(?=\S)(!?)(?:([A-Za-z_]+):|({"|".join(_AMOUNTS)})(?=[<>=]))?(?:"([^"]*)"?|(\S*))""", re.IGNORECASE
+)
+_BEGUN_AMOUNT = re.compile(r"(>=?|<=?|=)?\$?(\d+\.)?")
+"""An amount that ends where a digit must follow."""
 
 
 def _example(field: str) -> str:

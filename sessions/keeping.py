@@ -1,9 +1,12 @@
 """What becomes of sessions when nobody works on them: names, archive, trash, the end of those whose runner died."""
 
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 from . import refs, trash
 from .clock import now_ms
+from .drafts import forget_drafts
 from .errors import ConfigError, SessionBusyError, UnknownSessionError, UsageError
 from .ghosts import Ghost, ghosts, remove_empty
 from .identity_file import write_identity
@@ -15,6 +18,9 @@ from .settling import settle
 from .steps import index_file
 from .supervision import locks
 from .trash import Cleaned
+
+_WRITERS = 8
+"""Session records that are written at the same time."""
 
 
 class SessionKeeper(SessionReader):
@@ -33,6 +39,27 @@ class SessionKeeper(SessionReader):
             raise SessionBusyError(f"Session {session.id[:8]} was started again meanwhile; it was not archived.")
         self._record(self._layout.session(session.id))
         return self._fresh(session.id)
+
+    def archive_all(
+        self, session_ids: Sequence[str], *, away: bool = True, each: Callable[[int], object] = lambda _: None
+    ) -> list[str]:
+        """Archive several sessions in one transaction, or take them out of the archive.
+
+        Args:
+            session_ids: whole ids.  Those that have not ended, or are where they are to go, are left as they are.
+            away: False takes them out of the archive.
+            each: called with the number of sessions whose folder records it so far.
+
+        Returns:
+            The ids of the sessions that changed.
+        """
+        changed = self._store.archive_all(session_ids, now_ms() if away else None)
+        folders = [self._layout.session(session_id) for session_id in changed]
+        # The disk is what takes long, and it takes several files at the same time.
+        with ThreadPoolExecutor(_WRITERS) as pool:
+            for number, _ in enumerate(pool.map(self._record, folders), 1):
+                each(number)
+        return changed
 
     def rename(self, ref: str, title: str) -> Session:
         """Give a session another title; nothing gives the automatic one back, which is the beginning of its task.
@@ -131,6 +158,7 @@ class SessionKeeper(SessionReader):
                 return False
             trash.put(self._layout, folder)
             index_file.forget(self._layout.indexes, session.id)
+            forget_drafts(self._layout, session.id)
         finally:
             if lock is not None:
                 lock.release()

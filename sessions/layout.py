@@ -69,6 +69,8 @@ class Layout:
         self.trash = home / "trash"
         self.indexes = home / "cache"
         """What was found out about long turn files; made when it is needed, and never missed."""
+        self.drafts = home / "drafts"
+        """Prompts that are written and not sent; made when there is one."""
         self.told = home / "told"
         """What a front end took upon itself to tell; made when it is needed, and cleared after an hour."""
 

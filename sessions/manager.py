@@ -55,10 +55,12 @@ class SessionManager(SessionKeeper):
         title: str | None = None,
         options: Mapping[str, Any] | None = None,
         source: str = "user",
+        session_id: str | None = None,
     ) -> Session:
         """Start a session; returns as soon as the intent is recorded and a runner is on its way.
 
-        A start that fails is a visible failed session, not an exception.
+        A start that fails is a visible failed session, not an exception.  ``session_id`` is a fresh UUID, that of a
+        :meth:`plan` that is to be carried out as it was shown; None makes one.
 
         Raises:
             UsageError: empty prompt, no such folder, unknown agent or option, broken settings.
@@ -73,16 +75,18 @@ class SessionManager(SessionKeeper):
             title=title,
             options=options or {},
             source=source,
+            session_id=session_id,
         )
 
     def spawn_copies(self, copies: int, prompt: str, *, title: str | None = None, **named: Any) -> list[Session]:
         """The same start several times; what finds no free place waits in the queue, in this order.
 
-        ``named`` are the other arguments of :meth:`spawn`.
+        ``named`` are the other arguments of :meth:`spawn`; a ``session_id`` is that of the first.
         """
         name = title or title_of(prompt)
         titles = [f"{name} ({n}/{copies})" for n in range(1, copies + 1)] if copies > 1 else [title]
-        return [self.spawn(prompt, title=one, **named) for one in titles]
+        first = self.spawn(prompt, title=titles[0], **named)
+        return [first, *(self.spawn(prompt, title=one, **named | {"session_id": None}) for one in titles[1:])]
 
     def run(
         self,
@@ -121,12 +125,14 @@ class SessionManager(SessionKeeper):
         options: Mapping[str, Any],
         source: str = "user",
         argv: tuple[str, ...] = (),
+        session_id: str | None = None,
     ) -> Session:
         self._layout.check_writable()
-        session_id = str(uuid.uuid4())
+        session_id = session_id or str(uuid.uuid4())
         launch = build_launch(
             config,
             agent,
+            home=self.home,
             prompt=prompt,
             cwd=cwd,
             session_id=session_id,
@@ -217,6 +223,7 @@ class SessionManager(SessionKeeper):
         launch = build_launch(
             self._config_of(session, recipe.env),
             session.agent,
+            home=self.home,
             prompt=text,
             cwd=checked_folder(session.cwd),
             session_id=session.id,

@@ -156,6 +156,13 @@ class Session(Struct, frozen=True, kw_only=True):
     """How often the newest turn was refused a permission, or stopped by its sandbox."""
     pinned_at: int | None = None
     """When somebody asked to have it above the others."""
+    deleted_at: int | None = None
+    """When it was moved to the trash, UTC ms; None if it is not there."""
+
+    @property
+    def put_away(self) -> bool:
+        """Whether it is archived or in the trash, where only a filter that asks for it shows it."""
+        return self.archived_at is not None or self.deleted_at is not None
 
     @property
     def attention(self) -> bool:

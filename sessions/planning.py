@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import structs
 
 from .agents.base import Launch, LaunchRequest
+from .agents.demo_place import check_demo
 from .agents.table import agent_named
 from .config import PROFILE, Config
 from .errors import UsageError
@@ -89,6 +90,7 @@ def build_launch(
     config: Config,
     agent_name: str,
     *,
+    home: Path,
     prompt: str,
     cwd: str,
     session_id: str,
@@ -106,9 +108,12 @@ def build_launch(
     recorded with the session, if there is one already.
 
     Raises:
-        UsageError: an option or a setting the agent cannot take, or a limit was asked for that can never act.
+        UsageError: an option or a setting the agent cannot take, a limit was asked for that can never act, or the
+            demo agent outside of a demo.
     """
     agent = agent_named(agent_name)
+    if agent.demo_only:
+        check_demo(home, cwd)
     settings = config.settings_for(agent_name, options or {})
     launch = agent.launch(
         LaunchRequest(

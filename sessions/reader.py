@@ -11,12 +11,13 @@ from msgspec import structs
 from . import refs, trash
 from .agent_list import AgentInfo, agent_list
 from .agents.base import Ladder, Launch
+from .agents.demo_place import find_demo
 from .agents.table import agent_named
 from .changes.model import SessionChanges
 from .config import Config, Loaded, config_path, load_config, read_settings
 from .errors import StoreError, UnknownSessionError, UsageError
 from .explain import Explanation, explain
-from .layout import Layout, default_home
+from .layout import Layout, SessionFolder, default_home
 from .model import Changes, Prompt, Session, Status, Step, StepKind, Turn
 from .planning import build_launch, checked_folder, checked_prompt
 from .presets import Preset
@@ -85,7 +86,7 @@ class SessionReader:
         Raises:
             ConfigError: they cannot be used, or have no such profile.
         """
-        return load_config(self._config_path, profile)
+        return load_config(self._config_path, profile, self.home)
 
     def settings(self) -> Loaded:
         """The settings with the file that they come from.
@@ -93,7 +94,7 @@ class SessionReader:
         Raises:
             ConfigError: they cannot be used.
         """
-        return read_settings(self._config_path)
+        return read_settings(self._config_path, home=self.home)
 
     def presets(self) -> dict[str, Preset]:
         """The named starts of the settings."""
@@ -104,8 +105,11 @@ class SessionReader:
         return self.config().default_agent
 
     def agents(self) -> list[AgentInfo]:
-        """Every agent that takes a prompt, and whether its command is installed."""
-        return agent_list(self.config())
+        """Every agent that takes a prompt here, and whether its command is installed.
+
+        A demo offers the demo agent alone: what a real one does there would be thrown away with the demo.
+        """
+        return agent_list(self.config(), demo=find_demo(self.home) is not None)
 
     def recent_folders(self, limit: int = 30) -> list[str]:
         """Where sessions were started, the last one first."""
@@ -139,15 +143,20 @@ class SessionReader:
         model: str | None = None,
         cwd: str | None = None,
         options: Mapping[str, Any] | None = None,
+        session_id: str | None = None,
     ) -> Launch:
-        """The exact start that :meth:`spawn` would make; nothing is started or recorded."""
+        """The exact start that :meth:`spawn` would make; nothing is started or recorded.
+
+        ``session_id`` is that of the session to come: with the same one, both have the same arguments.
+        """
         config = self.config()
         return build_launch(
             config,
             agent or config.default_agent,
+            home=self.home,
             prompt=checked_prompt(prompt),
             cwd=checked_folder(cwd),
-            session_id=str(uuid.uuid4()),
+            session_id=session_id or str(uuid.uuid4()),
             model=model,
             options=options,
         )
@@ -157,8 +166,25 @@ class SessionReader:
         return trash.listing(self._layout)
 
     def get(self, ref: str, *, destructive: bool = False) -> Session:
-        """The session with this id, a unique beginning of it, or ``@last``."""
-        return refs.find_session(self._store, ref, destructive=destructive)
+        """The session with this id, a unique beginning of it, or ``@last``.
+
+        Raises:
+            UsageError, AmbiguousSessionError: the text is empty or too short, or several sessions begin with it.
+            UnknownSessionError: none does; if one in the trash does, the error says how to restore it.
+        """
+        try:
+            return refs.find_session(self._store, ref, destructive=destructive)
+        except UnknownSessionError:
+            deleted = trash.begins(self._layout, ref.strip().lower())
+            if ref == refs.LAST or deleted is None:
+                raise
+            told = f"Session {deleted[:8]} is in the trash. `agentdash restore {deleted[:8]}` brings it back."
+            raise UnknownSessionError(told) from None
+
+    def put_away(self, *, archived: bool = True, deleted: bool = True) -> list[Session]:
+        """The sessions that no list shows unless asked: those archived, and those in the trash."""
+        kept = self.sessions(archived=True) if archived else []
+        return [*kept, *(trash.sessions(self._layout) if deleted else ())]
 
     def sessions(
         self, *, statuses: Collection[Status] = (), cwd: str | None = None, archived: bool = False
@@ -195,8 +221,18 @@ class SessionReader:
         return self._store.prompts(self.get(ref).id)
 
     def open_trajectory(self, ref: str) -> SessionSteps:
-        """The session's steps, to be refreshed as they come."""
-        session = self.get(ref)
+        """The session's steps, to be refreshed as they come; also those of a session in the trash, by its whole id."""
+        try:
+            session = self.get(ref)
+        except UnknownSessionError:
+            if (deleted := trash.record(self._layout, ref)) is None:
+                raise
+            return SessionSteps(
+                SessionFolder(self._layout.trash / ref),
+                agent_named(deleted.session.agent),
+                lambda: (list(deleted.turns), list(deleted.prompts)),
+                self._layout.indexes,
+            )
         return self._opened(session, self._recorded(session))
 
     def _opened(self, session: Session, recorded: "Recorded | None" = None) -> SessionSteps:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from textwrap import wrap
 
-from .agents.table import AGENTS, agent_named
+from .agents.table import agent_named, agent_names
 from .agents.toml_values import toml_value
 from .errors import ConfigError, UsageError
 from .settings_list import NAME, Setting, settings
@@ -43,7 +43,9 @@ def write_first(path: Path) -> None:
 
 def first_file() -> str:
     """Every setting with what it does, as a comment; only the usual agent is set, to one that is installed."""
-    installed = [name for name in AGENTS if (binary := agent_named(name).binary) and shutil.which(binary)]
+    installed = [
+        name for name in agent_names(demo=False) if (binary := agent_named(name).binary) and shutil.which(binary)
+    ]
     return "\n".join([_HEADER, *_lines(installed)]) + "\n"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct, inspect, structs
 
-from .agents.table import AGENTS, agent_named
+from .agents.table import agent_named, agent_names
 from .config import Config
 from .errors import UsageError
 from .toml_lines import dotted, parts
@@ -70,11 +70,14 @@ VARIABLES = tuple(
 """What the environment decides."""
 
 
-def settings() -> Iterator[Setting]:
-    """Every setting of the file, table by table; the agents' own ones agent by agent."""
+def settings(*, demo: bool = False) -> Iterator[Setting]:
+    """Every setting of the file, table by table; the agents' own ones agent by agent.
+
+    ``demo`` adds those of the demo agent, which only the settings of a demo can hold.
+    """
     own = [field for field in _fields(Config) if field.name != "agents"]
     yield from (one for field in own if not _is_table(field) for one in _settings(field, ()))
-    for name in AGENTS:
+    for name in agent_names(demo=demo):
         yield from map(_with_source, _struct(agent_named(name).settings_type, ("agents", name)))
     yield from (_with_source(one) for field in own if _is_table(field) for one in _settings(field, ()))
     yield Setting(
@@ -87,8 +90,9 @@ def settings() -> Iterator[Setting]:
 def patterns() -> Iterator[Setting]:
     """Every setting of the file once: what all agents take is ``agents.NAME…``."""
     listed = list(settings())
-    common = set.intersection(*({one.path[2:] for one in listed if one.path[:2] == ("agents", a)} for a in AGENTS))
-    first = next(iter(AGENTS))
+    agents = agent_names(demo=False)
+    common = set.intersection(*({one.path[2:] for one in listed if one.path[:2] == ("agents", a)} for a in agents))
+    first = agents[0]
     for one in listed:
         if one.path[0] != "agents" or one.path[2:] not in common:
             yield one
@@ -96,14 +100,14 @@ def patterns() -> Iterator[Setting]:
             yield structs.replace(one, path=("agents", NAME, *one.path[2:]))
 
 
-def setting_named(key: str) -> Setting:
+def setting_named(key: str, *, demo: bool = False) -> Setting:
     """The setting with this key; a name that the user chose counts as NAME.
 
     Raises:
         UsageError: there is none; the message names what is near.
     """
     path = parts(key)
-    for one in (*settings(), *VARIABLES):
+    for one in (*settings(demo=demo), *VARIABLES):
         if len(one.path) == len(path) and all(own in (NAME, part) for own, part in zip(one.path, path, strict=True)):
             return structs.replace(one, path=path)
     from difflib import get_close_matches

@@ -8,12 +8,12 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from .errors import AmbiguousSessionError, StoreError, UnknownSessionError, UsageError
-from .identity_file import read_identity
+from .identity_file import Identity, read_identity
 from .layout import SESSION_ID, Layout, SessionFolder
-from .model import Session
+from .model import Session, Status
 from .store.restore import restore
 from .store.store import Store
 
@@ -55,6 +55,44 @@ def listing(layout: Layout) -> list[Trashed]:
             if _is_a_sessions(path):
                 found.append(_trashed(path))
     return sorted(found, key=lambda trashed: -trashed.deleted_at)
+
+
+def sessions(layout: Layout) -> list[Session]:
+    """The deleted sessions, the last deleted one first; of one whose record cannot be read, only that it is there."""
+    found = []
+    for path in layout.trash.iterdir():
+        with suppress(FileNotFoundError):  # restored or removed since the folder was listed
+            if _is_a_sessions(path):
+                found.append(_session(path))
+    return sorted(found, key=lambda session: -(session.deleted_at or 0))
+
+
+def _session(path: Path) -> Session:
+    at = path.stat().st_mtime_ns // 10**6
+    try:
+        return structs.replace(read_identity(path / "session.json").session, deleted_at=at)
+    except StoreError as error:
+        return Session(
+            id=path.name, agent="?", title=path.name, task="", status=Status.LOST, reason=str(error), cwd="", turn=0,
+            created_at=at, updated_at=at, deleted_at=at,
+        )  # fmt: skip
+
+
+def record(layout: Layout, session_id: str) -> Identity | None:
+    """The record of the deleted session with exactly this id; None if the trash has no such session.
+
+    Raises:
+        StoreError: the record cannot be read.
+    """
+    path = layout.trash / session_id
+    known = SESSION_ID.fullmatch(session_id) is not None and _is_a_sessions(path)
+    return read_identity(path / "session.json") if known else None
+
+
+def begins(layout: Layout, ref: str) -> str | None:
+    """The id of the only deleted session whose id begins with a text; None if there is none, or several."""
+    found = [path.name for path in layout.trash.iterdir() if path.name.startswith(ref) and _is_a_sessions(path)]
+    return found[0] if len(found) == 1 else None
 
 
 def find(layout: Layout, ref: str) -> Trashed:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from agentdash.sessions.agents.demo_place import mark_demo
 from agentdash.sessions.supervision import procs
 
 HERE = Path(__file__).parent
@@ -32,6 +33,14 @@ def isolated(monkeypatch, tmp_path):
         procs.SESSION_TAG, procs.RUN_TAG, procs.RUNNER_MARK, "NO_COLOR", "SSH_CONNECTION", "AGENTDASH_PROFILE",
     ):  # fmt: skip
         monkeypatch.delenv(tag, raising=False)
+
+
+@pytest.fixture
+def demo_agent(isolated, tmp_path):
+    """The test's state folder is that of a demo, and the demo agent works in the test's folder."""
+    home = tmp_path / "state"
+    home.mkdir(mode=0o700, exist_ok=True)
+    return mark_demo(home, tmp_path)
 
 
 @pytest.fixture(scope="session")

@@ -263,7 +263,8 @@ _ALWAYS = frozenset({
 })  # fmt: skip
 
 
-def _can_stop(session: Session) -> bool:
+def can_stop(session: Session) -> bool:
+    """Whether something of it may run."""
     return not session.status.ended or session.left > 0 or session.status is Status.LOST
 
 
@@ -272,15 +273,25 @@ def can_retry(session: Session) -> bool:
     return session.status in (Status.FAILED, Status.STOPPED, Status.LOST)
 
 
+def can_prompt(session: Session) -> bool:
+    """Whether it takes a prompt now; one that is archived comes back by it."""
+    return session.status.ended and session.agent != "command" and session.deleted_at is None
+
+
 _WHEN: dict[str, Callable[[Session], bool]] = {
-    "stop": _can_stop,
-    "kill": _can_stop,
+    "stop": can_stop,
+    "kill": can_stop,
     "new_like": lambda session: session.agent != "command",
-    "archive": lambda session: session.status.ended,
+    "archive": lambda session: session.status.ended and session.archived_at is None,
     "retry": can_retry,
 }
 """What an action asks of the selected session; the others take any."""
 
+
+_NOT_IN_TRASH = frozenset({
+    "new_like", "write_prompt", "stop", "kill", "retry", "delete", "archive", "rename", "pin", "processes", "beside",
+})  # fmt: skip
+"""What cannot be done to a deleted session: it can be read and restored."""
 
 BULK = frozenset({"stop", "kill", "retry", "delete", "archive", "pin", "write_prompt"})
 """What is done to the marked sessions, where any are, or to a whole group."""
@@ -288,13 +299,18 @@ BULK = frozenset({"stop", "kill", "retry", "delete", "archive", "pin", "write_pr
 
 def unlike(sessions: Iterable[Session]) -> list[Session]:
     """One session of each kind that :func:`possible` tells apart: of thousands, a few."""
-    return list({(one.status, one.left > 0, one.agent): one for one in sessions}.values())
+    kinds = {
+        (one.status, one.left > 0, one.agent, one.archived_at is None, one.deleted_at is None): one for one in sessions
+    }
+    return list(kinds.values())
 
 
 def possible(action_id: str, session: Session | None, *, read_only: bool = False) -> bool:
     """Whether an action makes sense for the selected session, and may be done at all."""
     action = REGISTRY.get(action_id)
     if read_only and action is not None and action.changes:
+        return False
+    if session is not None and session.deleted_at is not None and action_id in _NOT_IN_TRASH:
         return False
     if action_id in _ALWAYS or session is None:
         return action_id in _ALWAYS

@@ -18,6 +18,7 @@ from textual.screen import Screen
 from ..sessions import watch
 from ..sessions.clock import monotonic, now_ms
 from ..sessions.config import Config, DashboardSettings
+from ..sessions.drafts import DraftFiles
 from ..sessions.layout import Layout
 from ..sessions.manager import SessionManager
 from ..sessions.model import Session
@@ -28,6 +29,7 @@ from ..widgets.paint import VARIABLES
 from . import mouse
 from .actions import APP_ACTIONS, bindings
 from .crash import record
+from .drafts import Drafts
 from .feed import Feed
 from .keymap import DEFAULT, Keymap, UnusableKeyError, keys_in_force
 from .keymap import keymap as keymap_of
@@ -114,7 +116,10 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         characters = signs.ASCII if plain_ascii else signs.UNICODE
         self.keymap = keymap
         self.set_keymap(keymap.for_textual())
-        operations = Operations(self, manager, self.requests, characters, keymap=keymap, read_only=look.read_only)
+        self.drafts = Drafts(DraftFiles(Layout(manager.home)), self.set_timer)
+        operations = Operations(
+            self, manager, self.requests, characters, drafts=self.drafts, keymap=keymap, read_only=look.read_only
+        )
         self._operations = operations
         self.home: MainScreen | WatchScreen
         """The screen below all others."""
@@ -332,6 +337,8 @@ def run_dashboard(
         if app.mouse:
             sys.stderr.write(mouse.OFF)
         app.notifier.end(sys.stderr.write)
+        if (reason := app.drafts.save()) is not None:
+            sys.stderr.write(f"agentdash: a prompt that was not sent could not be kept: {reason}.\n")
         sys.stderr.flush()
     return app.return_code or 0
 

@@ -1,9 +1,12 @@
 """What a key asks of several sessions: one question that lists them, one line that says what became of it."""
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+from ..sessions.clock import monotonic
 from ..sessions.errors import AgentdashError
 from ..sessions.manager import SessionManager
 from ..sessions.model import Receipt, Session
@@ -11,13 +14,18 @@ from ..sessions.text import clean
 from ..widgets import words
 from ..widgets.signs import Signs
 from . import sayings
-from .actions import can_retry
+from .actions import can_prompt, can_retry, can_stop
 from .requests import Requests
 from .screens.confirm import Answer, ConfirmScreen
 from .type_ahead import KeysInOrder
 
 LISTED = 50
 """Sessions that a question names."""
+
+SHOWN_FROM = 10
+"""For so many sessions and more, the screen shows how far it has come."""
+
+SHOWN_EVERY_SECONDS = 0.1
 
 
 class Bulk:
@@ -28,14 +36,25 @@ class Bulk:
         self._manager = manager
         self._requests = requests
         self._signs = signs
+        self.moving = asyncio.Lock()
+        """Held while sessions go to the archive or the trash, or come back: an undo waits for its end."""
+        self.progress: Callable[[str], object] = lambda _: None
+        """Shows how far it has come on the screen; "" when it is over."""
 
-    async def stop(self, sessions: Sequence[Session], *, now: bool = False) -> bool:
-        """Stop them at the same time, after a question, or at once without one; whether that was asked for."""
-        running = [session for session in sessions if not session.status.ended or session.left]
+    async def stop(self, sessions: Sequence[Session]) -> bool:
+        """Stop them at the same time, after a question; return whether that was wanted."""
+        return await self._end("Stop", sessions, "Sends SIGINT to all at once.", now=False)
+
+    async def kill(self, sessions: Sequence[Session]) -> bool:
+        """Stop them without giving them time, after a question; return whether that was wanted."""
+        return await self._end("Kill", sessions, "Sends SIGKILL to all at once.", now=True)
+
+    async def _end(self, verb: str, sessions: Sequence[Session], consequence: str, *, now: bool) -> bool:
+        running = [session for session in sessions if can_stop(session)]
         if not running:
-            self._requests.tell("None of them is running.")
+            self._requests.tell(sayings.none_of(sessions, "stop"))
             return False
-        if not now and not await self._confirmed("Stop", running, "All of them get SIGINT at the same time."):
+        if not await self._confirmed(verb, running, consequence):
             return False
         ids = [session.id for session in running]
         receipts = await self._requests.ask(partial(self._manager.stop_all, ids, now=now))
@@ -51,57 +70,121 @@ class Bulk:
         """The last prompt of each once more, after a question; whether one of them has it."""
         ended = [session for session in sessions if can_retry(session)]
         if not ended:
-            self._requests.tell("None of them failed, was stopped or was lost.")
+            self._requests.tell(sayings.none_of(sessions, "retry"))
             return False
-        if not await self._confirmed("Retry", ended, "Each of them gets its last prompt again."):
+        if not await self._confirmed("Retry", ended, "Sends each its last prompt again."):
             return False
-        return bool(await self._each(ended, self._manager.retry, "tried again"))
+        return bool(await self._each(ended, self._manager.retry, "retried"))
 
-    async def delete(self, sessions: Sequence[Session]) -> list[str]:
+    async def delete(self, sessions: Sequence[Session], *, undo_key: str) -> list[str]:
         """Move them to the trash after a question; the ids of those that went there."""
-        if not await self._confirmed("Delete", sessions, sayings.TRASH):
+        if not await self._confirmed(
+            "Delete", sessions, f"{sayings.trash(sessions)} {sayings.undoable(sessions, undo_key)}"
+        ):
             return []
-        return await self._each(sessions, self._manager.delete, "deleted")
+        async with self.moving:
+            return await self._each(sessions, self._manager.delete, "deleted", undo_key=undo_key)
 
-    async def archive(self, sessions: Sequence[Session]) -> list[str]:
-        """Put those that have ended away after a question; their ids."""
-        ended = [session for session in sessions if session.status.ended]
+    async def archive(self, sessions: Sequence[Session], *, undo_key: str) -> list[str]:
+        """Archive those that have ended, after a question; return the ids of those that were."""
+        ended = [session for session in sessions if session.status.ended and not session.put_away]
         if not ended:
-            self._requests.tell("None of them has ended.")
+            self._requests.tell(sayings.none_of(sessions, "archive"))
             return []
         left = len(sessions) - len(ended)
-        running = f" {words.count(left, 'session is', 'sessions are')} still at work and not archived." if left else ""
-        if not await self._confirmed("Archive", ended, f"Undo brings the last one back.{running}"):
+        others = f" {words.count(left, 'session', 'sessions')} of {len(sessions)} cannot be archived." if left else ""
+        if not await self._confirmed("Archive", ended, f"{sayings.undoable(ended, undo_key)}{others}"):
             return []
-        return await self._each(ended, self._manager.archive, "archived")
+        async with self.moving:
+            return await self._archive(ended, undo_key)
+
+    async def _archive(self, sessions: Sequence[Session], undo_key: str) -> list[str]:
+        ids = [session.id for session in sessions]
+        with self._showing("Archiving", len(ids)) as show:
+            went = await self._requests.ask(partial(self._manager.archive_all, ids, each=show)) or []
+        if went:
+            what = words.count(len(went), "session")
+            self._requests.tell(f"Archived {what}. {sayings.undoable(went, undo_key)}")
+        if len(went) < len(ids):
+            left = words.count(len(ids) - len(went), "session")
+            self._requests.complain(f"{left} not archived: running again, or already put away.")
+        return went
+
+    async def restore(self, session_ids: Sequence[str]) -> list[Session]:
+        """Bring sessions back from the archive and the trash, and say so; return those that are back."""
+        async with self.moving:
+            back: list[Session] = []
+            archived = await self._requests.ask(partial(self._manager.archive_all, session_ids, away=False)) or []
+            refused: list[str] = []
+
+            def restore() -> None:
+                for number, session_id in enumerate(session_ids, 1):
+                    try:
+                        known = session_id in archived
+                        back.append((self._manager.get if known else self._manager.restore)(session_id))
+                    except AgentdashError as error:
+                        refused.append(clean(str(error)))
+                    show(number)
+
+            with self._showing("Restoring", len(session_ids)) as show:
+                await self._requests.done(restore)
+        if back:
+            what = sayings.title(back[0]) if len(back) == 1 else f"{len(back)} sessions"
+            self._requests.tell(f"Restored {what}.")
+        if refused:
+            self._requests.complain("\n".join([f"{len(refused)} not restored:", *refused[:5]]))
+        return back
+
+    @contextmanager
+    def _showing(self, doing: str, count: int) -> Iterator[Callable[[int], None]]:
+        """Show how many of several are done, which any thread may report; few take no time and show nothing."""
+        loop = asyncio.get_running_loop()
+        due = [0.0]
+
+        def show(number: int) -> None:
+            if count >= SHOWN_FROM and monotonic() >= due[0]:
+                due[0] = monotonic() + SHOWN_EVERY_SECONDS
+                loop.call_soon_threadsafe(self.progress, f"{doing} {number:,} of {count:,}…")
+
+        show(0)
+        try:
+            yield show
+        finally:
+            loop.call_soon(self.progress, "")
 
     async def send(self, sessions: Sequence[Session], text: str) -> bool:
         """A prompt to each of them that can take one, after a question; whether one of them has it."""
-        able = [session for session in sessions if session.status.ended and session.agent != "command"]
+        able = [session for session in sessions if can_prompt(session)]
         if not able:
-            self._requests.tell("None of them takes a prompt now: they are at work, or commands.")
+            self._requests.tell(sayings.none_of(sessions, "write_prompt"))
             return False
         left = len(sessions) - len(able)
-        others = f" {words.count(left, 'session takes', 'sessions take')} none now." if left else ""
-        if not await self._confirmed("Prompt", able, f"Each of them gets: {sayings.quoted(text)}.{others}"):
+        others = f" {words.count(left, 'session takes', 'sessions take')} no prompt now." if left else ""
+        if not await self._confirmed("Prompt", able, f"Sends {sayings.quoted(text)} to each.{others}"):
             return False
         return bool(await self._each(able, lambda key: self._manager.inject(key, text), "prompted"))
 
-    async def _each(self, sessions: Sequence[Session], act: Callable[[str], object], done: str) -> list[str]:
+    async def _each(
+        self, sessions: Sequence[Session], act: Callable[[str], object], done: str, *, undo_key: str = ""
+    ) -> list[str]:
         """Do it to one after the other, and say how many it was done to and why not to the others."""
         went: list[str] = []
         refused: list[str] = []
 
         def all_of_them() -> None:
-            for session in sessions:
+            for number, session in enumerate(sessions, 1):
                 try:
                     act(session.id)
                     went.append(session.id)
                 except AgentdashError as error:
                     refused.append(f'"{sayings.title(session, 24)}": {clean(str(error))}')
+                show(number)
 
-        if await self._requests.done(all_of_them):
-            self._requests.tell(f"{words.count(len(went), 'session')} {done}.")
+        with self._showing(done.capitalize(), len(sessions)) as show:
+            well = await self._requests.done(all_of_them)
+        if well:
+            undo = f" {sayings.undoable(went, undo_key)}" if undo_key and went else ""
+            self._requests.tell(f"{words.count(len(went), 'session')} {done}.{undo}")
             if refused:
                 self._requests.complain("\n".join([f"{len(refused)} not {done}:", *refused[:5]]))
         return went

@@ -35,7 +35,7 @@ def summary(changes: SessionChanges) -> str:
     """All files in a line, and what git says of the folder."""
     changed = [file for file in changes.files if file.touched]
     if not changed:
-        told = "no file was changed by an edit of its own"
+        told = "no edits"
     else:
         known = [file for file in changed if file.added is not None]
         partial = len(known) < len(changed) or any(file.partial for file in changed)
@@ -72,8 +72,8 @@ def file_document(file: FileChanges, find: Callable[[str], GitDiff] | None, sign
 
 def nothing(changes: SessionChanges, signs: Signs) -> Document:
     """Why there is no file to show."""
-    told = "No step of this session edited a file. What its commands changed, only git can tell."
-    return Document((("no changes", "heading"),), [_note(told), *(_note(note) for note in changes.notes)], signs)
+    told = "No edits by this agent. Changes made by its commands show up in git only."
+    return Document((("no edits", "heading"),), [_note(told), *(_note(note) for note in changes.notes)], signs)
 
 
 def _edit(edit: Edit, signs: Signs) -> Block:

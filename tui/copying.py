@@ -1,12 +1,16 @@
 """What of a step can be copied, and under which name: pure."""
 
 from collections.abc import Iterator
+from string import ascii_lowercase
 
 import msgspec
 from msgspec import Struct
 
 from ..sessions.model import Step
 from ..sessions.schema import step_json
+
+TAKEN = frozenset("jkq")
+"""Letters with which a list of choices is moved in or left: no choice has one of them."""
 
 
 class Piece(Struct, frozen=True):
@@ -18,13 +22,12 @@ class Piece(Struct, frozen=True):
 
 
 def pieces(step: Step) -> Iterator[Piece]:
-    """What a step has to offer, what people want first; keys are the first free letter of the name."""
-    taken: set[str] = set()
+    """The parts of a step that can be copied, the likeliest first; each key is the first free letter of its name."""
+    taken = set(TAKEN)
     for name, text in _texts(step):
-        key = next((letter for letter in name if letter.isalpha() and letter not in taken), "")
-        if key:
-            taken.add(key)
-            yield Piece(key, name, text)
+        key = next(letter for letter in name + ascii_lowercase if letter in ascii_lowercase and letter not in taken)
+        taken.add(key)
+        yield Piece(key, name, text)
 
 
 def main_piece(step: Step) -> Piece | None:

@@ -3,15 +3,13 @@
 import os
 import signal
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
+from ..sessions.agents.demo_place import make_demo
 from ..sessions.config import PROFILE
 from ..sessions.errors import AgentdashError
 from ..sessions.manager import SessionManager
-from ..sessions.model import Session
-from ..sessions.text import one_line
 
 SCRIPTS = (
     ("done", "api", "Fix the flaky login test and add a regression test"),
@@ -26,6 +24,8 @@ SCRIPTS = (
 OPTIONS = {"limits": {"wall_seconds": 1800.0}}
 """A demo that is killed with -9 leaves its sessions behind: they end by themselves."""
 
+ENDING = "Ending the demo's sessions..."
+
 TOUR = (
     ("j k", "choose a session"),
     ("Enter", "read what it did"),
@@ -37,46 +37,52 @@ TOUR = (
 """What shows in a minute what agentdash is for."""
 
 
-def run_demo(directory: Path) -> int:
+def run_demo(directory: Path, *, kept: bool) -> int:
     """Start five scripted sessions below ``directory``, show them, and stop at the end what still runs.
 
-    Nothing outside of the folder is touched; the exit code is the dashboard's.
+    Nothing outside of the folder is touched; the exit code is the dashboard's.  ``kept`` says that the folder stays.
+
+    Raises:
+        UsageError: there is no terminal to draw on, or the folder holds something that no demo made.
     """
     from .opening import check_terminal, open_dashboard
 
     check_terminal()
-    os.environ["AGENTDASH_HOME"] = str(directory / "state")  # for commands that are typed inside a session
+    home, projects = directory / "state", directory / "projects"
+    make_demo(home, projects)
+    os.environ["AGENTDASH_HOME"] = str(home)  # for commands that are typed inside a session
+    os.environ["AGENTDASH_CONFIG"] = str(directory / "config.toml")
     os.environ.pop(PROFILE, None)  # its settings have no profiles
-    with SessionManager(directory / "state", directory / "config.toml") as manager:
+    with SessionManager(home) as manager:
         for script, project, prompt in SCRIPTS:
-            folder = directory / "projects" / project
-            folder.mkdir(parents=True, exist_ok=True)
+            folder = projects / project
+            folder.mkdir(exist_ok=True)
             manager.spawn(prompt, agent="demo", cwd=str(folder), options=OPTIONS | {"script": script})
+        os.chdir(projects)  # a new session begins where the demo agent may work
         try:
             return open_dashboard(manager, tour=TOUR)
         finally:
-            # A terminal that was closed sends SIGHUP again and cannot be written to: what runs is ended all the same.
-            signal.signal(signal.SIGHUP, signal.SIG_IGN)
-            _stop_all(manager)
-            _say(f"The demo's sessions were in {directory / 'state'}.")
+            _end(manager, kept_in=home if kept else None)
 
 
-def _stop_all(manager: SessionManager) -> None:
-    """Leave nothing running, and say what was ended."""
-    running = [s for s in manager.sessions() if not s.status.ended or s.left]
-    with ThreadPoolExecutor(max_workers=len(SCRIPTS)) as pool:
-        for line in pool.map(lambda session: _ended(manager, session), running):
-            _say(line)
+def _end(manager: SessionManager, kept_in: Path | None) -> None:
+    """Kill what still runs, and say in one line what became of the sessions.
+
+    Killed at once: a script has nothing to save, and whoever quits is waiting for the shell.
+    """
+    # A terminal that was closed sends SIGHUP again and cannot be written to: what runs is ended all the same.
+    for number in (signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, signal.SIG_IGN)
+    _say(ENDING, end="\r")
+    sessions = [*manager.sessions(), *manager.sessions(archived=True)]
+    running = [session.id for session in sessions if not session.status.ended or session.left]
+    for answer in manager.stop_all(running, now=True):
+        if isinstance(answer, AgentdashError) or answer.left:
+            _say(f"agentdash: {answer if isinstance(answer, AgentdashError) else answer.summary()}")
+    last = f"The demo's sessions ended; they are kept in {kept_in}." if kept_in else "Demo sessions removed."
+    _say(last.ljust(len(ENDING)))
 
 
-def _ended(manager: SessionManager, session: Session) -> str:
-    name = one_line(session.title or session.task, 50)
-    try:
-        return f"{name}: {manager.stop(session.id).summary()}"
-    except AgentdashError as error:
-        return f"{name}: {error}"
-
-
-def _say(line: str) -> None:
+def _say(line: str, end: str = "\n") -> None:
     with suppress(OSError):
-        print(line, file=sys.stderr)  # noqa: T201 - the screen is closed
+        print(line, file=sys.stderr, end=end, flush=True)  # noqa: T201 - the screen is closed

@@ -8,7 +8,7 @@ from textual.message import Message
 
 from ..sessions.model import Session
 from ..widgets.line import Line
-from ..widgets.prompt_box import PromptBox
+from ..widgets.prompt_box import DraftBook, PromptBox
 from ..widgets.signs import Signs
 from ..widgets.trajectory import Trajectory
 from . import sayings
@@ -30,6 +30,7 @@ class Detail(Vertical):
         requests: Requests,
         outside: Outside,
         signs: Signs,
+        drafts: DraftBook,
         *,
         clock: Callable[[], int],
         hint: str = "",
@@ -37,11 +38,10 @@ class Detail(Vertical):
         id: str = "detail",  # noqa: A002
     ) -> None:
         super().__init__(id=id)
-        self._session_id: str | None = None
         self._follow_key = follow_key
         self.headline = Line(signs=signs, id="detail-title")
         self.viewer = Viewer(source, requests, outside, signs, clock=clock)
-        self.prompt = PromptBox(signs=signs, placeholder=signs.plain(hint))
+        self.prompt = PromptBox(drafts, signs=signs, placeholder=signs.plain(hint))
 
     @property
     def steps(self) -> Trajectory:
@@ -60,9 +60,7 @@ class Detail(Vertical):
 
     def open(self, session: Session | None) -> None:
         """Show another session, or none."""
-        chosen = session.id if session is not None else None
-        self.prompt.switch(self._session_id, chosen)
-        self._session_id = chosen
+        self.prompt.switch(session.id if session is not None else None)
         self.viewer.open(session)
 
     def say(self, session: Session | None, target: str) -> None:

@@ -20,6 +20,10 @@ ONE_STEP: Said = (
     ("steps.page_step", "pager"), ("steps.copy", "copy"), ("steps.copy_part", "copy part"), ("steps.raw", "raw"),
     ("back", "back"),
 )  # fmt: skip
+FILTERING: Pairs = [("Enter", "keep"), ("Esc", "cancel"), ("Right", "complete"), ("Up", "earlier")]
+"""The keys of the field for a filter; like those of every field, the settings do not change them."""
+ASKING: Pairs = [("Enter", "go"), ("Esc", "cancel"), ("Up", "earlier")]
+"""The keys of the field for a search, or for the number of a step."""
 CHANGES: Said = (
     ("files.open", "diffs"), ("files.edit", "editor"), ("files.copy", "copy path"), ("files.step", "its step"),
     ("files.look_again", "look again"), ("back", "back"),

@@ -1,4 +1,7 @@
-"""What the processes of the visible sessions cost, every few seconds, only while a column shows it."""
+"""Measure the processes of sessions every few seconds, only while a column shows the result or the rows follow it.
+
+A column needs the visible rows alone.  An order needs every session with processes: the busiest one may be far below.
+"""
 
 from collections.abc import Collection
 
@@ -12,10 +15,12 @@ from ..widgets.session_table import SessionTable
 from .requests import Requests
 
 EVERY_SECONDS = 5.0
+AGAIN_SECONDS = 1.0
+"""The second measurement follows sooner: processor time is known only between two."""
 
 
 class LoadWatch:
-    """Looks at the sessions whose rows are on the screen; the others cost nothing.
+    """Measures the sessions whose rows are on the screen, or all with processes if the rows are ordered by it.
 
     Args:
         owner: lives as long as the timer may.
@@ -30,24 +35,32 @@ class LoadWatch:
         self._requests = requests
         self._loads = Loads(manager.processes)
         self._timer: Timer | None = None
+        self._sort = ""
+        self._needed: Collection[str] = ()
 
-    def watch(self, columns: Collection[str]) -> None:
-        """Look from now on, if any column needs it; else no more."""
-        if self._timer is not None and not columns:
+    def watch(self, columns: Collection[str], sort: str = "") -> None:
+        """Measure from now on if any of the columns, or the order, needs it; else stop."""
+        needed = LOADS & {*columns, sort}
+        other, self._sort = self._sort != sort, sort
+        if self._timer is not None and not needed:
             self._timer.stop()
             self._timer = None
-        elif self._timer is None and columns:
+        elif self._timer is None and needed:
             self._timer = self._owner.set_interval(EVERY_SECONDS, self._look)
+        if needed and (other or needed != self._needed):
             self._look()
+            self._owner.set_timer(AGAIN_SECONDS, self._look)
+        self._needed = needed
 
     def _look(self) -> None:
-        """Look, where anybody would see it; no key waits for that."""
+        """Measure if the result can be seen; no key waits for that."""
         shown = {column.heading for column in self._table.columns}
-        if self._owner.screen.is_current and self._table.display and LOADS & shown:
+        if self._owner.screen.is_current and self._table.display and LOADS & {*shown, self._sort}:
             self._owner.run_worker(self._measure(), exclusive=True, group="loads")
 
     async def _measure(self) -> None:
-        live = [session.id for session in self._table.on_screen if not session.status.ended or session.left]
+        sessions = self._table.sessions if self._sort in LOADS else self._table.on_screen
+        live = [session.id for session in sessions if not session.status.ended or session.left]
         found = await self._requests.outcome_of(self._loads.look, live)
         if found is not None:
             self._table.show_loads(found)

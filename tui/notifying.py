@@ -107,7 +107,9 @@ class Notifier:
 
     def _name(self) -> None:
         """Set the title where it would be another one."""
-        counts = [f"{self._tally.groups[word]} {word}" for word in ("waiting", "running") if self._tally.groups[word]]
+        counts = [
+            f"{self._tally.groups[word]} {word}" for word in ("waiting", "stuck", "running") if self._tally.groups[word]
+        ]
         title = " - ".join(filter(None, (self._between.join(counts), "agentdash")))
         if title != self._title:
             self._title = title

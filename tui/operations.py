@@ -10,6 +10,7 @@ from typing import Any
 
 from ..sessions.agent_list import AgentInfo
 from ..sessions.agents.base import Ladder, Launch
+from ..sessions.drafts import NEW_SESSION
 from ..sessions.manager import SessionManager
 from ..sessions.model import Receipt, Session
 from ..sessions.process_list import ProcessInfo
@@ -19,10 +20,12 @@ from ..widgets.signs import Signs
 from ..widgets.words import place
 from . import sayings
 from .bulk import Bulk
+from .drafts import Drafts
 from .keymap import DEFAULT, Keymap
 from .requests import Requests
 from .screens.confirm import Answer, ConfirmScreen
 from .screens.new_session import NewSessionScreen, Offer, SpawnRequest
+from .screens.no_agent import NoAgentScreen
 from .screens.rename import RenameScreen
 from .screens.stopping import StoppingScreen
 from .type_ahead import KeysInOrder
@@ -38,10 +41,13 @@ class Operations:
         requests: Requests,
         signs: Signs,
         *,
+        drafts: Drafts,
         keymap: Keymap = DEFAULT,
         read_only: bool = False,
     ) -> None:
         self.app = app
+        self.drafts = drafts
+        """What is written and not sent."""
         self.keymap = keymap
         self.read_only = read_only
         """Whether nothing may be changed; the manager then refuses what would."""
@@ -52,14 +58,11 @@ class Operations:
         """The same for several sessions at once."""
         self.default_agent = ""
         """The agent that is started when none is named; empty until it is known."""
-        self.default_installed = True
         self.agents: list[AgentInfo] = []
         """What can be started here, or could be; empty until it is known."""
         self._undoable: list[list[str]] = []
         self.said = Recall()
         """What was written on the command line."""
-        self._draft = ""
-        """What was written in a dialog that started nothing."""
         self.awaited: str | None = None
         """A session that was just started and is to be selected as soon as it is in the table."""
 
@@ -67,7 +70,14 @@ class Operations:
         """Ask the settings which agent is the usual one."""
         self.default_agent = await self._requests.ask(self._manager.default_agent) or ""
         self.agents = await self._requests.ask(self._manager.agents) or []
-        self.default_installed = any(agent.installed for agent in self.agents if agent.name == self.default_agent)
+
+    @property
+    def missing(self) -> str:
+        """Why a prompt without a session starts none: its agent is not installed; empty if it is, or not known yet."""
+        installed = [agent.name for agent in self.agents if agent.installed]
+        if not self.agents or self.default_agent in installed:
+            return ""
+        return sayings.not_installed(self.default_agent, bool(installed), self.keymap.name("new_session"))
 
     async def earlier_prompts(self) -> list[str]:
         """What people wrote lately, the last one first."""
@@ -82,8 +92,15 @@ class Operations:
         agents = await self._requests.ask(self._manager.agents)
         if agents is None:
             return
-        first = SpawnRequest(prompt=self._draft, agent=self.default_agent, cwd=place(cwd))
-        if like is not None and like.agent in {agent.name for agent in agents}:
+        if not any(agent.installed for agent in agents):
+            self.app.push_screen(NoAgentScreen(agents))
+            return
+        if like is not None and like.agent not in {agent.name for agent in agents}:
+            self._requests.complain(sayings.not_offered(like.agent))
+            return
+        draft = self.drafts.get(NEW_SESSION)
+        first = SpawnRequest(prompt=draft, agent=self.default_agent, cwd=place(cwd))
+        if like is not None:
             options = await self._requests.ask(self._manager.options, like.id)
             first = SpawnRequest(
                 prompt=like.task, agent=like.agent, cwd=place(like.cwd), model=like.model, options=options or {}
@@ -92,10 +109,13 @@ class Operations:
         presets = await self._requests.ask(self._manager.presets) or {}
         prompts = await self.earlier_prompts()
         offer = Offer(agents=agents, first=first, folders=folders, prompts=prompts, presets=presets)
-        self.app.push_screen(NewSessionScreen(offer, self.plan, self.spawn_copies), self._keep_draft)
 
-    def _keep_draft(self, text: str | None) -> None:
-        self._draft = self._draft if text is None else text
+        def keep(text: str | None) -> None:
+            # What is repeated from a session, and then started or emptied, is no draft of a new one.
+            unchanged = text is None or (like is not None and not text)
+            self.drafts.put(NEW_SESSION, draft if unchanged else text or "")
+
+        self.app.push_screen(NewSessionScreen(offer, self.plan, self.spawn_copies, keep))
 
     async def plan(self, request: SpawnRequest) -> tuple[Launch | None, str | None]:
         """The exact start; the reason where there can be none."""
@@ -126,10 +146,8 @@ class Operations:
         """A prompt to a session, or to a new one; whether it is on its way."""
         if session is not None:
             return await self._requests.ask(self._manager.inject, session.id, text) is not None
-        if not self.default_installed:
-            self._requests.complain(
-                f"{self.default_agent} is not installed here. {self.keymap.name('new_session')} starts another agent."
-            )
+        if self.missing:
+            self._requests.complain(f"{self.missing[0].upper()}{self.missing[1:]}.")
             return False
         reason = await self.spawn(SpawnRequest(prompt=text, agent=None, cwd=cwd))
         if reason is not None:
@@ -142,26 +160,33 @@ class Operations:
             return await self.bulk.retry(sessions)
         return await self._requests.ask(self._manager.retry, sessions[0].id) is not None
 
-    async def stop_chosen(self, sessions: Sequence[Session], *, now: bool = False) -> None:
+    async def stop_chosen(self, sessions: Sequence[Session]) -> None:
         """Stop one with its own dialogs, several with one question."""
         if len(sessions) == 1:
-            await self.stop(sessions[0], now=now)
+            await self.stop(sessions[0])
         elif sessions:
-            await self.bulk.stop(sessions, now=now)
+            await self.bulk.stop(sessions)
+
+    async def kill_chosen(self, sessions: Sequence[Session], current: Session | None) -> None:
+        """Stop sessions without giving them time; only the one under the cursor goes without a question."""
+        if sessions == [current]:
+            await self.stop(sessions[0], now=True)
+        elif sessions:
+            await self.bulk.kill(sessions)
 
     async def delete_chosen(self, sessions: Sequence[Session]) -> None:
         """Delete one with its own dialogs, several with one question."""
         if len(sessions) == 1:
             await self.delete(sessions[0])
         elif sessions:
-            self._remember(await self.bulk.delete(sessions))
+            self._remember(await self.bulk.delete(sessions, undo_key=self.keymap.name("undo")))
 
     async def archive_chosen(self, sessions: Sequence[Session], current: Session | None) -> None:
         """Put them out of the way; only what somebody looks at goes without a question."""
         if sessions == [current]:
             await self.archive(sessions[0])
         elif sessions:
-            self._remember(await self.bulk.archive(sessions))
+            self._remember(await self.bulk.archive(sessions, undo_key=self.keymap.name("undo")))
 
     async def stop(self, session: Session, *, now: bool = False) -> None:
         """Stop after a question, or at once without one; the receipt at the end."""
@@ -176,24 +201,27 @@ class Operations:
 
     async def delete(self, session: Session) -> None:
         """Delete after a question; what runs is stopped first, with a receipt."""
-        ladder, answer = await self._confirmed("Delete", session, lambda _: sayings.TRASH)
+        consequence = f"{sayings.trash([session])} {sayings.undoable([session], self.keymap.name('undo'))}"
+        ladder, answer = await self._confirmed("Delete", session, lambda _: consequence)
         if ladder is None or answer is Answer.NO:
             return
         at_work = not session.status.ended or session.left > 0
         if at_work and await self._end(session, ladder) is None:
             return
-        if await self._requests.done(self._manager.delete, session.id):
-            self._remember([session.id])
+        async with self.bulk.moving:
+            deleted = await self._requests.done(self._manager.delete, session.id)
+            self._remember([session.id] if deleted else [])
+        if deleted:
             self._requests.tell(f'Deleted "{sayings.title(session)}". {self.keymap.name("undo")} brings it back.')
 
     async def archive(self, session: Session) -> None:
         """Put it out of the way."""
-        if any(session.id in batch for batch in self._undoable):
-            return  # a second press, before the row is gone
-        self._remember([session.id])
-        if not await self._requests.done(self._manager.archive, session.id):
-            self._undoable.remove([session.id])
-        else:
+        async with self.bulk.moving:
+            if any(session.id in batch for batch in self._undoable):
+                return  # a second press, before the row is gone
+            archived = await self._requests.done(self._manager.archive, session.id)
+            self._remember([session.id] if archived else [])
+        if archived:
             self._requests.tell(f'Archived "{sayings.title(session)}". {self.keymap.name("undo")} brings it back.')
 
     def ask_for_title(self, session: Session) -> None:
@@ -215,16 +243,24 @@ class Operations:
             self._requests.tell(f"{'Pinned' if pinned else 'Unpinned'} {what}.")
 
     async def undo(self) -> None:
-        """Bring back what was deleted or archived last from here."""
+        """Bring back what was last deleted or archived in this dashboard, also if that is still under way."""
+        if self.bulk.moving.locked():
+            self._requests.tell("Not done yet: undo follows.")
+            async with self.bulk.moving:
+                pass
         if not self._undoable:
-            self._requests.tell("Nothing was deleted or archived here.")
+            self._requests.tell("Nothing to undo.")
             return
-        back = [await self._requests.ask(self._manager.restore, key) for key in self._undoable.pop()]
-        found = [session for session in back if session is not None]
-        if found:
-            self.awaited = found[0].id
-            what = f'"{sayings.title(found[0])}" is' if len(found) == 1 else f"{len(found)} sessions are"
-            self._requests.tell(f"{what} back.")
+        await self.restore(self._undoable[-1])
+
+    async def restore(self, session_ids: Sequence[str]) -> None:
+        """Bring sessions back from the archive or the trash."""
+        ids = list(session_ids)
+        back = await self.bulk.restore(ids)
+        known = [[key for key in batch if key not in ids] for batch in self._undoable]
+        self._undoable = [batch for batch in known if batch]
+        if back:
+            self.awaited = back[0].id
 
     def _remember(self, session_ids: list[str]) -> None:
         """What was put away by one key comes back by one key."""
@@ -311,4 +347,5 @@ class Operations:
 
 def _fields(request: SpawnRequest) -> dict[str, Any]:
     folder = str(Path(request.cwd or ".").expanduser())
-    return {"agent": request.agent, "model": request.model, "cwd": folder, "options": dict(request.options)}
+    fields = {"agent": request.agent, "model": request.model, "cwd": folder, "options": dict(request.options)}
+    return fields | ({"session_id": request.session_id} if request.session_id else {})

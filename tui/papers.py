@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from ..sessions.errors import StoreError
+from ..sessions.errors import StoreError, UnknownSessionError
 from ..sessions.explain import Explanation
 from ..sessions.model import Session, Step
 from ..sessions.steps.view import View
@@ -69,8 +69,16 @@ class Papers:
                 return stderr(*self._source.stderr_tail(session_id, turn), turn, self._signs)
             case "explain":
                 return explanation(self._source.explain(session_id), self._signs)
-        cwd = self._source.get(session_id).cwd
-        return step_document(self.whole(view, item), cwd=cwd, signs=self._signs, source=self.source)
+        return step_document(
+            self.whole(view, item), cwd=self._folder(session_id), signs=self._signs, source=self.source
+        )
+
+    def _folder(self, session_id: str) -> str:
+        """Where the session works, to shorten paths; "" for a session in the trash, whose steps can be read too."""
+        try:
+            return self._source.get(session_id).cwd
+        except UnknownSessionError:
+            return ""
 
     @staticmethod
     def whole(view: View, item: int) -> Step:

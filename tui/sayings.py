@@ -1,12 +1,15 @@
 """What the screens say about a session: pure, so that the words can be tested."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from textual.content import Content
 
+from ..sessions import durations
 from ..sessions.agent_list import AgentInfo
-from ..sessions.agents.base import Ladder
+from ..sessions.agents.base import Ladder, Launch
+from ..sessions.agents.demo_place import ONLY_INSIDE
+from ..sessions.limits import Limits
 from ..sessions.model import Session, Turn
 from ..sessions.process_list import ProcessInfo
 from ..sessions.text import cell_width, cut, one_line, pad
@@ -18,25 +21,39 @@ from ..widgets.words import clock, command, count, duration, place
 Tour = Sequence[tuple[str, str]]
 """Keys and what they would do here: for somebody who sees this for the first time."""
 
-NOTHING_MATCHES = ("Nothing matches.", "", "Esc shows all sessions again")
-TRASH = "What runs is stopped first, what waits in the queue is taken out of it; folders go to the trash."
+
+_NOTHING = {
+    "1": "Nothing needs you.",
+    "2": "Nothing is running.",
+    "3": "Nothing failed.",
+    "4": "Nothing is done yet.",
+    "5": "Nothing is queued.",
+}
+
+
+def nothing_matches(quick: str = "") -> Sequence[str]:
+    """What an empty table shows while sessions are hidden; ``quick`` is the key of the one filter that hides them."""
+    return (_NOTHING.get(quick, "Nothing matches."), "", "Esc shows all sessions again")
 
 
 def no_sessions(agents: Sequence[AgentInfo], new_key: str = "n") -> Sequence[str]:
     """What stands in an empty table: how to begin and, where no agent is installed, what to install."""
-    real = [agent for agent in agents if agent.hint]
-    if not real or any(agent.installed for agent in real):
+    if not agents or any(agent.installed for agent in agents):
         return ("No sessions yet.", "", f"{new_key:<14} starts one", "agentdash demo shows what it looks like")
-    wide = max(len(agent.name) for agent in real)
-    hints = [f"{agent.name:<{wide}}  {_command_of(agent.hint)}" for agent in real]
     return (
         "No sessions yet, and no agent is installed here.",
         "",
-        *hints,
+        *install_lines(agents),
         "",
-        f"{new_key:<14}  starts the demo agent, which needs nothing",
-        "agentdash demo  shows five of them at work",
+        "agentdash demo shows what it looks like",
     )
+
+
+def install_lines(agents: Sequence[AgentInfo]) -> list[str]:
+    """The command that installs each agent."""
+    known = [agent for agent in agents if agent.hint]
+    wide = max((len(agent.name) for agent in known), default=0)
+    return [f"{agent.name:<{wide}}  {_command_of(agent.hint)}" for agent in known]
 
 
 def _command_of(hint: str) -> str:
@@ -44,14 +61,14 @@ def _command_of(hint: str) -> str:
     return hint.split("`")[1] if hint.count("`") == 2 else hint
 
 
+def not_offered(agent: str) -> str:
+    """The reason why no session of an agent can be started from here."""
+    return ONLY_INSIDE if agent == "demo" else f"A demo starts the demo agent alone, not {agent}."
+
+
 def title(session: Session, width: int = 40) -> str:
     """What the session is about, on one line."""
     return one_line(session.title or session.task, width)
-
-
-def problem(text: str, width: int) -> Content:
-    """What is wrong with what is being written."""
-    return Content.styled(cut(one_line(text, width * 2), width), "$text-error")
 
 
 def unread(session: Session) -> str:
@@ -107,6 +124,31 @@ def _first_that_fits(texts: Sequence[str], room: int) -> str:
     return next((text for text in texts if cell_width(text) + len(_GAP) <= room), "")
 
 
+def beside_command(launch: Launch, options: Mapping[str, object]) -> str:
+    """What a start does that its command does not show: limits, variables, and a stop of its own."""
+    limits = limit_words(launch.limits)
+    parts = [f"limits: {limits}" if limits else ""]
+    parts += [f"{name}={value}" for name, value in launch.env.items()]
+    if launch.after_turn == "sweep":
+        parts.append("processes that outlive the turn are ended")
+    if "stop" in options and launch.ladder is not None:
+        parts.append(f"stop: {ladder_words(launch.ladder)}")
+    return "   ".join(filter(None, parts))
+
+
+def limit_words(limits: Limits) -> str:
+    """The limits of a start, each with its unit."""
+    known = [
+        f"wall {durations.text(limits.wall_seconds)}" if limits.wall_seconds is not None else "",
+        f"silence {durations.text(limits.silence_seconds)}" if limits.silence_seconds is not None else "",
+        f"output {limits.output_mb:g} MB" if limits.output_mb is not None else "",
+        f"{limits.tokens:,} tokens" if limits.tokens is not None else "",
+        f"cost ${limits.cost_usd:,.2f}" if limits.cost_usd is not None else "",
+    ]
+    told = ", ".join(filter(None, known))
+    return f"{told} (a line warns)" if told and not limits.stops else told
+
+
 def ladder_words(ladder: Ladder) -> str:
     """How gently a stop begins."""
     kill = ladder.interrupt + ladder.terminate
@@ -140,51 +182,112 @@ def family(running: Sequence[Session]) -> str:
     return f"{count(many, 'session')} that it started {'goes' if many == 1 else 'go'} on." if many else ""
 
 
+def trash(sessions: Sequence[Session]) -> str:
+    """What a deletion does to these sessions."""
+    running = any(not session.status.ended or session.left for session in sessions)
+    return f"{'What runs is stopped first. ' if running else ''}Moved to the trash."
+
+
+def undoable(away: Sequence[object], key: str) -> str:
+    """What the key of undo does after several sessions were put away."""
+    return f"{key} to undo." if len(away) == 1 else f"{key} brings all {len(away)} back."
+
+
 def quoted(text: str) -> str:
     """A prompt on one line, as it was written."""
     return f'"{one_line(text, 60)}"'
 
 
 _WHY_NOT = {
-    "stop": "nothing of it runs",
-    "kill": "nothing of it runs",
-    "archive": "it has not ended yet",
-    "retry": "only what failed, was stopped or was lost can be tried again",
-    "new_like": "it is a command: a new session takes a prompt",
+    "stop": "is not running",
+    "kill": "is not running",
+    "archive": "has not ended yet",
+    "retry": "did not fail and was not stopped: only such sessions can be retried",
+    "new_like": "is a command: a new session takes a prompt",
 }
-
-
 _NONE = {
-    "stop": "runs",
-    "kill": "runs",
+    "stop": "is running",
+    "kill": "is running",
     "archive": "has ended",
     "retry": "failed, was stopped or was lost",
+    "write_prompt": "can take a prompt (running, or not an agent)",
 }
 
 
-def why_not(action: str, session: Session | None, *, read_only: bool, group: int = 0) -> str:
-    """Why a key does nothing now; ``group`` is how many sessions the selected heading has."""
+def why_not(
+    action: str,
+    session: Session | None,
+    *,
+    read_only: bool,
+    several: Sequence[Session] = (),
+    marked: bool = False,
+    restore_key: str = "u",
+) -> str:
+    """Explain why a key does nothing now.
+
+    Args:
+        action: what was asked for.
+        session: the session under the cursor.
+        read_only: whether the dashboard changes nothing.
+        several: the sessions that the action would be done to, if those are not just the one under the cursor.
+        marked: whether these are marked; else they are a group.
+        restore_key: the key that brings sessions back from the trash or the archive.
+    """
     if read_only:
         return "This dashboard is read-only: nothing is changed from here."
-    if session is None and group:
-        return f"{count(group, 'session')} of the group: none that {_NONE.get(action, 'this can be done to')}."
-    if session is None:
+    meant = list(several) or ([session] if session is not None else [])
+    if not meant:
         return "No session is selected."
-    return f'"{title(session)}": {_WHY_NOT.get(action, f"it is {session.status}")}.'
+    if all(one.deleted_at is not None for one in meant):
+        return _in_trash(meant, marked=marked, restore_key=restore_key)
+    if len(meant) > 1:
+        return f"None of the {_which(meant, marked=marked)} {_NONE.get(action, 'allows this')}."
+    if meant[0].archived_at is not None and action == "archive":
+        return f'"{title(meant[0])}" is archived already: {restore_key} restores it.'
+    return f'"{title(meant[0])}" {_WHY_NOT.get(action, f"is {meant[0].status}")}.'
 
 
-def target_of_several(sessions: Sequence[Session], *, marked: bool) -> str:
-    """What sending a prompt will do while sessions are marked, or a group is selected."""
-    which = "marked sessions" if marked else "sessions of the group"
-    return f"goes to {len(sessions)} {which}, after a question"
+def _in_trash(sessions: Sequence[Session], *, marked: bool, restore_key: str) -> str:
+    if len(sessions) == 1:
+        return f'"{title(sessions[0])}" is in the trash: {restore_key} restores it.'
+    return f"The {_which(sessions, marked=marked)} are in the trash: {restore_key} restores them."
 
 
-def target(session: Session | None, default_agent: str, cwd: str, *, installed: bool = True, new_key: str = "n") -> str:
-    """What sending a prompt will do."""
-    if session is None and not installed:
-        return f"{default_agent} is not installed here: {new_key} starts another agent"
+def _which(sessions: Sequence[Session], *, marked: bool) -> str:
+    """Several sessions by how they were chosen: ``3 marked sessions``."""
+    return count(len(sessions), "marked session") if marked else f"{count(len(sessions), 'session')} of the group"
+
+
+def none_of(sessions: Sequence[Session], action: str) -> str:
+    """What an action answers that can be done to none of several sessions."""
+    if len(sessions) == 1:
+        return f'"{title(sessions[0])}" {_WHY_NOT.get(action, "does not allow this")}.'
+    return f"None of the {len(sessions)} sessions {_NONE[action]}."
+
+
+def target_of_several(sessions: Sequence[Session], able: int, *, marked: bool) -> str:
+    """What sending a prompt will do while sessions are marked, or a group is selected; ``able`` can take one."""
+    which = _which(sessions, marked=marked)
+    if not able:
+        return f"none of the {which} can take a prompt"
+    return f"goes to {which if able == len(sessions) else f'{able} of the {which}'}, after a question"
+
+
+def not_installed(agent: str, others: bool, new_key: str) -> str:
+    """Why a prompt starts no session; ``others`` says that another agent is installed."""
+    if not others:
+        return f"no agent is installed here: {new_key} shows how to install one"
+    return f"{agent} is not installed here: {new_key} starts another agent"
+
+
+def target(session: Session | None, default_agent: str, cwd: str, *, missing: str = "") -> str:
+    """What sending a prompt will do; ``missing`` is the reason why it starts no session."""
+    if session is None and missing:
+        return missing
     if session is None:
         return f"starts a new {default_agent or 'agent'} session in {place(cwd)}"
+    if session.deleted_at is not None:
+        return "in the trash: it takes no prompt"
     if session.agent == "command":
         return "this is a command: it takes no prompt"
     if session.status.ended:

@@ -6,7 +6,7 @@ from functools import partial
 from msgspec import structs
 
 from ..sessions.filters import completions
-from ..widgets.arrangement import SORTS, Grouping
+from ..widgets.arrangement import ORDERS, Grouping
 from .actions import TABLE_ACTIONS
 from .command_line import Command, starting
 from .session_commands import named
@@ -25,7 +25,7 @@ def table_commands(pane: TablePane) -> Iterator[Command]:
         complete=more.words,
     )
     for name, values, what in (
-        ("sort", SORTS, "the order"),
+        ("sort", ORDERS, "the order"),
         ("group", tuple(Grouping), "rows together"),
     ):
         yield Command(

@@ -2,19 +2,21 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from msgspec import structs
 from textual import on, work
 from textual.app import ComposeResult
-from textual.containers import Vertical
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.suggester import Suggester
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from ..sessions.errors import UsageError
-from ..sessions.filters import completions
-from ..sessions.model import Session
+from ..sessions.filters import completions, while_typing
+from ..sessions.manager import SessionManager
+from ..sessions.model import Changes, Session
 from ..sessions.text import clean, cut, one_line
 from ..widgets.arrangement import Grouping
 from ..widgets.columns import Choice
@@ -32,17 +34,22 @@ from .requests import Requests
 from .screens.columns import ColumnsScreen
 from .screens.pick import PickScreen
 from .screens.views import ViewsScreen
-from .views import BUILT_IN, QUICK, View
+from .views import BUILT_IN, ENDS, QUICK, View
 
-_SORT_KEYS = {
-    "a": "attention", "c": "created", "e": "age", "s": "state", "n": "new", "i": "time", "u": "turn", "t": "tok",
-    "d": "cost", "g": "agent", "m": "model", "f": "where", "w": "what",
+SORT_KEYS = {
+    "a": "attention", "c": "created", "e": "age", "s": "state", "n": "new", "i": "time", "u": "turn", "z": "steps",
+    "t": "tok", "d": "cost", "g": "agent", "m": "model", "f": "where", "l": "folder", "w": "what", "h": "id",
+    "r": "source", "p": "cpu", "y": "mem", "o": "procs",
 }  # fmt: skip
+"""The letters of the orders in the dialog, where j and k move the cursor and q closes."""
 _SORTED = {
-    "attention": "what needs somebody first, then the newest", "created": "the newest first",
-    "age": "what said something last first", "state": "by state", "new": "the most unread steps first",
-    "time": "the newest turn first", "turn": "the most turns first", "tok": "the most tokens first",
-    "cost": "the dearest first", "agent": "by agent", "model": "by model", "where": "by folder", "what": "by title",
+    "attention": "needs attention first, then newest", "created": "newest first", "age": "most recent activity first",
+    "state": "by state", "new": "most unread steps first", "time": "most recently started turn first",
+    "turn": "most turns first", "steps": "most steps first", "tok": "most tokens first",
+    "cost": "most expensive first", "agent": "by agent", "model": "by model", "where": "by the folder's name",
+    "folder": "by the folder's path", "what": "by title", "id": "by id", "source": "by who started it",
+    "cpu": "most CPU now first, measured every 5 s", "mem": "most memory now first, measured every 5 s",
+    "procs": "most processes now first, measured every 5 s",
 }  # fmt: skip
 
 
@@ -54,44 +61,60 @@ class TablePane(Vertical):
         memory: where choices are kept.
         requests: tells what is going on.
         signs: the characters to draw with.
+        manager: knows the archived and the deleted sessions.
     """
 
     DEFAULT_CSS = """
-    TablePane > #bar, TablePane > #filter, TablePane > #preview { height: 1; display: none; }
-    TablePane.-said > #bar, TablePane.-asking > #filter { display: block; }
-    TablePane > #filter { background: $background; color: $foreground; }
+    TablePane > #bar, TablePane > #filter-line, TablePane > #preview { height: 1; display: none; }
+    TablePane.-said > #bar, TablePane.-asking > #filter-line { display: block; }
+    TablePane.-asking > #bar { display: none; }
+    TablePane #filter { background: $background; color: $foreground; width: 1fr; }
+    TablePane #filter-sign { width: 1; text-style: bold; }
+    TablePane #filter-count { width: 16; text-align: right; }
     """
     BINDINGS = bindings(TABLE_ACTIONS)
 
     class Changed(Message):
         """Another choice of columns or rows; what was looked up for the screen may be missing."""
 
-    def __init__(self, table: SessionTable, memory: Memory, requests: Requests, signs: Signs) -> None:
+    def __init__(
+        self, table: SessionTable, memory: Memory, requests: Requests, signs: Signs, manager: SessionManager
+    ) -> None:
         super().__init__(id="table-pane")
         self.table = table
         self._memory = memory
         self._requests = requests
+        self._manager = manager
         self._signs = signs
         # A filter of yesterday would hide what began since.
         self.view = structs.replace(memory.now.view, filter="", quick="", folder="")
         self.missing = 0
         """Sessions that are still being read."""
+        self.away: frozenset[str] = frozenset()
+        """Ids of the archived and deleted sessions in the table, which are there while the view asks for them."""
+        self._reading_away = False
+        self._progress = ""
         self._lesson = sayings.no_sessions(())
         self._before = ""
         self._row: Session | None = None
         """Where the cursor was before a filter was asked for."""
         self._problem = ""
         self.bar = Line(signs=signs, id="bar")
+        self.count = Line(signs=signs, id="filter-count")
+        """How many sessions the filter leaves, while it is being written."""
         self.preview = Line(signs=signs, id="preview")
 
     def compose(self) -> ComposeResult:
         """The line, the field, the table."""
         yield self.bar
-        yield RecallInput(
-            placeholder="/ words, state:failed agent:codex cwd:api cost:>1 age:<1h is:attention !not",
-            suggester=_Words(self.table),
-            id="filter",
-        )
+        with Horizontal(id="filter-line"):
+            yield Static("/", id="filter-sign")
+            yield RecallInput(
+                placeholder="words, state:failed agent:codex cwd:api cost>1 age<1h is:attention !not",
+                suggester=_Words(self.table),
+                id="filter",
+            )
+            yield self.count
         yield self.table
         yield self.preview
 
@@ -143,13 +166,13 @@ class TablePane(Vertical):
 
     def action_sort(self) -> None:
         """Ask for an order."""
-        offers = [(key, f"{name:<10} {_SORTED[name]}") for key, name in _SORT_KEYS.items()]
-        names = list(_SORT_KEYS.values())
+        offers = [(key, f"{name:<10} {_SORTED[name]}") for key, name in SORT_KEYS.items()]
+        names = list(SORT_KEYS.values())
         self.app.push_screen(PickScreen("Sort", offers, at=names.index(self.view.arrangement.sort)), self._sort)
 
     def _sort(self, number: int | None) -> None:
         if number is not None:
-            self.sort_by(list(_SORT_KEYS.values())[number])
+            self.sort_by(list(SORT_KEYS.values())[number])
 
     def sort_by(self, name: str) -> None:
         """Sort by a column."""
@@ -195,7 +218,12 @@ class TablePane(Vertical):
         self._say_why_empty()
 
     def _say_why_empty(self) -> None:
-        self.table.show_when_empty(sayings.NOTHING_MATCHES if self.table.counts[1] else self._lesson)
+        view = self.view
+        quick = "" if view.filter or view.folder else view.quick
+        if self._reading_away:
+            self.table.show_when_empty(["reading…"])
+            return
+        self.table.show_when_empty(sayings.nothing_matches(quick) if self.table.counts[1] else self._lesson)
 
     def step_back(self) -> bool:
         """Take back the range and the marks, or the choice of rows, one at a time; whether there was any."""
@@ -223,15 +251,19 @@ class TablePane(Vertical):
             self.table.counts if view.chooses else None,
             view.arrangement,
             marked,
+            new=self.table.new if view.quick in ENDS else 0,
             elsewhere=self.table.marked_elsewhere,
             ranging=self.table.ranging,
             width=width,
         )
         self._say_why_empty()
-        if self.missing:
+        if self._progress:
+            said = Content.styled(self._progress, "bold $text-primary")
+        elif self.missing:
             said = Content.styled(f"reading {self.missing:,} more", MUTED)
-        if self._problem:
-            said = sayings.problem(self._problem, width)
+        self.table.show_problem(self._problem)
+        shown, there = self.table.counts
+        self.count.say(f"{shown:,} of {there:,}" if view.chooses else "")
         self.bar.say(said)
         self.set_class(bool(said.plain), "-said")
 
@@ -248,7 +280,12 @@ class TablePane(Vertical):
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
         if self.has_class("-asking"):
-            self._try(event.value)
+            wanted, otherwise = while_typing(event.value)
+            self._try(wanted)
+            if otherwise != wanted and not self._problem and not self.table.counts[0]:
+                self._try(otherwise)
+            if self._row is not None:
+                self.table.select(self._row.id)
 
     @on(Input.Submitted, "#filter")
     def _entered(self, event: Input.Submitted) -> None:
@@ -293,7 +330,39 @@ class TablePane(Vertical):
         self.view = view
         self._apply()
 
+    def changed(self, changes: Changes) -> None:
+        """Read what was put away again if that changed, and the view asks for it."""
+        if self.view.away and (changes.removed or any(session.id in self.away for session in changes.updated)):
+            self._read_away(self.view.away)
+
+    def show_progress(self, progress: str) -> None:
+        """Show how far an operation has come, above the table; "" when it is over."""
+        self._progress = progress
+        self.say()
+
+    @work(exclusive=True, group="away")
+    async def _read_away(self, wanted: frozenset[str]) -> None:
+        """Put the archived or deleted sessions into the table, and take those out that are so no more."""
+        read = partial(self._manager.put_away, archived="archived" in wanted, deleted="deleted" in wanted)
+        found = await self._requests.ask(read)
+        if found is None or self.view.away != wanted:
+            return
+        self._reading_away = False
+        self._show_away(found)
+        self.say()
+
+    def _show_away(self, found: Sequence[Session]) -> None:
+        before, self.away = self.away, frozenset(session.id for session in found)
+        gone = [key for key in before - self.away if (one := self.table.session(key)) is not None and one.put_away]
+        if found or gone:
+            self.table.update_rows(found, gone)
+
     def _apply(self) -> None:
+        if self.view.away:
+            self._reading_away = not self.away
+            self._read_away(self.view.away)
+        elif self.away:
+            self._show_away(())
         self.table.choose(self.view.chooser(), self.view.arrangement)
         self._say_why_empty()
         self.say()

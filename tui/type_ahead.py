@@ -11,6 +11,9 @@ from textual.app import App
 from textual.message import Message
 from textual.message_pump import MessagePump
 
+from .escape_keys import EscapedKey
+from .terminal_driver import TerminalDriver
+
 PATIENCE_SECONDS = 2.0
 """A key whose end is not seen for so long holds the next one no more."""
 
@@ -39,7 +42,7 @@ class KeysInOrder(App[Result]):
     """
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(driver_class=TerminalDriver)
         self._typed: deque[events.Event] = deque()
         self._busy = False
         self._watch = 0
@@ -60,7 +63,7 @@ class KeysInOrder(App[Result]):
 
     async def on_event(self, event: events.Event) -> None:
         """Put what is typed in line; everything else goes its usual way."""
-        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+        if isinstance(event, events.Key | events.Paste | EscapedKey) and not event.is_forwarded:
             self._typed.append(event)
             if not self._busy:
                 await self._hand_out()
@@ -83,8 +86,21 @@ class KeysInOrder(App[Result]):
         if self._typed:
             self._patience = asyncio.get_running_loop().call_later(PATIENCE_SECONDS, self._go_on)
             target = self._target()
-            await super().on_event(self._typed.popleft())
+            await super().on_event(self._next())
             self._follow(target)
+
+    def _next(self) -> events.Event:
+        """What was typed first; of an Esc with a key behind it the Esc, unless both are a key that is bound here."""
+        event = self._typed.popleft()
+        if isinstance(event, EscapedKey):
+            event, *later = event.meant(self._is_bound)
+            self._typed.extendleft(later)
+        return event
+
+    def _is_bound(self, key: str) -> bool:
+        """Whether a key does something where the focus is now, or could do it."""
+        chain = self.screen._modal_binding_chain
+        return any(key in bindings.key_to_bindings for _, bindings in chain)
 
     def _go_on(self) -> None:
         self.call_later(self._hand_out)

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from ..sessions.filters import Filter, parse
 from ..sessions.model import Session
-from ..widgets.arrangement import SORTS, Arrangement, Grouping
+from ..widgets.arrangement import ORDERS, Arrangement, Grouping
 from ..widgets.table_rows import Chooser
 
 QUICK = {
@@ -16,6 +16,9 @@ QUICK = {
     "5": ("queued", "state:queued"),
 }
 """Keys, names and filters of the states that people ask for most."""
+
+ENDS = ("3", "4")
+"""Those of states that the header counts only until they were seen."""
 
 
 class View(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -33,13 +36,22 @@ class View(Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def arrangement(self) -> Arrangement:
         """The order; an unknown one, from a file of another version, is the usual one."""
-        sort = self.sort if self.sort in SORTS else Arrangement().sort
+        sort = self.sort if self.sort in ORDERS else Arrangement().sort
         return Arrangement(sort=sort, reverse=self.reverse, grouping=self.grouping)
 
     @property
     def chooses(self) -> bool:
         """Whether it hides anything."""
         return bool(self.filter or self.quick or self.folder)
+
+    @property
+    def away(self) -> frozenset[str]:
+        """Which of ``archived`` and ``deleted`` it asks for.
+
+        Raises:
+            UsageError: the filter cannot be understood.
+        """
+        return parse(self.filter).away
 
     def chooser(self) -> Chooser | None:
         """What tells which sessions are shown; None where all are.
@@ -61,8 +73,10 @@ def _meant(session: Session, now: int, filters: list[Filter], folder: str) -> bo
 BUILT_IN = {
     "all": View(),
     "needs me": View(quick="1"),
-    "dearest first": View(sort="cost"),
+    "most expensive": View(sort="cost"),
     "by folder": View(grouping=Grouping.FOLDER),
     "family tree": View(grouping=Grouping.TREE, sort="created"),
+    "archived": View(filter="is:archived"),
+    "trash": View(filter="is:deleted"),
 }
 """Views that are always there."""

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from ..sessions.attention import AttentionKind, attention
-from ..sessions.model import Session, Status
+from ..sessions.model import Load, Session, Status
 
 Key = tuple[Any, ...]
 
@@ -79,11 +79,6 @@ def urgency(session: Session) -> int:
     return _AT_REST if session.status.ended else _QUEUED if session.status is Status.QUEUED else _AT_WORK
 
 
-def needs_somebody(session: Session) -> bool:
-    """Whether something happened that somebody should know."""
-    return urgency(session) < _AT_WORK
-
-
 _Value = Callable[[Session], Any]
 
 SORTS: Mapping[str, tuple[_Value, bool]] = {
@@ -96,18 +91,49 @@ SORTS: Mapping[str, tuple[_Value, bool]] = {
     "turn": (lambda session: session.turn, True),
     "tok": (lambda session: session.usage.total_tokens, True),
     "cost": (lambda session: session.cost_usd, True),
+    "steps": (lambda session: session.steps, True),
+    "id": (lambda session: session.id, False),
     "agent": (lambda session: session.agent.casefold(), False),
     "model": (lambda session: (session.model or "").casefold() or None, False),
-    "where": (lambda session: session.cwd.casefold(), False),
+    "source": (lambda session: session.source.casefold(), False),
+    "where": (lambda session: _folder_name(session.cwd.casefold()), False),
+    "folder": (lambda session: session.cwd.casefold(), False),
     "what": (lambda session: (session.title or session.task).casefold(), False),
 }
-"""What can be sorted by, and whether the greatest usually stands first."""
+"""Orders by facts of a session, and whether the greatest usually comes first."""
+
+MEASURED: Mapping[str, Callable[[Load], float | None]] = {
+    "cpu": lambda load: load.cpu,
+    "mem": lambda load: load.rss_bytes,
+    "procs": lambda load: load.processes,
+}
+"""Orders by the load of a session's processes, the greatest first.
+
+A session without processes, or not yet measured, comes last.  The rows are put in order after each measurement, and
+not while the user has just moved the cursor.
+"""
+
+ORDERS = (*SORTS, *MEASURED)
+"""All that can be sorted by: the state, the title, and every column."""
+
+_NO_LOADS: Mapping[str, Load] = {}
 
 
-def sort_key(session: Session, arrangement: Arrangement) -> Key:
+def _folder_name(cwd: str) -> str:
+    """The last part of a folder, which is what its column shows, then all of it."""
+    folder = cwd.rstrip("/")
+    return f"{folder.rpartition('/')[2]}\0{folder}"
+
+
+def sort_key(session: Session, arrangement: Arrangement, loads: Mapping[str, Load] = _NO_LOADS) -> Key:
     """What sessions are ordered by: pinned ones first, what is not known last either way, equals the newest first."""
-    value, falling = SORTS[arrangement.sort]
-    found, pinned = value(session), session.pinned_at is None
+    if arrangement.sort in SORTS:
+        value, falling = SORTS[arrangement.sort]
+        found = value(session)
+    else:
+        load, falling = loads.get(session.id), True
+        found = None if load is None else MEASURED[arrangement.sort](load)
+    pinned = session.pinned_at is None
     if found is None:
         return (pinned, 1, 0, -session.created_at, session.id)
     falling ^= arrangement.reverse
@@ -125,21 +151,33 @@ class _Falling(str):
 
 
 def rows_of(
-    ordered: Sequence[Session], arrangement: Arrangement, folded: Collection[str], home: Callable[[str], str] = str
+    ordered: Sequence[Session],
+    arrangement: Arrangement,
+    folded: Collection[str],
+    home: Callable[[str], str] = str,
+    needing: Collection[str] = (),
 ) -> Iterator[Row]:
-    """The rows of sessions that stand in their order already; ``home`` shortens a folder for people."""
+    """Make the rows of sessions that are in their order already.
+
+    Args:
+        ordered: the sessions.
+        arrangement: how they are grouped.
+        folded: keys of the rows whose members are hidden.
+        home: shortens a folder for people.
+        needing: ids of the sessions that need the user.
+    """
     if arrangement.grouping is Grouping.FLAT:
         return (Row(session.id, session.id) for session in ordered)
     if arrangement.grouping is Grouping.TREE:
         return _tree(ordered, folded)
     if arrangement.grouping is Grouping.AGENT:
-        return _groups(ordered, lambda session: session.agent, folded)
-    return _groups(ordered, _shortened(home), folded)
+        return _groups(ordered, lambda session: session.agent, folded, needing)
+    return _groups(ordered, _shortened(home), folded, needing)
 
 
 def membership(session: Session) -> tuple[object, ...]:
-    """What decides under which heading or parent a session stands, and how it counts there."""
-    return session.cwd, session.agent, session.parent, needs_somebody(session)
+    """The facts that decide under which heading or parent a session is."""
+    return session.cwd, session.agent, session.parent
 
 
 def _shortened(home: Callable[[str], str]) -> Callable[[Session], str]:
@@ -153,14 +191,17 @@ def _shortened(home: Callable[[str], str]) -> Callable[[Session], str]:
     return name
 
 
-def _groups(ordered: Iterable[Session], name: Callable[[Session], str], folded: Collection[str]) -> Iterator[Row]:
+def _groups(
+    ordered: Iterable[Session], name: Callable[[Session], str], folded: Collection[str], needing: Collection[str]
+) -> Iterator[Row]:
     groups: dict[str, list[Session]] = {}
     for session in ordered:
         groups.setdefault(name(session), []).append(session)
     for label in sorted(groups):
         members, key = groups[label], heading_key(label)
         closed = key in folded
-        heading = Heading(label, tuple(one.id for one in members), sum(map(needs_somebody, members)), closed)
+        ids = tuple(one.id for one in members)
+        heading = Heading(label, ids, sum(key in needing for key in ids), closed)
         yield Row(key, heading=heading, folds=True)
         if not closed:
             yield from (Row(session.id, session.id, parent=key) for session in members)

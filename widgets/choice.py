@@ -1,6 +1,6 @@
 """One of a few, on one line: left and right, or the space bar, go from one to the next."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -12,7 +12,7 @@ from .paint import MUTED
 
 
 class Choice(Static, can_focus=True):
-    """The chosen one stands out; what cannot be chosen stands behind it, with the reason."""
+    """The chosen one stands out, reversed while the keys are here; what cannot be chosen stands behind it."""
 
     DEFAULT_CSS = """
     Choice { height: auto; }
@@ -40,6 +40,9 @@ class Choice(Static, can_focus=True):
         self._values = list(values)
         self._at = self._values.index(chosen) if chosen in self._values else 0
         self._without = without
+        self._alarming: Collection[str] = ()
+        self._focused = False
+        """Set by the events themselves: ``has_focus`` follows them."""
 
     @property
     def value(self) -> str | None:
@@ -50,8 +53,9 @@ class Choice(Static, can_focus=True):
         """Show it."""
         self._show()
 
-    def offer(self, values: Sequence[str], chosen: str) -> None:
-        """Offer others."""
+    def offer(self, values: Sequence[str], chosen: str, alarming: Collection[str] = ()) -> None:
+        """Offer others; a chosen one that is among the ``alarming`` has the colour of failures."""
+        self._alarming = alarming
         self._values = list(values)
         self._at = self._values.index(chosen) if chosen in self._values else 0
         self._show()
@@ -63,12 +67,27 @@ class Choice(Static, can_focus=True):
             self._show()
             self.post_message(self.Changed(self, self._values[self._at]))
 
+    def on_focus(self) -> None:
+        """The keys are here."""
+        self._focused = True
+        self._show()
+
+    def on_blur(self) -> None:
+        """The keys are elsewhere."""
+        self._focused = False
+        self._show()
+
     def _show(self) -> None:
         # Brackets too: the choice must be readable without colours.
+        others = "$block-cursor-foreground" if self._focused else MUTED
         parts = [
-            Content.styled(f"[{value}]" if at == self._at else f" {value} ", "bold" if at == self._at else MUTED)
+            Content.styled(f"[{value}]", self._style(value)) if at == self._at else Content.styled(f" {value} ", others)
             for at, value in enumerate(self._values)
         ]
         if self._without:
-            parts.append(Content.styled(f"  {self._without}", MUTED))
+            parts.append(Content.styled(f"  {self._without}", others))
         self.update(Content(" ").join(parts))
+
+    def _style(self, chosen: str) -> str:
+        colour = "$text-error" if chosen in self._alarming else "$foreground"
+        return f"bold reverse {colour}" if self._focused else f"bold {colour}"

@@ -73,12 +73,18 @@ class Choice(Struct, frozen=True):
 
 
 def _state(session: Session, moment: Moment) -> str:
-    new = " new" if session.status is Status.DONE and session.attention else ""
-    return f"{_mark(session, moment)} {state_word(session)}{new}"
+    return f"{_mark(session, moment)} {state_word(session)}{' new' if is_new(session) else ''}"
+
+
+def is_new(session: Session) -> bool:
+    """Return whether it ended, and the user has not opened it since."""
+    return session.attention and session.status.ended and not session.put_away
 
 
 def state_word(session: Session) -> str:
-    """The state as people say it: what runs and gets nowhere is stuck."""
+    """The state as people say it: what runs and gets nowhere is stuck, and what was put away is that."""
+    if session.put_away:
+        return "archived" if session.deleted_at is None else "deleted"
     return "stuck" if _is_stuck(session) else str(session.status)
 
 
@@ -129,7 +135,7 @@ def _load(told: Callable[[Load], str]) -> Callable[[Session, Moment], str]:
     return text
 
 
-STATE = Column("state", 11, _state)
+STATE = Column("state", 12, _state)
 """Mark and word."""
 
 _MARK = Column("", 1, _mark)
@@ -185,8 +191,10 @@ _ROLES = {
 
 def role(session: Session) -> str:
     """What the colour of a session means; all that is over and was seen is dim."""
+    if session.put_away or (session.status.ended and not session.attention):
+        return "dim"
     if session.status is Status.DONE:
-        return "good" if session.attention else "dim"
+        return "good"
     return "attention" if _is_stuck(session) else _ROLES[session.status]
 
 

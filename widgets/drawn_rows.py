@@ -12,6 +12,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from ..sessions.model import Load, Session
+from ..sessions.text import cut
 from .columns import Cell, Choice, Column, Moment, columns, headings
 from .marks import Marks
 from .paint import ROLES, ROLES_CSS, Painter
@@ -47,6 +48,7 @@ class DrawnRows(ScrollView, can_focus=True):
         self._painter = Painter(self, signs)
         self._strips: LRUCache[object, Strip] = LRUCache(CACHED_STRIPS)
         self._empty: list[str] = []
+        self._problem = ""
 
     @property
     def on_screen(self) -> list[Session]:
@@ -64,10 +66,11 @@ class DrawnRows(ScrollView, can_focus=True):
         self._painting.clear()
         self.refresh()
 
-    def show_loads(self, loads: Mapping[str, Load]) -> None:
-        """Say what the processes of sessions cost."""
-        self._see(loads)
-        self._redraw_all()
+    def show_problem(self, problem: str) -> None:
+        """Show what is wrong with the filter in place of the headings, so that no row moves; "" shows them again."""
+        if problem != self._problem:
+            self._problem = problem
+            self._redraw_headings()
 
     def show_when_empty(self, lines: Iterable[str]) -> None:
         """What stands there while no session does."""
@@ -78,6 +81,8 @@ class DrawnRows(ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """One line of the screen: the headings, a row, its second line, or nothing."""
         width = self._width
+        if y == 0 and self._problem:
+            return self._painter.strip([(cut(self._problem, width), "failure")], width)
         if not len(self._rows):
             text = self._empty[y - 1] if 1 <= y <= len(self._empty) else ""
             return self._painter.strip([(text, "dim")], width)

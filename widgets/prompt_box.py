@@ -1,7 +1,8 @@
 """Where somebody writes to an agent, and reads before sending what sending will do."""
 
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -90,6 +91,16 @@ class PromptInput(TextArea):
         self.post_message(self.Left())
 
 
+class DraftBook(Protocol):
+    """Where the texts are kept that were written and not sent, by session; None stands for a new session."""
+
+    def get(self, session_id: str | None) -> str:
+        """The draft; empty if there is none."""
+
+    def put(self, session_id: str | None, text: str) -> None:
+        """Keep a draft; called at each key."""
+
+
 class PromptBox(Vertical):
     """A prompt below the line that says where it goes."""
 
@@ -101,11 +112,12 @@ class PromptBox(Vertical):
     PromptBox > PromptInput { height: auto; max-height: 8; padding: 0; background: $background; }
     """
 
-    def __init__(self, *, signs: Signs = UNICODE, placeholder: str = "") -> None:
+    def __init__(self, drafts: DraftBook, *, signs: Signs = UNICODE, placeholder: str = "") -> None:
         super().__init__()
         self._target = Line(signs=signs, id="prompt-target")
         self._placeholder = placeholder
-        self._drafts: dict[str | None, str] = {}
+        self._drafts = drafts
+        self._session_id: str | None = None
 
     def compose(self) -> ComposeResult:
         """The label and the text."""
@@ -123,19 +135,34 @@ class PromptBox(Vertical):
         """Show what sending will do."""
         self._target.say(target)
 
-    def switch(self, former: str | None, session_id: str | None) -> None:
-        """Another session is selected: keep what was written to the former one, show what was begun for this one."""
-        self._drafts[former] = self.input.text
-        draft = self._drafts.get(session_id, "")
+    def switch(self, session_id: str | None) -> None:
+        """Show what was begun for a session, which is selected now or was written to elsewhere."""
+        if session_id != self._session_id and self.has_focus_within:
+            self._drafts.put(self._session_id, self.input.text)  # the last key may not have come round yet
+        self._session_id = session_id
+        draft = self._drafts.get(session_id)
         if draft != self.input.text:
             self.input.text = draft
             self.input.move_cursor(self.input.document.end)
+
+    def on_mount(self) -> None:
+        """Show what was begun without a session."""
+        self.show_draft()
+
+    def show_draft(self) -> None:
+        """Show the draft of the selected session as it is now."""
+        self.switch(self._session_id)
+
+    @on(TextArea.Changed)
+    def _changed(self) -> None:
+        self._drafts.put(self._session_id, self.input.text)
 
     def accepted(self, text: str) -> None:
         """The prompt is on its way."""
         self.input.recall.sent(text)
 
-    def give_back(self, text: str) -> None:
-        """The prompt could not be sent: it stands there again, before what was typed since."""
-        self.input.text = "\n".join(filter(None, (text, self.input.text)))
-        self.input.move_cursor(self.input.document.end)
+    def give_back(self, session_id: str | None, text: str) -> None:
+        """The prompt for a session could not be sent: its draft has it again, before what was typed since."""
+        self._drafts.put(session_id, "\n".join(filter(None, (text, self._drafts.get(session_id)))))
+        if session_id == self._session_id:
+            self.switch(session_id)

@@ -3,7 +3,7 @@
 The selection belongs to a session, not to a row: it stays where it is when other sessions come and go.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -11,7 +11,7 @@ from textual.events import Click
 from textual.message import Message
 
 from ..sessions.attention import attention
-from ..sessions.model import Session
+from ..sessions.model import Load, Session
 from .arrangement import Arrangement
 from .drawn_rows import DrawnRows
 from .signs import UNICODE, Signs
@@ -136,15 +136,25 @@ class SessionTable(DrawnRows):
         return self._rows.chosen, self._rows.total
 
     @property
+    def new(self) -> int:
+        """The number of chosen sessions that ended and were not opened since."""
+        return self._rows.new
+
+    @property
     def order(self) -> Arrangement:
         """The order of the rows."""
         return self._rows.arrangement
 
     def choose(self, chooser: Chooser | None, arrangement: Arrangement) -> None:
-        """Show only some sessions, None shows all, in some order; the cursor stays with its session."""
+        """Show only some sessions, None shows all, in some order.
+
+        The cursor stays with its session; if that is not shown any more, it goes to the first one that is.
+        """
         self._now = self._clock()
         before = self._rows.position(self._cursor)
         self._rows.choose(chooser, self._now, arrangement)
+        if self._rows.position(self._cursor) is None:
+            before = self._rows.first
         self._rearranged(before)
 
     def update_rows(self, updated: Iterable[Session], removed: Iterable[str] = ()) -> None:
@@ -176,6 +186,16 @@ class SessionTable(DrawnRows):
                 self.post_message(self.Recounted())
         else:
             self._redraw_all(only=self._painting.is_due)
+
+    def show_loads(self, loads: Mapping[str, Load]) -> None:
+        """Show a measurement of the processes, and order the rows by it if that is the chosen order."""
+        self._see(loads)
+        before = self._rows.position(self._cursor)
+        line = None if before is None else self._rows.top(before)
+        if self._rows.measured(loads, self._now, self._in_hand, self._kept):
+            self._rearranged(before, line)
+        else:
+            self._redraw_all()
 
     def let_go(self) -> None:
         """The hand is off the cursor's row: it goes where it belongs."""

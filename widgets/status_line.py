@@ -13,13 +13,14 @@ from .paint import MUTED
 from .signs import UNICODE, Signs
 
 _GROUPS = (
-    ("waiting", Status.WAITING, "$text-warning bold"),
-    ("stuck", None, "$text-warning bold"),
-    ("running", Status.RUNNING, "$text-primary"),
-    ("queued", Status.QUEUED, MUTED),
-    ("failed", Status.FAILED, "$text-error"),
-    ("new", Status.DONE, "$text-success"),
+    ("waiting", "waiting", Status.WAITING, "$text-warning bold"),
+    ("stuck", "stuck", None, "$text-warning bold"),
+    ("running", "running", Status.RUNNING, "$text-primary"),
+    ("queued", "queued", Status.QUEUED, MUTED),
+    ("failed new", "new", Status.FAILED, "$text-error"),
+    ("done new", "new", Status.DONE, "$text-success"),
 )
+"""Each group's words, which are those of the table's state column; what is left of them on a narrow screen."""
 _MEMBERS = {
     Status.WAITING: "waiting",
     Status.STARTING: "running",
@@ -27,8 +28,8 @@ _MEMBERS = {
     Status.FINISHING: "running",
     Status.QUEUED: "queued",
 }
-_ENDED = {Status.DONE: "new", Status.FAILED: "failed", Status.LOST: "failed"}
-"""What an end counts as until somebody has seen it."""
+_ENDED = {Status.DONE: "done new", Status.FAILED: "failed new", Status.LOST: "failed new"}
+"""The group of an end until the user has seen it; then it is in none."""
 
 
 class Tally:
@@ -80,18 +81,30 @@ class StatusLine(Line):
 
 def counts(tally: Tally, where: str, width: int, signs: Signs = UNICODE, *, note: str = "") -> Content:
     """The line: what needs attention first; the folder and the sums where there is room."""
-    parts = [
-        Content.styled(f"{signs.states[status] if status else signs.stuck} {tally.groups[name]} {name}", style)
-        for name, status, style in _GROUPS
-        if tally.groups[name]
-    ]
-    line = Content("   ").join(parts) if parts else Content.styled("nothing running", MUTED)
     title = Content.assemble(("agentdash", "bold"), (f"  {where}" if width >= 100 else "", MUTED), "   ")
-    line = title + line if width >= 70 else line
-    line = Content.assemble((note, "$text-warning bold"), "   ") + line if note else line
+    lead = Content.assemble((note, "$text-warning bold"), "   ") if note else Content("")
+    lead = lead + title if width >= 70 else lead
     sums = _sums(tally)
+    beside = width - len(sums) - 2
+    line = lead
+    # Shorter words rather than no sums, but words rather than sums.
+    for form, room in ((0, beside), (1, beside), (0, width), (1, width), (2, width)):
+        line = lead + _groups(tally, signs, form)
+        if line.cell_length <= room:
+            break
     gap = width - line.cell_length - len(sums)
     return line + Content.styled(" " * gap + sums, MUTED) if gap >= 2 else line
+
+
+def _groups(tally: Tally, signs: Signs, form: int) -> Content:
+    """The counts in words (form 0), in short words (1), or as numbers behind their marks (2)."""
+    parts = []
+    for name, short, status, style in _GROUPS:
+        if tally.groups[name]:
+            mark = signs.states[status] if status else signs.stuck
+            told = f"{mark} {tally.groups[name]} {(name, short, '')[form]}"
+            parts.append(Content.styled(told.rstrip(), style))
+    return Content("   " if form == 0 else "  ").join(parts) if parts else Content.styled("nothing running", MUTED)
 
 
 def _sums(tally: Tally) -> str:

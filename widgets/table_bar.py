@@ -13,6 +13,7 @@ def table_bar(
     arrangement: Arrangement,
     marked: int,
     *,
+    new: int = 0,
     elsewhere: int = 0,
     ranging: bool,
     width: int,
@@ -24,6 +25,7 @@ def table_bar(
         counts: how many sessions are shown, and how many there are, where that differs.
         arrangement: their order.
         marked: how many are marked.
+        new: how many of the shown ones the header counts, which leaves out what was seen; 0 if that is not in question.
         elsewhere: how many of these are not shown.
         ranging: whether a range of marks is open.
         width: cells.
@@ -32,7 +34,7 @@ def table_bar(
     if chosen:
         parts.append((one_line(" · ".join(chosen)), "bold $text-warning"))
     if counts is not None:
-        parts.append((f"{counts[0]:,} of {counts[1]:,}", "$foreground"))
+        parts.append((f"{counts[0]:,} of {counts[1]:,}" + (f", {new:,} new" if new else ""), "$foreground"))
     order = _order(arrangement)
     if order:
         parts.append((order, MUTED))

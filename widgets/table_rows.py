@@ -1,15 +1,15 @@
 """The rows of the session table: which sessions, in which order, on which lines.  No screen."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from operator import lt
 
 from msgspec import Struct
 
-from ..sessions.attention import SILENT_MS
-from ..sessions.model import Session, Status
-from .arrangement import Arrangement, Grouping, Key, Row, membership, rows_of, sort_key
-from .columns import note
+from ..sessions.attention import SILENT_MS, attention
+from ..sessions.model import Load, Session, Status
+from .arrangement import MEASURED, Arrangement, Grouping, Key, Row, membership, rows_of, sort_key
+from .columns import is_new, note
 from .words import place
 
 LOOK_AGAIN_MS = 10_000
@@ -39,11 +39,18 @@ class TableRows:
         self._rows: list[Row] = []
         self._strays: set[str] = set()
         """Rows that may stand out of the order of a flat list: somebody's hand is, or was just now, on them."""
+        self._measured: Mapping[str, Load] = {}
+        self._loads: Mapping[str, Load] = {}
+        """The measurement by which the rows are ordered; the newest one may be another while a row is in hand."""
         self._kept: str | None = None
         """The row that is shown though it is not chosen any more."""
         self._tops: list[int] = []
         self._positions: dict[str, int] = {}
         self._heights: dict[str, int] = {}
+        self._needing: set[str] = set()
+        """The sessions that need the user, as the filter ``is:attention`` has it."""
+        self._new: set[str] = set()
+        """The chosen sessions that ended and were not opened since."""
         self._silent_from: dict[str, int] = {}
         self._next_silence: int | None = None
         self.height = 0
@@ -64,6 +71,11 @@ class TableRows:
     def chosen(self) -> int:
         """How many sessions are chosen, folded away or not."""
         return len(self._keys)
+
+    @property
+    def new(self) -> int:
+        """The number of chosen sessions that ended and were not opened since."""
+        return len(self._new)
 
     @property
     def shown(self) -> list[str]:
@@ -107,11 +119,13 @@ class TableRows:
             moved |= self._measure(session, now) and session.id in self._positions
             if self._choose(session, now, keep):
                 restless.add(session.id)
-            regrouped |= self._regrouped(earlier, session)
+            regrouped |= self._regrouped(earlier, session) | self._counts_otherwise(session, now)
             moved |= there is not (session.id in self._keys)
         for session_id in removed:
             moved |= self._keys.pop(session_id, None) is not None
             self._sessions.pop(session_id, None)
+            self._needing.discard(session_id)
+            self._new.discard(session_id)
             self._heights.pop(session_id, None)
             self._silent_from.pop(session_id, None)
             self._strays.discard(session_id)
@@ -136,7 +150,7 @@ class TableRows:
 
     def choose(self, chooser: Chooser | None, now: int, arrangement: Arrangement | None = None) -> None:
         """Show only some of the sessions, None shows all; and in another order, where one is given."""
-        self._chooser, self._looked_at = chooser, now
+        self._chooser, self._looked_at, self._loads = chooser, now, self._measured
         self.arrangement = arrangement or self.arrangement
         for session in self._sessions.values():
             self._choose(session, now)
@@ -169,6 +183,20 @@ class TableRows:
         due = [self._sessions[key] for key, at in self._silent_from.items() if at <= now]
         return self.update(due, (), now, hold, keep)
 
+    def measured(self, loads: Mapping[str, Load], now: int, hold: str | None = None, keep: str | None = None) -> bool:
+        """Take over a measurement; return whether a row moved, which no row does while one is in hand."""
+        self._measured = loads
+        if self.arrangement.sort not in MEASURED or hold is not None:
+            return False
+        before, self._loads = self._loads, loads
+        changed = [key for key in {*before, *loads} if before.get(key) != loads.get(key)]
+        return self.update([self._sessions[key] for key in changed if key in self._sessions], (), now, hold, keep)
+
+    @property
+    def first(self) -> int:
+        """The first row of a session; 0 if there is none, or all are folded away."""
+        return next((position for position, row in enumerate(self._rows) if row.session is not None), 0)
+
     def row(self, position: int) -> Row:
         """A row."""
         return self._rows[position]
@@ -198,6 +226,12 @@ class TableRows:
             return False
         return membership(earlier) != membership(session)
 
+    def _counts_otherwise(self, session: Session, now: int) -> bool:
+        """Note whether it needs the user; return whether that differs from before and a heading counts it."""
+        needs, before = attention(session, now) is not None, session.id in self._needing
+        (self._needing.add if needs else self._needing.discard)(session.id)
+        return needs is not before and self.arrangement.grouping in (Grouping.FOLDER, Grouping.AGENT)
+
     def _out_of_place(self, restless: set[str], regrouped: bool, hold: str | None) -> bool:
         """Whether the rows stand otherwise than they should, after some of them got another key."""
         if regrouped or (restless and self.arrangement.grouping is Grouping.TREE):
@@ -221,7 +255,9 @@ class TableRows:
         if hold is not None and at is not None:
             ordered.remove(hold)
             ordered.insert(at, hold)
-        return list(rows_of([self._sessions[key] for key in ordered], self.arrangement, self.folded, place))
+        return list(
+            rows_of([self._sessions[key] for key in ordered], self.arrangement, self.folded, place, self._needing)
+        )
 
     def _arrange(self, hold: str | None = None) -> None:
         self._rows, self._strays = self._made(hold), {hold} if hold is not None else set()
@@ -238,16 +274,17 @@ class TableRows:
         kept = not there and session.id == keep and session.id in self._keys
         if kept or self._kept == session.id:
             self._kept = session.id if kept else None
-        key = sort_key(session, self.arrangement) if there or kept else None
+        key = sort_key(session, self.arrangement, self._loads) if there or kept else None
         earlier = self._keys.pop(session.id, None)
         if key is not None:
             self._keys[session.id] = key
+        (self._new.add if key is not None and is_new(session) else self._new.discard)(session.id)
         return earlier != key
 
     def _measure(self, session: Session, now: int) -> bool:
         """Note how many lines it takes, and when it will take more; True where that differs from before."""
         height = 2 if note(session, now) else 1
-        if session.status is Status.RUNNING and height == 1:
+        if session.status is Status.RUNNING and now < session.last_sign_at + SILENT_MS:
             self._silent_from[session.id] = session.last_sign_at + SILENT_MS
         else:
             self._silent_from.pop(session.id, None)

@@ -272,6 +272,8 @@ class Agent(ABC):
     install_hint: ClassVar[str] = ""
     prompted: ClassVar[bool] = True
     """Whether it takes a prompt at all; a plain command does not."""
+    demo_only: ClassVar[bool] = False
+    """Whether it plays a script, and starts nowhere but in the state folder of `agentdash demo`."""
     resumable: ClassVar[bool] = True
     """Whether a later turn can go on in the same conversation."""
     settings_type: ClassVar[type[AgentSettings]] = AgentSettings
@@ -281,6 +283,8 @@ class Agent(ABC):
     """Whether :meth:`recorded_edits` can find anything."""
     dangerous: ClassVar[frozenset[str]] = frozenset()
     """The modes in which nothing holds it back."""
+    unlimited: ClassVar[str | None] = None
+    """The setting ``full_danger`` in the words of a mode; None for an agent that has no such setting."""
     env_keys: ClassVar[tuple[str, ...]] = ("PATH",)
     """Environment variables recorded with the session, needed by later turns; never secrets."""
     ladder: ClassVar[Ladder] = Ladder()

@@ -281,6 +281,7 @@ class Claude(Agent):
     # SIGINT ends it with its commands; a late SIGTERM only makes it ask the model again (protocols 1.1).
     ladder = Ladder(interrupt=4.0, terminate=1.5)
     dangerous = frozenset({"bypassPermissions"})
+    unlimited = "no-checks"
     env_keys = ("PATH", "CLAUDE_CONFIG_DIR", "ANTHROPIC_BASE_URL")
 
     def launch(self, request: LaunchRequest) -> Launch:

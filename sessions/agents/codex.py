@@ -338,6 +338,7 @@ class Codex(Agent):
     mode_key = "sandbox"
     keeps_transcripts = True
     dangerous = frozenset({"danger-full-access"})
+    unlimited = "no-sandbox"
     env_keys = ("PATH", "CODEX_HOME", "OPENAI_BASE_URL")
 
     def launch(self, request: LaunchRequest) -> Launch:

@@ -1,6 +1,7 @@
 """The demo agent: a real child process that plays a script, with real commands, files and children.
 
-It shows what agentdash does without an account, and gives the tests an agent whose behaviour they choose.
+It shows what agentdash does without an account, and gives the tests an agent whose behaviour they choose.  It starts
+only inside `agentdash demo` (see :mod:`.demo_place`).
 """
 
 import re
@@ -114,7 +115,10 @@ def _plan(event: events.Plan) -> dict[str, Any]:
 
 def _file(event: events.FileChange) -> dict[str, Any]:
     change = Change(path=event.path, kind=event.kind, diff=event.diff)
-    return {"kind": StepKind.FILE_CHANGE, "text": event.path, "changes": (change,), "status": StepStatus.OK}
+    told = {"kind": StepKind.FILE_CHANGE, "text": event.path, "changes": (change,)}
+    if event.error is not None:
+        return told | {"output": event.error, "status": StepStatus.FAILED}
+    return told | {"status": StepStatus.OK}
 
 
 def _tool(event: events.ToolCall) -> dict[str, Any]:
@@ -146,6 +150,7 @@ class Demo(Agent):
 
     name = "demo"
     title = "Demo"
+    demo_only = True
     settings_type = DemoSettings
 
     def launch(self, request: LaunchRequest) -> Launch:

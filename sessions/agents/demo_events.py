@@ -74,6 +74,8 @@ class FileChange(Event, tag="file"):
     path: str
     kind: str
     diff: str
+    error: str | None = None
+    """Why it was not written; None if it was."""
 
 
 class Helper(Event, tag="helper"):

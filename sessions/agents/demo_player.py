@@ -19,6 +19,7 @@ import msgspec
 
 from ..layout import write_atomic
 from . import demo_events as events
+from .demo_place import ONLY_INSIDE, DemoPlace, find_demo
 from .demo_script import Beat, load_script
 
 MODEL = "demo-1"
@@ -50,7 +51,8 @@ class Memory:
 class Player:
     """Plays one script."""
 
-    def __init__(self, speed: float, prompt: str, earlier: list[str]) -> None:
+    def __init__(self, place: DemoPlace, speed: float, prompt: str, earlier: list[str]) -> None:
+        self._place = place
         self._speed = speed
         self._words = {
             "prompt": prompt,
@@ -93,7 +95,7 @@ class Player:
         number = f"command_{self._commands}"
         emit(events.CommandStarted(id=number, command=command))
         self._running = subprocess.Popen(
-            ["/bin/sh", "-c", command],
+            ["/bin/sh", "-Cc", command],  # C: no redirection replaces a file
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -107,12 +109,13 @@ class Player:
         emit(events.CommandEnded(id=number, exit_code=code, output=output[:OUTPUT_CHARACTERS]))
 
     def _write(self, path: Path, content: str) -> events.FileChange:
-        before = path.read_text("utf-8") if path.exists() else ""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, "utf-8")
+        whole = str(path.absolute())
+        try:
+            before = self._place.write(path, content)
+        except OSError as error:
+            return events.FileChange(path=whole, kind="update", diff="", error=str(error))
         diff = difflib.unified_diff(before.splitlines(), content.splitlines(), lineterm="", n=3)
-        kind = "update" if before else "add"
-        return events.FileChange(path=str(path.absolute()), kind=kind, diff="\n".join(list(diff)[2:]))
+        return events.FileChange(path=whole, kind="update" if before else "add", diff="\n".join(list(diff)[2:]))
 
     def _filled(self, value: Any) -> Any:
         """``{prompt}``, ``{earlier}``, ``{count}`` and ``{n}`` in every text."""
@@ -150,8 +153,21 @@ def main() -> int:
     given, _ = parser.parse_known_args()
     conversation = given.resume or given.conversation or "demo"
     prompt = sys.stdin.read()
+    place = find_demo(Path(os.environ.get("AGENTDASH_HOME", "")))
+    if place is None or not place.holds(Path.cwd()):
+        emit(
+            events.Ended(
+                ok=False,
+                input_tokens=0,
+                cached_input_tokens=0,
+                output_tokens=0,
+                reasoning_output_tokens=0,
+                error=ONLY_INSIDE,
+            )
+        )
+        return 1
     memory = Memory(conversation)
-    player = Player(given.speed, prompt.strip(), memory.prompts() if given.resume else [])
+    player = Player(place, given.speed, prompt.strip(), memory.prompts() if given.resume else [])
 
     def interrupted(*_: object) -> None:
         player.interrupt()

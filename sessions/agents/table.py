@@ -18,6 +18,11 @@ AGENTS: dict[str, str] = {
 """Name -> ``module:class`` below this package."""
 
 
+def agent_names(*, demo: bool) -> tuple[str, ...]:
+    """The agents that a state folder can start: only that of a `agentdash demo` has the demo agent."""
+    return tuple(name for name in AGENTS if demo or not agent_named(name).demo_only)
+
+
 @cache
 def agent_named(name: str) -> Agent:
     """The adapter of this name.
@@ -28,6 +33,6 @@ def agent_named(name: str) -> Agent:
     try:
         module, _, cls = AGENTS[name].partition(":")
     except KeyError:
-        raise UsageError(f"Unknown agent {name!r}. Known agents: {', '.join(AGENTS)}.") from None
+        raise UsageError(f"Unknown agent {name!r}. Known agents: {', '.join(agent_names(demo=False))}.") from None
     adapter: Agent = getattr(import_module(f".{module}", __package__), cls)()
     return adapter

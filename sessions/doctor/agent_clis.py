@@ -58,7 +58,7 @@ def _agent_cli(subject: Subject, chosen: dict[str, str], agent: Agent) -> Findin
 def _chosen_commands(subject: Subject) -> dict[str, str]:
     """The commands that the settings name; broken settings are a finding of their own."""
     try:
-        config = load_config(subject.config_path)
+        config = load_config(subject.config_path, home=subject.layout.home)
     except ConfigError:
         return {}
     return {name: section.bin for name, section in config.agents.items() if section.bin}

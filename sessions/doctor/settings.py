@@ -11,7 +11,7 @@ def settings_file(subject: Subject) -> Iterator[Finding]:
     """The settings file; what is wrong in it is told with file, line and key."""
     path = subject.config_path
     try:
-        loaded = read_settings(path)
+        loaded = read_settings(path, home=subject.layout.home)
     except ConfigError as error:
         yield fail("settings", str(error), "correct it: until then no agent is started")
         return

@@ -1,4 +1,4 @@
-"""What tmux lets through to the terminal around it: notifications and the clipboard."""
+"""What tmux lets through to the terminal around it: notifications, the clipboard, and an Esc without delay."""
 
 from collections.abc import Iterator
 
@@ -6,9 +6,12 @@ from . import commands
 from .commands import Answer
 from .model import Finding, Subject, ok, warn
 
+LONGEST_ESCAPE_MS = 50
+"""A delay that people do not notice; tmux before 3.6 waits 500 ms by default."""
+
 
 def options(subject: Subject) -> Iterator[Finding]:
-    """The two options that decide it; nothing outside of tmux."""
+    """The options that decide it; nothing outside of tmux."""
     if not subject.env.get("TMUX"):
         return
     tmux = commands.find("tmux", subject.env)
@@ -17,6 +20,7 @@ def options(subject: Subject) -> Iterator[Finding]:
         return
     yield passthrough(commands.ask([tmux, "show", "-gv", "allow-passthrough"], subject.env))
     yield set_clipboard(commands.ask([tmux, "show", "-gv", "set-clipboard"], subject.env))
+    yield escape_time(commands.ask([tmux, "show", "-sv", "escape-time"], subject.env))
 
 
 def passthrough(answer: Answer) -> Finding:
@@ -37,6 +41,15 @@ def set_clipboard(answer: Answer) -> Finding:
         return ok("tmux clipboard", found)
     remedy = "put into ~/.tmux.conf: set -s set-clipboard on"
     return warn("tmux clipboard", f"{found}: what is copied does not get through", remedy)
+
+
+def escape_time(answer: Answer) -> Finding:
+    """How long tmux holds an Esc back, in milliseconds: it waits for the rest of what may be the key of a sequence."""
+    known = answer.exit_code == 0 and answer.first_line.isdecimal()
+    found = f"escape-time is {f'{answer.first_line} ms' if known else _value(answer)}"
+    if known and int(answer.first_line) <= LONGEST_ESCAPE_MS:
+        return ok("tmux escape-time", found)
+    return warn("tmux escape-time", f"{found}: Esc acts that late", "put into ~/.tmux.conf: set -sg escape-time 10")
 
 
 def _value(answer: Answer) -> str:

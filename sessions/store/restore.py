@@ -12,7 +12,7 @@ from .queries import Recipe
 from .rows import USAGE_COLUMNS, dump
 from .store import Store, touch_children
 
-_OWN_COLUMNS = ("usage", "stopping", "seen_at", "seen_steps")
+_OWN_COLUMNS = ("usage", "stopping", "seen_at", "seen_steps", "deleted_at")
 """Fields of a session that are no columns, or not as they are."""
 
 

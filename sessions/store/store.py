@@ -5,7 +5,7 @@ several processes that want the same thing exactly one gets it.
 """
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct, field
@@ -224,6 +224,23 @@ class Store(Queries):
                 (at, session_id),
             ).rowcount
         return bool(changed)
+
+    def archive_all(self, session_ids: Iterable[str], at: int | None) -> list[str]:
+        """Archive ended sessions (since when, UTC ms), or take them out of the archive (None).
+
+        Returns:
+            The ids of those that changed, which leaves out what has not ended or was there already.
+        """
+        changed = []
+        with self.database.transaction() as db:
+            for session_id in session_ids:
+                cursor = db.execute(
+                    f"UPDATE sessions SET archived_at = ? WHERE id = ? AND status NOT IN ({OPEN})"  # noqa: S608
+                    " AND (archived_at IS NULL) <> (? IS NULL)",
+                    (at, session_id, at),
+                )
+                changed += [session_id] if cursor.rowcount else []
+        return changed
 
     def rename(self, session_id: str, title: str) -> bool:
         """Give a session another title; False where it is gone.  What changes is its name: nobody has to look."""

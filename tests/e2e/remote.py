@@ -46,6 +46,9 @@ class Outer:
         """None while the program runs."""
         return self._process.poll()
 
+    def send_signal(self, number):
+        self._process.send_signal(number)
+
     def pull_plug(self):
         """The terminal is gone; a second time does nothing."""
         with contextlib.suppress(OSError):

@@ -17,6 +17,8 @@ from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.manager import SessionManager
 from agentdash.tui.cli import run
 
+pytestmark = pytest.mark.usefixtures("demo_agent")
+
 FAKE_CODEX = """#!/bin/sh
 cat > "$0.stdin"
 echo '{"type":"thread.started","thread_id":"0199a213-81c0-7800-8aa1-bbab2a035a53"}'

@@ -3,7 +3,11 @@
 import subprocess
 import sys
 
+import pytest
+
 from agentdash.sessions.manager import SessionManager
+
+pytestmark = pytest.mark.usefixtures("demo_agent")
 
 
 def test_the_whole_job_from_the_keyboard(terminal, manager, leftovers):
@@ -158,7 +162,8 @@ def test_the_demo_ends_what_it_started(terminal, tmp_path, leftovers):
     terminal.start("agentdash demo --dir demo")
     terminal.shows("Split the mono", "✗ 1 failed", "running")
     terminal.keys("q")
-    terminal.shows("exited 0", "Split the monolith", "0 left", str(tmp_path / "demo" / "state"))
+    screen = terminal.shows("exited 0", "they are kept in", str(tmp_path / "demo" / "state"))
+    assert len(screen.split("exited 0")[0].strip().splitlines()) == 1
     with SessionManager(tmp_path / "demo" / "state") as manager:
         found = manager.sessions()
     assert len(found) == 5

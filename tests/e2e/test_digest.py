@@ -11,6 +11,8 @@ from agentdash.sessions.digest import is_prompt
 from agentdash.sessions.model import Status
 from agentdash.tui.cli import run
 
+pytestmark = pytest.mark.usefixtures("demo_agent")
+
 
 def made(manager, session_id, turn=None):
     """The steps that the agent made, as readers see them."""

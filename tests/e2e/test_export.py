@@ -12,6 +12,8 @@ import pytest
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.schema import dump, step_json
 
+pytestmark = pytest.mark.usefixtures("demo_agent")
+
 AGENTDASH = (sys.executable, "-u", "-m", "agentdash")
 
 

@@ -22,6 +22,8 @@ from agentdash.sessions.model import Status
 from agentdash.sessions.rebuild import rebuild
 from agentdash.sessions.supervision import locks, procs
 
+pytestmark = pytest.mark.usefixtures("demo_agent")
+
 DAY = 86_400
 
 

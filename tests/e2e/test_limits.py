@@ -13,6 +13,8 @@ from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.model import Status
 from agentdash.sessions.supervision import procs
 
+pytestmark = pytest.mark.usefixtures("demo_agent")
+
 PRINTS_AND_SLEEPS = "echo hello; sleep 600"
 SERVER = (
     "import socket, time\n"

@@ -7,6 +7,8 @@ import uuid
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("demo_agent")
+
 AGENTDASH = f"{sys.executable} -m agentdash"
 
 

@@ -11,6 +11,8 @@ from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
 from agentdash.sessions.supervision import procs
 
+pytestmark = pytest.mark.usefixtures("demo_agent")
+
 
 @pytest.fixture
 def two_places(tmp_path, manager):

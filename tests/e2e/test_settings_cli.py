@@ -11,6 +11,8 @@ import pytest
 from agentdash.sessions.manager import SessionManager
 from agentdash.tui.cli import run
 
+pytestmark = pytest.mark.usefixtures("demo_agent")
+
 CONFIG = """\
 default_agent = "demo"
 [agents.demo]

@@ -15,6 +15,8 @@ from agentdash.sessions.model import Status, StepKind
 from agentdash.sessions.supervision import locks, procs
 from agentdash.sessions.turn_file import read_file
 
+pytestmark = pytest.mark.usefixtures("demo_agent")
+
 STUBBORN = (
     "import signal, time\n"
     "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"

@@ -14,6 +14,8 @@ from agentdash.sessions.model import Status, StepKind
 from agentdash.sessions.supervision import locks, procs
 from agentdash.sessions.supervision.kin import Kin
 
+pytestmark = pytest.mark.usefixtures("demo_agent")
+
 CODEX_THAT_STAYS = """#!/bin/sh
 echo '{"type":"thread.started","thread_id":"0199a213-81c0-7800-8aa1-bbab2a035a53"}'
 echo '{"type":"turn.started"}'

@@ -1,6 +1,7 @@
 """Terminals that go away take the dashboard with them, without an orphan or a complaint; and one without a size."""
 
 import re
+import signal
 import sys
 
 import pytest
@@ -49,3 +50,17 @@ def test_a_terminal_without_a_size_is_drawn_on_and_then_left_alone(open_outer, m
     wait_until(lambda: re.search(rb"[ m]0 B/s", outer.received), what="the meter to read a quiet screen")
     outer.type(b"q")
     wait_until(lambda: outer.exit_code is not None, what="its end")
+
+
+def test_a_terminal_that_goes_away_and_wakes_the_dashboard_lets_it_end(open_outer, manager, silent, wait_until):
+    outer = open_outer(DASHBOARD, TERM="xterm-256color")
+    wait_until(lambda: b"the long build" in outer.received, what="the table")
+    outer.pull_plug()
+
+    def woken_until_its_end():
+        # What tmux sends to a pane that it closes, beside SIGHUP; again, because it matters when it comes.
+        outer.send_signal(signal.SIGCONT)
+        return outer.exit_code is not None
+
+    wait_until(woken_until_its_end, what="its end")
+    assert outer.exit_code == 0

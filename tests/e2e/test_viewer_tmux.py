@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("demo_agent")
+
 AGENTDASH = (sys.executable, "-m", "agentdash")
 
 

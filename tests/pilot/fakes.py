@@ -158,6 +158,11 @@ class FakeManager:
         self.may_end = threading.Event()
         """Cleared: a stop goes on until it is set."""
         self.may_end.set()
+        self.may_move = threading.Event()
+        """Cleared: what goes to the archive or the trash, or comes back, waits until it is set."""
+        self.may_move.set()
+        self.archived = {}
+        self.trash = {}
         for one in reversed(sessions):
             self.put(one)
 
@@ -187,7 +192,7 @@ class FakeManager:
         if self.error is not None:
             raise self.error
 
-    def spawn(self, prompt, *, agent=None, model=None, cwd=None, title=None, options=None):
+    def spawn(self, prompt, *, agent=None, model=None, cwd=None, title=None, options=None, session_id=None):
         self.asked("spawn", prompt, agent, model, cwd, options)
         one = session("spawned1", Status.RUNNING, prompt, created=-10, agent=agent or "codex")
         self.put(one)
@@ -203,7 +208,7 @@ class FakeManager:
         self.asked("retry", ref)
         return self.get(ref)
 
-    def plan(self, prompt, *, agent=None, model=None, cwd=None, options=None):
+    def plan(self, prompt, *, agent=None, model=None, cwd=None, options=None, session_id=None):
         if self.error is not None:
             raise self.error
         sandbox = (options or {}).get("sandbox", "workspace-write")
@@ -257,11 +262,30 @@ class FakeManager:
 
     def delete(self, ref):
         self.asked("delete", ref)
+        self.may_move.wait(10)
+        self.trash[ref] = structs.replace(self.archived.pop(ref, None) or self.get(ref), deleted_at=T0)
         self.drop(ref)
 
     def archive(self, ref):
         self.asked("archive", ref)
+        self.archived[ref] = structs.replace(self.get(ref), archived_at=T0)
         self.drop(ref)
+
+    def archive_all(self, refs, *, away=True, each=lambda _: None):
+        self.asked("archive_all", tuple(refs), away)
+        changed = [ref for ref in refs if away is not (ref in self.archived)]
+        for number, ref in enumerate(changed, 1):
+            self.may_move.wait(10)
+            if away:
+                self.archived[ref] = structs.replace(self.get(ref), archived_at=T0)
+                self.drop(ref)
+            else:
+                self.put(structs.replace(self.archived.pop(ref), archived_at=None))
+            each(number)
+        return changed
+
+    def put_away(self, *, archived=True, deleted=True):
+        return [*(self.archived.values() if archived else ()), *(self.trash.values() if deleted else ())]
 
     def rename(self, ref, title):
         self.asked("rename", ref, title)
@@ -277,6 +301,8 @@ class FakeManager:
 
     def restore(self, ref):
         self.asked("restore", ref)
+        self.archived.pop(ref, None)
+        self.trash.pop(ref, None)
         one = next(one for _, sid, one in reversed(self.log) if sid == ref and one is not None)
         self.put(one)
         return one
@@ -336,9 +362,9 @@ class FakeManager:
                 mode="workspace-write",
                 model="gpt-5.5",
                 dangerous=frozenset({"danger-full-access"}),
+                unlimited="no-sandbox",
             ),
             info("claude", mode_key="permission_mode", modes=("acceptEdits", "plan"), mode="acceptEdits"),
-            info("demo"),
             info("gemini", installed=False),
         ]
 

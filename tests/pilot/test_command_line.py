@@ -111,14 +111,14 @@ async def test_what_cannot_be_done_now_says_why_like_its_key(dashboard):
     async with dashboard() as d:
         await d.select("done0001")
         await d.press(*":stop")
-        await d.shows(": nothing of it runs.")
+        await d.shows(" is not running.")
         await d.press("enter")
         await d.screen(CommandScreen)
-        assert "nothing of it runs." in d.text()
+        assert "is not running." in d.text()
         await d.press("escape")
         await d.select("running1")
         await d.press(*":archive", "enter")
-        await d.shows(": it has not ended yet.")
+        await d.shows(" has not ended yet.")
         assert d.manager.calls.count(("archive", "running1")) == 0
 
 

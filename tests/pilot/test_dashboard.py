@@ -10,6 +10,7 @@ from agentdash.tui import mouse
 from agentdash.tui.screens.confirm import ConfirmScreen
 from agentdash.tui.screens.help import HelpScreen
 from agentdash.tui.screens.new_session import NewSessionScreen
+from agentdash.tui.screens.no_agent import NoAgentScreen
 from agentdash.tui.screens.processes import ProcessesScreen
 from agentdash.tui.screens.stopping import StoppingScreen
 from agentdash.tui.themes import THEMES
@@ -524,19 +525,36 @@ async def test_an_empty_dashboard_draws_nothing_as_time_goes_on(dashboard, manag
         assert drawn == []
 
 
-async def test_without_any_agent_the_screen_says_what_to_install_and_offers_the_demo(dashboard, manager, monkeypatch):
+async def test_without_any_agent_the_screen_says_what_to_install_and_nothing_can_be_started(
+    dashboard, manager, monkeypatch
+):
     manager.log.clear()
     manager.seq = 0
-    missing = [structs.replace(one, installed=one.name == "demo", hint="" if one.name == "demo" else one.hint)
-               for one in manager.agents()]  # fmt: skip
+    missing = [structs.replace(one, installed=False) for one in manager.agents()]
     monkeypatch.setattr(manager, "agents", lambda: missing)
     async with dashboard() as d:
         await d.shows("No sessions yet, and no agent is installed here.")
         await d.shows("codex   npm install codex")
-        await d.shows("n               starts the demo agent, which needs nothing")
+        await d.shows("agentdash demo shows what it looks like")
+        await d.shows("no agent is installed here: n shows how to install one")
         await d.press("n")
-        await d.screen(NewSessionScreen)
-        await d.shows("[demo]")
+        await d.screen(NoAgentScreen)
+        await d.shows("claude  npm install claude")
+        await d.press("enter", "escape")
+        await d.until(lambda: d.app.screen is d.main)
+        await d.press("i", *"hello", "enter")
+        await d.shows("No agent is installed here: n shows how to install one.")
+        assert d.main.detail.prompt.input.text == "hello"
+        assert not [call for call in manager.calls if call[0].startswith("spawn")]
+
+
+async def test_a_demo_session_found_in_a_normal_folder_is_not_repeated(dashboard, manager):
+    manager.put(session("demo0001", Status.DONE, "an old demo", created=-1, agent="demo"))
+    async with dashboard() as d:
+        await d.select("demo0001")
+        await d.press("N")
+        await d.shows("The demo agent works only inside `agentdash demo`.")
+        assert d.app.screen is d.main
 
 
 async def test_a_default_agent_that_is_missing_is_told_before_anybody_writes(dashboard, manager, monkeypatch):

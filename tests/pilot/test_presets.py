@@ -70,13 +70,12 @@ async def test_what_is_chosen_by_hand_wins_over_the_preset(dashboard):
         screen = await d.screen(NewSessionScreen)
         await d.press(*"go", "shift+tab", "right", "right", "right")
         await d.shows("Nothing is off limits")
-        await d.press("tab", "tab", "tab", "left")
+        await d.shows("[no-sandbox]")
+        await d.press("tab", "tab", "tab", "right")
         await d.shows("[read-only]")
         await d.until(lambda: not screen._danger.display)
         await d.press("enter")
-        await d.called(
-            "spawn", "go", "codex", None, "/home/ann/code/api", {"full_danger": False, "sandbox": "read-only"}
-        )
+        await d.called("spawn", "go", "codex", None, "/home/ann/code/api", {"sandbox": "read-only"})
 
 
 async def test_a_preset_whose_agent_is_missing_says_so(dashboard):

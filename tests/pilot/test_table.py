@@ -97,7 +97,7 @@ async def test_what_is_in_hand_leaves_the_filter_when_the_hand_is_gone(dashboard
         await d.press("3")
         await d.until(lambda: table(d) == ["add"])
         d.manager.put(structs.replace(SESSIONS[1], status=Status.RUNNING))
-        await d.shows("● running     2m        1 18.2k       ? claude")
+        await d.shows("● running      2m        1 18.2k       ? claude")
         assert d.main.table.selected.id == "failed01"
         monkeypatch.setattr(d.main.table, "_clock", lambda: T0 + 20_000)
         d.main.table.tick()
@@ -131,7 +131,7 @@ async def test_s_asks_for_an_order_and_capital_s_turns_it_round(dashboard):
     async with dashboard() as d:
         await d.press("s")
         await d.screen(PickScreen)
-        await d.shows("the dearest first")
+        await d.shows("most expensive first")
         await d.press("w")
         await d.until(lambda: table(d) == ["add", "fix", "rename", "split", "write"])
         await d.shows("what▾")
@@ -252,7 +252,7 @@ async def test_a_prompt_for_several_asks_and_says_who_could_not_take_it(dashboar
         await d.shows("goes to 2 marked sessions, after a question")
         await d.press(*"go on", "enter")
         await d.screen(ConfirmScreen)
-        await d.shows('Each of them gets: "go on"')
+        await d.shows('Sends "go on" to each.')
         await d.press("y")
         await d.called("inject", "done0001", "go on")
         await d.shows("Somebody was faster.")
@@ -276,7 +276,7 @@ async def test_columns_are_chosen_ordered_sized_and_remembered(dashboard, manage
         await d.press("C")
         await d.screen(ColumnsScreen)
         await d.press("0", "escape")
-        await d.shows("state        age new turn   tok")
+        await d.shows("state         age new turn   tok")
 
 
 async def test_views_are_saved_by_name_shown_and_forgotten(dashboard, manager):
@@ -372,7 +372,7 @@ async def test_processes_are_measured_only_while_a_column_shows_them(dashboard, 
         await d.press(*["j"] * 16, "space", *["K"] * 16, "escape")
         await d.shows("procs")
         await d.until(lambda: {"waiting1", "running1"} == set(manager.looked_at))
-        await d.shows("running       3 ")
+        await d.shows("running        3 ")
 
 
 async def test_a_heading_has_no_session(dashboard):
@@ -403,11 +403,11 @@ async def test_several_are_tried_again_after_one_question_that_lists_only_those_
         await d.press("asterisk", "R")
         await d.screen(ConfirmScreen)
         await d.shows("Retry 2 sessions?")
-        assert "write the migration" not in d.text().split("Retry 2 sessions?")[1].split("Each of them")[0]
+        assert "write the migration" not in d.text().split("Retry 2 sessions?")[1].split("Sends each")[0]
         await d.press("y")
         await d.called("retry", "failed01")
         await d.called("retry", "stopped1")
-        await d.shows("2 sessions tried again.")
+        await d.shows("2 sessions retried.")
 
 
 async def test_the_heading_of_a_group_stands_for_all_of_it_folded_or_not(dashboard):
@@ -419,7 +419,7 @@ async def test_the_heading_of_a_group_stands_for_all_of_it_folded_or_not(dashboa
         await d.press("h")
         await d.shows("▸ ~/code/api")
         assert {one.id for one in d.main.table.group} == group
-        await d.shows("goes to 4 sessions of the group, after a question")
+        await d.shows("goes to 2 of the 4 sessions of the group, after a question")
         await d.press("x")
         await d.screen(ConfirmScreen)
         await d.shows("Stop 2 sessions?")
@@ -437,7 +437,8 @@ async def test_one_marked_session_is_what_the_keys_mean(dashboard):
         await d.shows("session is running: takes a prompt after turn 1")
         await d.press("X")
         await d.screen(ConfirmScreen)
-        await d.shows('Stop "split [/red] the monolith')
+        await d.shows("Kill 1 session?")
+        await d.shows("split [/red] the monolith")
         await d.press("n", "i", *"go on", "enter")
         await d.called("inject", "running1", "go on")
 
@@ -456,10 +457,10 @@ async def test_a_key_that_does_nothing_says_why(dashboard):
     async with dashboard() as d:
         await d.select("done0001")
         await d.press("x")
-        await d.shows('"write the migration": nothing of it runs.')
+        await d.shows('"write the migration" is not running.')
         await d.select("running1")
         await d.press("A")
-        await d.until(lambda: "it has not ended yet." in said(d))
+        await d.until(lambda: "has not ended yet." in said(d))
 
 
 async def test_one_undo_brings_back_what_one_key_put_away(dashboard):

@@ -265,6 +265,15 @@ async def test_y_copies_what_the_step_is_about(reading):
         await d.until(lambda: copied(d) == "+a\n+b\n-c")
 
 
+async def test_j_moves_in_the_menu_of_parts(reading):
+    async with reading() as d:
+        await d.press("j", "j", "Y")
+        await d.screen(PickScreen)
+        await d.shows("json")
+        await d.press("j", "enter")
+        await d.until(lambda: copied(d).startswith("line 0 of the output\n"))
+
+
 async def test_capital_y_asks_which_part(reading):
     async with reading() as d:
         await d.press("j", "j", "Y")

@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from agentdash.sessions.agents.demo_place import mark_demo
 from agentdash.sessions.manager import SessionManager
 from torture import book as world
 from torture import lines
@@ -72,8 +73,9 @@ class Workshop:
         self._journal, self._read = [], 0
         self.project = self.folder / "project"
         self.temporary = self.folder / "tmp"
-        for path in (self.project, self.temporary):
+        for path in (self.project, self.temporary, self.home):
             path.mkdir(parents=True, exist_ok=True)
+        mark_demo(self.home, self.folder)
         codex = self.folder / "codex"
         words = {"python": sys.executable, "nasty": HERE / "nasty.py", "book": self.book.path, "seed": seed}
         codex.write_text(CODEX.format(**words))

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from agentdash.sessions.agents.demo_place import mark_demo
 from agentdash.sessions.manager import SessionManager
 from torture import book as world
 from torture.audit import RunnerKill, Scene, audit
@@ -71,6 +72,8 @@ def made(tmp_path_factory, wait_until):
     for name in ("AGENTDASH_SESSION_ID", "AGENTDASH_RUN_ID", "AGENTDASH_RUNNER"):
         patch.delenv(name, raising=False)
     book = folder / "book.jsonl"
+    (folder / "state").mkdir(mode=0o700)
+    mark_demo(folder / "state", folder)
     with SessionManager(home=folder / "state", config_path=folder / "none.toml") as manager:
         demo = manager.spawn(TOKEN, agent="demo", cwd=str(folder), options={"script": "quick"})
         manager.wait([demo.id], timeout=60)

@@ -194,8 +194,8 @@ def test_the_tally_follows_what_changes():
     tally.update([session(id="a"), session(id="b", status=Status.WAITING)], [])
     tally.update([session(id="a", status=Status.DONE), session(id="c", status=Status.LOST)], ["b"])
     told = counts(tally, "~/x", 120).plain
-    assert "✗ 1 failed" in told
-    assert "✓ 1 new" in told
+    assert "✗ 1 failed new" in told
+    assert "✓ 1 done new" in told
     assert "waiting" not in told
     assert "running" not in told
     assert told.endswith("36.4k tok  $0.62")
@@ -254,7 +254,7 @@ def test_z8_the_source_says_who_started_it():
 def test_columns_that_were_chosen_stand_in_their_order_and_width():
     choice = Choice(("cost", "age", "folder"), (("cost", 9),))
     assert [(c.heading, c.width) for c in columns(120, choice)] == [
-        ("state", 11),
+        ("state", 12),
         ("cost", 9),
         ("age", 4),
         ("folder", 20),

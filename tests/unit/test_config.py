@@ -38,9 +38,11 @@ def test_the_path_comes_from_the_environment(tmp_path: Path, monkeypatch: pytest
 
 
 def test_sections_become_each_agents_own_settings(write: Write) -> None:
-    path = write('default_agent = "demo"\n[agents.command]\nargs = ["-x"]\nbin = "sh"\n[stop]\ninterrupt_seconds = 1\n')
+    path = write(
+        'default_agent = "claude"\n[agents.command]\nargs = ["-x"]\nbin = "sh"\n[stop]\ninterrupt_seconds = 1\n'
+    )
     config = load_config(path)
-    assert config.default_agent == "demo"
+    assert config.default_agent == "claude"
     assert config.agents["command"].args == ("-x",)
     assert config.settings_for("command", {"args": ["-y"]}).args == ("-y",)
     assert config.settings_for("command", {}).bin == "sh"
@@ -48,10 +50,40 @@ def test_sections_become_each_agents_own_settings(write: Write) -> None:
 
 
 def test_it_is_read_at_every_call(write: Write) -> None:
-    path = write('default_agent = "demo"\n')
-    assert load_config(path).default_agent == "demo"
+    path = write('default_agent = "command"\n')
+    assert load_config(path).default_agent == "command"
     write('default_agent = "claude"\n')
     assert load_config(path).default_agent == "claude"
+
+
+DEMO_SETTINGS = [
+    ('default_agent = "demo"\n', "1: default_agent"),
+    ("[agents.demo]\nspeed = 2\n", "1: agents.demo"),
+    ('[presets.show]\nagent = "demo"\n', "2: presets.show.agent"),
+    ('[profiles.try]\ndefault_agent = "demo"\n', "2: profiles.try.default_agent"),
+]
+
+
+@pytest.mark.parametrize(("text", "place"), DEMO_SETTINGS)
+def test_the_demo_agent_is_refused_in_the_settings_of_a_normal_state_folder(
+    write: Write, text: str, place: str
+) -> None:
+    path = write(text)
+    with pytest.raises(ConfigError) as caught:
+        load_config(path)
+    assert str(caught.value) == f"{path}:{place}: The demo agent works only inside `agentdash demo`."
+
+
+@pytest.mark.usefixtures("demo_agent")
+@pytest.mark.parametrize(("text", "place"), DEMO_SETTINGS)
+def test_the_settings_of_a_demo_take_it(write: Write, text: str, place: str) -> None:
+    assert load_config(write(text), "").default_agent == "demo", place
+
+
+@pytest.mark.usefixtures("demo_agent")
+def test_a_demo_starts_the_demo_agent_unless_its_settings_name_another(write: Write, tmp_path: Path) -> None:
+    assert load_config(tmp_path / "none.toml").default_agent == "demo"
+    assert load_config(write('default_agent = "codex"\n')).default_agent == "codex"
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ ALL_KINDS = set(StepKind) - {StepKind.PROMPT, StepKind.UNKNOWN}
 
 
 @pytest.fixture(autouse=True)
-def memory(monkeypatch, tmp_path):
+def memory(monkeypatch, tmp_path, demo_agent):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
 
 
@@ -28,7 +28,6 @@ def request(prompt, cwd, **own):
 
 def play(prompt, cwd, **own):
     """Run one turn; its parser, steps and exit code."""
-    (cwd / "state").mkdir(exist_ok=True)
     launch = Demo().launch(request(prompt, cwd, **own))
     done = subprocess.run(launch.argv, input=launch.stdin.encode(), capture_output=True, cwd=cwd, check=False)
     assert done.stderr == b""

@@ -656,7 +656,7 @@ def test_what_the_terminal_can_do(patient: Patient, env: dict[str, str], states:
     assert " ".join(finding.state for finding in told) == states
 
 
-TMUX = 'case "$3" in allow-passthrough) {};; set-clipboard) {};; esac'
+TMUX = 'case "$3" in allow-passthrough) {};; set-clipboard) {};; escape-time) echo 10;; esac'
 
 
 def test_tmux_is_asked_only_inside_of_it(patient: Patient) -> None:
@@ -667,7 +667,7 @@ def test_tmux_is_asked_only_inside_of_it(patient: Patient) -> None:
 def test_a_tmux_that_lets_nothing_through_is_told(patient: Patient) -> None:
     patient.env["TMUX"] = "/tmp/tmux-0/default,1,0"
     patient.command("tmux", TMUX.format("echo off", "echo external"))
-    through, clip = patient.told(tmux.options)
+    through, clip, _ = patient.told(tmux.options)
     assert (through.state, through.remedy) == ("warn", "put into ~/.tmux.conf: set -g allow-passthrough on")
     assert through.found == "allow-passthrough is off: notifications do not get through"
     assert (clip.state, clip.remedy) == ("warn", "put into ~/.tmux.conf: set -s set-clipboard on")
@@ -677,18 +677,29 @@ def test_a_tmux_that_lets_nothing_through_is_told(patient: Patient) -> None:
 def test_a_tmux_that_lets_it_through_is_fine(patient: Patient) -> None:
     patient.env["TMUX"] = "/tmp/tmux-0/default,1,0"
     patient.command("tmux", TMUX.format("echo all", "echo on"))
-    assert [finding.state for finding in patient.told(tmux.options)] == ["ok", "ok"]
+    assert [finding.state for finding in patient.told(tmux.options)] == ["ok", "ok", "ok"]
     patient.command("tmux", TMUX.format("echo invalid option: allow-passthrough >&2; exit 1", "echo on"))
-    assert [finding.state for finding in patient.told(tmux.options)] == ["ok", "ok"]
+    assert [finding.state for finding in patient.told(tmux.options)] == ["ok", "ok", "ok"]
+
+
+@pytest.mark.parametrize(("milliseconds", "state"), [("500", "warn"), ("51", "warn"), ("50", "ok"), ("0", "ok")])
+def test_a_tmux_that_holds_esc_back_is_told(patient: Patient, milliseconds: str, state: str) -> None:
+    patient.env["TMUX"] = "/tmp/tmux-0/default,1,0"
+    patient.command("tmux", TMUX.format("echo on", "echo on").replace("echo 10", f"echo {milliseconds}"))
+    found = patient.told(tmux.options)[2]
+    assert (found.name, found.state) == ("tmux escape-time", state)
+    assert found.found.startswith(f"escape-time is {milliseconds} ms")
+    assert found.remedy == ("put into ~/.tmux.conf: set -sg escape-time 10" if state == "warn" else None)
 
 
 def test_a_tmux_that_does_not_answer_is_told(patient: Patient) -> None:
     patient.env["TMUX"] = "/tmp/tmux-0/default,1,0"
     assert patient.one(tmux.options).found == "inside tmux, but there is no tmux command here"
     patient.command("tmux", "echo no server running >&2; exit 1")
-    through, _ = patient.told(tmux.options)
-    assert through.state == "warn"
+    through, _, escape = patient.told(tmux.options)
+    assert (through.state, escape.state) == ("warn", "warn")
     assert through.found.startswith("allow-passthrough is not known (no server running)")
+    assert escape.found.startswith("escape-time is not known (no server running)")
 
 
 @pytest.mark.parametrize(

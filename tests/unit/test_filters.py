@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdash.sessions.errors import UsageError
-from agentdash.sessions.filters import FIELDS, KINDS, completions, parse
+from agentdash.sessions.filters import FIELDS, KINDS, completions, parse, while_typing
 from agentdash.sessions.model import Session, Status, Usage
 from agentdash.sessions.text import cell_width
 
@@ -32,6 +32,7 @@ def session(**own):
         "tok:12k", "tok:<1m", "turn:2", "age:<10m", "age:5m", "age:>=300", "time:5m", "time:<1h",
         "steps:>10", "is:ended", "is:live,ended",
         "!is:live", "new:12", "said:tests", "!state:running login cost:>1", "!", '""',
+        "cost>1", "cost>=1.5", "COST<=$1.5", "!cost>2", "cost=1.5", "age<10m", "tok>10k", "steps>10",
         "title:login", "source:user", 'cwd:"code/api"', "!agent:claude,gemini",
     ],
 )  # fmt: skip
@@ -45,6 +46,7 @@ def test_what_matches(text):
         "logout", "!login", '"test login"', "state:failed", "!state:done", "agent:claude", "cwd:web", "cost:>2",
         "cost:=1",
         "tok:>12k", "turn:1", "age:<1m", "age:>6m", "time:>5m", "is:live", "is:left", "is:child", "login web",
+        "cost>2", "cost>1.5", "cost<1", "!cost>1", "age<1m", "turn>2", "state>done", "costs>1",
         "parent:x", "why:login", "login state:failed",
     ],
 )  # fmt: skip
@@ -62,7 +64,7 @@ def test_an_unknown_amount_is_in_no_range():
     [
         ("stat:failed", "did you mean state:"), ("state:broken", "States: queued"), ("cost:much", "cost:>1"),
         ("age:>soon", "age:<1h"), ("is:odd", "Choose from: attention"), ("cost:", "cost: needs a value"),
-        ("turn:>", "turn:2"), ("quux:1", "Fields: state"),
+        ("turn:>", "turn:2"), ("cost>", "cost:>1"), ("age>soon", "age:<1h"), ("quux:1", "Fields: state"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_understood_is_told(text, told):
@@ -97,7 +99,47 @@ def test_words_are_completed():
     assert set(completions("", others)) == {f"{field}:" for field in FIELDS}
 
 
-@pytest.mark.parametrize("text", ["age:>1h", "!age:<5m", "TIME:10m", "login is:live,attention", 'is:"Attention"'])
+@pytest.mark.parametrize(
+    ("text", "wanted", "otherwise"),
+    [
+        ("", "", ""), ("login", "login", "login"), ("web login", "web login", "web login"),
+        ("stat", "stat", ""), ("web stat", "web stat", "web"), ("!stat", "!stat", ""), ("c", "c", ""),
+        ("stat ", "stat ", "stat "), ('"stat', '"stat', '"stat'), ("state:", "", ""), ("web !cost:", "web", "web"),
+        ("state:fai", "state:fai", ""), ("state:failed", "state:failed", "state:failed"),
+        ("state:failed,do", "state:failed,do", ""), ("is:att", "", ""), ("is:live,at", "", ""),
+        ("is:attention", "is:attention", "is:attention"), ("cost>", "", ""), ("cost:>=", "", ""), ("cost:>$", "", ""),
+        ("cost:>0.", "", ""), ("cost:>0.0", "cost:>0.0", "cost:>0.0"), ("age<1", "age<1", "age<1"),
+        ("agent:cl", "agent:cl", "agent:cl"), ("stat:failed", "stat:failed", "stat:failed"),
+        ("is:odd", "is:odd", "is:odd"), ("state:broken", "state:broken", "state:broken"),
+        ("cost:much", "cost:much", "cost:much"),
+    ],
+)  # fmt: skip
+def test_half_a_last_word_is_left_out_while_it_is_typed(text, wanted, otherwise):
+    assert while_typing(text) == (wanted, otherwise)
+
+
+@given(st.text())
+def test_what_is_left_of_any_text_is_its_beginning(text):
+    wanted, otherwise = while_typing(text)
+    assert text.startswith(wanted)
+    assert text.startswith(otherwise)
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("value", ["failed", "attention", ">0.5", "x"])
+def test_no_beginning_of_a_filter_is_an_error_while_it_is_typed(field, value):
+    try:
+        parse(whole := f"{field}:{value}")
+    except UsageError:
+        return
+    for end in range(len(whole)):
+        for half in while_typing(whole[:end]):
+            parse(half)
+
+
+@pytest.mark.parametrize(
+    "text", ["age>1h", "time<=5m", "age:>1h", "!age:<5m", "TIME:10m", "login is:live,attention", 'is:"Attention"']
+)
 def test_a_filter_over_time_says_so(text):
     assert parse(text).timed
 

@@ -48,7 +48,7 @@ def test_no_setting_of_the_file_is_left_out(tmp_path: Path) -> None:
     listed = {one.path for one in settings()}
     stated = set(leaves(tomllib.loads(as_toml(config)), ()))
     assert stated <= listed
-    assert {path[1] for path in listed if path[0] == "agents"} == set(AGENTS)
+    assert {path[1] for path in listed if path[0] == "agents"} == set(AGENTS) - {"demo"}
 
 
 def samples(one: Setting) -> st.SearchStrategy[Any]:
@@ -137,7 +137,7 @@ interrupt_seconds = 2
 [profiles.work.agents.codex]
 sandbox = "read-only"
 [profiles."at home"]
-default_agent = "demo"
+default_agent = "claude"
 """
 
 
@@ -149,7 +149,7 @@ def test_a_profile_is_laid_over_the_rest(tmp_path: Path, monkeypatch: pytest.Mon
     assert (work.stop.interrupt_seconds, work.limits.tokens) == (2, 7)
     assert work.settings_for("codex", {}).sandbox == "read-only"  # type: ignore[attr-defined]
     monkeypatch.setenv("AGENTDASH_PROFILE", "at home")
-    assert load_config(path).default_agent == "demo"
+    assert load_config(path).default_agent == "claude"
     assert load_config(path, "").default_agent == "codex"
     origins = {one.setting.key: str(one.origin) for one in held(read_settings(path, "work"), {})}
     assert origins["stop.interrupt_seconds"] == "config.toml:4 (profile work)"

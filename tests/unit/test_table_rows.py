@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.model import Session, Status, Usage
-from agentdash.widgets.arrangement import SORTS, Arrangement, Grouping, heading_key
+from agentdash.sessions.model import Load, Session, Status, Usage
+from agentdash.widgets.arrangement import ORDERS, Arrangement, Grouping, heading_key
+from agentdash.widgets.columns import COLUMNS
 from agentdash.widgets.table_rows import Chooser, TableRows
 
 NOW = 10_000_000
@@ -42,7 +43,7 @@ def test_what_needs_somebody_stands_first_then_what_runs_then_the_newest():
     assert names(rows) == ["waits", "failed", "unseen", "runs", "queued", "new", "failed-seen", "old"]
 
 
-@pytest.mark.parametrize("sort", SORTS)
+@pytest.mark.parametrize("sort", ORDERS)
 def test_every_order_can_be_reversed_and_the_unknown_stays_last(sort):
     known = [
         session("a", created=1, cost_usd=1.0, model="x", usage=Usage.of(1, output=1), started_at=1, steps=1, turn=1),
@@ -56,6 +57,55 @@ def test_every_order_can_be_reversed_and_the_unknown_stays_last(sort):
         assert forward[-1] == names(rows)[-1] == "c"
     if sort in ("cost", "tok", "model", "time", "turn", "what"):
         assert [name for name in forward if name != "c"] == [name for name in names(rows)[::-1] if name != "c"]
+
+
+@pytest.mark.parametrize("column", [*COLUMNS, "state", "what"])
+def test_every_column_has_an_order_that_follows_its_values(column):
+    low = session(
+        "a", created=1, started_at=1, cost_usd=1.0, model="x", usage=Usage.of(1, output=1), steps=1, turn=1, agent="a",
+        cwd="/z/a", source="orchestrator:a", seen_at=None,
+    )  # fmt: skip
+    high = session(
+        "b", Status.FAILED, created=2, started_at=2, cost_usd=2.0, model="y", usage=Usage.of(2, output=2), steps=2,
+        turn=2, agent="b", cwd="/z/b", source="user", seen_at=None,
+    )  # fmt: skip
+    loads = {"a": Load(processes=1, rss_bytes=10, cpu=0.1), "b": Load(processes=2, rss_bytes=20, cpu=0.2)}
+    orders = []
+    for reverse in (False, True):
+        rows = table(high, low, sort=column, reverse=reverse)
+        rows.measured(loads, NOW)
+        orders.append(names(rows))
+    assert sorted(orders) == [["a", "b"], ["b", "a"]]
+
+
+def test_the_folder_column_is_ordered_by_what_it_shows():
+    sessions = [session("a", cwd="/a/zebra"), session("b", cwd="/b/mule/"), session("c", cwd="/c/ant")]
+    assert names(table(*sessions, sort="where")) == ["c", "b", "a"]
+    assert names(table(*sessions, sort="folder")) == ["a", "b", "c"]
+
+
+def test_what_was_measured_comes_first_and_moves_no_row_while_one_is_in_hand():
+    rows = table(*(session(name, created=number) for number, name in enumerate("dcba")), sort="cpu")
+    assert names(rows) == ["a", "b", "c", "d"]
+    assert rows.measured(
+        {"c": Load(processes=1, rss_bytes=0, cpu=0.1), "d": Load(processes=1, rss_bytes=0, cpu=0.9)}, NOW
+    )
+    assert names(rows) == ["d", "c", "a", "b"]
+    busy = {"a": Load(processes=1, rss_bytes=0, cpu=2.0), "b": Load(processes=1, rss_bytes=0, cpu=None)}
+    assert not rows.measured(busy, NOW, hold="c")
+    assert names(rows) == ["d", "c", "a", "b"]
+    rows.update([session("c", created=1, last_message="other words")], (), NOW, hold="c")
+    assert names(rows) == ["d", "c", "a", "b"]
+    assert rows.measured(busy, NOW)
+    assert names(rows) == ["a", "b", "c", "d"]
+    assert not rows.measured(busy, NOW)
+
+
+def test_a_measurement_that_no_order_needs_moves_nothing_and_counts_once_one_does():
+    rows = table(session("a", created=2), session("b", created=1))
+    assert not rows.measured({"b": Load(processes=3, rss_bytes=0, cpu=None)}, NOW)
+    rows.choose(None, NOW, Arrangement(sort="procs"))
+    assert names(rows) == ["b", "a"]
 
 
 def test_the_row_under_the_hand_stays_while_the_others_move_around_it():
@@ -135,7 +185,7 @@ def test_no_family_hides_a_session(family):
     assert rows.height == len(sessions)
 
 
-@given(st.permutations(range(8)), st.sampled_from(list(SORTS)), st.booleans())
+@given(st.permutations(range(8)), st.sampled_from(list(ORDERS)), st.booleans())
 def test_the_order_does_not_depend_on_the_way_there(order, sort, reverse):
     states = list(Status)[:8]
     sessions = [session(str(n), states[n], created=n % 3, cost_usd=n % 2 or None) for n in range(8)]

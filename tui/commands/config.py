@@ -32,9 +32,10 @@ def config_path(as_json: bool) -> None:
 @common.json_option
 def config_show(as_json: bool) -> None:
     """The settings in force: what the file says, and the defaults of all that it leaves out."""
-    from ...sessions.config import as_toml, in_force, load_config
+    from ...sessions.config import as_toml, in_force, read_settings
 
-    settings = in_force(load_config())
+    loaded = read_settings()
+    settings = in_force(loaded.config, demo=loaded.demo)
     if as_json:
         from msgspec import to_builtins
 
@@ -197,7 +198,7 @@ def _value(key: str) -> Any:
 
     loaded = read_settings()
     found = value_at(values_of(loaded), parts(key))
-    return held_at(loaded, setting_named(key)).value if found is None else found
+    return held_at(loaded, setting_named(key, demo=loaded.demo)).value if found is None else found
 
 
 def _plain(value: Any) -> str:

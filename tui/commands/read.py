@@ -1,6 +1,6 @@
 """The verbs that only look: ls, show, trajectory, messages, output, explain."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -9,7 +9,8 @@ from ...sessions.clock import now_ms
 from . import common
 
 if TYPE_CHECKING:
-    from ...sessions.model import Session, Step
+    from ...sessions.manager import SessionManager
+    from ...sessions.model import Session, Status, Step
 
 _NEWEST = 30
 _STATUSES = ("queued", "starting", "running", "waiting", "finishing", "done", "failed", "stopped", "lost")
@@ -49,6 +50,8 @@ def ls(wanted: tuple[str, ...], here: bool, archived: bool, words: str, everythi
     with common.settled_manager() as manager:
         statuses = {Status(name.lower()) for name in wanted}
         sessions = manager.sessions(statuses=statuses, cwd=checked_folder(None) if here else None, archived=archived)
+        if asked.away:
+            sessions = _with_put_away(manager, sessions, asked.away, statuses, here=here)
         sessions = [session for session in sessions if asked.matches(session, now_ms())] if asked else sessions
     if as_json:
         common.print_sessions(sessions, as_json=True)
@@ -164,6 +167,21 @@ def print_steps(steps: Iterable["Step"], *, full: bool, as_json: bool) -> None:
     from ..render.steps import steps_text
 
     common.say_on(steps_text(steps, common.look(full=full)), otherwise="No steps yet.")
+
+
+def _with_put_away(
+    manager: "SessionManager", sessions: "list[Session]", away: Collection[str], statuses: "set[Status]", *, here: bool
+) -> "list[Session]":
+    """Add the archived and the deleted sessions that a filter asks for, in the order of their creation."""
+    from ...sessions.planning import checked_folder
+
+    cwd, there = checked_folder(None) if here else None, {session.id for session in sessions}
+    found = manager.put_away(archived="archived" in away, deleted="deleted" in away)
+    more = [
+        one for one in found
+        if one.id not in there and (not statuses or one.status in statuses) and cwd in (None, one.cwd)
+    ]  # fmt: skip
+    return sorted([*sessions, *more], key=lambda session: -session.created_at)
 
 
 def _recent(sessions: Sequence["Session"]) -> list["Session"]:

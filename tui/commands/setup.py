@@ -11,14 +11,15 @@ import click
 def demo(folder: Path | None) -> int:
     """The dashboard with scripted agents at work.
 
-    It has a state folder of its own, which goes with it unless --dir names one.
+    It has a state folder of its own, which goes with it unless --dir names one: a new or empty folder, or that of
+    an earlier demo.
     """
     from ..demo import run_demo
 
     if folder:
-        return run_demo(folder.absolute())
+        return run_demo(folder.absolute(), kept=True)
     with tempfile.TemporaryDirectory(prefix="agentdash-demo-", ignore_cleanup_errors=True) as fresh:
-        return run_demo(Path(fresh))
+        return run_demo(Path(fresh), kept=False)
 
 
 @click.command()

@@ -19,10 +19,13 @@ if TYPE_CHECKING:
 
 
 def complete_agents(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    """The known agents."""
-    from ...sessions.agents.table import AGENTS
+    """The agents that can be started from this state folder."""
+    from ...sessions.agents.demo_place import find_demo
+    from ...sessions.agents.table import agent_names
+    from ...sessions.layout import default_home
 
-    return [name for name in AGENTS if name.startswith(incomplete)]
+    names = agent_names(demo=find_demo(default_home()) is not None)
+    return [name for name in names if name.startswith(incomplete)]
 
 
 def complete_modes(_: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -269,6 +272,7 @@ def _follow(
     sessions = [manager.started(session.id) for session in begun]
     if not wait and timeout is None:
         _report(sessions, as_json, several, warnings=warnings)
+        _say_what_is_missing(manager, sessions)
         return common.FAILED if any(session.status in ("failed", "lost") for session in sessions) else 0
     reported = {session.id: _words(session) for session in sessions}
     if not as_json:
@@ -287,7 +291,15 @@ def _follow(
         if several:
             common.say([f"-- {common.name_of(session)} --"])
         _print_answer(manager, session)
+    _say_what_is_missing(manager, sessions)
     return common.outcome(sessions)
+
+
+def _say_what_is_missing(manager: "SessionManager", sessions: "list[Session]") -> None:
+    """Name the demo to whoever has no agent at all; each failed session names how to install its own."""
+    failed = any(session.status == "failed" and session.agent != "command" for session in sessions)
+    if failed and not any(agent.installed for agent in manager.agents()):
+        click.echo("No agent is installed here. `agentdash demo` shows the dashboard without one.", err=True)
 
 
 def _print_answer(manager: "SessionManager", session: "Session") -> None:

@@ -94,9 +94,10 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
             return
         self._changes, self._find = found, None
         self._title.say(f"{sayings.title(self._session)}   {change_papers.summary(found)}")
+        # Before the rows: a list without rows paints its note only when they are replaced.
+        self.files.note = "No edits by this agent."
         self.files.show([change_papers.file_row(file) for file in found.files])
         if not found.files:
-            self.files.note = "no changes"
             self.pane.show(change_papers.nothing(found, self._signs))
 
     @on(FileList.Highlighted)

@@ -12,13 +12,12 @@ from textual.widgets import Static
 
 from ...sessions.manager import SessionManager
 from ...sessions.model import Session
-from ...widgets.columns import LOADS
 from ...widgets.session_table import SessionTable
 from ...widgets.signs import UNICODE, Signs
 from ...widgets.status_line import StatusLine, Tally
 from ...widgets.words import place
 from .. import sayings
-from ..actions import bindings
+from ..actions import bindings, can_prompt
 from ..command_line import Command
 from ..detail import Detail
 from ..feed import Feed
@@ -62,8 +61,9 @@ class MainScreen(SessionScreen):
         self._tally = Tally()
         self.status = StatusLine(signs=signs, note="read-only" if self.read_only else "", id="status")
         self.table = SessionTable(clock, on_open=self._open, signs=signs, id="table")
-        self.pane = TablePane(self.table, memory, requests, signs)
+        self.pane = TablePane(self.table, memory, requests, signs, manager)
         self.pane.missing = missing
+        operations.bulk.progress = self.pane.show_progress
         self._memory = memory
         self._load_watch = LoadWatch(self, self.table, manager, requests)
         self.set_class(alone, "-alone")
@@ -72,6 +72,7 @@ class MainScreen(SessionScreen):
             requests,
             self._outside,
             signs,
+            operations.drafts,
             clock=clock,
             hint=sayings.tour_line(tour),
             follow_key=self.follow_key,
@@ -87,6 +88,11 @@ class MainScreen(SessionScreen):
     def chosen(self) -> list[Session]:
         """The marked sessions, else those of the group or the one under the cursor."""
         return self.table.marked or self.table.group or super().chosen
+
+    @property
+    def marking(self) -> bool:
+        """Whether the chosen sessions are marked ones."""
+        return bool(self.table.marked)
 
     @property
     def _in_table(self) -> bool:
@@ -157,14 +163,16 @@ class MainScreen(SessionScreen):
 
     @on(TablePane.Changed)
     def _other_columns(self) -> None:
-        self._load_watch.watch(LOADS & set(self._memory.now.columns))
+        self._load_watch.watch(self._memory.now.columns, self.table.order.sort)
 
     @on(SessionsChanged)
     def _sessions_changed(self) -> None:
         changes = self._feed.take()
         with self.app.batch_update():
             self._tally.update(changes.updated, changes.removed)
-            self.table.update_rows(map(self._as_read, changes.updated), changes.removed)
+            removed = [key for key in changes.removed if key not in self.pane.away]
+            self.table.update_rows(map(self._as_read, changes.updated), removed)
+            self.pane.changed(changes)
             self.show_words()
         awaited = self.operations.awaited
         self.pane.say()
@@ -214,7 +222,13 @@ class MainScreen(SessionScreen):
         self.app.exit()
 
     def action_back(self) -> None:
-        """Out of a search, from the steps to the table; from the table nowhere."""
+        """Out of a search, from the steps to the table; from the table nowhere.
+
+        Marks took work to make: while a message covers the screen, the first Esc takes only that away.
+        """
+        if self._in_table and self.table.marked and self.query("Toast"):
+            self.app.clear_notifications()
+            return
         if self.detail.viewer.step_back() or (self._in_table and self.pane.step_back()):
             return
         self.remove_class("-detail")
@@ -255,8 +269,14 @@ class MainScreen(SessionScreen):
 
     @work
     async def action_undo(self) -> None:
-        """Bring back what was deleted or archived last."""
-        await self.operations.undo()
+        """Bring back the chosen sessions from the archive or the trash; else what went there last."""
+        away = [session.id for session in self.chosen if session.put_away]
+        if away:
+            self.table.unmark()
+            self.table.let_go()
+            await self.operations.restore(away)
+        else:
+            await self.operations.undo()
 
     def _can(self, action: str, chosen: Sequence[Session]) -> bool:
         """Side by side goes what is marked, wherever the cursor stands."""
@@ -301,7 +321,8 @@ class MainScreen(SessionScreen):
         self.status.show(self._tally, self._where)
         chosen = self.chosen
         if len(chosen) > 1:
-            target = sayings.target_of_several(chosen, marked=bool(self.table.marked))
+            able = sum(map(can_prompt, chosen))
+            target = sayings.target_of_several(chosen, able, marked=self.marking)
         else:
             target = self.target(chosen[0] if chosen else None)
         self.detail.say(self.current, target)

@@ -2,6 +2,7 @@
 
 import asyncio
 import shlex
+import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import ClassVar
 
@@ -9,9 +10,8 @@ from msgspec import Struct, field
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widget import Widget
 from textual.widgets import Input, Label, Static, TextArea
 
 from ...sessions.agent_list import AgentInfo
@@ -19,9 +19,11 @@ from ...sessions.agents.base import Launch
 from ...sessions.presets import MOST_COPIES, Preset
 from ...sessions.text import clean
 from ...widgets.choice import Choice
+from ...widgets.field import Field
 from ...widgets.prompt_box import PromptInput
 from ...widgets.recall_input import RecallInput
 from ...widgets.words import place
+from .. import sayings
 from ..folders import FolderSuggester
 
 NO_PRESET = "(none)"
@@ -40,6 +42,8 @@ class SpawnRequest(Struct, frozen=True, kw_only=True):
     model: str | None = None
     options: Mapping[str, object] = field(default_factory=dict)
     copies: int = 1
+    session_id: str | None = None
+    """That of the session to come, so that it starts with the arguments that were shown."""
 
 
 class Offer(Struct, frozen=True, kw_only=True):
@@ -60,20 +64,21 @@ Start = Callable[[SpawnRequest], Awaitable[str | None]]
 """Starts a session; gives the reason where that was not possible."""
 
 
-class NewSessionScreen(ModalScreen[str | None]):
-    """Asks what to start and shows the exact command; stays open, with the reason, when it could not be started.
+Keep = Callable[[str | None], None]
+"""Takes what is to be there the next time, at each key: a text, none after a start, None where nothing was written."""
 
-    Answers with the text that is to be there the next time: what was written by who leaves without starting
-    anything, none after a start, None where nothing was written.
-    """
+
+class NewSessionScreen(ModalScreen[None]):
+    """Asks what to start and shows the exact command; stays open, with the reason, when it could not be started."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "cancel", show=False),
         Binding("enter", "start", "start", show=False),
     ]
 
-    def __init__(self, offer: Offer, plan: Plan, start: Start) -> None:
+    def __init__(self, offer: Offer, plan: Plan, start: Start, keep: Keep = lambda _: None) -> None:
         super().__init__()
+        self._keep = keep
         self._offer = offer
         self._agents = {agent.name: agent for agent in offer.agents}
         self._plan = plan
@@ -81,8 +86,9 @@ class NewSessionScreen(ModalScreen[str | None]):
         self._first = first = offer.first
         """What is shown before somebody changes it: of a preset, where one is chosen."""
         self._installed = installed = [agent.name for agent in offer.agents if agent.installed]
-        missing = [agent.name for agent in offer.agents if not agent.installed]
-        without = f"not installed: {', '.join(missing)}" if missing else ""
+        self._absent = [agent.name for agent in offer.agents if not agent.installed]
+        without = f"not installed: {', '.join(self._absent)}" if self._absent else ""
+        self._session_id = str(uuid.uuid4())
         self._preset = Choice([NO_PRESET, *offer.presets], NO_PRESET, id="new-preset")
         self._filled = Preset()
         self._prompt = PromptInput(id="new-prompt")
@@ -94,6 +100,8 @@ class NewSessionScreen(ModalScreen[str | None]):
         self._more = RecallInput(_arguments(first), placeholder="passed on as they are", id="new-args")
         self._copies = Input("1", type="integer", max_length=3, compact=True, id="new-copies")
         self._danger = Static(DANGER, markup=False, id="new-danger")
+        self._beside = Static("", id="new-beside", markup=False)
+        self._keys = Static("", classes="keys")
         self._command = Static("", id="new-plan", markup=False)
         self._error = Static("", id="new-error", markup=False)
 
@@ -102,18 +110,19 @@ class NewSessionScreen(ModalScreen[str | None]):
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = "New session"
             if self._offer.presets:
-                yield from _row(Label("preset"), self._preset)
-            yield from _row(Label("prompt"), self._prompt)
-            yield from _row(Label("agent"), self._agent)
-            yield from _row(self._mode_name, self._mode)
-            yield from _row(Label("folder"), self._folder)
-            yield from _row(Label("model"), self._model)
-            yield from _row(Label("arguments"), self._more)
-            yield from _row(Label("copies"), self._copies)
+                yield Field("preset", self._preset)
+            yield Field("prompt", self._prompt)
+            yield Field("agent", self._agent)
+            yield Field(self._mode_name, self._mode)
+            yield Field("folder", self._folder)
+            yield Field("model", self._model)
+            yield Field("arguments", self._more)
+            yield Field("copies", self._copies)
             yield self._danger
             yield self._command
+            yield self._beside
             yield self._error
-            yield Static("Enter start   Tab next field   Ctrl+J new line   Up earlier   Esc cancel", classes="keys")
+            yield self._keys
 
     def on_mount(self) -> None:
         """Begin with the prompt."""
@@ -123,9 +132,16 @@ class NewSessionScreen(ModalScreen[str | None]):
         self._prompt.move_cursor(self._prompt.document.end)
         self._prompt.focus()
         self._agent_chosen()
-        if not any(agent.installed for agent in self._offer.agents):
-            hints = [f"{agent.title}: {agent.hint}" for agent in self._offer.agents if agent.hint]
-            self._say("\n".join(["No agent is installed.", *hints]))
+
+    def on_descendant_focus(self) -> None:
+        """Name the keys of the field that has them."""
+        focused = self.focused
+        own = "Up earlier" if isinstance(focused, RecallInput) else ""
+        if isinstance(focused, Choice):
+            own = "Left Right change" if self.app.has_class("-ascii") else "←→ change"
+        elif isinstance(focused, PromptInput):
+            own = "Ctrl+J new line   Up earlier"
+        self._keys.update("   ".join(filter(None, ("Enter start", "Tab next field", own, "Esc cancel"))))
 
     @on(Choice.Changed, "#new-preset")
     def _preset_chosen(self) -> None:
@@ -143,9 +159,9 @@ class NewSessionScreen(ModalScreen[str | None]):
             )
         self._first, self._filled = first, preset
         self._agent.offer(self._installed, first.agent or "")
-        self._agent_chosen()
         self._folder.value, self._model.value = first.cwd, first.model or ""
         self._more.value, self._copies.value = _arguments(first), str(first.copies)
+        self._agent_chosen()
         self._write(preset, text)
 
     def _write(self, preset: Preset, text: str) -> None:
@@ -157,17 +173,28 @@ class NewSessionScreen(ModalScreen[str | None]):
     @on(Choice.Changed, "#new-agent")
     def _agent_chosen(self) -> None:
         agent = self._agents.get(self._agent.value or "")
-        self._mode.offer(agent.modes if agent else (), self._asked_mode(agent) or "")
+        if agent is not None:
+            self._fill_own(agent)
+            self._mode.offer(agent.choices, agent.choice_of(self._carried(agent)) or "", agent.unheld)
         key = agent.mode_key if agent else None
         self._mode_name.update((key or "").partition("_")[0])
         # Not by its height: a row that is not there cannot be reached by Tab either.
         self._mode.display = self._mode_name.display = bool(key)
         self._model.placeholder = (agent and agent.model) or "the agent's own default"
 
-    def _asked_mode(self, agent: AgentInfo | None) -> str | None:
-        """The mode that is shown at first: what was asked for, or what the settings say."""
-        asked = self._first.options.get(agent.mode_key) if agent and agent.mode_key else None
-        return str(asked) if asked else agent.mode if agent else None
+    def _fill_own(self, agent: AgentInfo) -> None:
+        """Keep model and arguments that were filled in for one agent away from another."""
+        first = self._first
+        for text, own in ((self._model, first.model or ""), (self._more, _arguments(first))):
+            if agent.name == first.agent:
+                text.value = text.value or own
+            elif text.value == own:
+                text.value = ""
+
+    def _carried(self, agent: AgentInfo) -> dict[str, object]:
+        """The options of the preset, or of the session that is repeated, that hold for an agent; of another, limits."""
+        options = self._first.options.items()
+        return {key: value for key, value in options if agent.name == self._first.agent or key == "limits"}
 
     @on(Choice.Changed)
     @on(Input.Changed)
@@ -181,17 +208,20 @@ class NewSessionScreen(ModalScreen[str | None]):
         if agent is None:
             self._danger.display = False
             return
-        full_danger = self._options().get("full_danger") is True
-        self._danger.display = full_danger or self._mode.value in agent.dangerous
+        self._danger.display = self._mode.value in agent.unheld
         await asyncio.sleep(SETTLED_SECONDS)
-        launch, reason = await self._plan(self._request())
+        request = self._request()
+        launch, reason = await self._plan(request)
         self._say("\n".join(filter(None, (self._missing(), *launch.warnings))) if launch else reason or "")
         self._command.update(clean(f"$ {shlex.join(launch.argv)}") if launch else "")
+        beside = sayings.beside_command(launch, request.options) if launch else ""
+        self._beside.update(clean(beside))
+        self._beside.display = bool(beside)
 
     def _missing(self) -> str:
-        """That a preset wants an agent that is not there."""
-        name = self._filled.agent
-        return f"{name} is not installed: another agent is chosen." if name and name not in self._installed else ""
+        """A sentence if the preset, the session that is repeated, or the settings want an agent that is not there."""
+        name = self._first.agent
+        return f"{name} is not installed: another agent is chosen." if name in self._absent else ""
 
     def action_start(self) -> None:
         """Enter, wherever one is."""
@@ -199,9 +229,13 @@ class NewSessionScreen(ModalScreen[str | None]):
 
     @on(PromptInput.Left)
     def action_leave(self) -> None:
-        """Leave, and keep what was written."""
+        """Leave; what was written is kept."""
+        self.dismiss(None)
+
+    @on(TextArea.Changed)
+    def _keep_text(self) -> None:
         text = self._filled.text_in(self._prompt.text)
-        self.dismiss(text if text != self._offer.first.prompt else None)
+        self._keep(text if text != self._offer.first.prompt else None)
 
     @on(PromptInput.Sent)
     @on(Input.Submitted)
@@ -223,8 +257,10 @@ class NewSessionScreen(ModalScreen[str | None]):
             return
         reason = await self._start(request)
         if reason is None:
-            self.dismiss("")
+            self._keep("")
+            self.dismiss(None)
         else:
+            self._session_id = str(uuid.uuid4())  # the one that was tried may be taken
             self._say(reason)
 
     def _request(self) -> SpawnRequest:
@@ -236,20 +272,17 @@ class NewSessionScreen(ModalScreen[str | None]):
             model=self._model.value.strip() or None,
             options=self._options(),
             copies=int(self._copies.value) if self._copies.value.isdecimal() else 0,
+            session_id=self._session_id,
         )
 
     def _options(self) -> dict[str, object]:
         """What differs from the settings; of the session that is being repeated, also what has no field here."""
-        first, agent = self._first, self._agents.get(self._agent.value or "")
-        same = agent is not None and agent.name == first.agent
-        options = {key: value for key, value in first.options.items() if same or key == "limits"}
-        if options.get("full_danger") and self._mode.value != self._asked_mode(agent):
-            options["full_danger"] = False  # who chooses a mode wants that mode
-        if agent and agent.mode_key:
-            options.pop(agent.mode_key, None)
-            if self._mode.value != agent.mode:
-                options[agent.mode_key] = self._mode.value
-        options.pop("args", None)
+        agent = self._agents.get(self._agent.value or "")
+        if agent is None:
+            return {}
+        shown = {"args", "full_danger", agent.mode_key}
+        options = {key: value for key, value in self._carried(agent).items() if key not in shown}
+        options |= agent.options_of(self._mode.value)
         if more := self._more.value.strip():
             options["args"] = _split(more)
         return options
@@ -257,12 +290,6 @@ class NewSessionScreen(ModalScreen[str | None]):
     def _say(self, reason: str) -> None:
         self._error.update(clean(reason))
         self._error.display = bool(reason)
-
-
-def _row(name: Label, widget: Widget) -> ComposeResult:
-    with Horizontal(classes="row"):
-        yield name
-        yield widget
 
 
 def _arguments(request: SpawnRequest) -> str:

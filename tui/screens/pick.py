@@ -1,4 +1,4 @@
-"""A short list from which one thing is picked by its key."""
+"""A short list from which one thing is picked by its letter, or with the cursor."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -12,6 +12,8 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from ..copying import TAKEN
+
 
 class PickScreen(ModalScreen[int | None]):
     """Answers with the number of what was picked."""
@@ -23,8 +25,15 @@ class PickScreen(ModalScreen[int | None]):
     ]
 
     def __init__(self, title: str, offers: Sequence[tuple[str, str]], at: int = 0) -> None:
-        """``offers`` are pairs of a key and what it picks; the cursor begins on one of them."""
+        """Create the dialog with the cursor on offer number ``at``; offers are pairs of a letter and what it picks.
+
+        Raises:
+            ValueError: two offers have the same letter, or one has a letter that moves the cursor or closes.
+        """
         super().__init__()
+        letters = [key for key, _ in offers]
+        if len({*letters, *TAKEN}) != len(letters) + len(TAKEN):
+            raise ValueError(f"letters of {title!r} collide: {' '.join(letters)}")
         self._title = title
         self._offers = list(offers)
         self._at = at
@@ -41,7 +50,7 @@ class PickScreen(ModalScreen[int | None]):
         self.query_one(OptionList).highlighted = self._at
 
     def action_go(self, way: str) -> None:
-        """Another line; a letter that picks something does that instead."""
+        """Move the cursor by one line."""
         options = self.query_one(OptionList)
         options.action_cursor_down() if way == "down" else options.action_cursor_up()
 

@@ -19,12 +19,13 @@ from ...sessions.model import Session
 from ...widgets.document_pane import DocumentPane
 from ...widgets.line import Line
 from ...widgets.prompt_box import PromptInput
+from ...widgets.recall_input import RecallInput
 from ...widgets.signs import UNICODE, Signs
 from .. import sayings
 from ..actions import BULK, REGISTRY, Place, here, possible, unlike
 from ..command_line import Command, CommandLine
 from ..detail import Detail
-from ..footer import ONE_STEP, WRITING, footer, said, whole
+from ..footer import ASKING, FILTERING, ONE_STEP, WRITING, footer, said, whole
 from ..keymap import Keymap
 from ..log import crash_lines
 from ..meter import Meter
@@ -100,6 +101,11 @@ class SessionScreen(Screen[None]):
         return [self.current] if self.current is not None else []
 
     @property
+    def marking(self) -> bool:
+        """Whether the chosen sessions are marked ones."""
+        return False
+
+    @property
     def details(self) -> list[Detail]:
         """All panes that show a session."""
         return [self.detail]
@@ -139,6 +145,8 @@ class SessionScreen(Screen[None]):
             return whole(said(self.keymap, WRITING), width)
         if isinstance(self.focused, DocumentPane):
             return whole(said(self.keymap, ONE_STEP), width)
+        if isinstance(self.focused, RecallInput):
+            return whole(FILTERING if self._place is Place.TABLE else ASKING, width)
         chosen = unlike(self.chosen)
         return footer(
             self.keymap,
@@ -162,23 +170,22 @@ class SessionScreen(Screen[None]):
         if self.read_only:
             return "read-only: nothing is sent from here"
         asked = self.operations
-        return sayings.target(
-            session,
-            asked.default_agent,
-            str(Path.cwd()),
-            installed=asked.default_installed,
-            new_key=self.keymap.name("new_session"),
-        )
+        return sayings.target(session, asked.default_agent, str(Path.cwd()), missing=asked.missing)
 
     def mark_seen(self, session: Session) -> None:
         """Somebody looks at it: it needs no attention any more, and its steps are read."""
-        if not session.all_seen:
+        if not session.all_seen and session.deleted_at is None:
             self.run_worker(self.operations.seen(session))
 
     def turn_files_grew(self, turn_files: frozenset[str], *, sweep: bool) -> None:
         """Read on where a file belongs to a session that is shown."""
         for detail in self.details:
             detail.viewer.turn_files_grew(turn_files, sweep=sweep)
+
+    def on_screen_resume(self) -> None:
+        """Show what was written on another screen meanwhile."""
+        for detail in self.details:
+            detail.prompt.show_draft()
 
     def on_descendant_focus(self) -> None:
         """Other keys are valid elsewhere, and who reads needs room."""
@@ -202,8 +209,16 @@ class SessionScreen(Screen[None]):
         """Why an action cannot be done now; nothing where it can."""
         if self.can(action):
             return ""
-        group = 0 if self.current is not None else len(self.chosen)
-        return sayings.why_not(action, self.current, read_only=self.read_only, group=group)
+        chosen = self.chosen if action in BULK else []
+        several = chosen if chosen != [self.current] else []
+        return sayings.why_not(
+            action,
+            self.current,
+            read_only=self.read_only,
+            several=several,
+            marked=self.marking,
+            restore_key=self.keymap.name("undo"),
+        )
 
     def on_key(self, event: Key) -> None:
         """Say why a key does nothing."""
@@ -260,7 +275,7 @@ class SessionScreen(Screen[None]):
             detail.prompt.accepted(text)
             detail.steps.following = True
         else:
-            detail.prompt.give_back(text)
+            detail.prompt.give_back(session.id if session is not None else None, text)
 
     def send_prompt(self, text: str) -> None:
         """Send a text to the current session."""
@@ -333,8 +348,7 @@ class SessionScreen(Screen[None]):
     @work
     async def action_kill(self) -> None:
         """Stop the chosen sessions at once."""
-        # What is killed without a question must be what one looks at.
-        await self.operations.stop_chosen(self.chosen, now=self.chosen == [self.current])
+        await self.operations.kill_chosen(self.chosen, self.current)
 
     @work
     async def action_processes(self) -> None:

@@ -35,6 +35,8 @@ class ViewsScreen(ModalScreen[View | None]):
         Binding("escape", "dismiss(None)", "close", show=False),
         Binding("delete", "forget", "forget", show=False),
         Binding("D", "forget", "forget", show=False),
+        Binding("j", "go('down')", "down", show=False),
+        Binding("k", "go('up')", "up", show=False),
     ]
 
     def __init__(self, saved: Mapping[str, View], present: View, save: Callable[[str, View | None], None]) -> None:
@@ -76,6 +78,10 @@ class ViewsScreen(ModalScreen[View | None]):
         if name:
             self._save(name, self._present)
             self.dismiss(None)
+
+    def action_go(self, way: str) -> None:
+        """Move the cursor of the list by one line."""
+        self._list.action_cursor_down() if way == "down" else self._list.action_cursor_up()
 
     def action_forget(self) -> None:
         """Forget the view under the cursor, if somebody saved it."""

@@ -43,7 +43,14 @@ class WatchScreen(SessionScreen):
         self._sessions = list(sessions)
         self._panes = [
             Detail(
-                manager, requests, self._outside, signs, clock=clock, follow_key=self.follow_key, id=f"pane-{number}"
+                manager,
+                requests,
+                self._outside,
+                signs,
+                operations.drafts,
+                clock=clock,
+                follow_key=self.follow_key,
+                id=f"pane-{number}",
             )
             for number in range(len(sessions))
         ]

@@ -1,0 +1,26 @@
+"""A draft survives the end of the dashboard, the polite one and kill -9."""
+
+import os
+import signal
+
+import pytest
+
+
+@pytest.mark.parametrize("politely", [True, False], ids=["q", "kill -9"])
+def test_what_was_typed_is_there_in_the_next_dashboard(manager, terminal, wait_until, tmp_path, politely):
+    [session] = manager.wait([manager.run(["true"], title="the only one").id], timeout=30)
+    first = "sh -c 'echo $$ > pid; exec agentdash'"
+    terminal.start(f"{first}; stty sane; printf '\\033[?1049l'; clear; echo between; read answer; agentdash")
+    terminal.shows("the only one")
+    terminal.keys("i")
+    terminal.type("PRECIOUS DRAFT")
+    terminal.shows("PRECIOUS DRAFT")
+    if politely:
+        terminal.keys("Escape", "q")
+    else:
+        draft = manager.home / "drafts" / session.id
+        wait_until(lambda: draft.exists() and draft.read_text() == "PRECIOUS DRAFT", what="the draft on disk")
+        os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
+    terminal.shows("between")
+    terminal.keys("Enter")
+    terminal.shows("the only one", "PRECIOUS DRAFT")

@@ -1,0 +1,116 @@
+"""What keys do to marked sessions while the cursor is on another one: they mean, and name, the marked ones."""
+
+import pytest
+from msgspec import structs
+
+from agentdash.sessions.model import Status
+from agentdash.tui.actions import BULK
+from agentdash.tui.screens.confirm import ConfirmScreen
+from agentdash.tui.screens.watch import WatchScreen
+from pilot.fakes import session
+from pilot.test_table import said
+
+HERE = "under the cursor"
+ENDED = [session(f"ended{n:03}", Status.DONE, f"ended {n}", created=20 + n) for n in range(3)]
+RUNNING = [session(f"alive{n:03}", Status.RUNNING, f"alive {n}", created=30 + n) for n in range(3)]
+COMMANDS = [structs.replace(one, id=f"shell{n:03}", agent="command") for n, one in enumerate(ENDED)]
+UNSUITABLE = {
+    "stop": (ENDED, "None of the 3 marked sessions is running."),
+    "kill": (ENDED, "None of the 3 marked sessions is running."),
+    "archive": (RUNNING, "None of the 3 marked sessions has ended."),
+    "retry": (RUNNING, "None of the 3 marked sessions failed, was stopped or was lost."),
+    "write_prompt": (COMMANDS, "none of the 3 marked sessions can take a prompt"),
+}
+"""Actions that ask something of a session, sessions that do not have it, and what is said of them."""
+SUITABLE = {
+    "stop": (RUNNING, "Stop 3 sessions?"),
+    "kill": (RUNNING, "Kill 3 sessions?"),
+    "archive": (ENDED, "Archive 3 sessions?"),
+    "retry": ([structs.replace(one, status=Status.FAILED) for one in ENDED], "Retry 3 sessions?"),
+    "delete": (ENDED, "Delete 3 sessions?"),
+    "pin": (ENDED, "Pinned 3 sessions."),
+    "write_prompt": (ENDED, "goes to 3 marked sessions, after a question"),
+}
+
+
+async def marked(d, sessions, status):
+    """Mark these, and put the cursor on a session of another kind."""
+    d.manager.put(session("cursor01", status, HERE, created=0))
+    for one in sessions:
+        d.manager.put(one)
+    await d.until(lambda: all(d.main.table.session(one.id) for one in [*sessions, d.manager.get("cursor01")]))
+    for one in sessions:
+        d.main.table.select(one.id)
+        await d.press("space")
+    await d.select("cursor01")
+    assert [one.id for one in d.main.table.marked] == [one.id for one in sessions]
+
+
+def test_every_action_over_marks_is_walked():
+    assert set(SUITABLE) == set(BULK)
+
+
+@pytest.mark.parametrize("count", [3, 1])
+@pytest.mark.parametrize("action", UNSUITABLE)
+async def test_a_refusal_names_the_marked_sessions(dashboard, action, count):
+    sessions, words = UNSUITABLE[action]
+    async with dashboard() as d:
+        await marked(d, sessions[:count], Status.DONE)
+        await press(d, action)
+        if action == "write_prompt":
+            await d.shows(words if count == 3 else "this is a command: it takes no prompt")
+            return
+        await d.until(lambda: said(d) == words or (count == 1 and said(d).startswith(f'"{sessions[0].title}" ')), words)
+        assert not [call for call in d.manager.calls if call[0] != "mark_seen"]
+
+
+@pytest.mark.parametrize("action", SUITABLE)
+async def test_a_question_and_its_answer_are_about_the_marked_sessions(dashboard, action):
+    sessions, words = SUITABLE[action]
+    async with dashboard() as d:
+        await marked(d, sessions, Status.RUNNING if action in ("retry", "write_prompt") else Status.DONE)
+        await press(d, action)
+        await d.shows(words)
+        if action == "write_prompt":
+            await d.press(*"go on", "enter")
+        if action != "pin":
+            await d.screen(ConfirmScreen)
+            asked = d.text().split("sessions?")[1].split("n keep (default)")[0]
+            assert all(one.title in asked for one in sessions)
+            assert HERE not in asked
+            await d.press("y")
+        ids = {one.id for one in sessions}
+        await d.until(lambda: meant(d) == ids, f"calls about {ids}")
+
+
+async def test_side_by_side_goes_what_is_marked(dashboard):
+    async with dashboard() as d:
+        await marked(d, ENDED, Status.RUNNING)
+        await d.press("vertical_line")
+        screen = await d.screen(WatchScreen)
+        await d.until(lambda: "ended 0" in d.text() and "ended 2" in d.text())
+        assert HERE not in d.text()
+        assert len(screen.details) == 3
+
+
+async def test_the_first_escape_takes_a_message_away_and_the_second_the_marks(dashboard):
+    async with dashboard() as d:
+        await marked(d, ENDED, Status.DONE)
+        await press(d, "pin")
+        await d.shows("Pinned 3 sessions.")
+        await d.press("escape")
+        await d.until(lambda: "Pinned 3 sessions." not in d.text())
+        assert len(d.main.table.marked) == 3
+        await d.press("escape")
+        assert not d.main.table.marked
+
+
+def meant(d):
+    """The sessions that the manager was asked to do something to."""
+    calls = [call for call in d.manager.calls if call[0] != "mark_seen"]
+    return {ref for call in calls for ref in (call[1] if isinstance(call[1], tuple) else [call[1]])}
+
+
+async def press(d, action):
+    keys = {"stop": "x", "kill": "X", "archive": "A", "retry": "R", "delete": "D", "pin": "P", "write_prompt": "i"}
+    await d.press(keys[action])

@@ -1,0 +1,148 @@
+"""The archive and the trash in the dashboard: seen, marked as such, and brought back; many go there at once."""
+
+import pytest
+
+from agentdash.sessions.model import Status
+from agentdash.tui.screens.confirm import ConfirmScreen
+from agentdash.tui.screens.views import ViewsScreen
+from pilot.fakes import session
+from pilot.test_table import said, table
+
+
+@pytest.fixture
+def kept(manager):
+    """One archived session and one in the trash."""
+    manager.archive("stopped1")
+    manager.delete("failed01")
+    manager.calls.clear()
+    return manager
+
+
+@pytest.mark.parametrize(("text", "shown", "word"), [
+    ("is:archived", ["rename"], "■ archived"), ("is:deleted", ["add"], "✗ deleted"),
+    ("is:archived,deleted,live", ["fix", "split", "add", "rename"], "✗ deleted"),
+])  # fmt: skip
+async def test_a_filter_shows_what_was_put_away_marked_as_such(dashboard, kept, text, shown, word):
+    async with dashboard() as d:
+        assert table(d) == ["fix", "write", "split"]
+        await d.press("slash", *text, "enter")
+        await d.until(lambda: table(d) == shown)
+        await d.shows(word)
+        await d.press("escape")
+        await d.until(lambda: table(d) == ["fix", "write", "split"])
+        assert not d.main.pane.away
+
+
+@pytest.mark.parametrize(("name", "sid"), [("archived", "stopped1"), ("trash", "failed01")])
+async def test_a_built_in_view_leads_there_and_u_brings_the_row_back(dashboard, kept, name, sid):
+    async with dashboard() as d:
+        await d.press("V")
+        screen = await d.screen(ViewsScreen)
+        names = [option.id for option in screen._list.options]
+        await d.press(*["j"] * names.index(name), "enter")
+        await d.until(lambda: d.main.table.selected is not None and d.main.table.selected.id == sid)
+        await d.shows(f"task of {sid}")  # its steps can be read
+        await d.press("u")
+        await d.shows("Restored")
+        await d.shows("Nothing matches.")
+        await d.press("escape")
+        await d.until(lambda: len(table(d)) == 4)
+        assert d.main.table.session(sid) is not None
+
+
+async def test_several_marked_rows_come_back_together(dashboard, kept):
+    async with dashboard() as d:
+        await d.press("slash", *"is:deleted,archived", "enter")
+        await d.until(lambda: len(table(d)) == 2)
+        await d.press("asterisk", "u")
+        await d.shows("Restored 2 sessions.")
+        await d.press("escape")
+        await d.until(lambda: len(table(d)) == 5)
+        assert not d.main.table.marked
+
+
+@pytest.mark.parametrize("key", ["i", "x", "X", "R", "D", "A", "r", "P", "N", "p"])
+async def test_what_makes_no_sense_in_the_trash_is_refused_with_the_reason(dashboard, kept, key):
+    async with dashboard() as d:
+        await d.press("slash", *"is:deleted", "enter")
+        await d.until(lambda: table(d) == ["add"])
+        await d.press(key)
+        await d.until(lambda: said(d) == '"add dark mode" is in the trash: u restores it.')
+        assert d.app.screen is d.main
+        assert not [call for call in kept.calls if call[0] != "mark_seen"]
+
+
+async def test_what_is_archived_is_not_archived_again_and_can_go_to_the_trash(dashboard, kept):
+    async with dashboard() as d:
+        await d.press("slash", *"is:archived", "enter")
+        await d.until(lambda: table(d) == ["rename"])
+        await d.press("A")
+        await d.until(lambda: said(d) == '"rename the store" is archived already: u restores it.')
+        await d.press("D")
+        await d.screen(ConfirmScreen)
+        await d.press("y")
+        await d.shows("Nothing matches.")
+        assert "stopped1" in kept.trash
+
+
+async def test_what_is_put_away_comes_into_the_view_while_it_is_shown(dashboard, kept):
+    async with dashboard() as d:
+        await d.press("slash", *"is:archived", "enter")
+        await d.until(lambda: table(d) == ["rename"])
+        kept.archive("done0001")  # from another place
+        await d.until(lambda: sorted(table(d)) == ["rename", "write"])
+        await d.select("done0001")
+        kept.restore("stopped1")
+        await d.until(lambda: table(d) == ["write"])
+
+
+def many(manager, count=12):
+    for number in range(count):
+        manager.put(session(f"many{number:04}", Status.DONE, f"many {number}", created=100 + number))
+
+
+async def test_many_are_archived_in_one_call_and_the_question_says_what_undo_brings_back(dashboard, manager):
+    many(manager)
+    async with dashboard() as d:
+        await d.press("slash", *"many", "enter", "asterisk", "A")
+        await d.screen(ConfirmScreen)
+        await d.shows("u brings all 12 back.")
+        await d.press("y")
+        await d.shows("Archived 12 sessions. u brings all 12 back.")
+        assert [call[0] for call in manager.calls] == ["archive_all"]
+        await d.press("u")
+        await d.shows("Restored 12 sessions.")
+        await d.until(lambda: d.main.table.counts[1] == 17)
+
+
+async def test_undo_during_a_bulk_archive_waits_for_it_and_progress_is_shown(dashboard, manager):
+    many(manager)
+    async with dashboard() as d:
+        await d.press("slash", *"many", "enter", "asterisk", "A")
+        await d.screen(ConfirmScreen)
+        manager.may_move.clear()
+        await d.press("y")
+        await d.shows("Archiving 0 of 12…")
+        await d.press("u")
+        await d.until(lambda: said(d) == "Not done yet: undo follows.")
+        assert not manager.archived
+        manager.may_move.set()
+        await d.until(lambda: said(d) == "Restored 12 sessions.")
+        await d.until(lambda: d.main.table.counts[1] == 17)
+        assert "Archiving" not in d.text().split("\n")[1]
+
+
+async def test_a_session_that_was_restored_can_be_archived_again(dashboard, manager):
+    async with dashboard() as d:
+        await d.select("stopped1")
+        await d.press("A")
+        await d.shows("Archived")
+        await d.press("slash", *"is:archived", "enter")
+        await d.until(lambda: table(d) == ["rename"])
+        await d.press("u", "escape")
+        await d.until(lambda: len(table(d)) == 5)
+        await d.select("stopped1")
+        await d.press("A")
+        await d.until(lambda: "stopped1" in manager.archived)
+        await d.press("u", "u")
+        await d.until(lambda: said(d) == "Nothing to undo.")
