@@ -1,7 +1,7 @@
-"""claude's transcripts (Claude Code 2.1.197 and earlier ones): all turns of a session, with times, diffs and tokens.
+"""claude's transcripts (Claude Code 2.1.330, 2.1.197 and earlier): all turns of a session, with times, diffs, tokens.
 
-There is no line for the end of a turn, no cost, and no exit code beside the words of a result (protocols 3.4).  A turn
-begins with what the user said; what was put to claude while it worked belongs to the turn that it was at.
+There is no line for the end of a turn, no cost before 2.1.330, and no exit code beside the words of a result
+(protocols 3.4).  A turn begins with what the user said; what was put to claude while it worked belongs to that turn.
 """
 
 import re
@@ -43,6 +43,8 @@ class ProjectState(TranscriptState, kw_only=True):
     error: Step | None = None
     """The API error with which the turn ended, if nothing follows it."""
     forked_from: str | None = None
+    cost_so_far: float = 0.0
+    """What the session cost when that was told last."""
 
 
 class ClaudeProjectParser(TranscriptParser):
@@ -257,7 +259,7 @@ class ClaudeProjectParser(TranscriptParser):
             text = readable(value_of(found.prompt))
             self.state.queued.pop(digest(text), None)
             return [self._prompt(text, at)]
-        return [self._note(attachment_text(found), at, f"attachment {found.type}"[:KIND_LENGTH])]
+        return [self._note(attachment_text(found, line.attachment), at, f"attachment {found.type}"[:KIND_LENGTH])]
 
     def _progress(self, line: events.Line, raw: bytes, at: int | None) -> list[Step]:
         """A sub-agent's message; what other progress tells, the result tells too."""
@@ -282,6 +284,14 @@ class ClaudeProjectParser(TranscriptParser):
     def _unqueue(self, text: str) -> None:
         key = digest(text) if text else next(iter(self.state.queued), "")
         self.state.queued.pop(key, None)
+
+    def _cost(self, line: events.Line, _: bytes, at: int | None) -> list[Step]:  # noqa: ARG002
+        total, earlier = line.total_cost_usd, self.state.cost_so_far
+        if total is not None:
+            more = total - earlier if total >= earlier else total
+            self.state.cost_so_far, self.facts.cost_usd = total, total
+            self.state.cost = (self.state.cost or 0.0) + more
+        return []
 
     def _told(self, line: events.Line, _: bytes, at: int | None) -> list[Step]:
         """Titles, modes and the like."""
@@ -318,6 +328,7 @@ _LINES: dict[str, Callable[[ClaudeProjectParser, events.Line, bytes, int | None]
     "attachment": _P._attachment,
     "progress": _P._progress,
     "queue-operation": _P._queue,
+    "cost-state": _P._cost,
     "summary": _P._told,
     "custom-title": _P._told,
     "ai-title": _P._told,

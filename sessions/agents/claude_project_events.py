@@ -1,13 +1,13 @@
 """The lines of claude's own transcripts, ``$CLAUDE_CONFIG_DIR/projects/<folder>/<session>.jsonl`` (protocols 3.4).
 
-Seen with Claude Code 2.1.197, which also names the kinds that other versions and its full screen write.  The blocks
-of a message are those of the stream (:mod:`.claude_events`).  Every field is optional.
+Seen with Claude Code 2.1.197 and 2.1.330, which also name the kinds that other versions and its full screen write.
+The blocks of a message are those of the stream (:mod:`.claude_events`).  Every field is optional.
 """
 
 from msgspec import Raw, Struct, field
 
 from .claude_events import ApiUsage, Document, Image, RedactedThinking, Text, Thinking, ToolResult, ToolUse
-from .lines import NULL, Count
+from .lines import NULL, Count, Dollars
 
 
 class Origin(Struct):
@@ -67,6 +67,8 @@ class Line(Struct, rename="camel"):
     retry_attempt: Count | None = None
     max_retries: Count | None = None
     duration_ms: Count | None = None
+    total_cost_usd: Dollars | None = field(default=None, name="totalCostUSD")
+    """What the session cost so far (2.1.330); a resumed one goes on from there."""
 
 
 class Message(Struct):
@@ -90,6 +92,7 @@ class Attachment(Struct, rename="camel"):
     message: Raw = NULL
     stdout: str | None = None
     stderr: str | None = None
+    text: str | None = None
 
 
 class Progress(Struct, rename="camel"):
@@ -148,10 +151,11 @@ SYSTEM_NOTES = frozenset(
 
 TOLD_ELSEWHERE = frozenset(
     {
-        "agent-color", "agent-setting", "attribution-snapshot", "bridge-session", "content-replacement",
+        "agent-color", "agent-setting", "api-request", "api-request-blob", "api-request-shape", "atis-latch",
+        "attribution-snapshot", "bridge-session", "content-replacement",
         "ended-by-model", "file-history-snapshot", "fork-context-ref", "frame-link", "isolation-latch", "last-prompt",
         "marble-origami-commit", "marble-origami-reset", "marble-origami-snapshot", "saved_hook_context",
-        "speculation-accept", "worktree-state",
+        "speculation-accept", "tools-used", "worktree-state",
     }
 )  # fmt: skip
 """Kinds of lines that say nothing that other lines do not: claude's own bookkeeping."""

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Raw
 
 from .claude_project_events import Attachment, Line
-from .lines import NULL, value_of
+from .lines import NULL, text_of, value_of
 
 _REMARK = re.compile(
     r"\s*<(?:local-command-[a-z]+|bash-std(?:out|err)|task-notification|system-reminder|teammate-message|"
@@ -47,12 +47,12 @@ def readable(content: Any) -> str:
     return ""
 
 
-def attachment_text(found: Attachment) -> str:
-    """What claude handed to the model, in a line and its content."""
+def attachment_text(found: Attachment, raw: Raw) -> str:
+    """What claude handed to the model: its kind, and its words, or all of it as JSON if it has none."""
     content = found.content if found.content != NULL else found.message
-    told = (found.hook_name, found.filename, found.stdout, found.stderr, readable(content))
-    text = ": ".join(filter(None, told))
-    return f"{found.type.replace('_', ' ')}{f': {text}' if text else ''}"
+    told = (found.hook_name, found.filename, found.stdout, found.stderr, found.text, readable(content))
+    text = ": ".join(filter(None, told)) or text_of(raw)
+    return f"{found.type.replace('_', ' ')}: {text}"
 
 
 def system_text(line: Line) -> str:

@@ -52,6 +52,8 @@ class TranscriptState(EventState, kw_only=True):
     """Model, folder and the like, as they were told last."""
     spent: Usage = field(default_factory=Usage)
     """Tokens of the turn so far."""
+    cost: float | None = None
+    """What the turn cost so far, US dollars."""
 
 
 class TranscriptParser(EventParser):
@@ -128,10 +130,13 @@ class TranscriptParser(EventParser):
         return self._new(StepKind.NOTICE, text, at=at, event=event)
 
     def _spent(self, at: int | None) -> list[Step]:
-        """The tokens of the turn, if any are known."""
+        """The tokens and the cost of the turn, if any are known."""
         usage, self.state.spent = self.state.spent, Usage()
+        cost, self.state.cost = self.state.cost, None
         self.facts.usage = self.facts.usage.plus(usage)
-        return [self._new(StepKind.USAGE, at=at, usage=usage)] if usage.known else []
+        if not usage.known and cost is None:
+            return []
+        return [self._new(StepKind.USAGE, at=at, usage=usage, cost_usd=cost)]
 
     def _interrupted(self, at: int | None) -> list[Step]:
         """Steps that nothing will end any more."""

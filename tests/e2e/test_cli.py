@@ -465,6 +465,42 @@ def test_view_reads_any_turn_file_and_guesses_the_agent(cli: Cli, codex: Path, t
     assert len(lines) == stream.count(b"\n") + 1
 
 
+def test_view_reads_transcripts_and_counts_what_it_does_not_know(cli: Cli, tmp_path: Path) -> None:
+    captures = Path(__file__).parents[1] / "captures" / "transcripts"
+    rollout, project = captures / "codex-resume.rollout.jsonl", captures / "claude-inject.project.jsonl"
+    seen = cli("view", str(rollout))
+    assert (seen.code, seen.err) == (0, "")
+    assert "turn 5" in seen.out
+    assert "[[fake:context_probe]] fourth turn" in seen.out
+    assert "INJECTED while running: count lines" in cli("view", "-", stdin=project.read_bytes()).out
+    odd = tmp_path / "odd.jsonl"
+    odd.write_bytes(rollout.read_bytes() + b'{"type":"brand_new","payload":{}}\n')
+    seen = cli("view", "--json", str(odd))
+    assert (seen.code, seen.err) == (0, "agentdash: 1 of 77 lines is not known to agentdash.\n")
+    assert seen.json[-1]["event"] == "brand_new"
+    seen = cli("view", "--agent", "claude-project", str(rollout))
+    assert seen.code == 1
+    assert seen.err == "agentdash: 76 of 76 lines are not known to agentdash.\n"
+    odd.write_text("nothing that anyone knows\n")
+    seen = cli("view", str(odd))
+    assert (seen.code, seen.out) == (1, "")
+    assert "it is not a transcript that agentdash knows (--agent command shows any text)." in seen.err
+
+
+def test_view_reads_a_named_pipe(cli: Cli, tmp_path: Path) -> None:
+    rollout = Path(__file__).parents[1] / "captures" / "transcripts" / "codex-work.rollout.jsonl"
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["sh", "-c", f"cat '{rollout}' > '{pipe}'"]):
+        assert cli("view", "--json", str(pipe)).json == cli("view", "--json", str(rollout)).json
+
+
+def test_formats_that_are_only_read_cannot_be_started(cli: Cli) -> None:
+    result = cli("spawn", "--agent", "codex-rollout", "go")
+    assert result.code == 2
+    assert "claude-project" not in result.err
+
+
 def test_config_path_init_and_show(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     assert cli("config", "path").out == f"{path}\n"

@@ -240,3 +240,9 @@ def test_what_is_not_known_is_shown_raw_and_named(tmp_path):
     unknown = [step for step in steps_of(tmp_path, PROJECT, *lines) if step.kind is StepKind.UNKNOWN]
     assert [s.event for s in unknown] == ["brand-new", "system odd", "assistant hologram", "JSON without a type"]
     assert json.loads(unknown[0].text) == lines[1]
+
+
+def test_a_session_of_2_1_330_has_its_cost_by_turn():
+    steps = read(FOLDER / "claude-2.1.330-work.project.jsonl")
+    told_costs = [(s.turn, s.usage.input_tokens, round(s.cost_usd, 5)) for s in steps if s.kind is StepKind.USAGE]
+    assert told_costs == [(1, 13200, 0.0371), (2, 1200, 0.00548)]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agentdash.sessions.model import Change, PlanItem, Step, StepKind, StepStatus, Usage
 from agentdash.sessions.text import cell_width
-from agentdash.sessions.turn_file import read_lines
+from agentdash.sessions.turn_file import read_file
 from agentdash.widgets.document.step_document import step_document
 from agentdash.widgets.paint import ROLES
 from agentdash.widgets.signs import ASCII
@@ -244,9 +244,7 @@ def test_a_caption_that_is_too_wide_is_wrapped():
 
 @pytest.mark.parametrize("path", sorted(CAPTURES.glob("*.jsonl")), ids=lambda path: path.stem)
 def test_real_output_has_documents_that_fit(path):
-    with path.open("rb") as lines:
-        steps = read_lines(lines)
-    for step in steps:
+    for step in read_file(path):
         document = step_document(step, cwd="/home/dev/project")
         items = [*range(min(40, len(document))), len(document) - 1]
         found = ["".join(part for part, _ in row) for item in items for row in document.rows(item, 72)]

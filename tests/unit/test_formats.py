@@ -10,7 +10,7 @@ from every_kind import session
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.export.formats import FORMATS, Format, format_named, format_of
 from agentdash.sessions.model import Step, StepKind, StepStatus
-from agentdash.sessions.turn_file import read_lines
+from agentdash.sessions.turn_file import read_file
 from agentdash.tui.commands import export
 
 CAPTURES = Path(__file__).parents[1] / "captures"
@@ -44,9 +44,7 @@ def test_the_command_offers_every_format() -> None:
 @pytest.mark.parametrize("found", FORMATS, ids=lambda found: found.name)
 def test_what_real_agents_print_can_be_written(found: Format) -> None:
     for capture in sorted(CAPTURES.glob("*.jsonl")):
-        with capture.open("rb") as lines:
-            steps = read_lines(lines)
-        whole = "".join(found.write(session(), steps))
+        whole = "".join(found.write(session(), list(read_file(capture))))
         assert len(whole) > len("".join(found.write(session(), []))), capture.name
 
 

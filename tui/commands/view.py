@@ -67,6 +67,8 @@ def _opened(file: str, format_name: str | None, open_files: ExitStack) -> "StepF
 
     path = Path(file)
     source: Any = nullcontext(sys.stdin.buffer) if file == "-" else path.open("rb")
-    stream: BufferedReader = open_files.enter_context(source)
+    stream = open_files.enter_context(source)
+    if not isinstance(stream, BufferedReader):
+        stream = BufferedReader(stream)  # whoever runs the verb within a program gave stdin another form
     regular = path if file != "-" and path.is_file() else None
     return StepFile(open_files.enter_context(plain_file(regular, stream)), format_name)
