@@ -42,6 +42,8 @@ class TableRows:
         self._measured: Mapping[str, Load] = {}
         self._loads: Mapping[str, Load] = {}
         """The measurement by which the rows are ordered; the newest one may be another while a row is in hand."""
+        self._ordered = False
+        """Whether a measurement has put the rows in order since the order was chosen."""
         self._kept: str | None = None
         """The row that is shown though it is not chosen any more."""
         self._tops: list[int] = []
@@ -148,6 +150,7 @@ class TableRows:
     def choose(self, chooser: Chooser | None, now: int, arrangement: Arrangement | None = None) -> None:
         """Show only some of the sessions, None shows all; and in another order, where one is given."""
         self._chooser, self._looked_at, self._loads = chooser, now, self._measured
+        self._ordered = self._ordered and arrangement in (None, self.arrangement)
         self.arrangement = arrangement or self.arrangement
         for session in self._sessions.values():
             self._choose(session, now)
@@ -181,10 +184,16 @@ class TableRows:
         return self.update(due, (), now, hold, keep)
 
     def measured(self, loads: Mapping[str, Load], now: int, hold: str | None = None, keep: str | None = None) -> bool:
-        """Take over a measurement; return whether a row moved, which no row does while one is in hand."""
+        """Take over a measurement; return whether a row moved.
+
+        While a row is in hand no row moves, except that an order that was just chosen is applied once.
+        """
         self._measured = loads
-        if self.arrangement.sort not in MEASURED or hold is not None:
+        value = MEASURED.get(self.arrangement.sort)
+        if value is None or (hold is not None and self._ordered):
             return False
+        self._ordered = self._ordered or any(value(load) is not None for load in loads.values())
+        hold = None
         before, self._loads = self._loads, loads
         changed = [key for key in {*before, *loads} if before.get(key) != loads.get(key)]
         return self.update([self._sessions[key] for key in changed if key in self._sessions], (), now, hold, keep)
