@@ -77,6 +77,15 @@ def attention(session: Session, now: int) -> Attention | None:
     return _ended(session) if session.attention else None
 
 
+def is_needed(session: Session, now: int) -> bool:
+    """Return whether :func:`attention` has a reason, without writing one: this is asked of every session."""
+    if session.archived_at is not None or session.deleted_at is not None or session.stopping is not None:
+        return False
+    if session.status is Status.RUNNING:
+        return session.stuck is not None or session.denied > 0 or now - session.last_sign_at >= SILENT_MS
+    return session.status is Status.WAITING or session.attention
+
+
 def _needed(kind: AttentionKind, reason: str, since: int) -> Attention:
     return Attention(kind, one_line(reason), since)  # what an agent wrote may be part of it
 

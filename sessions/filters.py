@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from . import durations
-from .attention import attention
+from .attention import is_needed
 from .errors import UsageError
 from .model import Session, Status
 from .text import cell_width, one_line, whole_names
@@ -251,7 +251,7 @@ _AMOUNTS: Mapping[str, tuple[Callable[[Session, int], float | None], str, Callab
 """What is measured, what an amount alone means, and how it is written."""
 
 KINDS: Mapping[str, Callable[[Session, int], object]] = {
-    "attention": attention,
+    "attention": is_needed,
     "live": lambda session, _: not session.status.ended,
     "ended": lambda session, _: session.status.ended,
     "stuck": lambda session, _: session.stuck,

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from functools import partial
 
 from msgspec import structs
 from textual import on, work
@@ -16,7 +15,7 @@ from textual.widgets import Input, Static
 from ..sessions.errors import UsageError
 from ..sessions.filters import completions, while_typing
 from ..sessions.manager import SessionManager
-from ..sessions.model import Changes, Session
+from ..sessions.model import Session
 from ..sessions.text import clean, cut, one_line
 from ..widgets.arrangement import Grouping
 from ..widgets.columns import Choice
@@ -29,6 +28,7 @@ from ..widgets.table_bar import table_bar
 from ..widgets.words import place
 from . import sayings
 from .actions import TABLE_ACTIONS, bindings
+from .put_away import PutAway
 from .remembered import Memory
 from .requests import Requests
 from .screens.columns import ColumnsScreen
@@ -84,15 +84,12 @@ class TablePane(Vertical):
         self.table = table
         self._memory = memory
         self._requests = requests
-        self._manager = manager
         self._signs = signs
         # A filter of yesterday would hide what began since.
         self.view = structs.replace(memory.now.view, filter="", quick="", folder="")
         self.missing = 0
         """Sessions that are still being read."""
-        self.away: frozenset[str] = frozenset()
-        """Ids of the archived and deleted sessions in the table, which are there while the view asks for them."""
-        self._reading_away = False
+        self.away = PutAway(table, manager, requests, self.say)
         self._progress = ""
         self._lesson = sayings.no_sessions(())
         self._before = ""
@@ -117,6 +114,7 @@ class TablePane(Vertical):
             yield self.count
         yield self.table
         yield self.preview
+        yield self.away
 
     def on_mount(self) -> None:
         """As it was left."""
@@ -220,7 +218,7 @@ class TablePane(Vertical):
     def _say_why_empty(self) -> None:
         view = self.view
         quick = "" if view.filter or view.folder else view.quick
-        if self._reading_away:
+        if self.away.reading:
             self.table.show_when_empty(["reading…"])
             return
         self.table.show_when_empty(sayings.nothing_matches(quick) if self.table.counts[1] else self._lesson)
@@ -330,39 +328,13 @@ class TablePane(Vertical):
         self.view = view
         self._apply()
 
-    def changed(self, changes: Changes) -> None:
-        """Read what was put away again if that changed, and the view asks for it."""
-        if self.view.away and (changes.removed or any(session.id in self.away for session in changes.updated)):
-            self._read_away(self.view.away)
-
     def show_progress(self, progress: str) -> None:
         """Show how far an operation has come, above the table; "" when it is over."""
         self._progress = progress
         self.say()
 
-    @work(exclusive=True, group="away")
-    async def _read_away(self, wanted: frozenset[str]) -> None:
-        """Put the archived or deleted sessions into the table, and take those out that are so no more."""
-        read = partial(self._manager.put_away, archived="archived" in wanted, deleted="deleted" in wanted)
-        found = await self._requests.ask(read)
-        if found is None or self.view.away != wanted:
-            return
-        self._reading_away = False
-        self._show_away(found)
-        self.say()
-
-    def _show_away(self, found: Sequence[Session]) -> None:
-        before, self.away = self.away, frozenset(session.id for session in found)
-        gone = [key for key in before - self.away if (one := self.table.session(key)) is not None and one.put_away]
-        if found or gone:
-            self.table.update_rows(found, gone)
-
     def _apply(self) -> None:
-        if self.view.away:
-            self._reading_away = not self.away
-            self._read_away(self.view.away)
-        elif self.away:
-            self._show_away(())
+        self.away.want(self.view.away)
         self.table.choose(self.view.chooser(), self.view.arrangement)
         self._say_why_empty()
         self.say()

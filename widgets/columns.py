@@ -78,7 +78,7 @@ def _state(session: Session, moment: Moment) -> str:
 
 def is_new(session: Session) -> bool:
     """Return whether it ended, and the user has not opened it since."""
-    return session.attention and session.status.ended and not session.put_away
+    return session.status.ended and session.attention and not session.put_away
 
 
 def state_word(session: Session) -> str:

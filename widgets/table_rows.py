@@ -6,10 +6,10 @@ from operator import lt
 
 from msgspec import Struct
 
-from ..sessions.attention import SILENT_MS, attention
+from ..sessions.attention import SILENT_MS, is_needed
 from ..sessions.model import Load, Session, Status
 from .arrangement import MEASURED, Arrangement, Grouping, Key, Row, membership, rows_of, sort_key
-from .columns import is_new, note
+from .columns import note
 from .words import place
 
 LOOK_AGAIN_MS = 10_000
@@ -42,6 +42,8 @@ class TableRows:
         self._measured: Mapping[str, Load] = {}
         self._loads: Mapping[str, Load] = {}
         """The measurement by which the rows are ordered; the newest one may be another while a row is in hand."""
+        self._ordered = False
+        """Whether a measurement has put the rows in order since the order was chosen."""
         self._kept: str | None = None
         """The row that is shown though it is not chosen any more."""
         self._tops: list[int] = []
@@ -49,8 +51,6 @@ class TableRows:
         self._heights: dict[str, int] = {}
         self._needing: set[str] = set()
         """The sessions that need the user, as the filter ``is:attention`` has it."""
-        self._new: set[str] = set()
-        """The chosen sessions that ended and were not opened since."""
         self._silent_from: dict[str, int] = {}
         self._next_silence: int | None = None
         self.height = 0
@@ -75,7 +75,7 @@ class TableRows:
     @property
     def new(self) -> int:
         """The number of chosen sessions that ended and were not opened since."""
-        return len(self._new)
+        return sum(self._sessions[key].status.ended for key in self._keys.keys() & self._needing)
 
     @property
     def shown(self) -> list[str]:
@@ -119,13 +119,12 @@ class TableRows:
             moved |= self._measure(session, now) and session.id in self._positions
             if self._choose(session, now, keep):
                 restless.add(session.id)
-            regrouped |= self._regrouped(earlier, session) | self._counts_otherwise(session, now)
+            regrouped |= self._regrouped(earlier, session, now)
             moved |= there is not (session.id in self._keys)
         for session_id in removed:
             moved |= self._keys.pop(session_id, None) is not None
             self._sessions.pop(session_id, None)
             self._needing.discard(session_id)
-            self._new.discard(session_id)
             self._heights.pop(session_id, None)
             self._silent_from.pop(session_id, None)
             self._strays.discard(session_id)
@@ -151,6 +150,7 @@ class TableRows:
     def choose(self, chooser: Chooser | None, now: int, arrangement: Arrangement | None = None) -> None:
         """Show only some of the sessions, None shows all; and in another order, where one is given."""
         self._chooser, self._looked_at, self._loads = chooser, now, self._measured
+        self._ordered = self._ordered and arrangement in (None, self.arrangement)
         self.arrangement = arrangement or self.arrangement
         for session in self._sessions.values():
             self._choose(session, now)
@@ -184,10 +184,16 @@ class TableRows:
         return self.update(due, (), now, hold, keep)
 
     def measured(self, loads: Mapping[str, Load], now: int, hold: str | None = None, keep: str | None = None) -> bool:
-        """Take over a measurement; return whether a row moved, which no row does while one is in hand."""
+        """Take over a measurement; return whether a row moved.
+
+        While a row is in hand no row moves, except that an order that was just chosen is applied once.
+        """
         self._measured = loads
-        if self.arrangement.sort not in MEASURED or hold is not None:
+        value = MEASURED.get(self.arrangement.sort)
+        if value is None or (hold is not None and self._ordered):
             return False
+        self._ordered = self._ordered or any(value(load) is not None for load in loads.values())
+        hold = None
         before, self._loads = self._loads, loads
         changed = [key for key in {*before, *loads} if before.get(key) != loads.get(key)]
         return self.update([self._sessions[key] for key in changed if key in self._sessions], (), now, hold, keep)
@@ -220,17 +226,15 @@ class TableRows:
         position = bisect_left(self._tops, line + 1) - 1
         return position, line - self._tops[position]
 
-    def _regrouped(self, earlier: Session | None, session: Session) -> bool:
-        """Whether it may stand under another heading or parent now, or count there in another way."""
-        if earlier is None or self.arrangement.grouping is Grouping.FLAT:
+    def _regrouped(self, earlier: Session | None, session: Session, now: int) -> bool:
+        """Note whether it needs the user; return whether it may have another heading or parent, or counts otherwise."""
+        grouping, needs = self.arrangement.grouping, is_needed(session, now)
+        other = needs is not (session.id in self._needing)
+        if other:
+            (self._needing.add if needs else self._needing.discard)(session.id)
+        if earlier is None or grouping is Grouping.FLAT:
             return False
-        return membership(earlier) != membership(session)
-
-    def _counts_otherwise(self, session: Session, now: int) -> bool:
-        """Note whether it needs the user; return whether that differs from before and a heading counts it."""
-        needs, before = attention(session, now) is not None, session.id in self._needing
-        (self._needing.add if needs else self._needing.discard)(session.id)
-        return needs is not before and self.arrangement.grouping in (Grouping.FOLDER, Grouping.AGENT)
+        return (other and grouping is not Grouping.TREE) or membership(earlier) != membership(session)
 
     def _out_of_place(self, restless: set[str], regrouped: bool, hold: str | None) -> bool:
         """Whether the rows stand otherwise than they should, after some of them got another key."""
@@ -278,7 +282,6 @@ class TableRows:
         earlier = self._keys.pop(session.id, None)
         if key is not None:
             self._keys[session.id] = key
-        (self._new.add if key is not None and is_new(session) else self._new.discard)(session.id)
         return earlier != key
 
     def _measure(self, session: Session, now: int) -> bool:

@@ -30,7 +30,7 @@ async def test_a_filter_shows_what_was_put_away_marked_as_such(dashboard, kept, 
         await d.shows(word)
         await d.press("escape")
         await d.until(lambda: table(d) == ["fix", "write", "split"])
-        assert not d.main.pane.away
+        assert not d.main.pane.away.ids
 
 
 @pytest.mark.parametrize(("name", "sid"), [("archived", "stopped1"), ("trash", "failed01")])

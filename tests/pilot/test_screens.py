@@ -14,7 +14,7 @@ SIZES = pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 24)], ids="{0
 SCREENS = {
     "filter": (["slash", *"state:failed,done !web"], "1 of 5"),
     "filter-wrong": (["slash", *"stat:failed"], "did you mean"),
-    "nothing": (["5"], "Nothing matches."),
+    "nothing": (["5"], "Nothing is queued."),
     "marks": (["v", "j", "j", "v"], "3 marked"),
     "folders": (["T", "T", "G"], "code/web  1 session"),
     "sort": (["s"], "most expensive"),

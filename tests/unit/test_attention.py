@@ -1,8 +1,10 @@
 """Attention: the most urgent reason, since when, until when."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from agentdash.sessions.attention import SILENT_MS, Attention, AttentionKind, attention, denials
+from agentdash.sessions.attention import SILENT_MS, Attention, AttentionKind, attention, denials, is_needed
 from agentdash.sessions.model import Session, Status, Stopping
 
 NOW = 1_790_000_000_000
@@ -100,3 +102,15 @@ def test_a_reason_is_one_clean_line():
 def test_denials_are_counted_and_named():
     assert denials(1, ("Bash",)) == "1 permission denied: Bash"
     assert denials(3, ()) == "3 permissions denied"
+
+
+@given(
+    st.builds(
+        session, status=st.sampled_from(Status), stuck=st.sampled_from([None, "failed"]), denied=st.integers(0, 1),
+        seen_at=st.sampled_from([None, NOW]), archived_at=st.sampled_from([None, NOW]),
+        deleted_at=st.sampled_from([None, NOW]), stopping=st.sampled_from([None, Stopping(rung="SIGINT")]),
+        last_event_at=st.sampled_from([NOW, NOW - SILENT_MS, NOW - SILENT_MS + 1]),
+    )
+)  # fmt: skip
+def test_the_short_answer_is_that_of_the_long_one(one):
+    assert is_needed(one, NOW) is (attention(one, NOW) is not None)

@@ -87,9 +87,10 @@ def test_the_folder_column_is_ordered_by_what_it_shows():
 def test_what_was_measured_comes_first_and_moves_no_row_while_one_is_in_hand():
     rows = table(*(session(name, created=number) for number, name in enumerate("dcba")), sort="cpu")
     assert names(rows) == ["a", "b", "c", "d"]
-    assert rows.measured(
-        {"c": Load(processes=1, rss_bytes=0, cpu=0.1), "d": Load(processes=1, rss_bytes=0, cpu=0.9)}, NOW
-    )
+    first = {"c": Load(processes=1, rss_bytes=0, cpu=None), "d": Load(processes=1, rss_bytes=0, cpu=None)}
+    assert not rows.measured(first, NOW, hold="a")  # processor time is known only between two measurements
+    second = {"c": Load(processes=1, rss_bytes=0, cpu=0.1), "d": Load(processes=1, rss_bytes=0, cpu=0.9)}
+    assert rows.measured(second, NOW, hold="a")  # the order was just asked for
     assert names(rows) == ["d", "c", "a", "b"]
     busy = {"a": Load(processes=1, rss_bytes=0, cpu=2.0), "b": Load(processes=1, rss_bytes=0, cpu=None)}
     assert not rows.measured(busy, NOW, hold="c")

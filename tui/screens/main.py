@@ -170,9 +170,9 @@ class MainScreen(SessionScreen):
         changes = self._feed.take()
         with self.app.batch_update():
             self._tally.update(changes.updated, changes.removed)
-            removed = [key for key in changes.removed if key not in self.pane.away]
+            removed = [key for key in changes.removed if key not in self.pane.away.ids]
             self.table.update_rows(map(self._as_read, changes.updated), removed)
-            self.pane.changed(changes)
+            self.pane.away.changed(changes)
             self.show_words()
         awaited = self.operations.awaited
         self.pane.say()
