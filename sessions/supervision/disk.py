@@ -38,6 +38,9 @@ class DiskWatch:
         self._output = output
         self._probed_at = float("-inf")
         self._found: tuple[str, str] | None = None
+        """What to say, and the evidence."""
+        self._size = 0
+        """Bytes of output when the disk was found full."""
 
     @property
     def trouble(self) -> str | None:
@@ -55,42 +58,49 @@ class DiskWatch:
             now = time.monotonic()
             if now - self._probed_at >= PROBE_SECONDS:
                 self._probed_at = now
-                self._probe()
+                self._find(self._probe())
 
     def blame(self, error: Exception) -> None:
         """Take an error of our own recording as evidence, if it reports a full disk."""
         if self._found is not None:
             return
         if isinstance(error, DiskFullError):
-            self._found = _FULL[errno.ENOSPC], "the database could not be written"
+            self._find((_FULL[errno.ENOSPC], "the database could not be written"))
         elif isinstance(error, OSError) and error.errno in _FULL:
-            self._found = _FULL[error.errno], f"a write of the runner failed: {error.strerror}"
+            self._find((_FULL[error.errno], f"a write of the runner failed: {error.strerror}"))
 
     def at_the_end(self, stderr: str, *, proven: bool) -> NoRoom | None:
         """The evidence after the agent is gone; None if there is none.
 
         ``proven``: the adapter saw the proper end, so that a disk with room needs no test write.
         """
-        size, cut = _end_of(self._output)
+        size, torn = _end_of(self._output)
         limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]  # the agent inherited ours
-        if limit != resource.RLIM_INFINITY and size >= limit:
+        if size == limit:  # a longer file shows that the agent's own limit was lifted
             return NoRoom(
                 what="its output reached the file size limit (ulimit -f)",
-                evidence=f"the turn file has {size} bytes, and the limit is {limit}",
+                evidence=f"the turn file has {size} bytes, which is the limit",
                 cut=True,
             )
         self.look()
-        if self._found is None and (cut or not proven):
-            self._probe()  # a quota is not visible in statvfs
+        if self._found is None and (torn or not proven):
+            self._find(self._probe())  # a quota is not visible in statvfs
         named = _NAMED.search(stderr)
-        if self._found is None and cut and named is not None:
-            self._found = _FULL[errno.ENOSPC], f"its stderr says: {named[0]}"
+        if self._found is None and torn and named is not None:
+            self._find((_FULL[errno.ENOSPC], f"its stderr says: {named[0]}"))
         if self._found is None:
             return None
+        # An agent may wait for room and go on: then its output ends where the agent ended it.
+        cut = torn and (size == self._size or self._probe() is not None)
         return NoRoom(what=self._found[0], evidence=self._found[1], cut=cut)
 
-    def _probe(self) -> None:
-        """Write one block beside the turn file and remove it."""
+    def _find(self, found: tuple[str, str] | None) -> None:
+        """Keep the first evidence, and how long the output was then."""
+        if found is not None:
+            self._found, self._size = found, _end_of(self._output)[0]
+
+    def _probe(self) -> tuple[str, str] | None:
+        """Write one block beside the turn file and remove it; the evidence if there was no room for it."""
         path = self._output.with_name(f"{self._output.name}.probe")
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
@@ -101,10 +111,11 @@ class DiskWatch:
                 os.close(descriptor)
         except OSError as error:
             if error.errno in _FULL:
-                self._found = _FULL[error.errno], f"a test write beside the turn file failed: {error.strerror}"
+                return _FULL[error.errno], f"a test write beside the turn file failed: {error.strerror}"
         finally:
             with contextlib.suppress(OSError):
                 path.unlink()
+        return None
 
 
 class Reserve:

@@ -201,7 +201,16 @@ def _not_done(scene, session, turn, _):
     return None if turn.exit_code == 0 or turn.session in scene.killed_sessions else "by hearsay"
 
 
+def was_cut(scene, turn):
+    """Whether the agent itself met a full disk and wrote nothing after that: its output cannot be whole."""
+    bytes_of = {kind: {r["run"]: r["bytes"] for r in scene.book.records(kind)} for kind in ("full", "wrote")}
+    full = bytes_of["full"].get(turn.run_id)
+    return full is not None and bytes_of["wrote"].get(turn.run_id) == full
+
+
 def _not_failed(scene, session, turn, _):
+    if turn.exit_code == 0 and session.agent == "command" and was_cut(scene, turn):
+        return None if "output is incomplete" in (turn.reason or "") else "but for another reason than its full disk"
     if turn.exit_code == 0 and (session.agent == "command" or proper_end(output_of(scene, turn), session.agent)):
         return "but it ended well"
     if turn.agent_pid is None:

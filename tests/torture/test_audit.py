@@ -421,3 +421,30 @@ SIGNS = {
     "ends-soon": some(lambda pid: world.start_of(pid) is None),
 }
 """How the kernel shows each behaviour."""
+
+
+@pytest.mark.parametrize(
+    ("reason", "written_later", "justified"),
+    [
+        ("its output is incomplete: the disk was full (exit 0)", 0, True),
+        ("its output is incomplete: the disk was full (exit 0)", 1, False),
+        ("exit 1", 0, False),
+    ],
+)
+def test_a_command_is_failed_for_a_full_disk_only_if_it_met_one_and_wrote_nothing_more(
+    bench, reason, written_later, justified
+):
+    """An agent that waited for room and went on has printed all that it wanted to."""
+    bench.sql(
+        "UPDATE turns SET status = 'failed', reason = ?, exit_code = 0 WHERE session = ?", reason, bench.command.id
+    )
+    bench.sql("UPDATE sessions SET status = 'failed' WHERE id = ?", bench.command.id)
+    [(run,)] = sqlite3.connect(bench.home / "agentdash.db").execute(
+        "SELECT run_id FROM turns WHERE session = ?", (bench.command.id,)
+    )
+    size = (bench.home / "sessions" / bench.command.id / "turns" / "turn_1.jsonl").stat().st_size
+    with bench.book.path.open("a") as book:
+        for kind, written in (("full", size - written_later), ("wrote", size)):
+            book.write(json.dumps({"kind": kind, "run": run, "session": bench.command.id, "bytes": written}) + "\n")
+    unjustified = [finding.text for finding in bench.findings() if finding.kind == "unjustified"]
+    assert (unjustified == []) is justified, unjustified

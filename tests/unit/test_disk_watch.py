@@ -97,6 +97,26 @@ def test_a_full_disk_cuts_within_a_line_or_at_the_end_of_a_page(output, free, no
     assert DiskWatch(output).at_the_end("", proven=False).cut is cut
 
 
+def test_an_agent_that_waited_for_room_and_went_on_was_not_cut(output, free, no_room, monkeypatch):
+    free(0)
+    watch = DiskWatch(output)
+    watch.look()
+    assert watch.trouble is not None
+    free(10**9)
+    monkeypatch.undo()
+    output.write_bytes(output.read_bytes() + b"the rest, without a newline")
+    found = watch.at_the_end("", proven=False)
+    assert (found.what, found.cut) == ("the disk was full", False)
+
+
+def test_a_file_that_grew_beyond_the_limit_shows_that_it_was_lifted(output, free, monkeypatch):
+    free(10**9)
+    monkeypatch.setattr(disk.resource, "getrlimit", lambda _: (len(output.read_bytes()), -1))
+    assert DiskWatch(output).at_the_end("", proven=False).cut
+    monkeypatch.setattr(disk.resource, "getrlimit", lambda _: (3, -1))
+    assert DiskWatch(output).at_the_end("", proven=False) is None
+
+
 def test_stderr_that_names_the_error_counts_only_together_with_a_torn_output(output, free):
     free(10**9)
     said = "cat: write error: No space left on device"
