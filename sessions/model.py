@@ -306,7 +306,7 @@ class Step(Struct, frozen=True, kw_only=True):
 
     @property
     def lacks_diffs(self) -> bool:
-        """Whether it changed files, has ended, and no diff of any of them is known."""
+        """True if it changed files, has ended, and no diff of any of them is known."""
         return (
             bool(self.changes)
             and self.status is not StepStatus.RUNNING

@@ -24,7 +24,7 @@ class DiffSeeker:
 
     @property
     def wanted(self) -> bool:
-        """Whether something on the screen is lacking and no search is under way."""
+        """True if something on the screen is lacking and no search is under way."""
         return not self._seeking and bool(self._steps.lacking())
 
     async def run(self) -> set[int]:

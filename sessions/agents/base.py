@@ -280,7 +280,7 @@ class Agent(ABC):
     mode_key: ClassVar[str | None] = None
     """The setting that says what the agent may do by itself: its sandbox or its permission mode."""
     keeps_transcripts: ClassVar[bool] = False
-    """Whether :meth:`recorded_edits` can find anything."""
+    """The agent writes transcripts of its own: :meth:`recorded_edits` can find one."""
     dangerous: ClassVar[frozenset[str]] = frozenset()
     """The modes in which nothing holds it back."""
     unlimited: ClassVar[str | None] = None

@@ -48,7 +48,7 @@ def session_changes(
 
 
 def recorded_of(session: Session, turns: Sequence[Turn], env: Mapping[str, str | None]) -> Recorded:
-    """What the transcripts of a session's agent hold; none is opened before a step needs one."""
+    """The transcripts of a session's agent; none is opened before a step needs one."""
     agent = agent_named(session.agent)
     if not agent.keeps_transcripts:
         return Recorded(None)

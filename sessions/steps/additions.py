@@ -1,4 +1,4 @@
-"""What the steps of a turn get that no line of its file holds: diffs from elsewhere, and this turn's share of tokens.
+"""Additions to the steps of a turn that no line of its file holds: diffs from elsewhere, this turn's share of tokens.
 
 codex's stream names files only; its own transcript has the diffs, in the order of the stream.  So a diff is found by
 the files of a step and by the number of steps of the turn before it with the same files.  Both are known after one
@@ -69,7 +69,7 @@ class Additions:
             self._add(place, files_key(step.changes))
 
     def know_share(self, turn: Turn) -> bool:
-        """Take over the tokens of the turn; whether they are others than before."""
+        """Take over the tokens of the turn; return True if they changed."""
         share = (turn.thread_usage, turn.usage) if turn.thread_usage.known else None
         former, self._share = self._share, share
         return share != former

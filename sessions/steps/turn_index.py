@@ -194,7 +194,7 @@ class TurnIndex:
         return self._later.added(place, step) if step.changes or step.whole_thread else step
 
     def fill(self, place: int) -> bool:
-        """Seek the diffs of a step that lacks them; whether they are known now and were not.  Reads files."""
+        """Seek the diffs of a step that lacks them; return True if they were found.  Reads files."""
         step = self.step(place)
         return step.lacks_diffs and not self._later.sought(place, step).lacks_diffs
 

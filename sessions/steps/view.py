@@ -36,7 +36,7 @@ class Section(Protocol):
         """The same with all its words."""
 
     def fill(self, place: int) -> bool:
-        """Seek the diffs of a step that lacks them; whether they are known now and were not.  Reads files."""
+        """Seek the diffs of a step that lacks them; return True if they were found.  Reads files."""
 
     def where(self, place: int) -> tuple[int, int]:
         """Offset and size of the line that gave it, in bytes."""
@@ -111,7 +111,7 @@ class View:
         return section.whole(place)
 
     def fill(self, items: Iterable[int]) -> list[int]:
-        """Seek the diffs of steps that lack them; the items whose diffs are known now and were not.  Reads files."""
+        """Seek the diffs of steps that lack them; return the items whose diffs were found.  Reads files."""
         found = []
         for item in items:
             section, place = self.find(item)
