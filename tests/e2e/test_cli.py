@@ -453,7 +453,7 @@ def test_a_dry_run_shows_the_command_and_starts_nothing(cli: Cli, codex: Path) -
 
 
 def test_view_reads_any_turn_file_and_guesses_the_agent(cli: Cli, codex: Path, tmp_path: Path) -> None:
-    cli("spawn", "--wait", "go")
+    cli("spawn", "--agent", "codex", "--wait", "go")
     stream = cli("output", "@last").raw
     file = tmp_path / "anywhere.jsonl"
     file.write_bytes(b"WARN something\n" + stream)
