@@ -81,14 +81,15 @@ class StatusLine(Line):
 
 def counts(tally: Tally, where: str, width: int, signs: Signs = UNICODE, *, note: str = "") -> Content:
     """The line: what needs attention first; the folder and the sums where there is room."""
-    title = Content.assemble(("agentdash", "bold"), (f"  {where}" if width >= 100 else "", MUTED), "   ")
-    lead = Content.assemble((note, "$text-warning bold"), "   ") if note else Content("")
-    lead = lead + title if width >= 70 else lead
+    first = Content.assemble((note, "$text-warning bold"), "   ") if note else Content("")
+    title = first + Content.assemble(("agentdash", "bold"), "   ") if width >= 70 else first
+    placed = first + Content.assemble(("agentdash", "bold"), (f"  {where}", MUTED), "   ")
     sums = _sums(tally)
     beside = width - len(sums) - 2
-    line = lead
-    # Shorter words rather than no sums, but words rather than sums.
-    for form, room in ((0, beside), (1, beside), (0, width), (1, width), (2, width)):
+    line = title
+    # The folder goes first; shorter words rather than no sums, but words rather than sums.
+    forms = ((title, 0, beside), (title, 1, beside), (title, 0, width), (title, 1, width), (title, 2, width))
+    for lead, form, room in ((placed, 0, beside), *forms) if width >= 100 else forms:
         line = lead + _groups(tally, signs, form)
         if line.cell_length <= room:
             break

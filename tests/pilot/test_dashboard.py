@@ -73,7 +73,7 @@ async def test_a_change_on_disk_reaches_the_screen(dashboard):
 
 async def test_ages_go_on_and_only_their_cells_are_drawn_again(dashboard, monkeypatch):
     async with dashboard() as d:
-        await d.shows("waiting     4s")
+        await d.shows("waiting      4s")
         drawn = []
         monkeypatch.setattr(d.main.table, "refresh", lambda *regions, **_: drawn.extend(regions))
         d.main.table.tick()
@@ -85,7 +85,7 @@ async def test_ages_go_on_and_only_their_cells_are_drawn_again(dashboard, monkey
         assert [region.width for region in drawn] == [5, 5]
         d.main.table.tick()
         d.main.table.refresh()
-        await d.shows("waiting    30s")
+        await d.shows("waiting     30s")
 
 
 async def test_new_steps_appear_when_the_turn_file_grows(dashboard):
@@ -379,7 +379,7 @@ async def test_delete_asks_first(dashboard):
         await d.shows("u brings it back")
         await d.press("u")
         await d.called("restore", "stopped1")
-        await d.shows('"rename the store" is back')
+        await d.shows("Restored rename the store.")
         await d.until(lambda: d.main.table.selected.id == "stopped1")
         await d.press("u")
         await d.shows("Nothing was deleted or archived here.")

@@ -470,7 +470,7 @@ async def test_one_undo_brings_back_what_one_key_put_away(dashboard):
         await d.press("y")
         await d.shows("2 sessions deleted.")
         await d.press("u")
-        await d.shows("2 sessions are back.")
+        await d.shows("Restored 2 sessions.")
         assert {call[1] for call in d.manager.calls if call[0] == "restore"} == {"failed01", "done0001"}
 
 
