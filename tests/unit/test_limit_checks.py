@@ -42,6 +42,7 @@ def planned(tmp_path: Path, text: str, agent: str, model: str | None = None, **o
     return build_launch(
         load_config(tmp_path / "config.toml"),
         agent,
+        home=tmp_path / "state",
         prompt="x",
         cwd=str(tmp_path),
         session_id="s",

@@ -10,7 +10,7 @@ import pytest
 from agentdash.sessions.agents.base import TurnParser
 from agentdash.sessions.agents.guess import guess_agent
 from agentdash.sessions.agents.table import agent_named
-from agentdash.sessions.changes.codex_rollout import read_edits
+from agentdash.sessions.changes.codex_rollout import Rollout
 from agentdash.sessions.model import Step, StepKind, StepStatus
 from agentdash.sessions.schema import step_json
 from agentdash.sessions.steps.search import holds
@@ -157,7 +157,7 @@ def test_a_transcript_of_codex_keeps_the_diff_of_an_odd_line(tmp_path: Path) -> 
     payload = {"type": "item_completed", "item": item, "completed_at_ms": 5.0}
     path = tmp_path / "rollout.jsonl"
     path.write_text(json.dumps({"type": "event_msg", "payload": payload}) + "\n")
-    (edit,) = read_edits(path)
+    (edit,) = Rollout(path).read_on()
     assert edit.at == 5
     assert [(found.path, found.diff.text if found.diff else None) for found in edit.changes] == [
         ("/p/a", "@@ -0,0 +1,2 @@\n+one\n+two \ufffd")

@@ -112,7 +112,10 @@ def test_an_older_schema_is_brought_up_to_date_in_a_copy(writer, reader):
     path = writer.database.path
     writer.close()
     old = sqlite3.connect(path)
-    old.executescript("DROP INDEX sessions_parent; DROP INDEX sessions_left; PRAGMA user_version = 3")
+    old.executescript(
+        "ALTER TABLE turns DROP COLUMN unreadable; ALTER TABLE turns DROP COLUMN cost_about_usd;"
+        "DROP INDEX sessions_parent; DROP INDEX sessions_left; PRAGMA user_version = 3"
+    )
     old.close()
     before = path.read_bytes()
     assert ids(reader) == {"session-1"}
