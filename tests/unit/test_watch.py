@@ -1,10 +1,13 @@
 import asyncio
 import contextlib
 import shutil
+from itertools import count
 
 import pytest
 
 from agentdash.sessions import watch
+from agentdash.sessions.drafts import DraftFiles
+from agentdash.sessions.layout import Layout
 
 
 @pytest.fixture
@@ -107,3 +110,14 @@ async def test_folders_that_are_deleted_and_made_again_are_watched_again(stream,
     folders[1].mkdir(parents=True)
     change = await until(stream, lambda c: "s2.1.jsonl" in c.turn_files, appending(folders[1] / "s2.1.jsonl"))
     assert change.turn_files == frozenset({"s2.1.jsonl"})
+
+
+async def test_drafts_wake_nobody(stream, folders):
+    layout = Layout(folders[0])
+    layout.session("11111111").path.mkdir(parents=True)
+    texts = (f"draft {n}" for n in count())
+    files, seen = DraftFiles(layout), []
+    await anext(stream)
+    await until(stream, lambda c: seen.append(c) or c.sweep, lambda: files.write("11111111", next(texts)))
+    assert layout.drafts.is_dir()
+    assert seen == [watch.Change(database=True, sweep=True)]
