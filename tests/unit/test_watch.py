@@ -6,6 +6,8 @@ import pytest
 from inotify import until_watched
 
 from agentdash.sessions import watch
+from agentdash.sessions.drafts import DraftFiles
+from agentdash.sessions.layout import Layout
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc for inotify watches")
 
@@ -108,3 +110,17 @@ async def test_folders_that_are_deleted_and_made_again_are_watched_again(stream,
     again = appending(folders[1] / "s2.1.jsonl")
     change = await after(again, stream, lambda c: "s2.1.jsonl" in c.turn_files, folders)
     assert change.turn_files == frozenset({"s2.1.jsonl"})
+
+
+async def test_drafts_wake_nobody(stream, folders):
+    layout = Layout(folders[0])
+    layout.session("11111111").path.mkdir(parents=True)
+    seen = []
+    await anext(stream)
+
+    def write():
+        DraftFiles(layout).write("11111111", "a draft")
+
+    await after(write, stream, lambda c: seen.append(c) or c.sweep, folders)
+    assert layout.drafts.is_dir()
+    assert seen == [watch.Change(database=True, sweep=True)]
