@@ -27,8 +27,8 @@ async def test_the_table_shows_the_sessions_and_the_steps_of_the_first(dashboard
         await d.shows("── turn 2 ──")
         assert "1 waiting" in d.text()
         assert "1 running" in d.text()
-        assert "1 failed" in d.text()
-        assert "1 new" in d.text()
+        assert "1 failed new" in d.text()
+        assert "1 done new" in d.text()
         assert "\x1b" not in d.text()
 
 
@@ -382,7 +382,7 @@ async def test_delete_asks_first(dashboard):
         await d.shows("Restored rename the store.")
         await d.until(lambda: d.main.table.selected.id == "stopped1")
         await d.press("u")
-        await d.shows("Nothing was deleted or archived here.")
+        await d.shows("Nothing to undo.")
 
 
 async def test_archive_what_has_ended(dashboard):
