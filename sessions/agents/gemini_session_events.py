@@ -1,6 +1,7 @@
 """The lines of Gemini CLI's own chats, ``~/.gemini/tmp/<project>/chats/session-*.jsonl`` (protocols 4).
 
-Seen with Gemini CLI 0.61.0, whose source also names the kinds that were not seen.  Every field is optional.
+Seen with Gemini CLI 0.61.0: headings, patches, ``user`` and ``gemini``.  Rewinds, ``info``, ``warning``, ``error`` and
+``displayContent`` are named by its public source, of versions around that one.  Every field is optional.
 """
 
 import re
