@@ -9,6 +9,12 @@ from agentdash.sessions.turn_file import StepFile
 FOLDER = Path(__file__).parent / "captures" / "transcripts"
 ROLLOUTS = sorted(FOLDER.glob("codex-*.rollout.jsonl"))
 PROJECTS = sorted(FOLDER.glob("claude-*.project.jsonl"))
+CHATS = sorted(FOLDER.glob("gemini-*.session.jsonl"))
+
+
+def format_of(path: Path) -> str:
+    """The format of a capture, by its name."""
+    return {"codex": "codex-rollout", "claude": "claude-project", "gemini": "gemini-session"}[path.name.split("-")[0]]
 
 
 def read(path: Path, name: str | None = None) -> list[Step]:

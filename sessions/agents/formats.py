@@ -14,6 +14,7 @@ from .table import AGENTS, agent_named
 TRANSCRIPTS: dict[str, str] = {
     "codex-rollout": "codex_rollout:CodexRolloutParser",
     "claude-project": "claude_project:ClaudeProjectParser",
+    "gemini-session": "gemini_session:GeminiSessionParser",
 }
 """Name -> ``module:class`` below this package."""
 

@@ -16,6 +16,8 @@ _ROLLOUT = frozenset(
 _ROLLOUT_ITEMS = frozenset({"message", "reasoning", "function_call", "function_call_output", "local_shell_call"})
 """Items of a rollout of the first versions of codex, which wrote them as they are."""
 
+_GEMINI = frozenset({"user", "gemini", "info", "warning", "error"})
+
 
 def guess_format(lines: Iterable[bytes]) -> str | None:
     """The name of the format; None if no line tells."""
@@ -51,6 +53,8 @@ def _event(line: bytes) -> dict[str, Any]:
 def _of_transcript(event: dict[str, Any]) -> str | None:
     kind = event.get("type")
     if not isinstance(kind, str):
+        if {"sessionId", "projectHash"} <= event.keys() or isinstance(event.get("$set"), dict):
+            return "gemini-session"
         # The heading of a rollout of the first versions.
         return "codex-rollout" if {"id", "timestamp", "instructions"} <= event.keys() else None
     if kind in _ROLLOUT and isinstance(event.get("payload"), dict):
@@ -60,7 +64,7 @@ def _of_transcript(event: dict[str, Any]) -> str | None:
     # The stream of claude writes session_id.
     if "sessionId" in event or (kind == "summary" and "leafUuid" in event) or kind == "file-history-snapshot":
         return "claude-project"
-    return None
+    return "gemini-session" if kind in _GEMINI and {"id", "timestamp", "content"} <= event.keys() else None
 
 
 def _of_stream(event: dict[str, Any]) -> str | None:

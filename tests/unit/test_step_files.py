@@ -6,7 +6,7 @@ import json
 import tracemalloc
 
 import pytest
-from transcript_files import FOLDER, PROJECTS, ROLLOUTS, read, told
+from transcript_files import CHATS, FOLDER, PROJECTS, ROLLOUTS, format_of, read, told
 
 from agentdash.sessions.agents.formats import reader_named
 from agentdash.sessions.errors import NotATranscriptError, UsageError
@@ -18,22 +18,21 @@ from hostile import big
 WORK = FOLDER / "codex-work-whole.rollout.jsonl"
 
 
-@pytest.mark.parametrize("path", [*ROLLOUTS, *PROJECTS], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*ROLLOUTS, *PROJECTS, *CHATS], ids=lambda path: path.name)
 def test_the_format_of_a_capture_is_told_by_its_content(path, tmp_path):
     copy = tmp_path / "renamed"
     copy.write_bytes(path.read_bytes())
     found = StepFile(copy)
-    assert found.format == ("codex-rollout" if "codex" in path.name else "claude-project")
+    assert found.format == format_of(path)
     assert (found.lines, found.unknown) == (path.read_bytes().count(b"\n"), 0)
 
 
-@pytest.mark.parametrize("path", [*ROLLOUTS, *PROJECTS], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*ROLLOUTS, *PROJECTS, *CHATS], ids=lambda path: path.name)
 def test_blocks_that_are_parsed_again_give_the_same_steps(path, monkeypatch):
     """Each line is a block of its own here: every state of the parser is written down and taken up."""
     monkeypatch.setattr(turn_index, "BLOCK_LINES", 1)
     monkeypatch.setattr(turn_index, "STATE_SHARE", 0)
-    name = "codex-rollout" if "codex" in path.name else "claude-project"
-    parser = reader_named(name).parser()
+    parser = reader_named(format_of(path)).parser()
     steps = [step for line in path.read_bytes().split(b"\n") for step in parser.feed(line)]
     expected = [(s.turn, s.kind, s.text, s.status, s.at, s.output) for s in merged([*steps, *parser.close()])]
     assert [(s.turn, s.kind, s.text, s.status, s.at, s.output) for s in read(path)] == expected
@@ -123,15 +122,17 @@ def replaced(value, path, odd):
     return copy
 
 
-@pytest.mark.parametrize("path", [WORK, FOLDER / "claude-inject.project.jsonl"], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [WORK, FOLDER / "claude-inject.project.jsonl", *CHATS], ids=lambda path: path.name)
 def test_no_odd_value_is_too_odd(path):
     """Every place of every kind of line takes every odd value: a step is shown, nothing is raised, all can go on."""
     lines = [json.loads(line) for line in path.read_bytes().splitlines()]
-    kinds = {(one["type"], str(one.get("payload", one.get("message", {})))[:40]): one for one in lines}
-    name = "codex-rollout" if "codex" in path.name else "claude-project"
+    kinds = {
+        (one.get("type"), str(one.get("payload", one.get("message", one.get("$set", {}))))[:40], len(one)): one
+        for one in lines
+    }
     for line in kinds.values():
         for place in mutations(line):
-            parser = reader_named(name).parser()
+            parser = reader_named(format_of(path)).parser()
             for odd in ODD:
                 parser.feed(json.dumps(replaced(line, place, odd)).encode())
             parser.close()
@@ -144,6 +145,8 @@ ODD_LINES = {
     b'"content":[{"type":"output_text","text":"half \\ud83d of it"}]}}\n',
     "claude-project": b'{"type":"assistant","sessionId":"1","uuid":7,"gitBranch":{},"message":{"id":"m","usage":[],'
     b'"content":[{"type":"text","text":"half \\ud83d of it"}]}}\n',
+    "gemini-session": b'{"id":"1","timestamp":5,"type":"gemini","content":"half \\ud83d of it","thoughts":7,'
+    b'"tokens":{"input":"many"},"toolCalls":[5]}\n',
 }
 
 

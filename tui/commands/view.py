@@ -31,8 +31,8 @@ def complete_formats(_: click.Context, __: click.Parameter, incomplete: str) -> 
     "format_name",
     metavar="FORMAT",
     shell_complete=complete_formats,
-    help="codex, claude (turn files), codex-rollout, claude-project (transcripts), or command (any text); "
-    "default: by content.",
+    help="codex, claude (turn files), codex-rollout, claude-project, gemini-session (transcripts), or command "
+    "(any text); default: by content.",
 )
 @click.option("--full", is_flag=True, help="Cut nothing; show diffs.")
 @common.json_option
@@ -40,8 +40,9 @@ def complete_formats(_: click.Context, __: click.Parameter, incomplete: str) -> 
 def view(file: str, format_name: str | None, full: bool, as_json: bool) -> int:
     """The steps of a file, wherever it comes from ("-": stdin).
 
-    Reads what codex and claude print as JSON lines, and the transcripts that they keep: the rollouts below
-    ~/.codex/sessions and the files below ~/.claude/projects.  A file packed by gzip is unpacked.
+    Reads what codex and claude print as JSON lines, and the transcripts that agents keep: the rollouts below
+    ~/.codex/sessions, the files below ~/.claude/projects, and the chats of Gemini CLI (session-*.jsonl) below
+    ~/.gemini/tmp.  A file packed by gzip is unpacked.
 
     Lines that agentdash does not know are shown as they are, and counted on stderr.  Exits 1 if the file is no
     transcript.
