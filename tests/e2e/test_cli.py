@@ -17,8 +17,6 @@ from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.manager import SessionManager
 from agentdash.tui.cli import run
 
-pytestmark = pytest.mark.usefixtures("demo_agent")
-
 FAKE_CODEX = """#!/bin/sh
 cat > "$0.stdin"
 echo '{"type":"thread.started","thread_id":"0199a213-81c0-7800-8aa1-bbab2a035a53"}'
@@ -717,6 +715,7 @@ def test_a_state_folder_that_cannot_be_written(cli: Cli, monkeypatch: pytest.Mon
     assert cli("ls", "--json").error["type"] == "StoreError"
 
 
+@pytest.mark.usefixtures("demo_agent")
 def test_a_prompt_into_a_running_session_is_refused(cli: Cli) -> None:
     session = cli("spawn", "--agent", "demo", "go [[demo:silent]]", "--json").json["id"]
     result = cli("inject", session, "faster")

@@ -30,7 +30,7 @@ async def test_looking_does_not_even_mark_as_seen(dashboard):
     async with dashboard(look=LOOK) as d:
         await d.select("done0001")
         await d.press("enter", "G", "escape")
-        await d.shows("1 new")
+        await d.shows("1 done new")
         assert d.manager.calls == []
 
 

@@ -35,7 +35,7 @@ SCREENS = {
 async def the_same_on_both_sides(d):
     """Wait until the steps are those of the row under the cursor."""
     selected = d.main.table.selected
-    await d.until(lambda: d.main.detail._session_id == (selected.id if selected else None))
+    await d.until(lambda: d.main.detail.prompt._session_id == (selected.id if selected else None))
     if selected and d.app.screen is d.main and d.main.detail.display:
         await d.shows("also add a regression" if selected.id == "waiting1" else f"task of {selected.id}")
 

@@ -15,6 +15,7 @@ from agentdash.sessions.errors import UsageError
 from agentdash.tui.screens.confirm import ConfirmScreen
 from agentdash.tui.screens.help import HelpScreen
 from agentdash.tui.screens.new_session import NewSessionScreen
+from agentdash.tui.screens.no_agent import NoAgentScreen
 from agentdash.tui.screens.stopping import StoppingScreen
 from pilot.fakes import SESSIONS, T0
 
@@ -144,8 +145,8 @@ async def test_no_agent_installed(dashboard, screen, manager, monkeypatch):
     monkeypatch.setattr(manager, "agents", lambda: missing)
     async with dashboard(size=(80, 24)) as d:
         await d.press("n")
-        await d.screen(NewSessionScreen)
-        await d.shows("No agent is installed.")
+        await d.screen(NoAgentScreen)
+        await d.shows("No agent is installed")
         assert drawn(d.app) == screen
 
 
