@@ -17,6 +17,7 @@ from typing import Any
 
 from textual.pilot import Pilot
 
+from agentdash.sessions.agents.demo_place import make_demo
 from agentdash.sessions.config import DashboardSettings
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
@@ -182,7 +183,6 @@ SCENES: dict[str, tuple[tuple[int, int], str, Scene]] = {
     "settings": ((100, 30), "dark", settings),
     "columns": ((100, 36), "light", columns),
     "command-line": ((80, 24), "dark", command),
-    "new-session": ((100, 30), "dark", new_session),
     "help": ((100, 40), "dark", help_page),
     "stop": ((100, 30), "dark", confirm),
     "processes": ((100, 30), "dark", processes),
@@ -192,11 +192,20 @@ SCENES: dict[str, tuple[tuple[int, int], str, Scene]] = {
 """Size, theme, and what is done before the picture is taken; the last two end a session."""
 
 
+WITHOUT_SESSIONS: dict[str, tuple[tuple[int, int], str, Scene]] = {
+    "empty": ((100, 30), "dark", table),
+    "new-session": ((100, 30), "dark", new_session),
+}
+"""Taken in a state folder that is no demo's: a demo offers its own agent alone."""
+
+
 def main() -> int:
     """Take all pictures."""
     with scratch_home() as home:
         with SessionManager(home / "empty", home / "config.toml") as manager:
-            asyncio.run(take(manager, "empty", ((100, 30), "dark", table)))
+            for name, scene in WITHOUT_SESSIONS.items():
+                asyncio.run(take(manager, name, scene))
+        make_demo(home / "state", home / "code")
         with SessionManager(home / "state", home / "config.toml") as manager:
             start(manager, home)
             try:
