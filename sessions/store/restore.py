@@ -54,7 +54,7 @@ def _session_row(session: Session, recipe: Recipe) -> dict[str, object]:
 
 def _turn_row(turn: Turn, launch: Launch, session: Session) -> dict[str, object]:
     plain = {key: value for key, value in structs.asdict(turn).items() if key != "argv"}
-    packed = {name: dump(plain[name]) for name in ("usage", "thread_usage", "left")}
+    packed = {name: dump(plain[name]) for name in ("usage", "thread_usage", "left", "unreadable")}
     receipt = dump(turn.receipt) if turn.receipt else None
     # Which conversation each turn belonged to is in no record; all that matter here belong to the last one.
     own = {"receipt": receipt, "launch": dump(launch), "agent_session": session.agent_session}
