@@ -443,7 +443,7 @@ class Turn(Struct, frozen=True, kw_only=True):
     """What the agent reported as the whole thread's usage, where it counts that way (codex)."""
     cost_usd: float | None = None
     cost_about_usd: float | None = None
-    """About what it cost, from its tokens at known prices; only where its cost is limited and the agent named none."""
+    """About what it cost beyond ``cost_usd``, from its tokens at known prices; only if its cost is limited."""
     steps: int = 0
     unknown: int = 0
     unreadable: dict[str, int] = field(default_factory=dict)

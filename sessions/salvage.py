@@ -30,7 +30,7 @@ def salvaged(folder: SessionFolder, host: str) -> Identity | None:
     numbers = _turn_numbers(folder)
     if not numbers:
         return None
-    agent = agent_named(_agent_of(folder.output(numbers[0])))
+    agent = agent_named(_agent_of(next(filter(Path.exists, map(folder.output, numbers)))))
     turns, facts, thread = [], Facts(), Usage()
     for n in numbers:
         facts, steps = parsed_facts(folder.output(n), agent.parser(n))
@@ -55,10 +55,13 @@ def salvaged(folder: SessionFolder, host: str) -> Identity | None:
     return Identity(session=session, recipe=recipe, turns=tuple(turns), launches=launches, prompts=prompts)
 
 
+_DIGITS = 6
+
+
 def _turn_numbers(folder: SessionFolder) -> list[int]:
-    """The turns from 1 to the last one with a file."""
+    """The turns from 1 to the last one with a file; a longer number is no turn's."""
     found = [path.stem.removeprefix("turn_") for path in folder.turns.glob("turn_*.jsonl")]
-    return list(range(1, max((int(n) for n in found if n.isdecimal()), default=0) + 1))
+    return list(range(1, max((int(n) for n in found if n.isdecimal() and len(n) <= _DIGITS), default=0) + 1))
 
 
 def _agent_of(output: Path) -> str:

@@ -28,12 +28,11 @@ class Spent(Struct, frozen=True):
 
 
 def spent_by(turns: Iterable[Turn]) -> Spent:
-    """What these turns used, the agent's own figures first."""
+    """What these turns used: the agent's own figures, and the estimates of what goes beyond them."""
     total = Spent()
     for turn in turns:
-        estimated = turn.cost_usd is None and turn.cost_about_usd is not None
-        cost = turn.cost_about_usd if estimated else turn.cost_usd
-        total = total.plus(Spent(turn.usage.total_tokens, cost, estimated))
+        total = total.plus(Spent(turn.usage.total_tokens, turn.cost_usd))
+        total = total.plus(Spent(None, turn.cost_about_usd, bool(turn.cost_about_usd)))
     return total
 
 

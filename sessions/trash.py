@@ -47,10 +47,18 @@ def put(layout: Layout, folder: SessionFolder) -> None:
     folder.path.rename(layout.trash / folder.id)
 
 
+def _entries(layout: Layout) -> list[Path]:
+    """Everything in the trash; nothing if there is none, as in a read-only folder that never had one."""
+    try:
+        return list(layout.trash.iterdir())
+    except FileNotFoundError:
+        return []
+
+
 def listing(layout: Layout) -> list[Trashed]:
     """What lies in the trash, the last one first."""
     found = []
-    for path in layout.trash.iterdir():
+    for path in _entries(layout):
         with suppress(FileNotFoundError):  # taken back, or removed, while we look
             if _is_a_sessions(path):
                 found.append(_trashed(path))
@@ -60,7 +68,7 @@ def listing(layout: Layout) -> list[Trashed]:
 def sessions(layout: Layout) -> list[Session]:
     """The deleted sessions, the last deleted one first; of one whose record cannot be read, only that it is there."""
     found = []
-    for path in layout.trash.iterdir():
+    for path in _entries(layout):
         with suppress(FileNotFoundError):  # restored or removed since the folder was listed
             if _is_a_sessions(path):
                 found.append(_session(path))
@@ -91,7 +99,7 @@ def record(layout: Layout, session_id: str) -> Identity | None:
 
 def begins(layout: Layout, ref: str) -> str | None:
     """The id of the only deleted session whose id begins with a text; None if there is none, or several."""
-    found = [path.name for path in layout.trash.iterdir() if path.name.startswith(ref) and _is_a_sessions(path)]
+    found = [path.name for path in _entries(layout) if path.name.startswith(ref) and _is_a_sessions(path)]
     return found[0] if len(found) == 1 else None
 
 

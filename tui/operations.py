@@ -257,7 +257,8 @@ class Operations:
         """Bring sessions back from the archive or the trash."""
         ids = list(session_ids)
         back = await self.bulk.restore(ids)
-        known = [[key for key in batch if key not in ids] for batch in self._undoable]
+        returned = {session.id for session in back}
+        known = [[key for key in batch if key not in returned] for batch in self._undoable]
         self._undoable = [batch for batch in known if batch]
         if back:
             self.awaited = back[0].id

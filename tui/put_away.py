@@ -40,9 +40,11 @@ class PutAway(Widget):
 
     def want(self, wanted: frozenset[str]) -> None:
         """Show ``archived`` or ``deleted`` sessions, both, or none of them."""
+        if wanted and wanted == self._wanted and (self.ids or self.reading):
+            return  # ``changed`` keeps them up to date
         self._wanted = wanted
+        self.reading = bool(wanted) and not self.ids
         if wanted:
-            self.reading = not self.ids
             self._read(wanted)
         elif self.ids:
             self._show(())

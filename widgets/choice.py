@@ -63,7 +63,8 @@ class Choice(Static, can_focus=True):
     def action_step(self, by: int) -> None:
         """Choose the next or the previous one."""
         if self._values:
-            self._at = (self._at + by) % len(self._values)
+            # No way round: the most careful value must not be one key away from the most dangerous.
+            self._at = min(max(self._at + by, 0), len(self._values) - 1)
             self._show()
             self.post_message(self.Changed(self, self._values[self._at]))
 

@@ -39,12 +39,18 @@ class Tally:
         self._sessions: dict[str, Session] = {}
         self.groups: Counter[str] = Counter()
         self.tokens = 0
-        self.dollars = 0.0
+        self._millionths = 0
+        """Of a dollar: a sum of whole numbers is 0 again when all of them are gone."""
         self.tokens_missing = self.dollars_missing = 0
         """Sessions of which the tokens, or the cost, are not known."""
 
     def __len__(self) -> int:
         return len(self._sessions)
+
+    @property
+    def dollars(self) -> float:
+        """The sum of the costs that are known."""
+        return self._millionths / 1e6
 
     def update(self, updated: Iterable[Session], removed: Iterable[str]) -> None:
         """Take over what changed."""
@@ -60,7 +66,7 @@ class Tally:
             return
         self.groups[_group(session)] += by
         self.tokens += by * (session.usage.total_tokens or 0)
-        self.dollars += by * (session.cost_usd or 0.0)
+        self._millionths += by * round((session.cost_usd or 0.0) * 1e6)
         self.tokens_missing += by * lacks_tokens(session)
         self.dollars_missing += by * lacks_cost(session)
 

@@ -28,6 +28,9 @@ _DECODER = msgspec.json.Decoder(events.Event)
 _SYNTHETIC = "<synthetic>"
 """The "model" of messages that claude makes up itself, which hold the text of an API error."""
 
+_ALIASES = frozenset({"default", "best", "opus", "sonnet", "haiku", "opusplan"})
+"""Names for whatever model claude means by them (``claude --help``, 2.1.197)."""
+
 _NAMELESS = "?"
 """Begins the keys of calls that came without an id."""
 
@@ -311,13 +314,13 @@ class Claude(Agent):
         """A fresh parser for one turn."""
         return ClaudeParser(turn)
 
-    def measures(self, launch: Launch, env: Mapping[str, str]) -> Measures:  # noqa: ARG002
+    def measures(self, launch: Launch, env: Mapping[str, str]) -> Measures:
         """Tokens are in the stream; the cost is estimated from them until claude's own figure ends the turn.
 
-        A name that is no full one (``opus``, or none) stands for a model that claude chooses: those are priced.
+        An alias (``opus``), or no name, stands for a model that claude chooses: those are priced.
         """
-        model = launch.model
-        if model is not None and model.startswith("claude-") and price_of(model, launch.prices) is None:
+        model = launch.model or env.get("ANTHROPIC_MODEL")
+        if model and model.partition("[")[0] not in _ALIASES and price_of(model, launch.prices) is None:
             cost = Measurable(When.END, f'{model} has no price; set input and output in [prices."{model}"]')
         else:
             cost = Measurable(When.LIVE)

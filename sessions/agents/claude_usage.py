@@ -5,14 +5,13 @@ which the message began, in which the output is not counted yet: so the input is
 the output is taken from the length of what was printed, if that is more.
 """
 
-import re
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct, structs
 
 from ..prices import Call, Price, price_of
+from .lenient import Reader
 from .lines import UNREADABLE, Count
 from .metering import Meter
 
@@ -35,8 +34,8 @@ class _Usage(Struct):
 
 
 class _Message(Struct):
-    id: str
     usage: _Usage
+    id: str = ""
     model: str = ""
     content: Raw = Raw(b"[]")
 
@@ -47,7 +46,7 @@ class _Assistant(Struct, tag_field="type", tag="assistant"):
 
 
 class _Result(Struct, tag_field="type", tag="result"):
-    total_cost_usd: float
+    total_cost_usd: float | None = None
 
 
 class _Block(Struct):
@@ -69,11 +68,10 @@ class _Open(Struct):
     cost: float = 0.0
 
 
-_HALF = re.compile(rb"\\\\|\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
-"""A surrogate as JSON escapes it; an escaped backslash is taken first, so that none is seen behind it."""
-
 _DECODER: msgspec.json.Decoder[_Assistant | _Result] = msgspec.json.Decoder(_Assistant | _Result)
 _BLOCKS = msgspec.json.Decoder(list[_Block])
+_READER, _BLOCKS_READER = Reader(_DECODER), Reader(_BLOCKS)
+"""For lines of which a field is odd: it costs that field alone."""
 
 
 class ClaudeMeter(Meter):
@@ -93,6 +91,8 @@ class ClaudeMeter(Meter):
         if event is None:
             return
         if isinstance(event, _Result):
+            if event.total_cost_usd is None:
+                return
             # claude's own figure covers the whole process.
             self.cost_usd = None
             self._open.clear()
@@ -125,19 +125,11 @@ class ClaudeMeter(Meter):
 
 
 def _decoded(line: bytes) -> _Assistant | _Result | None:
-    """What a line says; claude cuts long output inside a character, and leaves half of it behind."""
+    """Read a line; None if it is about something else."""
     try:
         return _DECODER.decode(line)
     except UNREADABLE:
-        pass
-    try:
-        return _DECODER.decode(_HALF.sub(_whole, line.decode("utf-8", "replace").encode()))
-    except UNREADABLE:
-        return None
-
-
-def _whole(found: re.Match[bytes]) -> bytes:
-    return found[0] if found[0] == b"\\\\" else b"?"
+        return _READER.read(line).event
 
 
 def _call(usage: _Usage) -> Call:
@@ -155,7 +147,7 @@ def _call(usage: _Usage) -> Call:
 def _printed(content: Raw) -> int:
     """Bytes that the model wrote; the signature of its reasoning is none of them."""
     try:
-        blocks: list[Any] = _BLOCKS.decode(content)
+        blocks = _BLOCKS.decode(content)
     except UNREADABLE:
-        return 0
+        blocks = _BLOCKS_READER.read(bytes(content)).event or []
     return sum(len(block.text) + len(block.thinking) + len(bytes(block.input)) for block in blocks)

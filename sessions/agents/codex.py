@@ -320,11 +320,16 @@ def _priced(launch: Launch, env: Mapping[str, str]) -> Measurable:
         return Measurable(When.NEVER, f"codex reports no cost, and {model} has no price; {remedy}")
     from .codex_usage import configured_model
 
-    usual = None if _MODEL_OPTIONS & set(launch.argv) else configured_model(_home(env))
+    usual = None if any(map(_names_a_model, launch.argv)) else configured_model(_home(env))
     if usual is not None and price_of(usual, launch.prices) is not None:
         return Measurable(When.LIVE)
     chosen = f"codex's own settings name {usual}, which has no price" if usual else "codex chooses the model by itself"
     return Measurable(When.LIVE, f"{chosen}; name one that has a price (-m), or set it in [prices]")
+
+
+def _names_a_model(argument: str) -> bool:
+    """Whether an argument names a model: ``-m``, ``-mNAME``, ``--model=NAME``, or the value of ``-c model=…``."""
+    return argument.partition("=")[0] in _MODEL_OPTIONS or argument.startswith(("-m", "model="))
 
 
 class Codex(Agent):

@@ -17,6 +17,7 @@ from ..changes.codex_rollout import find_rollout
 from ..journal import LineReader
 from ..model import Usage
 from ..prices import Call, Price, price_of
+from .lenient import Reader
 from .lines import UNREADABLE, Count
 from .metering import Meter
 
@@ -74,6 +75,9 @@ class _RecordLine(Struct, tag_field="type", tag="token_usage_record"):
 
 
 _DECODER = msgspec.json.Decoder(_ContextLine | _CountLine | _RecordLine)
+_READER = Reader(_DECODER)
+"""For lines of which a field is odd: it costs that field alone."""
+
 _MARKS = (b'"token_usage_record"', b'"token_count"', b'"turn_context"')
 
 
@@ -83,7 +87,7 @@ class CodexMeter(Meter):
     Args:
         home: codex's own folder.
         began: when the turn was started, UTC ms; what earlier turns of the thread used is not counted.
-        prices: the user's own, over the list; None if nobody asks for the cost.
+        prices: the user's own, over the list; None if the cost is not limited.
     """
 
     seeks = True
@@ -145,10 +149,11 @@ class CodexMeter(Meter):
             self._reader, self.path, self.seeks = LineReader(path, cap=LINE_CAP), path, False
 
     def _line(self, line: bytes) -> None:
+        event: _ContextLine | _CountLine | _RecordLine | None
         try:
             event = _DECODER.decode(line)
         except UNREADABLE:
-            return
+            event = _READER.read(line).event
         match event:
             case _ContextLine():
                 self._model = event.payload.model or self._model
@@ -211,7 +216,7 @@ def _call(tokens: _Tokens) -> Call:
 
 
 def _rest(total: _Tokens, before: _Tokens) -> _Tokens:
-    """What was used since the last sum; all of it if codex began to count anew."""
+    """What was used since the last sum; all of it if codex started its count again."""
     if total.input_tokens < before.input_tokens:
         return total
     names = (

@@ -151,9 +151,13 @@ class GeminiSessionParser(TranscriptParser):
 
     def _content(self, line: events.Line, met: Met, at: int | None) -> list[Step]:
         parts = events.parts_of(line.content)
-        thoughts = [part for part in parts if part.get("thought") is True]
-        calls = [part for part in parts if isinstance(part.get("functionCall"), dict)]
-        text = events.words_of([part for part in parts if part not in thoughts and part not in calls])
+        thoughts: list[dict[str, Any]] = []
+        calls: list[dict[str, Any]] = []
+        words: list[dict[str, Any]] = []
+        for part in parts:
+            is_call = isinstance(part.get("functionCall"), dict)
+            (thoughts if part.get("thought") is True else calls if is_call else words).append(part)
+        text = events.words_of(words)
         steps: list[Step] = []
         if thoughts:
             steps += self._show(met, "thought", at, kind=StepKind.REASONING, text=events.words_of(thoughts))

@@ -18,7 +18,7 @@ _REMEDY = "give the model a price in [prices], or limit wall_seconds, silence_se
 def limits(subject: Subject) -> Iterator[Finding]:
     """One finding for each limit that cannot act, or not surely; nothing if the settings cannot be used."""
     try:
-        config = load_config(subject.config_path)
+        config = load_config(subject.config_path, home=subject.layout.home)
     except AgentdashError:
         return  # broken settings are a finding of their own
     said = [(name, warning) for name in _judged(config, subject) for warning in _warnings(config, name, subject)]

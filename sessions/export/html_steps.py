@@ -175,8 +175,8 @@ def _failed_start(step: Step) -> str:
     if step.command is None:
         return ""
     exit_code = "" if step.exit_code is None else f'<p class="note">exit {step.exit_code}</p>'
-    stderr = _folded("Standard error", step.output, opened=True)
-    return _block(step.command, "command") + exit_code + stderr
+    printed = _folded("Output", step.output, opened=True)
+    return _block(step.command, "command") + exit_code + printed
 
 
 def _notice(step: Step) -> str:

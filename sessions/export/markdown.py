@@ -99,7 +99,7 @@ def _said(step: Step) -> list[str]:
 def _failed_start(step: Step) -> list[str]:
     """The command of a start that failed, and the beginning of what it printed to stderr."""
     exit_code = "" if step.exit_code is None else f"exit {step.exit_code}"
-    return [fence(f"$ {step.command}", "console"), *filter(None, [exit_code]), *_folded(step.output, "Standard error")]
+    return [fence(f"$ {step.command}", "console"), *filter(None, [exit_code]), *_folded(step.output, "Output")]
 
 
 def _start(step: Step) -> list[str]:

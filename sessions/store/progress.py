@@ -257,12 +257,12 @@ class TurnLog:
         db.execute(
             "UPDATE turns SET agent_session = ?, end = ?, error = ?, usage = COALESCE(?, usage),"
             " thread_usage = COALESCE(?, thread_usage), cost_usd = ?,"
-            " cost_about_usd = CASE WHEN ? THEN NULL ELSE COALESCE(?, cost_about_usd) END,"
+            " cost_about_usd = CASE WHEN ? THEN ? ELSE COALESCE(?, cost_about_usd) END,"
             " steps = ?, unknown = ?, unreadable = ? WHERE session = ? AND n = ?",
             (
                 _name(facts.agent_session), facts.end, _short(facts.error), _known(usage), _known(facts.thread_usage),
-                facts.cost_usd, facts.cost_usd is not None, facts.cost_about_usd, steps, facts.unknown,
-                dump(facts.unreadable), self._session, self._n,
+                facts.cost_usd, facts.cost_usd is not None, facts.cost_about_usd, facts.cost_about_usd, steps,
+                facts.unknown, dump(facts.unreadable), self._session, self._n,
             ),
         )  # fmt: skip
         rows = db.execute("SELECT usage, cost_usd, steps FROM turns WHERE session = ?", (self._session,)).fetchall()

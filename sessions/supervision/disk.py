@@ -86,7 +86,7 @@ class DiskWatch:
         if self._found is None and (torn or not proven):
             self._find(self._probe())  # a quota is not visible in statvfs
         named = _NAMED.search(stderr)
-        if self._found is None and torn and named is not None:
+        if self._found is None and torn and named is not None and size and size % BLOCK_BYTES == 0:
             self._find((_FULL[errno.ENOSPC], f"its stderr says: {named[0]}"))
         if self._found is None:
             return None

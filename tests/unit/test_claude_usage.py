@@ -122,12 +122,43 @@ def test_a_captured_turn_is_estimated_near_to_claude_s_own_figure() -> None:
     assert meter.cost_usd is None
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"cache_creation": []},
+        {"cache_creation": {"ephemeral_1h_input_tokens": "many"}},
+        {"cache_read_input_tokens": -1},
+        {"service_tier": 7},
+    ],
+)
+def test_an_odd_field_of_the_usage_costs_that_field_alone(odd: dict[str, Any]) -> None:
+    meter = ClaudeMeter(TEN)
+    meter.feed(said("a", input_tokens=100_000, output_tokens=0, **odd))
+    assert meter.cost_usd == pytest.approx(1.0)
+
+
+def test_a_number_written_as_text_is_read() -> None:
+    meter = ClaudeMeter(TEN)
+    meter.feed(said("a", input_tokens="100000", output_tokens=0))
+    assert meter.cost_usd == pytest.approx(1.0)
+
+
+def test_an_end_whose_cost_cannot_be_read_keeps_the_estimate() -> None:
+    meter = ClaudeMeter(TEN)
+    meter.feed(said("a", input_tokens=100_000, output_tokens=0))
+    meter.feed(b'{"type":"result","usage":{},"total_cost_usd":"much"}')
+    assert meter.cost_usd == pytest.approx(1.0)
+
+
 def test_before_the_start_it_is_said_whether_the_cost_can_be_known() -> None:
     def cost_of(model: str | None, **given: Any) -> When:
         return Claude().measures(Launch(argv=("claude",), model=model, **given), {}).cost.when
 
     assert [cost_of(model) for model in (None, "opus", "claude-opus-4-8", "claude-opus-4-8[1m]")] == [When.LIVE] * 4
     assert cost_of("claude-nope-1") is When.END
+    assert cost_of("glm-4.6") is When.END
+    named = Claude().measures(Launch(argv=("claude",)), {"ANTHROPIC_MODEL": "claude-nope-1"}).cost
+    assert (named.when, "claude-nope-1 has no price" in (named.why or "")) == (When.END, True)
     assert cost_of("claude-nope-1", prices={"claude-nope-*": Price(input=1, output=1)}) is When.LIVE
 
 

@@ -130,6 +130,14 @@ def test_nobody_is_told_of_prices_who_limits_tokens_alone(tmp_path: Path, transc
     assert found.trouble is None
 
 
+def test_an_odd_field_of_a_record_costs_that_field_alone(tmp_path: Path, transcript: Transcript) -> None:
+    found = meter(tmp_path)
+    transcript.model("gpt-5.5")
+    usage = {"input_tokens": "1200", "output_tokens": 20, "cached_input_tokens": []}
+    transcript.add("token_usage_record", {"usage": usage})
+    assert total(found) == 1220
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -213,7 +221,8 @@ def test_before_the_start_it_is_said_whether_the_cost_can_be_known(tmp_path: Pat
     assert cost_of(tmp_path) == (When.LIVE, True)
     (tmp_path / "config.toml").write_text('model = "gpt-5.5"\n')
     assert cost_of(tmp_path) == (When.LIVE, False)
-    assert cost_of(tmp_path, more=("-p", "mine")) == (When.LIVE, True)
+    for more in (("-p", "mine"), ("--model=mine",), ("-mmine",), ("-c", "model=mine")):
+        assert cost_of(tmp_path, more=more) == (When.LIVE, True)
     (tmp_path / "config.toml").write_text('model = "gpt-nope"\n')
     assert cost_of(tmp_path) == (When.LIVE, True)
     (tmp_path / "config.toml").write_text("model = \n")

@@ -202,6 +202,13 @@ def test_the_tally_follows_what_changes():
     assert len(told) == 120
 
 
+def test_sums_of_the_first_line_are_gone_with_the_sessions():
+    tally = Tally()
+    tally.update([session(id="a", cost_usd=0.1), session(id="b", cost_usd=0.2)], [])
+    tally.update([], ["a", "b"])
+    assert "$" not in counts(tally, "~/x", 120).plain
+
+
 def test_sums_of_the_first_line_say_when_they_are_not_the_whole():
     tally = Tally()
     unknown = session(id="b", usage=Usage(), cost_usd=None, started_at=1, steps=1)

@@ -121,7 +121,9 @@ def test_stderr_that_names_the_error_counts_only_together_with_a_torn_output(out
     free(10**9)
     said = "cat: write error: No space left on device"
     assert DiskWatch(output).at_the_end(said, proven=False) is None
-    output.write_bytes(b'{"half":')
+    output.write_bytes(b"a log that ends without a newline")
+    assert DiskWatch(output).at_the_end(said, proven=False) is None
+    output.write_bytes(b'{"half":'.ljust(disk.BLOCK_BYTES, b" "))
     assert "No space left on device" in DiskWatch(output).at_the_end(said, proven=False).evidence
     assert DiskWatch(output).at_the_end("something else", proven=False) is None
 

@@ -30,14 +30,15 @@ def turn(n: int, **known: Any) -> Turn:
     return Turn(session="s", n=n, status=Status.DONE, run_id="r", created_at=0, **known)
 
 
-def test_the_agent_s_own_figures_come_before_estimates() -> None:
+def test_estimates_are_added_to_the_agent_s_own_figures() -> None:
     turns = [
         turn(1, usage=Usage.of(10, 0, 5), cost_usd=1.0),
         turn(2),
-        turn(3, usage=Usage.of(10, 0, 5), cost_usd=0.5, cost_about_usd=7.0),
+        turn(3, usage=Usage.of(10, 0, 5), cost_usd=0.5),
     ]
     assert spent_by(turns) == Spent(30, 1.5, False)
     assert spent_by([*turns, turn(4, cost_about_usd=0.25)]) == Spent(30, 1.75, True)
+    assert spent_by([turn(1, cost_usd=0.5, cost_about_usd=0.25)]) == Spent(None, 0.75, True)
     assert spent_by([]) == Spent(None, None, False)
 
 

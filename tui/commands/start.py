@@ -251,8 +251,9 @@ def _show_plan(launch: Any, as_json: bool) -> int:
 
 
 def _warn(warnings: Sequence[str]) -> None:
-    for warning in warnings:
-        click.echo(f"agentdash: {warning}", err=True)
+    from ...sessions.text import clean
+
+    common.say([clean(f"agentdash: {warning}") for warning in warnings], err=True)
 
 
 def _follow(

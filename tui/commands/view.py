@@ -44,8 +44,8 @@ def view(file: str, format_name: str | None, full: bool, as_json: bool) -> int:
     ~/.codex/sessions, the files below ~/.claude/projects, and the chats of Gemini CLI (session-*.jsonl) below
     ~/.gemini/tmp.  A file packed by gzip is unpacked.
 
-    Lines that agentdash does not know are shown as they are, and counted on stderr.  Exits 1 if the file is no
-    transcript.
+    Lines that agentdash does not know are shown as they are, and counted on stderr.  Exits 1 if there are any, or if
+    the file is no transcript.
     """
     with ExitStack() as open_files:
         try:
@@ -60,7 +60,7 @@ def view(file: str, format_name: str | None, full: bool, as_json: bool) -> int:
     if found.unknown:
         what = f"{found.unknown} of {found.lines} lines {'is' if found.unknown == 1 else 'are'}"
         click.echo(f"agentdash: {what} not known to agentdash.", err=True)
-    return common.FAILED if found.unknown >= found.lines else 0
+    return common.FAILED if found.unknown else 0
 
 
 def _opened(file: str, format_name: str | None, open_files: ExitStack) -> "StepFile":

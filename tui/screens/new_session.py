@@ -88,6 +88,7 @@ class NewSessionScreen(ModalScreen[None]):
         self._installed = installed = [agent.name for agent in offer.agents if agent.installed]
         self._absent = [agent.name for agent in offer.agents if not agent.installed]
         without = f"not installed: {', '.join(self._absent)}" if self._absent else ""
+        self._starting = False
         self._session_id = str(uuid.uuid4())
         self._preset = Choice([NO_PRESET, *offer.presets], NO_PRESET, id="new-preset")
         self._filled = Preset()
@@ -242,8 +243,18 @@ class NewSessionScreen(ModalScreen[None]):
     def _send(self) -> None:
         self._try()
 
-    @work(exclusive=True, group="start")
+    @work(group="start")
     async def _try(self) -> None:
+        # A second Enter while the first one starts the session would start it twice.
+        if self._starting:
+            return
+        self._starting = True
+        try:
+            await self._start_as_filled()
+        finally:
+            self._starting = False
+
+    async def _start_as_filled(self) -> None:
         # A plan that is still being made would take the place of what is said now.
         self.workers.cancel_group(self, "plan")
         request = self._request()

@@ -170,7 +170,7 @@ def _failed_start(step: Step, look: Look) -> Iterator[Block]:
     pairs += [("folder", words.place(one_line(look.cwd)))] if look.cwd else []
     if pairs:
         yield _facts(*pairs)
-    yield from _output(step, "stderr")
+    yield from _output(step, "output")
 
 
 def _usage(step: Step, _: Look) -> Iterator[Block]:
