@@ -9,7 +9,6 @@ from msgspec import Meta, Struct, structs
 
 from . import durations
 from .errors import UsageError
-from .units import size
 
 Positive = Annotated[float, Meta(gt=0)]
 
@@ -81,7 +80,7 @@ def crossed(limits: Limits, now: Measured) -> dict[str, str]:
     if limits.silence_seconds is not None and now.silence_s is not None and now.silence_s >= limits.silence_seconds:
         found["silence"] = f"printed nothing for {durations.text(limits.silence_seconds)}"
     if limits.output_mb is not None and now.output_bytes > limits.output_mb * 10**6:
-        found["output"] = f"printed more than {size(round(limits.output_mb * 10**6))} ({size(now.output_bytes)})"
+        found["output"] = f"printed more than {limits.output_mb:,.12g} MB ({now.output_bytes:,} bytes)"
     return found | used_up(limits, now.tokens, now.cost_usd, estimated=now.estimated)
 
 

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from real_clis import BIN, CLAUDES
 
 from agentdash.sessions.agents.demo_place import mark_demo
@@ -19,6 +20,10 @@ HERE = Path(__file__).parent
 SCRATCH = HERE.parent / ".scratch"
 """Not below the temp folder: codex refuses to put its helper links there and warns."""
 
+
+# How fast a machine makes examples says nothing of the program.
+settings.register_profile("agentdash", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("agentdash")
 
 # Who runs the tests in the background of a script ignores SIGINT, and so would every program that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -13,7 +13,7 @@ from ..sessions.limits import Limits
 from ..sessions.model import Session, Turn
 from ..sessions.process_list import ProcessInfo
 from ..sessions.text import cell_width, cut, one_line, pad
-from ..sessions.units import money, size
+from ..sessions.units import money
 from ..widgets.columns import state_word
 from ..widgets.paint import MUTED
 from ..widgets.signs import Signs
@@ -142,7 +142,7 @@ def limit_words(limits: Limits) -> str:
     known = [
         f"wall {durations.text(limits.wall_seconds)}" if limits.wall_seconds is not None else "",
         f"silence {durations.text(limits.silence_seconds)}" if limits.silence_seconds is not None else "",
-        f"output {size(round(limits.output_mb * 10**6))}" if limits.output_mb is not None else "",
+        f"output {limits.output_mb:,.12g} MB" if limits.output_mb is not None else "",
         f"{limits.tokens:,} tokens" if limits.tokens is not None else "",
         f"cost {money(limits.cost_usd)}" if limits.cost_usd is not None else "",
     ]

@@ -21,7 +21,7 @@ def measured(**changed: object) -> Measured:
         ({"silence_s": 90.0}, ("printed nothing for 90s",)),
         ({"silence_s": None}, ()),
         ({"output_bytes": 1_500_000}, ()),
-        ({"output_bytes": 1_500_001}, ("printed more than 1.5 MB (1.5 MB)",)),
+        ({"output_bytes": 1_500_001}, ("printed more than 1.5 MB (1,500,001 bytes)",)),
         ({"tokens": 1001}, ("used more than 1,000 tokens (1,001)",)),
         ({"cost_usd": 2.51}, ("cost more than $2.50 ($2.51)",)),
         ({"cost_usd": 2.502, "estimated": True}, ("cost more than $2.50 (about $2.502)",)),

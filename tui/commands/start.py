@@ -253,7 +253,8 @@ def _show_plan(launch: Any, as_json: bool) -> int:
 def _warn(warnings: Sequence[str]) -> None:
     from ...sessions.text import clean
 
-    common.say([clean(f"agentdash: {warning}") for warning in warnings], err=True)
+    for warning in warnings:
+        common.say([clean(f"agentdash: {warning}")], err=True)
 
 
 def _follow(
