@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEV := $(VENV)/.installed-dev
 TOOLS := tests/tools tests/tools/claude-2.1.330
-PYTEST_ARGS ?= -n 2
+PYTEST_ARGS ?= -n 4
 
 .PHONY: help demo test lint types pytest torture tools bench screenshots clean
 

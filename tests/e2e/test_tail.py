@@ -25,24 +25,39 @@ class Following:
         )
         os.set_blocking(self.process.stdout.fileno(), False)
         os.set_blocking(self.process.stderr.fileno(), False)
-        self.out = self.err = ""
+        self._out = self._err = b""
+
+    @property
+    def out(self):
+        return self._out.decode()
+
+    @property
+    def err(self):
+        return self._err.decode()
+
+    def _read(self):
+        self._out += self.process.stdout.read() or b""
+        self._err += self.process.stderr.read() or b""
 
     def shows(self, text):
         """Wait for a text on stdout or stderr."""
 
         def there():
-            self.out += (self.process.stdout.read() or b"").decode()
-            self.err += (self.process.stderr.read() or b"").decode()
-            return text in self.out + self.err
+            self._read()
+            return text.encode() in self._out + self._err
 
-        self._wait_until(there, what=f"{text!r} in {self.out!r} {self.err!r}")
+        self._wait_until(there, what=f"{text!r} in {self._out!r} {self._err!r}")
 
     def ended(self):
-        """Wait for its end; its exit code."""
-        code = self.process.wait(timeout=60)
-        self.out += (self.process.stdout.read() or b"").decode()
-        self.err += (self.process.stderr.read() or b"").decode()
-        return code
+        """Wait for its end; its exit code.  A full pipe would hold it up, so that it is read meanwhile."""
+
+        def over():
+            self._read()
+            return self.process.poll() is not None
+
+        self._wait_until(over, what="its end")
+        self._read()
+        return self.process.returncode
 
 
 @pytest.fixture

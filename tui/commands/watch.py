@@ -31,7 +31,7 @@ def watch(context: click.Context, refs: tuple[str, ...]) -> int:
     It is quiet: nothing moves unless something happens.  q leaves; the session goes on.  If stdout is no terminal,
     it prints lines as `tail` does.
     """
-    if not sys.stdout.isatty():
+    if not _has_screen():
         return follow(refs)
     from ..opening import check_terminal, open_dashboard
     from ..screens.watch import MOST
@@ -45,3 +45,7 @@ def watch(context: click.Context, refs: tuple[str, ...]) -> int:
             manager.settle()
         chosen = {session.id: session for session in map(manager.get, refs)}
         return open_dashboard(manager, watched=list(chosen.values()), read_only=read_only)
+
+
+def _has_screen() -> bool:
+    return sys.stdout.isatty()
