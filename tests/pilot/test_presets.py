@@ -73,7 +73,9 @@ async def test_what_is_chosen_by_hand_wins_over_the_preset(dashboard):
         await d.press(*"go", "shift+tab", "right", "right", "right")
         await d.shows("Nothing is off limits")
         await d.shows("[no-sandbox]")
-        await d.press("tab", "tab", "tab", "right")
+        await d.press("tab", "tab", "tab", "right")  # the last value is an end
+        await d.shows("[no-sandbox]")
+        await d.press("left", "left", "left")
         await d.shows("[read-only]")
         await d.until(lambda: not screen._danger.display)
         await d.press("enter")
@@ -84,7 +86,7 @@ async def test_a_preset_whose_agent_is_missing_says_so(dashboard):
     async with dashboard() as d:
         await d.press("n")
         await d.screen(NewSessionScreen)
-        await d.press("shift+tab", "left")
+        await d.press("shift+tab", *["right"] * 9)
         await d.shows("gemini is not installed: another agent is chosen.")
 
 
