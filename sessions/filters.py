@@ -3,7 +3,7 @@
 Words are joined by *and*; ``!`` inverts one; quotation marks keep blanks.  An amount may follow its field with or
 without a colon: ``cost:>1``, ``cost>1``.  A word without a field is looked for in what a row says.
 
-Pure, for the table, ``ls --filter`` and whoever else chooses sessions.
+Pure, for the table, ``ls --filter`` and other choosers of sessions.
 """
 
 import difflib

@@ -68,7 +68,7 @@ def run_demo(directory: Path, *, kept: bool) -> int:
 def _end(manager: SessionManager, kept_in: Path | None) -> None:
     """Kill what still runs, and say in one line what became of the sessions.
 
-    Killed at once: a script has nothing to save, and whoever quits is waiting for the shell.
+    Killed at once: a script has nothing to save, and the user waits for the shell.
     """
     # A terminal that was closed sends SIGHUP again and cannot be written to: what runs is ended all the same.
     for number in (signal.SIGHUP, signal.SIGINT):

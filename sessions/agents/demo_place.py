@@ -31,7 +31,7 @@ class DemoPlace(Struct, frozen=True, kw_only=True):
         return path.resolve().is_relative_to(self.projects)
 
     def write(self, path: Path, content: str) -> str:
-        """Write a file that the demo made itself and nobody changed since, or a new one; the text before.
+        """Write a new file, or one that the demo made and that has not changed since; return the text before.
 
         Raises:
             OSError: the file is not the demo's, or cannot be written.
@@ -42,7 +42,7 @@ class DemoPlace(Struct, frozen=True, kw_only=True):
         data = content.encode()
         before = self._own(path)
         if before is None:
-            # Exclusive: a file that somebody makes in this moment is not replaced either.
+            # Exclusive: a file that appears at this moment is not replaced either.
             with path.open("xb") as file:
                 file.write(data)
         else:
@@ -53,7 +53,7 @@ class DemoPlace(Struct, frozen=True, kw_only=True):
         return (before or b"").decode("utf-8", "replace")
 
     def _own(self, path: Path) -> bytes | None:
-        """What stands in a file of the demo's; None where there is no file."""
+        """Read a file that the demo made; None if there is no file."""
         if not os.path.lexists(path):
             return None
         try:

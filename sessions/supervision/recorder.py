@@ -173,7 +173,7 @@ class Recorder:
 
     @property
     def exceeds(self) -> bool:
-        """Whether the turn printed or used more than it may, and nobody has dealt with that yet."""
+        """Whether the turn printed or used more than it may, and the runner has not acted on it."""
         if self._watchdog is None or self._over:
             return False
         spends = self._spending is not None and self.facts.end is None
