@@ -101,7 +101,7 @@ class DraftFiles:
 
 
 def forget_drafts(layout: Layout, session_id: str) -> None:
-    """Remove every draft of a session that is deleted; one that cannot be removed is left."""
+    """Remove every draft of a session that is gone for good; one that cannot be removed is left."""
     with suppress(OSError):
         for path in (layout.drafts / session_id, *layout.drafts.glob(f"{session_id}.*")):
             path.unlink(missing_ok=True)

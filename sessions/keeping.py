@@ -118,6 +118,8 @@ class SessionKeeper(SessionReader):
         deleted = [session for session in old if not session.left]
         removed = trash.empty(self._layout, limit, dry_run=dry_run)
         if not dry_run:
+            for trashed in removed:
+                forget_drafts(self._layout, trashed.id)
             deleted = [session for session in deleted if self._bury(session)]
             index_file.forget_others(self._layout.indexes, {session.id for session in self._store.sessions()})
         empty = [folder for folder, kind in ghosts(self._layout, self._store.ids()) if kind is Ghost.EMPTY]
@@ -158,7 +160,6 @@ class SessionKeeper(SessionReader):
                 return False
             trash.put(self._layout, folder)
             index_file.forget(self._layout.indexes, session.id)
-            forget_drafts(self._layout, session.id)
         finally:
             if lock is not None:
                 lock.release()

@@ -10,6 +10,7 @@ import pytest
 from msgspec import structs
 
 from agentdash.sessions import trash
+from agentdash.sessions.drafts import DraftFiles
 from agentdash.sessions.errors import (
     AmbiguousSessionError,
     SessionBusyError,
@@ -17,6 +18,7 @@ from agentdash.sessions.errors import (
     UnknownSessionError,
     UsageError,
 )
+from agentdash.sessions.layout import Layout
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
 from agentdash.sessions.rebuild import rebuild
@@ -476,3 +478,15 @@ def test_T10_the_link_survives_the_loss_of_the_database_while_the_parent_is_dele
     assert links(manager, ids) == ["deleted", None, second]
     manager.restore(first)
     assert links(manager, ids) == [None, first, second]
+
+
+def test_a_draft_comes_back_with_its_session_and_goes_when_the_trash_is_emptied(manager):
+    session = manager.wait([manager.run(["true"]).id], timeout=30)[0]
+    drafts = Layout(manager.home).drafts
+    DraftFiles(Layout(manager.home)).write(session.id, "and then the docs")
+    manager.delete(session.id)
+    manager.restore(session.id)
+    assert [path.name for path in drafts.iterdir()] == [session.id]
+    manager.delete(session.id)
+    manager.clean(older_than_s=-60)
+    assert list(drafts.iterdir()) == []
