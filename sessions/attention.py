@@ -63,52 +63,69 @@ class Attention(Struct, frozen=True):
 
 
 def attention(session: Session, now: int) -> Attention | None:
-    """The most urgent reason to look at a session; None where it needs nobody.
+    """The most urgent reason to look at a session; None if it needs nobody."""
+    kind = kind_of_need(session, now)
+    return None if kind is None else Attention(kind, one_line(_reason(session, kind, now)), _since(session, kind))
+
+
+def is_needed(session: Session, now: int) -> bool:
+    """Return whether a session needs somebody, without writing the reason: this is asked of every session."""
+    return kind_of_need(session, now) is not None
+
+
+def kind_of_need(session: Session, now: int) -> AttentionKind | None:
+    """Return what somebody is needed for, or None.
 
     An end needs somebody until it was seen; a question, a loop, a refusal and silence do as long as they last.
     What is archived, deleted or being stopped is taken care of.
     """
-    if session.put_away or session.stopping is not None:
+    if session.archived_at is not None or session.deleted_at is not None or session.stopping is not None:
         return None
     if session.status is Status.RUNNING:
-        return _running(session, now)
+        return _need_of_running(session, now)
     if session.status is Status.WAITING:
-        return _needed(AttentionKind.WAITING, session.reason or "waits for an answer", session.last_sign_at)
-    return _ended(session) if session.attention else None
+        return AttentionKind.WAITING
+    return _need_of_ended(session) if session.attention else None
 
 
-def is_needed(session: Session, now: int) -> bool:
-    """Return whether :func:`attention` has a reason, without writing one: this is asked of every session."""
-    if session.archived_at is not None or session.deleted_at is not None or session.stopping is not None:
-        return False
-    if session.status is Status.RUNNING:
-        return session.stuck is not None or session.denied > 0 or now - session.last_sign_at >= SILENT_MS
-    return session.status is Status.WAITING or session.attention
-
-
-def _needed(kind: AttentionKind, reason: str, since: int) -> Attention:
-    return Attention(kind, one_line(reason), since)  # what an agent wrote may be part of it
-
-
-def _running(session: Session, now: int) -> Attention | None:
+def _need_of_running(session: Session, now: int) -> AttentionKind | None:
     if session.stuck is not None:
-        return _needed(AttentionKind.STUCK, session.stuck, session.stuck_at or session.updated_at)
+        return AttentionKind.STUCK
     if session.denied:
-        return _needed(AttentionKind.DENIED, _denied(session), session.last_sign_at)
-    silence = now - session.last_sign_at
-    if silence >= SILENT_MS:
-        reason = f"printed nothing for {durations.text(silence // 60_000 * 60)}"
-        return _needed(AttentionKind.SILENT, reason, session.last_sign_at)
-    return None
+        return AttentionKind.DENIED
+    return AttentionKind.SILENT if now - session.last_sign_at >= SILENT_MS else None
 
 
-def _ended(session: Session) -> Attention:
-    since = session.ended_at or session.updated_at
+def _need_of_ended(session: Session) -> AttentionKind:
     if session.status is not Status.DONE:
-        return _needed(AttentionKind.FAILED, session.reason or str(session.status), since)
-    if session.denied:
-        return _needed(AttentionKind.DENIED, _denied(session), since)
-    return _needed(AttentionKind.DONE, session.reason or "done, and nobody has looked yet", since)
+        return AttentionKind.FAILED
+    return AttentionKind.DENIED if session.denied else AttentionKind.DONE
+
+
+def _reason(session: Session, kind: AttentionKind, now: int) -> str:
+    """The need in words; what an agent wrote may be part of it."""
+    match kind:
+        case AttentionKind.WAITING:
+            return session.reason or "waits for an answer"
+        case AttentionKind.STUCK:
+            return session.stuck or "stuck"
+        case AttentionKind.FAILED:
+            return session.reason or str(session.status)
+        case AttentionKind.DENIED:
+            return _denied(session)
+        case AttentionKind.SILENT:
+            return f"printed nothing for {durations.text((now - session.last_sign_at) // 60_000 * 60)}"
+        case AttentionKind.DONE:
+            return session.reason or "done, and nobody has looked yet"
+
+
+def _since(session: Session, kind: AttentionKind) -> int:
+    """The moment from which somebody was needed, UTC ms."""
+    if kind is AttentionKind.STUCK:
+        return session.stuck_at or session.updated_at
+    if session.status in (Status.RUNNING, Status.WAITING):
+        return session.last_sign_at
+    return session.ended_at or session.updated_at
 
 
 def _denied(session: Session) -> str:

@@ -24,12 +24,6 @@ from .steps.turn_index import LINE_CAP, TurnIndex
 _GZIP = b"\x1f\x8b\x08"
 
 
-def merged(steps: list[Step]) -> list[Step]:
-    """Each step in its latest form, in the order of turn and index."""
-    latest = {(step.turn, step.index): step for step in steps}
-    return [latest[key] for key in sorted(latest)]
-
-
 class StepFile:
     """The steps of a file of any size; what it says stays on disk until it is asked for.
 
@@ -80,11 +74,6 @@ def _format_of(path: Path) -> str:
                 return name
     words = "it is empty" if blank else "it is not a transcript that agentdash knows (--agent command shows any text)"
     raise NotATranscriptError(words)
-
-
-def read_file(path: Path, format_name: str | None = None) -> Iterator[Step]:
-    """The steps of a file; see :class:`StepFile`."""
-    yield from StepFile(path, format_name).steps()
 
 
 @contextmanager

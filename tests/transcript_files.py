@@ -28,6 +28,12 @@ def steps_of(tmp_path: Path, name: str, *events: dict) -> list[Step]:
     return read(path, name)
 
 
+def merged(steps: list[Step]) -> list[Step]:
+    """Each step in its latest form, in the order of turn and index."""
+    latest = {(step.turn, step.index): step for step in steps}
+    return [latest[key] for key in sorted(latest)]
+
+
 def told(steps) -> list[tuple[str, str]]:
     """Kind and text of each."""
     return [(str(step.kind), step.text) for step in steps]

@@ -9,10 +9,14 @@ from ..agents.table import AGENTS, agent_named
 from ..config import Config, load_config
 from ..errors import AgentdashError
 from ..limit_checks import judged
+from ..price_table import CHECKED
 from . import commands
 from .model import Finding, Subject, ok, warn
 
-_REMEDY = "give the model a price in [prices], or limit wall_seconds, silence_seconds or output_mb"
+_REMEDY = (
+    f"give the model a price in [prices] (the built-in list is of {CHECKED}), "
+    "or limit wall_seconds, silence_seconds or output_mb"
+)
 
 
 def limits(subject: Subject) -> Iterator[Finding]:

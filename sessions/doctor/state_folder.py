@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..layout import Layout, is_read_only
+from ..units import size
 from .model import Finding, Subject, fail, ok, warn
 from .mounts import MOUNTS, REMOTE, mount_of, parse
 
@@ -83,12 +84,6 @@ def file_system(subject: Subject) -> Iterator[Finding]:
 def nearest(path: Path) -> Path:
     """The path itself, or the nearest of its parents that exists."""
     return next((there for there in (path, *path.parents) if there.exists()), path)
-
-
-def size(number: int) -> str:
-    """Bytes for people, in decimal units as disks are sold."""
-    unit, letters = (10**9, "GB") if number >= 10**9 else (10**6, "MB")
-    return f"{number / unit:.1f} {letters}"
 
 
 def _mode(path: Path) -> int:

@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from transcript_files import read
 
 from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.model import Status, StepKind
 from agentdash.sessions.supervision import locks, procs
-from agentdash.sessions.turn_file import read_file
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
 
@@ -361,7 +361,7 @@ def test_5_hostile_lines_and_an_unknown_status_hide_no_session(manager, tmp_path
     assert len(steps) == len(lines)
     assert manager.output(hostile.id) == file.read_bytes()
     for agent in ("codex", "claude"):
-        assert [step.kind for step in read_file(file, agent)].count(StepKind.UNKNOWN) >= 5
+        assert [step.kind for step in read(file, agent)].count(StepKind.UNKNOWN) >= 5
 
     with sqlite3.connect(manager.home / "agentdash.db") as database:
         database.execute("UPDATE sessions SET status = 'dancing' WHERE id = ?", (hostile.id,))

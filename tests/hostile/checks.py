@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 from rich.cells import cell_len
+from transcript_files import merged
 
 from agentdash.sessions.agents.base import MOST_OPEN, Agent
 from agentdash.sessions.agents.table import AGENTS, agent_named
@@ -16,7 +17,6 @@ from agentdash.sessions.model import Step, StepStatus
 from agentdash.sessions.steps import turn_index
 from agentdash.sessions.steps.block_cache import BlockCache
 from agentdash.sessions.steps.turn_index import TurnIndex
-from agentdash.sessions.turn_file import merged
 from agentdash.widgets.paint import painted
 
 AGENT_NAMES = tuple(AGENTS)

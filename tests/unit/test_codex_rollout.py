@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from transcript_files import merged
 
 from agentdash.sessions.agents.table import agent_named
 from agentdash.sessions.changes import codex_rollout
@@ -15,7 +16,6 @@ from agentdash.sessions.changes.from_steps import collect
 from agentdash.sessions.changes.model import FileChanges
 from agentdash.sessions.changes.recorded import Dealer, Recorded, RecordedEdit
 from agentdash.sessions.model import Status, StepStatus, Turn
-from agentdash.sessions.turn_file import merged
 
 TRANSCRIPTS = Path(__file__).parent.parent / "captures" / "transcripts"
 PROJECT = "/home/dev/project"

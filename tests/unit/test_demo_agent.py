@@ -6,13 +6,13 @@ import subprocess
 import sys
 
 import pytest
+from transcript_files import merged
 
 from agentdash.sessions.agents.base import MOST_OPEN, LaunchRequest
 from agentdash.sessions.agents.demo import Demo, DemoSettings
 from agentdash.sessions.agents.demo_script import SCRIPTS, load_script
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.model import StepKind, StepStatus
-from agentdash.sessions.turn_file import merged
 
 ALL_KINDS = set(StepKind) - {StepKind.PROMPT, StepKind.UNKNOWN}
 

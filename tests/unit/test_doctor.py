@@ -298,7 +298,7 @@ def test_what_others_can_read_is_told(patient: Patient) -> None:
     ("free", "state", "found"),
     [
         (5_000_000_000, "ok", "5.0 GB free"),
-        (999_000_000, "warn", "999.0 MB free"),
+        (999_000_000, "warn", "999 MB free"),
         (49_000_000, "fail", "49.0 MB free: too little to record a turn"),
     ],
 )

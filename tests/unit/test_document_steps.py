@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from transcript_files import read
 
 from agentdash.sessions.model import Change, PlanItem, Step, StepKind, StepStatus, Usage
 from agentdash.sessions.text import cell_width
-from agentdash.sessions.turn_file import read_file
 from agentdash.widgets.document.step_document import step_document
 from agentdash.widgets.paint import ROLES
 from agentdash.widgets.signs import ASCII
@@ -244,7 +244,7 @@ def test_a_caption_that_is_too_wide_is_wrapped():
 
 @pytest.mark.parametrize("path", sorted(CAPTURES.glob("*.jsonl")), ids=lambda path: path.stem)
 def test_real_output_has_documents_that_fit(path):
-    for step in read_file(path):
+    for step in read(path):
         document = step_document(step, cwd="/home/dev/project")
         items = [*range(min(40, len(document))), len(document) - 1]
         found = ["".join(part for part, _ in row) for item in items for row in document.rows(item, 72)]

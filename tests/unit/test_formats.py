@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from every_kind import session
+from transcript_files import read
 
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.export.formats import FORMATS, Format, format_named, format_of
 from agentdash.sessions.model import Step, StepKind, StepStatus
-from agentdash.sessions.turn_file import read_file
 from agentdash.tui.commands import export
 
 CAPTURES = Path(__file__).parents[1] / "captures"
@@ -44,7 +44,7 @@ def test_the_command_offers_every_format() -> None:
 @pytest.mark.parametrize("found", FORMATS, ids=lambda found: found.name)
 def test_what_real_agents_print_can_be_written(found: Format) -> None:
     for capture in sorted(CAPTURES.glob("*.jsonl")):
-        whole = "".join(found.write(session(), list(read_file(capture))))
+        whole = "".join(found.write(session(), read(capture)))
         assert len(whole) > len("".join(found.write(session(), []))), capture.name
 
 

@@ -3,13 +3,13 @@
 import tracemalloc
 
 import pytest
+from transcript_files import read
 
 from agentdash.sessions.agents.base import TurnParser
 from agentdash.sessions.agents.table import agent_named
 from agentdash.sessions.model import Step, StepKind
 from agentdash.sessions.steps.block_cache import KEPT_BYTES, BlockCache, Placed
 from agentdash.sessions.steps.turn_index import TurnIndex
-from agentdash.sessions.turn_file import read_file
 from hostile import big, make, streams
 from hostile.checks import AGENT_NAMES, check_blocks, check_lines, lines_of
 
@@ -118,7 +118,7 @@ def test_a_hundred_megabytes_without_a_line_end_are_never_in_memory_at_once(tmp_
     path = big.sparse(tmp_path / "turn_1.jsonl")
     tracemalloc.start()
     try:
-        (step,) = read_file(path, "command")
+        (step,) = read(path, "command")
         assert tracemalloc.get_traced_memory()[1] < 80 * big.MB
     finally:
         tracemalloc.stop()

@@ -14,7 +14,7 @@ from agentdash.sessions.changes.codex_rollout import Rollout
 from agentdash.sessions.model import Step, StepKind, StepStatus
 from agentdash.sessions.schema import step_json
 from agentdash.sessions.steps.search import holds
-from agentdash.sessions.turn_file import read_file
+from agentdash.sessions.turn_file import StepFile
 
 ODD = {
     "a surrogate alone": (rb"a\ud83db", "a\ufffdb"),
@@ -146,7 +146,7 @@ def test_a_file_with_odd_lines_reads_the_same_in_blocks_and_is_searched(tmp_path
     path = tmp_path / "turn_1.jsonl"
     lines = [line.replace(b"%%", printed) for printed, _ in ODD.values() for line in templates("claude")[1:-1]]
     path.write_bytes(b"\n".join([b"\xef\xbb\xbf" + templates("claude")[0], *lines, *templates("claude")[-1:]]))
-    steps = list(read_file(path))
+    steps = list(StepFile(path).steps())
     assert StepKind.UNKNOWN not in {step.kind for step in steps}
     assert sum(holds(step, "a\ufffdb") for step in steps) >= 4
 

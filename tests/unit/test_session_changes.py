@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from transcript_files import merged
 
 from agentdash.sessions.agents.table import agent_named
 from agentdash.sessions.changes import from_steps
 from agentdash.sessions.changes.model import GitAnswer, SessionChanges
 from agentdash.sessions.changes.session_changes import session_changes
 from agentdash.sessions.model import Session, Status, Step, Turn
-from agentdash.sessions.turn_file import merged
 
 CAPTURES = Path(__file__).parent.parent / "captures"
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
+from transcript_files import merged
 
 from agentdash.sessions.agents.table import agent_named
 from agentdash.sessions.journal import stamp
@@ -19,7 +20,6 @@ from agentdash.sessions.steps.search import Search
 from agentdash.sessions.steps.session_steps import SessionSteps
 from agentdash.sessions.steps.turn_index import TurnIndex
 from agentdash.sessions.steps.view import Gap
-from agentdash.sessions.turn_file import merged
 from agentdash.widgets.step_groups import FAILURES, PROMPTS, union
 
 CODEX = agent_named("codex")
