@@ -1,7 +1,10 @@
 """The archive and the trash in the dashboard: seen, marked as such, and brought back; many go there at once."""
 
+import threading
+
 import pytest
 
+from agentdash.sessions.errors import StoreError
 from agentdash.sessions.model import Status
 from agentdash.tui.screens.confirm import ConfirmScreen
 from agentdash.tui.screens.views import ViewsScreen
@@ -145,4 +148,58 @@ async def test_a_session_that_was_restored_can_be_archived_again(dashboard, mana
         await d.press("A")
         await d.until(lambda: "stopped1" in manager.archived)
         await d.press("u", "u")
+        await d.until(lambda: said(d) == "Nothing to undo.")
+
+
+async def test_a_view_that_was_left_before_it_was_read_does_not_say_reading_any_more(dashboard, kept, monkeypatch):
+    read, may_answer = kept.put_away, threading.Event()
+
+    def held(**asked):
+        assert may_answer.wait(10)
+        return read(**asked)
+
+    monkeypatch.setattr(kept, "put_away", held)
+    async with dashboard() as d:
+        await d.press("slash", *"is:archived", "enter")
+        await d.shows("reading…")
+        await d.press("escape")
+        await d.until(lambda: table(d) == ["fix", "write", "split"])
+        await d.press("slash", *"nowhere", "enter")
+        await d.shows("Nothing matches.")
+        may_answer.set()
+        await d.press("escape", "slash", *"is:archived", "enter")
+        await d.until(lambda: table(d) == ["rename"])
+
+
+@pytest.mark.parametrize("view", ["is:archived", "is:deleted"])
+async def test_a_view_of_nothing_says_so_also_when_it_is_sorted_again(dashboard, manager, view):
+    async with dashboard() as d:
+        await d.press("slash", *view, "enter")
+        await d.shows("Nothing matches.")
+        await d.press("S")
+        await d.shows("Nothing matches.")
+        assert "reading…" not in d.text()
+
+
+async def test_what_could_not_be_restored_can_be_undone_later(dashboard, manager, monkeypatch):
+    restore = manager.restore
+    async with dashboard() as d:
+        await d.select("stopped1")
+        await d.press("D")
+        await d.screen(ConfirmScreen)
+        await d.press("y")
+        await d.until(lambda: "stopped1" in manager.trash and len(table(d)) == 4)
+
+        def refuse(ref):
+            raise StoreError("its folder cannot be moved")
+
+        monkeypatch.setattr(manager, "restore", refuse)
+        await d.press("u")
+        await d.until(lambda: said(d) == "1 not restored:\nits folder cannot be moved")
+        assert len(table(d)) == 4
+        monkeypatch.setattr(manager, "restore", restore)
+        await d.press("u")
+        await d.until(lambda: said(d) == "Restored rename the store.")
+        await d.until(lambda: len(table(d)) == 5)
+        await d.press("u")
         await d.until(lambda: said(d) == "Nothing to undo.")
