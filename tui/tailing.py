@@ -112,7 +112,7 @@ class Followed:
 
     @property
     def waits(self) -> bool:
-        """Whether lines are held back until it is known when they arrived."""
+        """True while lines are held back until it is known when they arrived."""
         return self._tail.waits
 
     def grew(self, change: Change) -> bool:

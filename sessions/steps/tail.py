@@ -10,7 +10,7 @@ from .session_steps import Growth, SessionSteps
 from .view import Gap, View
 
 ARRIVAL_SECONDS = 1.0
-"""How long a line may wait for its time of arrival: a runner that was killed records none, and the line is told."""
+"""A line waits no longer for its time of arrival: a runner that was killed records none."""
 
 
 class Told(Struct, frozen=True):
@@ -55,7 +55,7 @@ class StepTail:
 
     @property
     def waits(self) -> bool:
-        """Whether something is held back, for :data:`ARRIVAL_SECONDS` at most: look again a little later."""
+        """True while something is held back, for :data:`ARRIVAL_SECONDS` at most: look again a little later."""
         return self._held is not None
 
     def begin(self, last: int | None) -> list[Told]:
