@@ -82,6 +82,7 @@ def test_S3_a_read_only_folder_that_never_had_a_trash_is_read_like_one_whose_tra
     with SessionManager(sealed) as looking:
         assert [session.title for session in looking.sessions()] == ["titled"]
         assert looking.put_away() == []
+        assert looking.count_put_away() == (0, 0)
     assert files(home) == before
 
 
