@@ -82,7 +82,7 @@ class TurnIndex:
         self.finished = False
         """Whether nothing can come any more."""
         self.held: int | None = None
-        """The offset at which the last reading stopped because later arrivals are not recorded yet; None if it did not."""
+        """The offset at which reading stopped because later arrivals are not recorded yet; None if it did not."""
         self.kept = 0
         """Bytes of the file that an index on disk describes."""
         self._output, self._times_path = output, times
