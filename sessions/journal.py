@@ -186,6 +186,15 @@ class ArrivalTimes:
         """Look into the file again when its records have run out: once, not for every line that has none."""
         self._may_load = True
 
+    def upto(self) -> int:
+        """The offset up to which arrivals are recorded by now; 0 where none is."""
+        try:
+            records = self._path.stat().st_size // _STAMP.size
+        except OSError:
+            return 0
+        last = _piece(self._path, (records - 1) * _STAMP.size, _STAMP.size) if records else b""
+        return int(_STAMP.unpack(last)[0]) if len(last) == _STAMP.size else 0
+
     def at(self, offset: int) -> int | None:
         """Arrival of the byte before ``offset``, UTC ms; None where nobody recorded it.
 

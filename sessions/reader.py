@@ -186,6 +186,10 @@ class SessionReader:
         kept = self.sessions(archived=True) if archived else []
         return [*kept, *(trash.sessions(self._layout) if deleted else ())]
 
+    def count_put_away(self) -> tuple[int, int]:
+        """The number of archived sessions, and of those in the trash; none of them is read."""
+        return self._store.archived(), trash.count(self._layout)
+
     def sessions(
         self, *, statuses: Collection[Status] = (), cwd: str | None = None, archived: bool = False
     ) -> list[Session]:

@@ -1,5 +1,6 @@
 """A record for a session folder that has none any more: made from the turn files themselves."""
 
+import re
 from itertools import islice
 from pathlib import Path
 
@@ -55,13 +56,14 @@ def salvaged(folder: SessionFolder, host: str) -> Identity | None:
     return Identity(session=session, recipe=recipe, turns=tuple(turns), launches=launches, prompts=prompts)
 
 
-_DIGITS = 6
+_TURN_FILE = re.compile(r"turn_([1-9][0-9]{0,5})\.jsonl")
+"""The name of a turn file as agentdash writes it: another way of writing a number is no turn's, nor is a longer one."""
 
 
 def _turn_numbers(folder: SessionFolder) -> list[int]:
-    """The turns from 1 to the last one with a file; a longer number is no turn's."""
-    found = [path.stem.removeprefix("turn_") for path in folder.turns.glob("turn_*.jsonl")]
-    return list(range(1, max((int(n) for n in found if n.isdecimal() and len(n) <= _DIGITS), default=0) + 1))
+    """The turns from 1 to the last one with a file."""
+    found = [_TURN_FILE.fullmatch(path.name) for path in folder.turns.glob("turn_*.jsonl")]
+    return list(range(1, max((int(match[1]) for match in found if match), default=0) + 1))
 
 
 def _agent_of(output: Path) -> str:

@@ -55,6 +55,11 @@ def _entries(layout: Layout) -> list[Path]:
         return []
 
 
+def count(layout: Layout) -> int:
+    """The number of deleted sessions; their records are not read."""
+    return sum(map(_is_a_sessions, _entries(layout)))
+
+
 def listing(layout: Layout) -> list[Trashed]:
     """What lies in the trash, the last one first."""
     found = []

@@ -37,6 +37,8 @@ class PutAway(Widget):
         """Whether the first of them are still being read."""
         self.ids: frozenset[str] = frozenset()
         """Those in the table."""
+        self.counts: tuple[int, int] | None = None
+        """The numbers of archived and deleted ones when :meth:`count` last looked; None before that."""
 
     def want(self, wanted: frozenset[str]) -> None:
         """Show ``archived`` or ``deleted`` sessions, both, or none of them."""
@@ -53,6 +55,14 @@ class PutAway(Widget):
         """Read again if sessions were put away or came back."""
         if self._wanted and (changes.removed or any(session.id in self.ids for session in changes.updated)):
             self._read(self._wanted)
+
+    @work(exclusive=True, group="count")
+    async def count(self) -> None:
+        """Count them, for a table that has nothing else to show."""
+        found = await self._requests.ask(self._manager.count_put_away) or (0, 0)
+        if found != self.counts:
+            self.counts = found
+            self._arrived()
 
     @work(exclusive=True, group="away")
     async def _read(self, wanted: frozenset[str]) -> None:

@@ -18,6 +18,7 @@ from ..widgets.columns import state_word
 from ..widgets.paint import MUTED
 from ..widgets.signs import Signs
 from ..widgets.words import clock, command, count, duration, place
+from ..widgets.wrap import wrap
 
 Tour = Sequence[tuple[str, str]]
 """Keys and what they would do here: for somebody who sees this for the first time."""
@@ -37,17 +38,30 @@ def nothing_matches(quick: str = "") -> Sequence[str]:
     return (_NOTHING.get(quick, "Nothing matches."), "", "Esc shows all sessions again")
 
 
-def no_sessions(agents: Sequence[AgentInfo], new_key: str = "n") -> Sequence[str]:
-    """What stands in an empty table: how to begin and, where no agent is installed, what to install."""
+def put_away(archived: int, deleted: int, views_key: str, width: int) -> Sequence[str]:
+    """The lines that say where sessions are that no list shows unless asked, and how to see them; none without any."""
+    there = [f"{archived:,} archived" if archived else "", f"{deleted:,} in the trash" if deleted else ""]
+    where = ", ".join(filter(None, there))
+    if not where:
+        return ()
+    key = f"{views_key} shows {'them' if archived + deleted > 1 else 'it'}"
+    told = f"{where}: {key}"
+    # The key is what helps: in a narrow table it has a line of its own.
+    return (told,) if cell_width(told) <= width else (*wrap(f"{where}:", width), *wrap(key, width))
+
+
+def no_sessions(agents: Sequence[AgentInfo], new_key: str = "n", away: Sequence[str] = ()) -> Sequence[str]:
+    """What stands in an empty table: how to begin and, where no agent is installed, what to install.
+
+    ``away`` are the lines about sessions that were put away: whoever has some needs no demo.
+    """
+    demo = () if away else ("agentdash demo shows what it looks like",)
     if not agents or any(agent.installed for agent in agents):
-        return ("No sessions yet.", "", f"{new_key:<14} starts one", "agentdash demo shows what it looks like")
-    return (
-        "No sessions yet, and no agent is installed here.",
-        "",
-        *install_lines(agents),
-        "",
-        "agentdash demo shows what it looks like",
+        return (*(away or ("No sessions yet.",)), "", f"{new_key:<14} starts one", *demo)
+    missing = (
+        (*away, "", "No agent is installed here.") if away else ("No sessions yet, and no agent is installed here.",)
     )
+    return (*missing, "", *install_lines(agents), *(["", *demo] if demo else ()))
 
 
 def install_lines(agents: Sequence[AgentInfo]) -> list[str]:

@@ -12,6 +12,7 @@ from textual.message import Message
 from textual.suggester import Suggester
 from textual.widgets import Input, Static
 
+from ..sessions.agent_list import AgentInfo
 from ..sessions.errors import UsageError
 from ..sessions.filters import completions, while_typing
 from ..sessions.manager import SessionManager
@@ -28,6 +29,7 @@ from ..widgets.table_bar import table_bar
 from ..widgets.words import place
 from . import sayings
 from .actions import TABLE_ACTIONS, bindings
+from .keymap import DEFAULT, Keymap
 from .put_away import PutAway
 from .remembered import Memory
 from .requests import Requests
@@ -91,7 +93,8 @@ class TablePane(Vertical):
         """Sessions that are still being read."""
         self.away = PutAway(table, manager, requests, self.say)
         self._progress = ""
-        self._lesson = sayings.no_sessions(())
+        self._agents: Sequence[AgentInfo] = ()
+        self._keymap = DEFAULT
         self._before = ""
         self._row: Session | None = None
         """Where the cursor was before a filter was asked for."""
@@ -210,10 +213,16 @@ class TablePane(Vertical):
         kept = {other: saved for other, saved in self._memory.now.views.items() if other != name}
         self._keep(views=kept if view is None else kept | {name: view})
 
-    def teach(self, lines: Sequence[str]) -> None:
-        """What stands in the table while there is no session at all."""
-        self._lesson = lines
+    def teach(self, agents: Sequence[AgentInfo], keymap: Keymap) -> None:
+        """Take over what an empty table names: the agents that can be started or installed, and the keys."""
+        self._agents, self._keymap = agents, keymap
         self._say_why_empty()
+
+    def sessions_changed(self) -> None:
+        """Put the line above the table right, and what stands in it where nothing is left."""
+        if not self.table.counts[1]:
+            self.away.count()
+        self.say()
 
     def _say_why_empty(self) -> None:
         view = self.view
@@ -221,7 +230,18 @@ class TablePane(Vertical):
         if self.away.reading:
             self.table.show_when_empty(["reading…"])
             return
-        self.table.show_when_empty(sayings.nothing_matches(quick) if self.table.counts[1] else self._lesson)
+        counts = self.away.counts
+        if self.table.counts[1] or (view.chooses and counts is not None and any(counts)):
+            self.table.show_when_empty(sayings.nothing_matches(quick))
+        else:
+            self.table.show_when_empty(self._lesson(counts))
+
+    def _lesson(self, counts: tuple[int, int] | None) -> Sequence[str]:
+        """The lines in a table without any session; none until it is known whether some were put away."""
+        if counts is None:
+            return ()
+        away = sayings.put_away(*counts, self._keymap.name("table.views"), self.size.width)
+        return sayings.no_sessions(self._agents, self._keymap.name("new_session"), away)
 
     def step_back(self) -> bool:
         """Take back the range and the marks, or the choice of rows, one at a time; whether there was any."""
@@ -335,6 +355,8 @@ class TablePane(Vertical):
 
     def _apply(self) -> None:
         self.away.want(self.view.away)
+        if not self.table.counts[1]:
+            self.away.count()
         self.table.choose(self.view.chooser(), self.view.arrangement)
         self._say_why_empty()
         self.say()

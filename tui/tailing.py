@@ -4,11 +4,13 @@ import asyncio
 import select
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from ..sessions.errors import UnknownSessionError, UsageError
 from ..sessions.model import Session, Status
-from ..sessions.steps.tail import StepTail, Told
+from ..sessions.recheck import rechecked
+from ..sessions.steps.tail import ARRIVAL_SECONDS, StepTail, Told
 from ..sessions.text import cut, one_line, pad
 from ..sessions.watch import Change, changes
 from .render.look import Look, short_id
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
 
 _NAME_CELLS = 24
 """Of the name before each line, if several sessions are followed."""
+
+_LOOKS = (0.02, 0.1, 0.3, ARRIVAL_SECONDS + 0.1)
+"""Seconds after an event at which to look again: the time at which a line arrived is recorded after the line, in a
+file that nobody watches."""
 
 
 class Printer:
@@ -87,7 +93,7 @@ class Followed:
         """How it, or the turn that is followed, ended; None while it goes on."""
         self._manager = manager
         self._turn = turn
-        self._tail = StepTail(manager.open_trajectory(session.id), turn, whole=full)
+        self._tail = StepTail(manager.open_trajectory(session.id), turn, whole=full, timed=True)
 
     def begin(self, last: int | None, printer: Printer) -> None:
         """Print what is there."""
@@ -103,6 +109,11 @@ class Followed:
         """
         self._refresh()
         self._read(printer)
+
+    @property
+    def waits(self) -> bool:
+        """True while lines are held back until it is known when they arrived."""
+        return self._tail.waits
 
     def grew(self, change: Change) -> bool:
         """Whether a change on disk may be about it."""
@@ -183,28 +194,34 @@ async def _follow(
             complain(f"{short_id(one.session.id)} is queued: it has not begun yet.")
     open_ones, good = list(followed), True
     told: dict[str, tuple[int, Status]] = {}
-    async for change in changes(manager.home, manager.live_dir):
-        check_reader()
-        if change.sweep:
-            manager.settle()
-        for one in [one for one in open_ones if one.grew(change)]:
-            try:
-                one.go_on(printer)
-            except UnknownSessionError:
-                complain(f"Session {short_id(one.session.id)} was deleted.")
-                open_ones.remove(one)
-                good = False
-                continue
-            end = (one.session.turn, one.outcome) if one.outcome else None
-            if end is None or told.get(one.session.id) == end:
-                continue
-            told[one.session.id] = end
-            printer.state(one.session)
-            if not next_turns:
-                open_ones.remove(one)
-                good = good and one.outcome is Status.DONE
-        if not open_ones:
-            return good
+
+    def is_news(change: Change) -> bool:
+        return not change.sweep or bool(change.turn_files) or any(one.waits for one in open_ones)
+
+    looks = rechecked(changes(manager.home, manager.live_dir), is_news, _LOOKS)
+    async with aclosing(looks):
+        async for change in looks:
+            check_reader()
+            if change is not None and change.sweep:
+                manager.settle()
+            for one in [one for one in open_ones if one.waits or (change is not None and one.grew(change))]:
+                try:
+                    one.go_on(printer)
+                except UnknownSessionError:
+                    complain(f"Session {short_id(one.session.id)} was deleted.")
+                    open_ones.remove(one)
+                    good = False
+                    continue
+                end = (one.session.turn, one.outcome) if one.outcome else None
+                if end is None or told.get(one.session.id) == end:
+                    continue
+                told[one.session.id] = end
+                printer.state(one.session)
+                if not next_turns:
+                    open_ones.remove(one)
+                    good = good and one.outcome is Status.DONE
+            if not open_ones:
+                return good
     return good  # the stream of changes never ends
 
 

@@ -49,7 +49,9 @@ class Growth(Struct, frozen=True):
     turns: tuple[Turn, ...] = ()
     """What the store says about them."""
     ahead: int = 0
-    """Bytes that are there and were not read yet."""
+    """Bytes that are there and were not read yet, but for those that are held back."""
+    held: tuple[int, int] | None = None
+    """The turn, and the place in its file, from which on the runner has not recorded yet when the bytes arrived."""
     trouble: str | None = None
     """Why a file could not be read."""
 
@@ -81,9 +83,14 @@ class SessionSteps:
         self._read_from: int | None = None
         """From this place of the list on the turns were read before all others."""
         self._view = View()
+        self._timed = False
 
-    def refresh(self, seconds: float = PASS_SECONDS) -> Growth:
+    def refresh(self, seconds: float = PASS_SECONDS, *, timed: bool = False) -> Growth:
         """Read what is new, for about so long.
+
+        Args:
+            seconds: about how long to read.
+            timed: of a turn that runs, hold back what has no time of arrival yet; it is written after the line.
 
         Raises:
             StoreError: the store cannot be read.
@@ -95,6 +102,7 @@ class SessionSteps:
             self._diffs.know(turns)
         touched: Touched = {}
         trouble = None
+        self._timed = timed
         try:
             if self._read_from is None:
                 self._read_from = self._choose_end()
@@ -177,7 +185,7 @@ class SessionSteps:
         start = self._read_from or 0
         for index, turn in zip(self._turns[:start], turns[:start], strict=False):
             self._read_one(index, turn, deadline - monotonic(), touched)
-            if index.ahead:
+            if index.ahead and index.held is None:
                 return
         if self._tail is not None:
             self._tail.close()
@@ -187,7 +195,7 @@ class SessionSteps:
         if index.finished:
             return
         places = touched.setdefault(index, set())
-        places |= index.read_on(seconds)
+        places |= index.read_on(seconds, timed=self._timed and not turn.status.ended)
         places |= index.know_share(turn)
         if turn.status.ended and not index.ahead:
             places |= self._finish(index, turn)
@@ -211,8 +219,9 @@ class SessionSteps:
             before = earlier.shown(index)
             items = (view.item(index, place) for place in places if place < before)
             changed.update(item for item in items if item is not None)
-        ahead = sum(index.ahead for index in self._turns)
-        return Growth(view, frozenset(changed), tuple(turns), ahead, trouble)
+        ahead = sum(index.ahead for index in self._turns if index.held is None)
+        held = next(((index.turn, index.held) for index in self._turns if index.held is not None), None)
+        return Growth(view, frozenset(changed), tuple(turns), ahead, held, trouble)
 
     def _sections(self) -> list[Section]:
         start = self._read_from or 0

@@ -4,9 +4,13 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from ..clock import monotonic
 from ..model import Step, StepKind, StepStatus
 from .session_steps import Growth, SessionSteps
 from .view import Gap, View
+
+ARRIVAL_SECONDS = 1.0
+"""A line waits no longer for its time of arrival: a runner that was killed records none."""
 
 
 class Told(Struct, frozen=True):
@@ -26,9 +30,13 @@ class StepTail:
         opened: the session's steps; they are refreshed and closed by this object.
         turn: tell only this turn.
         whole: tell steps with all their words.
+        timed: hold back what has no time of arrival yet, see :attr:`waits`: without it nobody knows how long a step
+            took, and it is not told again.
     """
 
-    def __init__(self, opened: SessionSteps, turn: int | None = None, *, whole: bool = False) -> None:
+    def __init__(
+        self, opened: SessionSteps, turn: int | None = None, *, whole: bool = False, timed: bool = False
+    ) -> None:
         self._opened = opened
         self._turn = turn
         self._whole = whole
@@ -37,10 +45,18 @@ class StepTail:
         """The first item that was not told."""
         self._running: dict[int, Step] = {}
         """What was told to have begun, by item."""
+        self._timed = timed
+        self._held: tuple[int, int] | None = None
+        self._held_until = 0.0
         self.behind = False
         """More is written than was read: ask again at once."""
         self.trouble: str | None = None
         """Why a file could not be read at the last look."""
+
+    @property
+    def waits(self) -> bool:
+        """True while something is held back, for :data:`ARRIVAL_SECONDS` at most: look again a little later."""
+        return self._held is not None
 
     def begin(self, last: int | None) -> list[Told]:
         """The last so many steps that are there, or all of them; before :meth:`more`.
@@ -77,7 +93,11 @@ class StepTail:
         self._opened.close()
 
     def _look(self) -> Growth:
-        growth = self._opened.refresh()
+        # Whoever writes a line and whoever records its arrival are two processes: we may look between them.
+        expired = self._held is not None and monotonic() >= self._held_until
+        growth = self._opened.refresh(timed=self._timed and not expired)
+        if growth.held != self._held:
+            self._held, self._held_until = growth.held, monotonic() + ARRIVAL_SECONDS
         self.behind = growth.ahead > 0 and growth.trouble is None
         self.trouble = growth.trouble
         return growth

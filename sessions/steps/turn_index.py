@@ -81,6 +81,8 @@ class TurnIndex:
         """The byte of each step, see ``kinds``."""
         self.finished = False
         """Whether nothing can come any more."""
+        self.held: int | None = None
+        """The offset at which reading stopped because later arrivals are not recorded yet; None if it did not."""
         self.kept = 0
         """Bytes of the file that an index on disk describes."""
         self._output, self._times_path = output, times
@@ -134,18 +136,28 @@ class TurnIndex:
         """Whether the stream says itself that the turn failed."""
         return any(_FATAL[value] for value in set(self.kinds))
 
-    def read_on(self, seconds: float) -> set[int]:
+    def read_on(self, seconds: float, *, timed: bool = False) -> set[int]:
         """Read what is there, for about so long; the places of the steps that are new or other than before.
+
+        Args:
+            seconds: about how long to read.
+            timed: leave what has no time of arrival yet to a later call, see :attr:`held`.
 
         Raises:
             OSError: the file cannot be read.
         """
         touched: set[int] = set()
         deadline = monotonic() + seconds
+        recorded = self._times.upto() if timed else None
+        self.held = None
         self._times.refresh()
         while not self.finished:
             with self._lock:
-                chunk = self._reader.read(BLOCK_BYTES)
+                room = BLOCK_BYTES if recorded is None else min(BLOCK_BYTES, recorded - self._reader.offset)
+                if room <= 0:
+                    self.held = self._reader.offset if self.ahead else None
+                    break
+                chunk = self._reader.read(room)
                 for end, line in self._reader.split(chunk):
                     self._line(line, end, touched)
             if not chunk or monotonic() >= deadline:

@@ -65,6 +65,10 @@ class Queries:
         total = self.database.rows("SELECT COUNT(*) AS n FROM sessions WHERE archived_at IS NULL")[0]["n"]
         return [session_from(row) for row in rows], total
 
+    def archived(self) -> int:
+        """The number of archived sessions."""
+        return int(self.database.rows("SELECT COUNT(*) AS n FROM sessions WHERE archived_at IS NOT NULL")[0]["n"])
+
     def session(self, session_id: str) -> Session | None:
         """The session with exactly this id."""
         rows = self.database.rows(f"{SELECT_SESSION} WHERE id = ?", (session_id,))

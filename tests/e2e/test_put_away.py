@@ -67,6 +67,17 @@ def test_a_deleted_session_whose_record_is_damaged_is_listed_too(manager):
     assert "cannot be read" in one.reason
 
 
+def test_what_was_put_away_is_counted_without_what_is_in_use_and_what_is_no_session(manager):
+    assert manager.count_put_away() == (0, 0)
+    archived, deleted, damaged, _ = [ended(manager) for _ in range(4)]
+    manager.archive(archived.id)
+    manager.delete(deleted.id)
+    manager.delete(damaged.id)
+    (manager.home / "trash" / damaged.id / "session.json").write_text("{")
+    (manager.home / "trash" / "notes").mkdir()
+    assert manager.count_put_away() == (1, 2)
+
+
 def test_many_are_archived_in_one_commit_and_each_folder_records_it(manager, database_at_rest):
     sessions = [ended(manager) for _ in range(3)]
     running = manager.started(manager.run(["sleep", "600"]).id)

@@ -1,5 +1,6 @@
 """A state folder that cannot be written, for real: what only reads works, what changes something says why not."""
 
+import json
 import os
 import subprocess
 import sys
@@ -67,6 +68,21 @@ def test_S3_every_verb_that_reads_works_in_a_read_only_folder(home, seal, capfd,
     for verb in READING:
         assert run(verb) == 0, (verb, capfd.readouterr())
         assert capfd.readouterr().err == "", verb
+    assert files(home) == before
+
+
+def test_S3_a_read_only_folder_that_never_had_a_trash_is_read_like_one_whose_trash_is_empty(home, seal, capfd):
+    (home / "trash").rmdir()
+    sealed = seal(home)
+    before = files(home)
+    assert run(["restore", "--json"]) == 0
+    assert json.loads(capfd.readouterr().out) == []
+    assert run(["show", "abc"]) == 1
+    assert "No session has an id that begins with 'abc'." in capfd.readouterr().err
+    with SessionManager(sealed) as looking:
+        assert [session.title for session in looking.sessions()] == ["titled"]
+        assert looking.put_away() == []
+        assert looking.count_put_away() == (0, 0)
     assert files(home) == before
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -250,6 +251,7 @@ def test_a_real_agent_is_followed_while_it_works(manager, following, agent, code
     assert shown.ended() == 0
     ticking = [line for line in shown.out.splitlines() if "for i in 1 2 3 4 5" in line]
     assert len(ticking) == 2
+    assert re.search(r"✓  \d+(\.\d+)?s$", ticking[1]), ticking
     assert "Finished." in shown.out
 
 

@@ -78,7 +78,7 @@ def dashboard(manager):
 
         async def __aenter__(self):
             driver = Driver(self.app, await self.context.__aenter__(), manager)
-            if manager.seq:
+            if manager.changes(0).updated:
                 await driver.until(lambda: driver.main.table.selected is not None)
             return driver
 

@@ -298,6 +298,9 @@ class FakeManager:
     def put_away(self, *, archived=True, deleted=True):
         return [*(self.archived.values() if archived else ()), *(self.trash.values() if deleted else ())]
 
+    def count_put_away(self):
+        return len(self.archived), len(self.trash)
+
     def rename(self, ref, title):
         self.asked("rename", ref, title)
         one = structs.replace(self.get(ref), title=title or "the automatic title")

@@ -1,5 +1,7 @@
 """The dashboard by its keys, over a manager that only remembers what it was asked."""
 
+import threading
+
 import pytest
 from msgspec import structs
 from textual.events import Paste
@@ -16,7 +18,7 @@ from agentdash.tui.screens.stopping import StoppingScreen
 from agentdash.tui.themes import THEMES
 from agentdash.widgets.prompt_box import PromptInput
 from agentdash.widgets.recall_input import RecallInput
-from pilot.fakes import T0, session
+from pilot.fakes import T0, FakeManager, session
 
 
 async def test_the_table_shows_the_sessions_and_the_steps_of_the_first(dashboard):
@@ -309,6 +311,41 @@ async def test_the_dialog_stays_open_with_the_reason(dashboard):
         await d.shows("No such folder: /x.")
         await d.press("escape")
         await d.until(lambda: d.app.screen is d.main)
+
+
+async def test_a_second_enter_while_a_session_starts_starts_no_second_one(dashboard, monkeypatch):
+    spawn, may_start = FakeManager.spawn, threading.Event()
+
+    def held(manager, prompt, **named):
+        manager.calls.append(("asked to start", prompt))
+        assert may_start.wait(10)
+        return spawn(manager, prompt, **named)
+
+    monkeypatch.setattr(FakeManager, "spawn", held)
+    async with dashboard() as d:
+        await d.press("n")
+        await d.screen(NewSessionScreen)
+        await d.press(*"go", "enter")
+        await d.called("asked to start", "go")
+        await d.press("enter", "tab", "enter")
+        may_start.set()
+        await d.until(lambda: d.app.screen is d.main and d.main.table.session("spawned1") is not None)
+        assert d.manager.calls.count(("asked to start", "go")) == 1
+        assert len(d.main.table.on_screen) == 6
+
+
+async def test_after_a_start_that_was_refused_enter_starts_it(dashboard):
+    async with dashboard() as d:
+        await d.press("n")
+        await d.screen(NewSessionScreen)
+        d.manager.error = UsageError("No such folder: /x.")
+        await d.press(*"go", "enter")
+        await d.called("spawn", "go", "codex", None, "/home/ann/code/api", {})
+        await d.shows("No such folder: /x.")
+        d.manager.error = None
+        await d.press("enter")
+        await d.until(lambda: d.app.screen is d.main and d.main.table.session("spawned1") is not None)
+        assert [call[0] for call in d.manager.calls].count("spawn") == 2
 
 
 async def test_letters_never_change_what_an_agent_may_do(dashboard):

@@ -1,11 +1,16 @@
 """The archive and the trash in the dashboard: seen, marked as such, and brought back; many go there at once."""
 
-import pytest
+import threading
 
+import pytest
+from msgspec import structs
+
+from agentdash.sessions.errors import StoreError
 from agentdash.sessions.model import Status
+from agentdash.tui.keymap import keymap
 from agentdash.tui.screens.confirm import ConfirmScreen
 from agentdash.tui.screens.views import ViewsScreen
-from pilot.fakes import session
+from pilot.fakes import SESSIONS, session
 from pilot.test_table import said, table
 
 
@@ -146,3 +151,126 @@ async def test_a_session_that_was_restored_can_be_archived_again(dashboard, mana
         await d.until(lambda: "stopped1" in manager.archived)
         await d.press("u", "u")
         await d.until(lambda: said(d) == "Nothing to undo.")
+
+
+async def test_a_view_that_was_left_before_it_was_read_does_not_say_reading_any_more(dashboard, kept, monkeypatch):
+    read, may_answer = kept.put_away, threading.Event()
+
+    def held(**asked):
+        assert may_answer.wait(10)
+        return read(**asked)
+
+    monkeypatch.setattr(kept, "put_away", held)
+    async with dashboard() as d:
+        await d.press("slash", *"is:archived", "enter")
+        await d.shows("reading…")
+        await d.press("escape")
+        await d.until(lambda: table(d) == ["fix", "write", "split"])
+        await d.press("slash", *"nowhere", "enter")
+        await d.shows("Nothing matches.")
+        may_answer.set()
+        await d.press("escape", "slash", *"is:archived", "enter")
+        await d.until(lambda: table(d) == ["rename"])
+
+
+@pytest.mark.parametrize("view", ["is:archived", "is:deleted"])
+async def test_a_view_of_nothing_says_so_also_when_it_is_sorted_again(dashboard, manager, view):
+    async with dashboard() as d:
+        await d.press("slash", *view, "enter")
+        await d.shows("Nothing matches.")
+        await d.press("S")
+        await d.shows("Nothing matches.")
+        assert "reading…" not in d.text()
+
+
+async def test_what_could_not_be_restored_can_be_undone_later(dashboard, manager, monkeypatch):
+    restore = manager.restore
+    async with dashboard() as d:
+        await d.select("stopped1")
+        await d.press("D")
+        await d.screen(ConfirmScreen)
+        await d.press("y")
+        await d.until(lambda: "stopped1" in manager.trash and len(table(d)) == 4)
+
+        def refuse(ref):
+            raise StoreError("its folder cannot be moved")
+
+        monkeypatch.setattr(manager, "restore", refuse)
+        await d.press("u")
+        await d.until(lambda: said(d) == "1 not restored:\nits folder cannot be moved")
+        assert len(table(d)) == 4
+        monkeypatch.setattr(manager, "restore", restore)
+        await d.press("u")
+        await d.until(lambda: said(d) == "Restored rename the store.")
+        await d.until(lambda: len(table(d)) == 5)
+        await d.press("u")
+        await d.until(lambda: said(d) == "Nothing to undo.")
+
+
+def only_one(manager):
+    """Let there be no session but one."""
+    manager.log.clear()
+    manager.put(SESSIONS[-1])
+
+
+@pytest.mark.parametrize(("archived", "deleted", "told"), [
+    (5, 0, "5 archived: V shows them"), (0, 5, "5 in the trash: V shows them"),
+    (3, 2, "3 archived, 2 in the trash: V shows them"),
+])  # fmt: skip
+async def test_an_empty_table_says_where_the_sessions_are_and_how_to_see_them(
+    dashboard, manager, archived, deleted, told
+):
+    ids = [session.id for session in SESSIONS]
+    for number, sid in enumerate(ids):
+        (manager.archive if number < archived else manager.delete)(sid)
+    async with dashboard() as d:
+        await d.shows(told)
+        await d.shows("starts one")
+        assert "No sessions yet" not in d.text()
+        await d.press("slash", *"nowhere", "enter")
+        await d.shows("Nothing matches.")
+        assert told not in d.text()
+        await d.press("escape")
+        await d.shows(told)
+        await d.press("V")
+        await d.screen(ViewsScreen)
+
+
+async def test_the_table_that_one_empties_by_archiving_says_so_and_undo_fills_it_again(dashboard, manager):
+    for one in SESSIONS[1:]:
+        manager.archive(one.id)
+    manager.put(structs.replace(SESSIONS[0], status=Status.DONE))
+    async with dashboard() as d:
+        await d.until(lambda: len(table(d)) == 1)
+        await d.press("A")
+        await d.shows("5 archived: V shows them")
+        await d.press("u")
+        await d.until(lambda: table(d) == ["fix"])
+
+
+async def test_of_one_session_it_speaks_of_one_and_of_the_key_that_was_chosen(dashboard, manager):
+    only_one(manager)
+    manager.archive("stopped1")
+    async with dashboard(keymap=keymap({"table.views": "f7"})) as d:
+        await d.shows("1 archived: F7 shows it")
+
+
+async def test_what_others_put_away_is_counted_while_the_table_stands_empty(dashboard, manager):
+    only_one(manager)
+    manager.delete("stopped1")
+    async with dashboard() as d:
+        await d.shows("1 in the trash: V shows it")
+        manager.put(session("another1", Status.DONE, "another", created=7))
+        await d.until(lambda: table(d) == ["another"])
+        manager.archive("another1")
+        await d.shows("1 archived, 1 in the trash: V shows them")
+
+
+@pytest.mark.parametrize("size", [(30, 20), (36, 20), (44, 30)], ids=str)
+async def test_in_a_narrow_table_the_key_is_not_cut_off(dashboard, manager, size):
+    for number, one in enumerate(SESSIONS):
+        (manager.archive if number % 2 else manager.delete)(one.id)
+    async with dashboard(size=size) as d:
+        await d.shows("V shows them")
+        shown = " ".join(line.strip() for line in d.text().split("\n"))
+        assert "2 archived, 3 in the trash: V shows them" in " ".join(shown.split())

@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner
 from transcript_files import FOLDER, read, steps_of, told
 
+from agentdash.sessions.agents import gemini_session_events as events
 from agentdash.sessions.agents.formats import reader_named
 from agentdash.sessions.model import StepKind, StepStatus
 from agentdash.tui.commands.view import view
@@ -263,3 +264,33 @@ def test_view_shows_a_chat():
     shown = CliRunner().invoke(view, [str(WORK), "--json"])
     assert shown.exit_code == 0
     assert '"kind":"file_change"' in shown.output.replace(" ", "")
+
+
+class Counted(dict):
+    """A part of a message that counts how often it is compared."""
+
+    compared = 0
+
+    def __eq__(self, other):
+        Counted.compared += 1
+        return super().__eq__(other)
+
+    __hash__ = None
+
+
+@pytest.mark.parametrize("count", [10, 200])
+def test_the_parts_of_a_long_message_are_looked_at_once_and_not_compared_with_each_other(monkeypatch, tmp_path, count):
+    parts_of = events.parts_of
+    monkeypatch.setattr(events, "parts_of", lambda content: [Counted(part) for part in parts_of(content)])
+    monkeypatch.setattr(Counted, "compared", 0)
+    parts = []
+    for n in range(count):
+        parts += [{"thought": True, "text": f"thought {n}"}, {"text": f"word {n}"}]
+        parts += [{"functionCall": {"id": f"call {n}", "name": "glob", "args": {}}}]
+    steps = steps_of(tmp_path, CHAT, message("gemini", parts))
+    kinds = [step.kind for step in steps]
+    assert (kinds.count(StepKind.REASONING), kinds.count(StepKind.MESSAGE)) == (1, 1)
+    assert len({step.call_id for step in steps if step.call_id}) == count
+    said = next(step for step in steps if step.kind is StepKind.MESSAGE)
+    assert said.text.split("\n") == [f"word {n}" for n in range(count)]
+    assert Counted.compared == 0

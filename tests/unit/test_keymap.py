@@ -110,7 +110,8 @@ def test_a_clash_names_both_actions_and_where():
 
 
 def test_the_same_key_in_two_panes_is_no_clash():
-    keymap({"table.first": "ctrl+t", "steps.first": "ctrl+t"})
+    found = keymap({"table.first": "ctrl+t", "steps.first": "ctrl+t"})
+    assert [found.keys(REGISTRY[name]) for name in ("table.first", "steps.first")] == [("ctrl+t",), ("ctrl+t",)]
 
 
 @pytest.mark.parametrize("key", ["escape", "ctrl+c", "tab"])

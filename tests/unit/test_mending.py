@@ -91,4 +91,5 @@ def test_any_bytes_give_a_value_that_can_be_encoded_or_an_error(line):
         value = parsed(line)
     except (ValueError, RecursionError):
         return
-    json.dumps(value, ensure_ascii=False).encode()
+    again = json.dumps(value, ensure_ascii=False).encode()
+    assert json.dumps(parsed(again), ensure_ascii=False).encode() == again

@@ -5,9 +5,11 @@ import json
 import pytest
 
 from agentdash.sessions.agents.table import agent_named
+from agentdash.sessions.journal import stamp
 from agentdash.sessions.layout import SessionFolder
 from agentdash.sessions.model import Prompt, Status, StepStatus, Turn
 from agentdash.sessions.steps import session_steps
+from agentdash.sessions.steps import tail as step_tail
 from agentdash.sessions.steps.session_steps import SessionSteps
 from agentdash.sessions.steps.tail import StepTail
 
@@ -47,13 +49,22 @@ class Written:
         with path.open("ab") as file:
             file.writelines(json.dumps(event).encode() + b"\n" for event in events)
 
+    def arrived(self, at):
+        """Record when all that is written came, as a runner does it."""
+        n = len(self.turns)
+        with self._folder.times(n).open("ab") as file:
+            file.write(stamp(self._folder.output(n).stat().st_size, at))
+
     def end(self, status=Status.DONE):
         ended = self.turns[-1]
         self.turns[-1] = Turn(**{name: getattr(ended, name) for name in ended.__struct_fields__} | {"status": status})
 
-    def tail(self, turn=None):
+    def steps(self):
         facts = lambda: (list(self.turns), list(self.prompts))  # noqa: E731
-        return StepTail(SessionSteps(self._folder, agent_named("codex"), facts, self._cache), turn)
+        return SessionSteps(self._folder, agent_named("codex"), facts, self._cache)
+
+    def tail(self, turn=None, **how):
+        return StepTail(self.steps(), turn, **how)
 
 
 @pytest.fixture
@@ -148,3 +159,98 @@ def test_of_a_long_session_only_the_end_is_read_first_and_nothing_is_lost_or_tol
     written.write(*[message(f"more {n}") for n in range(5)])
     assert sorted(all_of(tail)) == ["make", "more 0", "more 1", "more 2", "more 3", "more 4", "new"]
     assert all_of(tail) == []
+
+
+DONE = {"status": "completed", "exit_code": 0}
+
+
+def times(told):
+    return [(one.step.text, one.step.at, one.step.ended_at) for one in told]
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The seconds of the clock that nobody can set."""
+    now = [0.0]
+    monkeypatch.setattr(step_tail, "monotonic", lambda: now[0])
+    return now
+
+
+def test_a_line_waits_until_its_time_of_arrival_is_recorded(written, clock):
+    written.turn(command("started", "make"))
+    written.arrived(1_000)
+    tail = written.tail(timed=True)
+    assert shown(tail.begin(None)) == ["task 1", "make…"]
+    assert not tail.waits
+    written.write(command("completed", "make", **DONE))
+    assert (tail.more(), tail.waits, tail.behind) == ([], True, False)
+    written.arrived(4_200)
+    assert times(tail.more()) == [("make", 1_000, 4_200)]
+    assert (tail.more(), tail.waits) == ([], False)
+
+
+def test_the_beginning_of_a_step_waits_for_its_time_too(written, clock):
+    written.turn(message("a"))
+    written.arrived(500)
+    written.write(command("started", "make"))
+    tail = written.tail(timed=True)
+    assert shown(tail.begin(None)) == ["task 1", "a"]
+    assert tail.waits
+    written.arrived(1_000)
+    assert times(tail.more()) == [("make", 1_000, None)]
+
+
+def test_a_time_that_never_comes_is_waited_for_a_while(written, clock):
+    written.turn(command("started", "make"))
+    written.arrived(1_000)
+    tail = written.tail(timed=True)
+    tail.begin(None)
+    written.write(command("completed", "make", **DONE))
+    clock[0] = 100.0
+    assert tail.more() == []
+    clock[0] += step_tail.ARRIVAL_SECONDS - 0.1
+    assert tail.more() == []
+    clock[0] += 0.1
+    assert times(tail.more()) == [("make", 1_000, None)]
+    assert not tail.waits
+
+
+def test_each_line_has_the_whole_while_to_get_its_time(written, clock):
+    """A stream that is always a little ahead of its times loses none of them."""
+    written.turn(message("0"))
+    written.arrived(0)
+    tail = written.tail(timed=True)
+    tail.begin(0)
+    for n in range(1, 6):
+        written.write(message(str(n)))
+        assert tail.more() == []
+        clock[0] += 0.6 * step_tail.ARRIVAL_SECONDS
+        written.arrived(n)
+        written.write(message(f"{n} goes on"))
+        assert times(tail.more()) == [(str(n), n, None)]
+        clock[0] += 0.6 * step_tail.ARRIVAL_SECONDS
+        written.arrived(n)
+        assert times(tail.more()) == [(f"{n} goes on", n, None)]
+
+
+def test_what_an_ended_turn_printed_waits_for_nothing(written, clock):
+    written.turn(message("a"))
+    tail = written.tail(timed=True)
+    assert shown(tail.begin(None)) == ["task 1"]
+    written.end()
+    assert shown(tail.more()) == ["a"]
+
+
+def test_of_a_long_session_nothing_is_lost_while_its_end_waits(written, clock, monkeypatch):
+    monkeypatch.setattr(session_steps, "AT_ONCE", 2_000)
+    monkeypatch.setattr(session_steps, "TAIL_BYTES", 1_000)
+    monkeypatch.setattr(session_steps, "PASS_SECONDS", 0.0)
+    written.turn(*[message(f"old {n}") for n in range(500)])
+    written.arrived(1)
+    written.write(message("new"))
+    tail = written.tail(timed=True)
+    found = shown(tail.begin(None)) + all_of(tail)
+    assert found == ["task 1", *[f"old {n}" for n in range(500)]]
+    assert tail.waits
+    written.arrived(2)
+    assert all_of(tail) == ["new"]

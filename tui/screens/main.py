@@ -175,7 +175,7 @@ class MainScreen(SessionScreen):
             self.pane.away.changed(changes)
             self.show_words()
         awaited = self.operations.awaited
-        self.pane.say()
+        self.pane.sessions_changed()
         if awaited is not None and self.table.session(awaited) is not None:
             self.operations.awaited = None
             self.table.select(awaited)
@@ -301,7 +301,7 @@ class MainScreen(SessionScreen):
 
     def keys_changed(self) -> None:
         """Also what an empty table teaches names a key."""
-        self.pane.teach(sayings.no_sessions(self.operations.agents, self.keymap.name("new_session")))
+        self.pane.teach(self.operations.agents, self.keymap)
         super().keys_changed()
 
     def uncover(self) -> None:
