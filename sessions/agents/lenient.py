@@ -12,10 +12,10 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import msgspec
-from msgspec import Struct, inspect
+from msgspec import Raw, Struct, inspect
 
 from .lines import NOT_JSON, UNREADABLE, kind_of_value
-from .mending import mended, parsed, shallow
+from .mending import Numeral, mended, parsed, shallow
 
 T = TypeVar("T")
 
@@ -34,7 +34,7 @@ class Unread(Struct, frozen=True):
     name: str
     """Dotted: ``usage.input_tokens``."""
     value: str
-    """The beginning of its JSON."""
+    """The beginning of its JSON, numbers as they were printed."""
 
 
 class Reading(Struct, Generic[T], frozen=True, kw_only=True):
@@ -79,7 +79,7 @@ class Reader(Generic[T]):
         fitting = _Fitting()
         try:
             fitted = fitting.fit(data, self._shape, "")
-            event = self._decoder.decode(msgspec.json.encode(fitted))
+            event = self._decoder.decode(msgspec.json.encode(fitted, enc_hook=str))
         except (_UnfitError, msgspec.MsgspecError):
             return Reading(kind=kind)
         return Reading(event=event, kind=kind, unread=tuple(fitting.unread), strange=tuple(fitting.strange))
@@ -277,7 +277,11 @@ def _is_tagged(shape: inspect.Type) -> bool:
 
 
 def _text(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
+    return msgspec.json.encode(value, enc_hook=_as_printed).decode()
+
+
+def _as_printed(numeral: Numeral) -> Raw:
+    return Raw(numeral.encode())
 
 
 def _shortened(value: Any) -> str:
