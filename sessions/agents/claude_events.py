@@ -5,7 +5,7 @@ Every field but ``type`` is optional, because other versions leave some out.
 
 from msgspec import Raw, Struct, field
 
-from .lines import NULL, Count, Dollars, Part, Words
+from .lines import NULL, Count, CountedWords, Dollars, Part, Words
 
 
 class ApiUsage(Struct):
@@ -135,7 +135,7 @@ class Result(Line, tag="result"):
 
     subtype: str = ""
     is_error: bool | None = None
-    result: Words | None = None
+    result: CountedWords | None = None
     errors: list[Words] = field(default_factory=list)
     stop_reason: str | None = None
     terminal_reason: str | None = None

@@ -98,10 +98,16 @@ class _Fitting:
 
     def fit(self, value: Any, shape: inspect.Type, path: str) -> Any:
         """The value without what does not fit; raises :class:`_UnfitError` where nothing of it does."""
+        fitted: Any
         match shape:
             case inspect.Metadata(type=inner, extra=extra):
                 words = bool(extra and extra.get("words"))
-                fitted = _text(value) if words and not isinstance(value, str) else self.fit(value, inner, path)
+                if words and not isinstance(value, str):
+                    fitted = _text(value)
+                    if extra and extra.get("counted"):
+                        self._leave_out(path, value)
+                else:
+                    fitted = self.fit(value, inner, path)
             case inspect.UnionType():
                 fitted = self._one_of(value, shape, path)
             case inspect.StructType():

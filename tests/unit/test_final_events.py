@@ -193,7 +193,9 @@ def test_a_failed_codex_turn_gives_the_words_of_its_error(error: Any, reason: st
     ("own", "unread"),
     [
         ({"permission_denials": "x"}, ["permission_denials"]),
-        ({"result": {"text": "Hi."}}, []),
+        ({"result": {"text": "Hi."}}, ["result"]),
+        ({"result": 5}, ["result"]),
+        ({"result": None}, []),
         ({"usage": 5, "total_cost_usd": "free"}, ["total_cost_usd", "usage"]),
         ({"total_cost_usd": -1, "errors": 5}, ["total_cost_usd"]),
         ({"permission_denials": [{"tool_name": 5}, {"tool_name": "Bash"}]}, ["permission_denials[].tool_name"]),
@@ -231,3 +233,9 @@ def test_an_unknown_event_hides_no_end(agent: str) -> None:
 def test_the_demo_agents_end_is_good_only_if_it_says_so(ok: Any, status: Status) -> None:
     event = {"type": "ended", "ok": ok, "input_tokens": -1, "cost_usd": "x", "error": None}
     assert ended("demo", event)[0].status is status
+
+
+def test_a_claude_result_that_is_no_text_is_still_the_reason() -> None:
+    verdict, facts, _ = ended("claude", GOOD | {"is_error": True, "result": {"text": "No."}}, 1)
+    assert (verdict.status, verdict.reason) == (Status.FAILED, '{"text":"No."}')
+    assert facts.unreadable == {"result success: result": 1}
