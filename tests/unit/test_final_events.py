@@ -208,8 +208,9 @@ def test_a_side_field_of_a_claude_result_is_only_named(own: dict[str, Any], unre
 
 
 def test_words_that_are_no_text_are_still_the_reason() -> None:
-    verdict, _, _ = ended("claude", GOOD | {"is_error": True, "result": {"code": 5}}, 1)
+    verdict, facts, _ = ended("claude", GOOD | {"is_error": True, "result": {"code": 5}}, 1)
     assert verdict.reason == '{"code":5}'
+    assert facts.unreadable == {"result success: result": 1}
     verdict, _, _ = ended("claude", {"type": "result", "subtype": "error_max_turns", "errors": "too many turns"}, 1)
     assert verdict.reason == "too many turns"
 
@@ -233,9 +234,3 @@ def test_an_unknown_event_hides_no_end(agent: str) -> None:
 def test_the_demo_agents_end_is_good_only_if_it_says_so(ok: Any, status: Status) -> None:
     event = {"type": "ended", "ok": ok, "input_tokens": -1, "cost_usd": "x", "error": None}
     assert ended("demo", event)[0].status is status
-
-
-def test_a_claude_result_that_is_no_text_is_still_the_reason() -> None:
-    verdict, facts, _ = ended("claude", GOOD | {"is_error": True, "result": {"text": "No."}}, 1)
-    assert (verdict.status, verdict.reason) == (Status.FAILED, '{"text":"No."}')
-    assert facts.unreadable == {"result success: result": 1}
