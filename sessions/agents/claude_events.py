@@ -5,6 +5,7 @@ Every field but ``type`` is optional, because other versions leave some out.
 
 from msgspec import Raw, Struct, field
 
+from ..model import Usage, known_sum
 from .lines import NULL, Count, CountedWords, Dollars, Part, Words
 
 
@@ -15,6 +16,11 @@ class ApiUsage(Struct):
     cache_creation_input_tokens: Count | None = None
     cache_read_input_tokens: Count | None = None
     output_tokens: Count | None = None
+
+    def counted(self) -> Usage:
+        """The same as agentdash counts: ``input_tokens`` includes what was cached."""
+        read = (self.input_tokens, self.cache_creation_input_tokens, self.cache_read_input_tokens)
+        return Usage.of(known_sum(*read), self.cache_read_input_tokens, self.output_tokens)
 
 
 class Text(Struct, tag_field="type", tag="text"):

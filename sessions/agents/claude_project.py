@@ -236,7 +236,7 @@ class ClaudeProjectParser(TranscriptParser):
         """Each message once: its lines repeat the usage, and the last of them may have more of it."""
         if message.id is None or message.usage is None:
             return
-        usage = blocks_usage(message.usage)
+        usage = message.usage.counted()
         counted = self.state.counted
         key, earlier = counted.pop(speaker, ("", Usage()))
         more = usage.minus(earlier) if key == message.id else usage
@@ -316,13 +316,6 @@ class ClaudeProjectParser(TranscriptParser):
 _QUEUED_CHARACTERS = 2_000
 _SERVER_TOOLS = {"web_search": "WebSearch", "web_fetch": "WebFetch"}
 """Tools of the API itself, by the names of claude's own that do the same."""
-
-
-def blocks_usage(api: blocks.ApiUsage) -> Usage:
-    """claude counts cached input apart; here ``input_tokens`` includes it."""
-    parts = (api.input_tokens, api.cache_creation_input_tokens, api.cache_read_input_tokens)
-    known = [part for part in parts if part is not None]
-    return Usage.of(sum(known) if known else None, api.cache_read_input_tokens, api.output_tokens)
 
 
 _P = ClaudeProjectParser
