@@ -80,7 +80,7 @@ class Usage(Struct, frozen=True, kw_only=True):
 
     def plus(self, other: "Usage") -> "Usage":
         """Add two usages; an unknown number counts as absent, two unknown numbers stay unknown."""
-        return Usage(**{name: _sum(getattr(self, name), getattr(other, name)) for name in _USAGE_FIELDS})
+        return Usage(**{name: known_sum(getattr(self, name), getattr(other, name)) for name in _USAGE_FIELDS})
 
     def minus(self, earlier: "Usage") -> "Usage":
         """What came after ``earlier`` in a cumulative count; never below zero."""
@@ -90,8 +90,10 @@ class Usage(Struct, frozen=True, kw_only=True):
 _USAGE_FIELDS = tuple(f.name for f in structs.fields(Usage))
 
 
-def _sum(a: int | None, b: int | None) -> int | None:
-    return b if a is None else a if b is None else a + b
+def known_sum(*counts: int | None) -> int | None:
+    """The sum of the counts that are known; None if none is."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
 
 
 def _rest(a: int | None, b: int | None) -> int | None:

@@ -195,7 +195,7 @@ class ClaudeParser(EventParser):
         self._count_denials(event.permission_denials)
         if event.usage is not None:
             # A result covers the turns since the last one; the cost covers the whole process.
-            self._earlier = self._earlier.plus(_usage(event.usage))
+            self._earlier = self._earlier.plus(event.usage.counted())
             self.facts.usage = self._earlier
             self._live = Usage()
         self.facts.cost_usd = event.total_cost_usd if event.total_cost_usd is not None else self.facts.cost_usd
@@ -204,7 +204,7 @@ class ClaudeParser(EventParser):
             StepKind.USAGE,
             f"denied: {denied}" if denied else "",
             at=at,
-            usage=_usage(event.usage) if event.usage is not None else None,
+            usage=event.usage.counted() if event.usage is not None else None,
             cost_usd=event.total_cost_usd,
         )
         why = failure(event, self.unread)
@@ -257,15 +257,8 @@ class ClaudeParser(EventParser):
         if len(self._counted) >= MOST_OPEN:
             self._counted.clear()
         self._counted[hash(speaker)] = hash(message.id)
-        self._live = self._live.plus(_usage(message.usage))
+        self._live = self._live.plus(message.usage.counted())
         self.facts.usage = self._earlier.plus(self._live)
-
-
-def _usage(api: events.ApiUsage) -> Usage:
-    """claude counts cached input apart; here ``input_tokens`` includes it."""
-    parts = (api.input_tokens, api.cache_creation_input_tokens, api.cache_read_input_tokens)
-    known = [part for part in parts if part is not None]
-    return Usage.of(sum(known) if known else None, api.cache_read_input_tokens, api.output_tokens)
 
 
 def _denied(denial: events.Denial) -> str:

@@ -5,7 +5,8 @@ Every field but ``type`` is optional, because other versions leave some out.
 
 from msgspec import Raw, Struct, field
 
-from .lines import NULL, Count, Dollars, Part, Words
+from ..model import Usage, known_sum
+from .lines import NULL, Count, CountedWords, Dollars, Part, Words
 
 
 class ApiUsage(Struct):
@@ -15,6 +16,11 @@ class ApiUsage(Struct):
     cache_creation_input_tokens: Count | None = None
     cache_read_input_tokens: Count | None = None
     output_tokens: Count | None = None
+
+    def counted(self) -> Usage:
+        """The same as agentdash counts: ``input_tokens`` includes what was cached."""
+        read = (self.input_tokens, self.cache_creation_input_tokens, self.cache_read_input_tokens)
+        return Usage.of(known_sum(*read), self.cache_read_input_tokens, self.output_tokens)
 
 
 class Text(Struct, tag_field="type", tag="text"):
@@ -135,7 +141,7 @@ class Result(Line, tag="result"):
 
     subtype: str = ""
     is_error: bool | None = None
-    result: Words | None = None
+    result: CountedWords | None = None
     errors: list[Words] = field(default_factory=list)
     stop_reason: str | None = None
     terminal_reason: str | None = None

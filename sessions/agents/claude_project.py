@@ -13,8 +13,9 @@ from msgspec import Raw, field, structs
 from ..model import Step, StepKind, StepStatus, Usage
 from . import claude_events as blocks
 from . import claude_project_events as events
+from .claude_attachments import KNOWN, attachment_text
 from .claude_tools import TaskList, answered, begun
-from .claude_words import attachment_text, is_remark, prompt_text, readable, system_text
+from .claude_words import is_remark, prompt_text, readable, system_text
 from .lines import KIND_LENGTH, UNREADABLE, joined, kind_of, text_of, value_of
 from .transcript import NOT_SHOWN, TranscriptParser, TranscriptState, digest, milliseconds
 
@@ -235,7 +236,7 @@ class ClaudeProjectParser(TranscriptParser):
         """Each message once: its lines repeat the usage, and the last of them may have more of it."""
         if message.id is None or message.usage is None:
             return
-        usage = blocks_usage(message.usage)
+        usage = message.usage.counted()
         counted = self.state.counted
         key, earlier = counted.pop(speaker, ("", Usage()))
         more = usage.minus(earlier) if key == message.id else usage
@@ -252,14 +253,18 @@ class ClaudeProjectParser(TranscriptParser):
             return [self._unknown(raw, at, kind_of(raw))]
         return [self._note(system_text(line), at, line.subtype)]
 
-    def _attachment(self, line: events.Line, _: bytes, at: int | None) -> list[Step]:
+    def _attachment(self, line: events.Line, raw: bytes, at: int | None) -> list[Step]:
         found = self.decoded(line.attachment, events.Attachment)
         self._leaf(line, fresh=False)
         if found.type == "queued_command" and found.command_mode != "task-notification":
             text = readable(value_of(found.prompt))
             self.state.queued.pop(digest(text), None)
             return [self._prompt(text, at)]
-        return [self._note(attachment_text(found, line.attachment), at, f"attachment {found.type}"[:KIND_LENGTH])]
+        event = f"attachment {found.type}"[:KIND_LENGTH]
+        if found.type not in KNOWN:
+            return [self._unknown(raw, at, event)]
+        told = attachment_text(found, line.attachment)
+        return [] if told is None else [self._note(told, at, event)]
 
     def _progress(self, line: events.Line, raw: bytes, at: int | None) -> list[Step]:
         """A sub-agent's message; what other progress tells, the result tells too."""
@@ -296,7 +301,7 @@ class ClaudeProjectParser(TranscriptParser):
     def _told(self, line: events.Line, _: bytes, at: int | None) -> list[Step]:
         """Titles, modes and the like."""
         title = line.custom_title or line.ai_title or line.agent_name or line.summary or line.tag
-        text = title or line.pr_url or line.relocated_cwd
+        text = title or line.pr_url or line.relocated_cwd or line.continued_in_session_id
         if line.type in ("mode", "permission-mode"):
             return self._settings({"mode": line.mode, "permission mode": line.permission_mode}, at)
         return [self._note(f"{line.type.replace('-', ' ')}: {text}", at, line.type)] if text else []
@@ -311,13 +316,6 @@ class ClaudeProjectParser(TranscriptParser):
 _QUEUED_CHARACTERS = 2_000
 _SERVER_TOOLS = {"web_search": "WebSearch", "web_fetch": "WebFetch"}
 """Tools of the API itself, by the names of claude's own that do the same."""
-
-
-def blocks_usage(api: blocks.ApiUsage) -> Usage:
-    """claude counts cached input apart; here ``input_tokens`` includes it."""
-    parts = (api.input_tokens, api.cache_creation_input_tokens, api.cache_read_input_tokens)
-    known = [part for part in parts if part is not None]
-    return Usage.of(sum(known) if known else None, api.cache_read_input_tokens, api.output_tokens)
 
 
 _P = ClaudeProjectParser
@@ -336,6 +334,7 @@ _LINES: dict[str, Callable[[ClaudeProjectParser, events.Line, bytes, int | None]
     "tag": _P._told,
     "pr-link": _P._told,
     "relocated": _P._told,
+    "continued-in": _P._told,
     "mode": _P._told,
     "permission-mode": _P._told,
 }

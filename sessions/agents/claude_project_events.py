@@ -49,6 +49,7 @@ class Line(Struct, rename="camel"):
     is_compact_summary: bool | None = None
     origin: Origin | None = None
     forked_from: ForkedFrom | None = None
+    continued_in_session_id: str | None = None
     message: Raw = NULL
     tool_use_result: Raw = NULL
     attachment: Raw = NULL
@@ -151,11 +152,15 @@ SYSTEM_NOTES = frozenset(
 
 TOLD_ELSEWHERE = frozenset(
     {
-        "agent-color", "agent-setting", "api-request", "api-request-blob", "api-request-shape", "atis-latch",
-        "attribution-snapshot", "bridge-session", "content-replacement",
-        "ended-by-model", "file-history-snapshot", "fork-context-ref", "frame-link", "isolation-latch", "last-prompt",
-        "marble-origami-commit", "marble-origami-reset", "marble-origami-snapshot", "saved_hook_context",
-        "speculation-accept", "tools-used", "worktree-state",
+        "agent-color", "agent-setting", "api-request", "api-request-blob", "api-request-resumed",
+        "api-request-shape", "artifact-autoreact-ledger", "artifact-comment-monitor", "atis-latch",
+        "attribution-snapshot", "bridge-session", "content-replacement", "data-flow-incomplete",
+        "data-flow-records", "derived-from", "dev-mods", "ended-by-model", "file-history-delta",
+        "file-history-snapshot", "fork-context-ref", "frame-link", "history-suppression",
+        "hybrid-organization", "isolation-latch", "last-prompt", "marble-origami-commit",
+        "marble-origami-reset", "marble-origami-snapshot", "memory-mode", "observer-ref", "repl-mode",
+        "resume-head-vouch", "saved_hook_context", "session-owner", "speculation-accept", "tools-used",
+        "worktree-state",
     }
 )  # fmt: skip
 """Kinds of lines that say nothing that other lines do not: claude's own bookkeeping."""

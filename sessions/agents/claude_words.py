@@ -1,12 +1,12 @@
-"""The words of claude's transcripts that are neither the user's nor the model's: remarks, attachments, notices."""
+"""The words of claude's transcripts that are neither the user's nor the model's: remarks and notices."""
 
 import re
 from typing import Any
 
 from msgspec import Raw
 
-from .claude_project_events import Attachment, Line
-from .lines import NULL, text_of, value_of
+from .claude_project_events import Line
+from .lines import value_of
 
 _REMARK = re.compile(
     r"\s*<(?:local-command-[a-z]+|bash-std(?:out|err)|task-notification|system-reminder|teammate-message|"
@@ -45,14 +45,6 @@ def readable(content: Any) -> str:
         text = content.get("text")
         return text if isinstance(text, str) else f"({content.get('type')})"
     return ""
-
-
-def attachment_text(found: Attachment, raw: Raw) -> str:
-    """What claude handed to the model: its kind, and its words, or all of it as JSON if it has none."""
-    content = found.content if found.content != NULL else found.message
-    told = (found.hook_name, found.filename, found.stdout, found.stderr, found.text, readable(content))
-    text = ": ".join(filter(None, told)) or text_of(raw)
-    return f"{found.type.replace('_', ' ')}: {text}"
 
 
 def system_text(line: Line) -> str:

@@ -63,7 +63,7 @@ class CodexRolloutParser(CallReader):
             return self._by_kind(_EVENTS, self.decoded(payload, events.Kind).type, payload, line, at)
         return self._by_kind(_LINES, kind, payload, line, at)
 
-    def _by_kind(self, table: "_Table", kind: str, data: Raw, line: bytes, at: int | None) -> list[Step]:
+    def _by_kind(self, table: "dict[str, _Way]", kind: str, data: Raw, line: bytes, at: int | None) -> list[Step]:
         if kind in TOLD_ELSEWHERE:
             return []
         if (entry := table.get(kind)) is not None:
@@ -295,46 +295,53 @@ def _usage(tokens: events.TokenUsage | None) -> Usage:
     )
 
 
-_Table = dict[str, tuple[type[Any], Callable[[CodexRolloutParser, Any, int | None], list[Step]]]]
-_P = CodexRolloutParser
+_Way = tuple[type[Any], Callable[[CodexRolloutParser, Any, int | None], list[Step]]]
+"""What an event holds, and what reads it."""
 
-_LINES: _Table = {
+_P = CodexRolloutParser
+_CALL: _Way = (events.FunctionCall, _P._call)
+_OUTPUT: _Way = (events.CallOutput, _P._output)
+_COMPACTION: _Way = (events.Compacted, _P._compaction)
+_STARTED: _Way = (events.Kind, _P._task_started)
+_COMPLETE: _Way = (events.TaskComplete, _P._task_complete)
+_REASONING: _Way = (events.Words, _P._event_reasoning)
+
+_LINES: dict[str, _Way] = {
     "session_meta": (events.SessionMeta, _P._meta),
     "turn_context": (events.TurnContext, _P._context),
-    "compacted": (events.Compacted, _P._compaction),
+    "compacted": _COMPACTION,
     "token_usage_record": (events.TokenRecord, _P._record),
 }
-
-_ITEMS: _Table = {
+_ITEMS: dict[str, _Way] = {
     "message": (events.Message, _P._item_message),
     "agent_message": (events.AgentLetter, _P._letter),
     "reasoning": (events.ReasoningItem, _P._item_reasoning),
-    "function_call": (events.FunctionCall, _P._call),
-    "custom_tool_call": (events.FunctionCall, _P._call),
+    "function_call": _CALL,
+    "custom_tool_call": _CALL,
     "tool_search_call": (events.FunctionCall, _P._tool_search),
     "local_shell_call": (events.LocalShellCall, _P._shell_call),
-    "function_call_output": (events.CallOutput, _P._output),
-    "custom_tool_call_output": (events.CallOutput, _P._output),
-    "local_shell_call_output": (events.CallOutput, _P._output),
-    "tool_search_output": (events.CallOutput, _P._output),
-    "compaction": (events.Compacted, _P._compaction),
-    "compaction_summary": (events.Compacted, _P._compaction),
-    "context_compaction": (events.Compacted, _P._compaction),
+    "function_call_output": _OUTPUT,
+    "custom_tool_call_output": _OUTPUT,
+    "local_shell_call_output": _OUTPUT,
+    "tool_search_output": _OUTPUT,
+    "compaction": _COMPACTION,
+    "compaction_summary": _COMPACTION,
+    "context_compaction": _COMPACTION,
 }
-_EVENTS: _Table = {
-    "task_started": (events.Kind, _P._task_started),
-    "turn_started": (events.Kind, _P._task_started),
-    "task_complete": (events.TaskComplete, _P._task_complete),
-    "turn_complete": (events.TaskComplete, _P._task_complete),
+_EVENTS: dict[str, _Way] = {
+    "task_started": _STARTED,
+    "turn_started": _STARTED,
+    "task_complete": _COMPLETE,
+    "turn_complete": _COMPLETE,
     "turn_aborted": (events.TurnAborted, _P._aborted),
     "user_message": (events.Words, _P._event_user),
     "agent_message": (events.Words, _P._event_agent),
-    "agent_reasoning": (events.Words, _P._event_reasoning),
-    "agent_reasoning_raw_content": (events.Words, _P._event_reasoning),
+    "agent_reasoning": _REASONING,
+    "agent_reasoning_raw_content": _REASONING,
     "token_count": (events.TokenCount, _P._tokens),
     "plan_update": (events.PlanUpdate, _P._planned),
     "error": (events.Failure, _P._trouble),
-    "context_compacted": (events.Compacted, _P._compaction),
+    "context_compacted": _COMPACTION,
     "thread_settings_applied": (events.ThreadSettings, _P._applied),
 }
 _SPOKEN: dict[str, Callable[[CodexRolloutParser, events.Spoken, int | None], list[Step]]] = {

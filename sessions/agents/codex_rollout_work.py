@@ -92,36 +92,43 @@ def _picture(item: events.Picture) -> dict[str, Any]:
     }
 
 
-ITEMS: dict[str, tuple[type[Any], Describe]] = {
-    "CommandExecution": (events.Execution, _execution),
-    "FileChange": (events.Patch, _patch),
-    "McpToolCall": (events.McpCall, _mcp),
-    "DynamicToolCall": (events.McpCall, _mcp),
-    "WebSearch": (events.WebSearch, _search),
-    "ImageView": (events.Picture, _picture),
-    "ImageGeneration": (events.Picture, _picture),
-    "CollabAgentToolCall": (events.CollabCall, _collab),
+_Way = tuple[type[Any], Describe]
+"""What an event holds, and how it is told."""
+
+_EXECUTION: _Way = (events.Execution, _execution)
+_PATCH: _Way = (events.Patch, _patch)
+_MCP: _Way = (events.McpCall, _mcp)
+_SEARCH: _Way = (events.WebSearch, _search)
+_PICTURE: _Way = (events.Picture, _picture)
+_COLLAB: _Way = (events.CollabCall, _collab)
+
+ITEMS: dict[str, _Way] = {
+    "CommandExecution": _EXECUTION,
+    "FileChange": _PATCH,
+    "McpToolCall": _MCP,
+    "DynamicToolCall": _MCP,
+    "WebSearch": _SEARCH,
+    "ImageView": _PICTURE,
+    "ImageGeneration": _PICTURE,
+    "CollabAgentToolCall": _COLLAB,
 }
 """Things of ``item_started`` and ``item_completed``."""
 
-EVENTS: dict[str, tuple[type[Any], Describe]] = {
-    "exec_command": (events.Execution, _execution),
-    "patch_apply": (events.Patch, _patch),
-    "mcp_tool_call": (events.McpCall, _mcp),
-    "web_search": (events.WebSearch, _search),
-    "image_generation": (events.Picture, _picture),
-    "collab_agent_spawn": (events.CollabCall, _collab),
-    "collab_agent_interaction": (events.CollabCall, _collab),
-    "collab_waiting": (events.CollabCall, _collab),
-    "collab_close": (events.CollabCall, _collab),
-    "collab_resume": (events.CollabCall, _collab),
+EVENTS: dict[str, _Way] = {
+    "exec_command": _EXECUTION,
+    "patch_apply": _PATCH,
+    "mcp_tool_call": _MCP,
+    "web_search": _SEARCH,
+    "image_generation": _PICTURE,
+    "collab_agent_spawn": _COLLAB,
+    "collab_agent_interaction": _COLLAB,
+    "collab_waiting": _COLLAB,
+    "collab_close": _COLLAB,
+    "collab_resume": _COLLAB,
 }
 """Events that come in pairs, ``…_begin`` and ``…_end``."""
 
-CALLS: dict[str, tuple[type[Any], Describe]] = {
-    "web_search_call": (events.WebSearch, _search),
-    "image_generation_call": (events.Picture, _picture),
-}
+CALLS: dict[str, _Way] = {"web_search_call": _SEARCH, "image_generation_call": _PICTURE}
 """Items of the model that are over when they are written."""
 
 

@@ -23,7 +23,7 @@ _MOST_FIELDS = 100
 _NAMED = 5
 """Fields of one line that its notice names; the others are counted."""
 
-_MOST_STRAY = 20
+MOST_STRAY = 20
 """Lines that are no events and are kept for the reason of a failure: the first and the last ones."""
 
 _STRAY_CHARACTERS = 400
@@ -87,12 +87,17 @@ class EventParser(TurnParser):
     def _note_stray(self, line: bytes, kind: str) -> None:
         """Keep the words of a line that is no event: of a start that fails they may be all that tells why."""
         text = line[: 8 * _STRAY_CHARACTERS].decode("utf-8", "replace") if kind == NOT_JSON else _error_of(line)
-        words = one_line((text or "")[: 4 * _STRAY_CHARACTERS])[:_STRAY_CHARACTERS]
+        words = stray_words(text or "")
         if _LETTER.search(words) and not words.startswith("{"):  # a brace begins an event that was cut
             stray = self.facts.stray
             stray.append(words)
-            if len(stray) > _MOST_STRAY:
-                del stray[_MOST_STRAY // 2]
+            if len(stray) > MOST_STRAY:
+                del stray[MOST_STRAY // 2]
+
+
+def stray_words(text: str) -> str:
+    """A line that is no event as it stands in the reason of a failure: cleaned and shortened."""
+    return one_line(text[: 4 * _STRAY_CHARACTERS])[:_STRAY_CHARACTERS]
 
 
 def _error_of(line: bytes) -> str | None:

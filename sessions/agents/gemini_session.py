@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct, field, structs
 
-from ..model import Step, StepKind, StepStatus, Usage
+from ..model import Step, StepKind, StepStatus, Usage, known_sum
 from . import gemini_session_events as events
 from .gemini_tools import step_of
 from .lines import KIND_LENGTH, NULL, UNREADABLE, kind_of, value_of
@@ -237,12 +237,7 @@ def _key(call: str) -> str:
 def _usage(tokens: events.Tokens) -> Usage:
     """gemini counts thoughts and the input of tools apart; here output and input include them."""
     read, written = (tokens.input, tokens.tool), (tokens.output, tokens.thoughts)
-    return Usage.of(_sum(*read), tokens.cached, _sum(*written), tokens.thoughts)
-
-
-def _sum(*counts: int | None) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
+    return Usage.of(known_sum(*read), tokens.cached, known_sum(*written), tokens.thoughts)
 
 
 _P = GeminiSessionParser

@@ -60,7 +60,8 @@ def _of_transcript(event: dict[str, Any]) -> str | None:
     if kind in _ROLLOUT and isinstance(event.get("payload"), dict):
         return "codex-rollout"
     if kind in _ROLLOUT_ITEMS and {"role", "call_id", "summary"} & event.keys():
-        return "codex-rollout"
+        # What gemini prints has messages too, but theirs are text: it has no reader, and is not known.
+        return None if isinstance(event.get("content"), str) else "codex-rollout"
     # The stream of claude writes session_id.
     if "sessionId" in event or (kind == "summary" and "leafUuid" in event) or kind == "file-history-snapshot":
         return "claude-project"

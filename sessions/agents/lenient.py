@@ -12,10 +12,10 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import msgspec
-from msgspec import Struct, inspect
+from msgspec import Raw, Struct, inspect
 
 from .lines import NOT_JSON, UNREADABLE, kind_of_value
-from .mending import mended, parsed, shallow
+from .mending import Numeral, mended, parsed, shallow
 
 T = TypeVar("T")
 
@@ -34,7 +34,7 @@ class Unread(Struct, frozen=True):
     name: str
     """Dotted: ``usage.input_tokens``."""
     value: str
-    """The beginning of its JSON."""
+    """The beginning of its JSON, numbers as they were printed."""
 
 
 class Reading(Struct, Generic[T], frozen=True, kw_only=True):
@@ -79,7 +79,7 @@ class Reader(Generic[T]):
         fitting = _Fitting()
         try:
             fitted = fitting.fit(data, self._shape, "")
-            event = self._decoder.decode(msgspec.json.encode(fitted))
+            event = self._decoder.decode(msgspec.json.encode(fitted, enc_hook=str))
         except (_UnfitError, msgspec.MsgspecError):
             return Reading(kind=kind)
         return Reading(event=event, kind=kind, unread=tuple(fitting.unread), strange=tuple(fitting.strange))
@@ -98,10 +98,16 @@ class _Fitting:
 
     def fit(self, value: Any, shape: inspect.Type, path: str) -> Any:
         """The value without what does not fit; raises :class:`_UnfitError` where nothing of it does."""
+        fitted: Any
         match shape:
             case inspect.Metadata(type=inner, extra=extra):
                 words = bool(extra and extra.get("words"))
-                fitted = _text(value) if words and not isinstance(value, str) else self.fit(value, inner, path)
+                if words and not isinstance(value, str):
+                    fitted = _text(value)
+                    if extra and extra.get("counted"):
+                        self._leave_out(path, value)
+                else:
+                    fitted = self.fit(value, inner, path)
             case inspect.UnionType():
                 fitted = self._one_of(value, shape, path)
             case inspect.StructType():
@@ -277,7 +283,11 @@ def _is_tagged(shape: inspect.Type) -> bool:
 
 
 def _text(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
+    return msgspec.json.encode(value, enc_hook=_as_printed).decode()
+
+
+def _as_printed(numeral: Numeral) -> Raw:
+    return Raw(numeral.encode())
 
 
 def _shortened(value: Any) -> str:

@@ -25,6 +25,9 @@ NULL = Raw(b"null")
 Words = Annotated[str, Meta(extra={"words": True})]
 """Text for people: a lenient reader takes the JSON text of a value of another type (:mod:`.lenient`)."""
 
+CountedWords = Annotated[str, Meta(extra={"words": True, "counted": True})]
+"""The same, where every version so far prints text: another type is counted among what could not be read."""
+
 NOT_JSON = "not JSON"
 """The kind of a line that is no JSON at all."""
 

@@ -29,6 +29,12 @@ _LARGE = re.compile(r"[0-9]{19}|[eE][+]?[0-9]{3}")
 """May be a number beyond 64 bits."""
 
 
+class Numeral(str):
+    """The text of a number that JSON or 64 bits do not have, such as ``NaN``: elsewhere text like any other."""
+
+    __slots__ = ()
+
+
 def mended(line: bytes) -> bytes:
     """The line as UTF-8 without a byte order mark, and without surrogates that have no partner."""
     line = line.strip(_AROUND)
@@ -40,10 +46,11 @@ def mended(line: bytes) -> bytes:
 
 
 def parsed(line: bytes) -> Any:
-    """The value of a line, by the widest reading of JSON; everything in it can be encoded again.
+    """The value of a line, by the widest reading of JSON.
 
-    Raw control characters in strings are taken.  NaN, infinities and numbers beyond 64 bits become text.  Of nesting
-    that no stack can take the upper levels are read.
+    Raw control characters in strings are taken.  NaN, infinities and numbers beyond 64 bits become text, each a
+    :class:`Numeral`; everything else can be encoded again.  Of nesting that no stack can take the upper levels are
+    read.
 
     Raises:
         ValueError: the line is not JSON.
@@ -94,13 +101,13 @@ _BACKSLASH = ord("\\")
 
 def _integer(text: str) -> int | str:
     fits = len(text) <= 20 and -(2**63) <= int(text) < 2**63
-    return int(text) if fits else text
+    return int(text) if fits else Numeral(text)
 
 
 def _number(text: str) -> float | str:
     value = float(text)
-    return value if math.isfinite(value) else text
+    return value if math.isfinite(value) else Numeral(text)
 
 
-_JSON = json.JSONDecoder(strict=False, parse_constant=str)
-_JSON_OF_LARGE = json.JSONDecoder(strict=False, parse_int=_integer, parse_float=_number, parse_constant=str)
+_JSON = json.JSONDecoder(strict=False, parse_constant=Numeral)
+_JSON_OF_LARGE = json.JSONDecoder(strict=False, parse_int=_integer, parse_float=_number, parse_constant=Numeral)

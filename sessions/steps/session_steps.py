@@ -3,11 +3,14 @@
 import os
 import shlex
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from msgspec import Struct, structs
 
 from ..agents.base import Agent
+from ..agents.event_parser import MOST_STRAY, stray_words
+from ..agents.lines import NOT_JSON
 from ..clock import monotonic
 from ..layout import SessionFolder
 from ..model import Prompt, Status, Step, StepKind, Turn
@@ -204,8 +207,7 @@ class SessionSteps:
         """Account for the end of a turn."""
         if index.finished or not turn.status.ended:
             return set()
-        more = [self._failure(turn, index)] if turn.status is Status.FAILED and turn.reason else []
-        touched = index.finish(turn.ended_at, *([] if index.failed else more))
+        touched = index.finish(turn.ended_at, partial(self._failure, turn, index))
         self._keep(index)
         return touched
 
@@ -235,16 +237,22 @@ class SessionSteps:
         tail = [self._tail] if self._tail is not None else []
         return [*self._turns[: done + 1], gap, *tail, *self._turns[start:]]
 
-    def _failure(self, turn: Turn, index: TurnIndex) -> Step:
-        """Why a turn failed about which its agent said nothing: the reason, the command, and the first it printed."""
-        failure = Step(turn=index.turn, kind=StepKind.ERROR, text=turn.reason or "", fatal=True, at=turn.ended_at)
+    def _failure(self, turn: Turn, index: TurnIndex) -> Step | None:
+        """Why a turn failed about which its agent said nothing: the reason, the command, and the first of stderr.
+
+        What it printed to stdout are steps: nothing of it is told again.
+        """
+        if turn.status is not Status.FAILED or not turn.reason or index.failed:
+            return None
+        reason = _without_what_is_shown(turn.reason, index)
+        failure = Step(turn=index.turn, kind=StepKind.ERROR, text=reason, fatal=True, at=turn.ended_at)
         if turn.steps > turn.unknown:
             return failure
         return structs.replace(
             failure,
             command=shlex.join(turn.argv),
             exit_code=turn.exit_code,
-            output=_first_lines(self._folder.errors(turn.n)) or _first_lines(self._folder.output(turn.n)),
+            output=_first_lines(self._folder.errors(turn.n)),
         )
 
     def _index_path(self, turn: int) -> Path:
@@ -256,6 +264,20 @@ class SessionSteps:
         saved = index.saved() if worth else None
         if saved is not None:
             index_file.save(self._index_path(index.turn), self._folder.output(index.turn), self._agent.name, saved)
+
+
+def _without_what_is_shown(reason: str, index: TurnIndex) -> str:
+    """The reason of a failure without the line on stdout that it was taken from, which is a step of its own."""
+    count = len(index)
+    for place in sorted({*range(min(count, MOST_STRAY)), *range(max(0, count - MOST_STRAY), count)}):
+        step = index.step(place)
+        if step.kind is StepKind.UNKNOWN and step.event == NOT_JSON:
+            told = f": {stray_words(step.text).strip()}"
+            before, found, after = reason.rpartition(told)
+            # A note may stand behind it, in brackets.
+            if found and (not after or after.startswith(" (")):
+                return before + after
+    return reason
 
 
 def _first_lines(path: Path) -> str | None:

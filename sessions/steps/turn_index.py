@@ -7,7 +7,7 @@ parsed again from what the parser remembered: the same as reading from the begin
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from threading import RLock
 from time import sleep
@@ -165,12 +165,12 @@ class TurnIndex:
             sleep(_GIVE_WAY)  # a lock that is taken again at once is never given to who waits for it
         return touched
 
-    def finish(self, at: int | None, *more: Step) -> set[int]:
+    def finish(self, at: int | None, last: Callable[[], Step | None] | None = None) -> set[int]:
         """The turn is over: an unfinished last line is all there will be, and open steps were interrupted.
 
         Args:
             at: when it ended, UTC ms.
-            more: steps to be added behind all others.
+            last: makes a step to be added behind all others, once all of them are there.
         """
         touched: set[int] = set()
         with self._lock:
@@ -185,10 +185,11 @@ class TurnIndex:
                 self.kinds[place] = encoded(step)
                 self._later.note(place, step)
                 touched.add(place)
-            for step in more:
+            more = last() if last is not None else None
+            if more is not None:
                 touched.add(len(self))
                 self.added += 1
-                self._add_own(structs.replace(step, index=self._number(self._parser.state.next)))
+                self._add_own(structs.replace(more, index=self._number(self._parser.state.next)))
             self.finished = True
             self._reader.close()
         return touched

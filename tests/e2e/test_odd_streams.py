@@ -83,12 +83,16 @@ def test_why_a_turn_failed(play: Play, agent: str, stdout: bytes, stderr: bytes,
     assert (ended.status, ended.reason) == (Status.FAILED, reason)
 
 
-def test_a_failed_start_shows_its_command_and_what_it_printed_on_stdout(manager: SessionManager, play: Play) -> None:
+def test_a_failed_start_shows_its_command_and_what_it_printed_on_stdout_once(
+    manager: SessionManager, play: Play
+) -> None:
     ended = play("codex", b"Not logged in.\nRun codex login\n", code=1)
-    *_, last = manager.trajectory(ended.id)
-    assert (last.kind, last.fatal, last.text) == (StepKind.ERROR, True, "exit 1: Run codex login")
+    assert ended.reason == "exit 1: Run codex login"
+    *_, first, second, last = manager.trajectory(ended.id)
+    assert [first.text, second.text] == ["Not logged in.", "Run codex login"]
+    assert (last.kind, last.fatal, last.text) == (StepKind.ERROR, True, "exit 1")
     assert "stand-in exec --json" in (last.command or "")
-    assert (last.exit_code, last.output) == (1, "Not logged in.\nRun codex login")
+    assert (last.exit_code, last.output) == (1, None)
 
 
 @pytest.mark.parametrize("reason", ["max_tokens", "model_context_window_exceeded"])

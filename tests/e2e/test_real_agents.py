@@ -8,6 +8,7 @@ import pytest
 
 from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.model import Status, StepKind, StepStatus
+from agentdash.sessions.turn_file import StepFile
 
 pytestmark = pytest.mark.real
 
@@ -78,6 +79,15 @@ def test_work_gives_typed_steps_exit_codes_and_usage(manager, agent, project):
     assert usage.output_tokens == 165
     assert usage.total_tokens == 13365
     assert (session.cost_usd is None) == (agent == "codex")
+
+
+def test_the_transcript_of_each_version_of_claude_is_read_in_plain_words(manager, claude_env, project):
+    session = ended(manager, spawn(manager, "claude", "[[fake:work]] please do it", project))
+    (transcript,) = claude_env.glob(f"projects/*/{session.agent_session}.jsonl")
+    steps = list(StepFile(transcript).steps())
+    assert of_kind(steps, StepKind.FILE_CHANGE)
+    assert of_kind(steps, StepKind.UNKNOWN) == []
+    assert [step.text for step in of_kind(steps, StepKind.NOTICE) if '{"' in step.text] == []
 
 
 def test_3_a_resume_reaches_the_same_conversation(manager, agent, project):

@@ -246,3 +246,70 @@ def test_a_session_of_2_1_330_has_its_cost_by_turn():
     steps = read(FOLDER / "claude-2.1.330-work.project.jsonl")
     told_costs = [(s.turn, s.usage.input_tokens, round(s.cost_usd, 5)) for s in steps if s.kind is StepKind.USAGE]
     assert told_costs == [(1, 13200, 0.0371), (2, 1200, 0.00548)]
+
+
+def attachment(kind, **fields):
+    return other("attachment", attachment={"type": kind, **fields})
+
+
+@pytest.mark.parametrize("path", PROJECTS, ids=lambda path: path.name)
+def test_no_notice_of_a_capture_is_json(path):
+    assert [step.text for step in read(path) if step.kind is StepKind.NOTICE and '{"' in step.text] == []
+
+
+def test_what_a_session_of_2_1_330_begins_with_is_told_in_plain_words():
+    steps = read(FOLDER / "claude-2.1.330-work.project.jsonl")
+    told_first = [step for step in steps if (step.event or "").startswith("attachment") and step.turn == 1]
+    lines = {step.event.partition(" ")[2]: step.text for step in told_first}
+    lines.pop("skill_listing")
+    assert lines == {
+        "environment": "environment: linux; bash; /home/dev/project",
+        "deferred_tools_delta": "tools on demand: CronCreate, CronDelete, CronList, EnterWorktree, ExitWorktree,"
+        " Monitor",
+        "agent_listing_delta": "agents: claude, Explore, general-purpose, Plan, statusline-setup",
+        "session_context": "session context: git: Current branch: HEAD Main branch (you will usually use this for PRs):"
+        " main Status: (unavailable) Recent commits:",
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "expected"),
+    [
+        ("plan_mode", {"reminderType": "full", "planFilePath": "/p/plan.md"}, "plan mode: /p/plan.md"),
+        ("instructions", {"files": [{"path": "/p/CLAUDE.md", "content": "be kind"}]}, "instructions: /p/CLAUDE.md"),
+        (
+            "deferred_tools_delta",
+            {"addedNames": [], "removedNames": ["A"], "failedMcpServers": [{"name": "github"}]},
+            "tools on demand: no longer A; servers that failed github",
+        ),
+        ("token_usage", {"used": 5, "total": 9, "isLow": True}, "token usage: used 5; total 9; is low yes"),
+        ("silent_turn_reminder", {"text": "Say something."}, "silent turn reminder: Say something."),
+        ("diagnostics", {"files": [{"uri": 1}], "isNew": False}, "diagnostics"),
+        ("dynamic_skill", {"skillNames": ["s"] * 14}, f"dynamic skill: skill names {'s, ' * 11}s and 2 more"),
+        ("workflow_keyword_request", {}, "workflow keyword request"),
+    ],
+)
+def test_an_attachment_is_one_short_line(tmp_path, kind, fields, expected):
+    (_, step) = steps_of(tmp_path, PROJECT, attachment(kind, **fields))
+    assert (step.kind, step.text) == (StepKind.NOTICE, expected)
+
+
+@pytest.mark.parametrize("kind", ["prompt_snapshot", "auto_mode", "date", "remote_session_change"])
+def test_an_attachment_for_claude_alone_is_not_shown(tmp_path, kind):
+    assert [step.kind for step in steps_of(tmp_path, PROJECT, attachment(kind, text="x"))] == [StepKind.START]
+
+
+def test_an_attachment_of_an_unknown_kind_is_raw_and_counted(tmp_path):
+    (_, step) = steps_of(tmp_path, PROJECT, attachment("brand_new", text="x"))
+    assert (step.kind, step.event) == (StepKind.UNKNOWN, "attachment brand_new")
+    assert json.loads(step.text)["attachment"] == {"type": "brand_new", "text": "x"}
+
+
+@pytest.mark.parametrize("kind", ["file-history-delta", "data-flow-records", "api-request-resumed", "dev-mods"])
+def test_more_of_claudes_own_bookkeeping_is_known(tmp_path, kind):
+    assert [step.kind for step in steps_of(tmp_path, PROJECT, other(kind))] == [StepKind.START]
+
+
+def test_a_session_that_goes_on_elsewhere_says_so(tmp_path):
+    lines = [user("go"), other("continued-in", continuedInSessionId="session-2")]
+    assert told(steps_of(tmp_path, PROJECT, *lines))[-1] == ("notice", "continued in: session-2")

@@ -193,7 +193,9 @@ def test_a_failed_codex_turn_gives_the_words_of_its_error(error: Any, reason: st
     ("own", "unread"),
     [
         ({"permission_denials": "x"}, ["permission_denials"]),
-        ({"result": {"text": "Hi."}}, []),
+        ({"result": {"text": "Hi."}}, ["result"]),
+        ({"result": 5}, ["result"]),
+        ({"result": None}, []),
         ({"usage": 5, "total_cost_usd": "free"}, ["total_cost_usd", "usage"]),
         ({"total_cost_usd": -1, "errors": 5}, ["total_cost_usd"]),
         ({"permission_denials": [{"tool_name": 5}, {"tool_name": "Bash"}]}, ["permission_denials[].tool_name"]),
@@ -206,8 +208,9 @@ def test_a_side_field_of_a_claude_result_is_only_named(own: dict[str, Any], unre
 
 
 def test_words_that_are_no_text_are_still_the_reason() -> None:
-    verdict, _, _ = ended("claude", GOOD | {"is_error": True, "result": {"code": 5}}, 1)
+    verdict, facts, _ = ended("claude", GOOD | {"is_error": True, "result": {"code": 5}}, 1)
     assert verdict.reason == '{"code":5}'
+    assert facts.unreadable == {"result success: result": 1}
     verdict, _, _ = ended("claude", {"type": "result", "subtype": "error_max_turns", "errors": "too many turns"}, 1)
     assert verdict.reason == "too many turns"
 

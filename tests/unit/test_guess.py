@@ -28,6 +28,18 @@ from agentdash.sessions.agents.guess import guess_agent, guess_format
         ([b'{"sessionId":"1","type":"user","id":"1","timestamp":"x","content":""}'], "claude-project"),
         ([b'{"type":"started","conversation":"1","model":"demo"}'], "demo"),
         ([b'{"type":"message","text":"x"}'], None),
+        (
+            [
+                b'{"type":"init","timestamp":"2026-11-21T00:10:14.758Z","session_id":"9d7f","model":"gemini-2.5-flash"}',
+                b'{"type":"message","timestamp":"x","role":"user","content":"go"}',
+                b'{"type":"message","timestamp":"x","role":"assistant","content":"I will","delta":true}',
+                b'{"type":"tool_use","timestamp":"x","tool_name":"ls","tool_id":"1","parameters":{}}',
+                b'{"type":"tool_result","timestamp":"x","tool_id":"1","status":"success","output":""}',
+                b'{"type":"error","timestamp":"x","severity":"error","message":"no"}',
+                b'{"type":"result","timestamp":"x","status":"success","stats":{}}',
+            ],
+            None,
+        ),
         ([], None),
     ],
 )

@@ -217,6 +217,17 @@ def test_a_field_that_is_odd_in_every_line_is_counted_and_named_once() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "value",
+    [b"NaN", b"-Infinity", b"1e400", b"1" + b"0" * 40, b"18446744073709551616", b"[NaN,1e999]", b'{"a":NaN}', b'"NaN"'],
+)
+def test_a_field_that_could_not_be_read_is_shown_as_it_was_printed(value: bytes) -> None:
+    line = b'{"type":"turn.completed","usage":{"input_tokens":%s,"output_tokens":2}}' % value
+    _, steps = read("codex", [line])
+    (text,) = [step.text for step in steps if step.event == "unreadable"]
+    assert text == f"could not be read in turn.completed: usage.input_tokens = {value.decode()}"
+
+
 def test_a_piece_of_an_unknown_type_is_shown_beside_those_that_are_known() -> None:
     content = [{"type": "text", "text": "hi"}, {"type": "of_tomorrow", "x": 1}]
     parser, steps = read("claude", [json.dumps({"type": "assistant", "message": {"content": content}}).encode()])

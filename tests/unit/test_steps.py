@@ -305,6 +305,36 @@ def test_a_failure_that_the_agent_told_is_not_told_twice(session):
     assert words(read_all(session.open())) == ["task 1", "hm", "no more tokens"]
 
 
+@pytest.mark.parametrize(
+    ("line", "reason", "expected"),
+    [
+        ("Not logged in.", "exit 1: Not logged in.", "exit 1"),
+        ("\x1b[31mNot logged in.\x1b[0m\r", "exit 1: Not logged in.", "exit 1"),
+        ("x" * 500, f"exit 1: {'x' * 400}", "exit 1"),
+        ("Not logged in.", "exit 1: Not logged in. (no stop)", "exit 1 (no stop)"),
+        ("Not", "exit 1: Not logged in.", "exit 1: Not logged in."),
+        ('{"error":"Not logged in."}', "exit 1: Not logged in.", "exit 1: Not logged in."),
+        ("Not logged in.", "Not logged in.", "Not logged in."),
+    ],
+)
+@pytest.mark.parametrize("end", ["\n", ""])
+def test_a_line_on_stdout_that_is_the_reason_is_not_told_twice(session, line, reason, expected, end):
+    session.turn([], Status.FAILED, reason=reason, argv=("codex", "exec"), steps=1, unknown=1, exit_code=1)
+    session.folder.output(1).write_text(f"starting\n{line}{end}")
+    view = read_all(session.open())
+    starting, shown, failure = map(view.step, range(1, 4))
+    assert [starting.text, shown.text] == ["starting", line]
+    assert (failure.text, failure.command, failure.output) == (expected, "codex exec", None)
+
+
+def test_a_reason_from_stderr_is_told_with_what_stands_there(session):
+    session.turn([], Status.FAILED, reason="exit 1: no key", argv=("codex",), steps=1, unknown=1, exit_code=1)
+    session.folder.output(1).write_text("starting\n")
+    session.folder.errors(1).write_text("no key\n")
+    failure = read_all(session.open()).step(2)
+    assert (failure.text, failure.output) == ("exit 1: no key", "no key")
+
+
 def test_jumps_and_filters_by_kind(session):
     session.turn([message(1, "a"), completed(1, "", 1), completed(2)]).turn([completed(1, "", 1), message(1, "b")])
     view = read_all(session.open())
