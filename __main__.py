@@ -5,7 +5,7 @@ import sys
 
 def main() -> None:
     """Hand over to the command line; Textual is imported only when a screen is asked for."""
-    from .tui.cli import run
+    from .tui.cli.main import run
 
     sys.exit(run())
 

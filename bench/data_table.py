@@ -15,9 +15,9 @@ from textual.app import App, ComposeResult
 from textual.widgets import DataTable
 
 from agentdash.sessions.model import Session, Status, Usage
-from agentdash.widgets.columns import Moment, cells, columns, headings
-from agentdash.widgets.paint import VARIABLES
-from agentdash.widgets.session_table import SessionTable
+from agentdash.widgets.drawing.paint import VARIABLES
+from agentdash.widgets.table.columns import Moment, cells, columns, headings
+from agentdash.widgets.table.session_table import SessionTable
 
 NOW = 1_790_000_000_000
 SETTLED_SECONDS, A_KEY_SECONDS = sized((2, 0.4), (0.5, 0.2))

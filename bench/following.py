@@ -13,7 +13,7 @@ from measure import table
 from sample import lines
 from sizes import sized
 
-from agentdash.sessions.agents.table import agent_named
+from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.supervision.follow import Follower
 
 POLLS = sized((200, 400, 800, 1600), (4, 8))

@@ -14,8 +14,8 @@ from sizes import sized
 from agentdash.sessions.agents.base import Facts, Launch
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status, Usage
-from agentdash.sessions.store.progress import Outcome, Owner, TurnLog
-from agentdash.sessions.store.store import NewSession, Store
+from agentdash.sessions.storage.store import NewSession, Store
+from agentdash.sessions.storage.turn_log import Outcome, Owner, TurnLog
 
 COUNTS = sized((100, 1_000, 10_000), (2, 4))
 

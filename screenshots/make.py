@@ -17,13 +17,13 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from agentdash.sessions.agents.demo_place import make_demo
-from agentdash.sessions.config import DashboardSettings
+from agentdash.sessions.agents.demo.place import make_demo
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
+from agentdash.sessions.settings.config import DashboardSettings
 from agentdash.tui.app import Dashboard
 from agentdash.tui.demo import TOUR
-from agentdash.tui.remembered import FILE
+from agentdash.tui.state.ui_state import FILE
 
 HERE = Path(__file__).parent
 TOOLS = HERE.parent / "tests" / "tools" / "node_modules" / ".bin"

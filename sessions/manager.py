@@ -12,14 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from .agents.table import agent_named
-from .config import Config
+from .agents.registry import agent_named
+from .costs.spent import spent_by
 from .errors import AgentdashError, ConfigError, SessionBusyError, UnknownSessionError
-from .keeping import SessionKeeper
-from .launching import poke
-from .limits import Limits, roomier, used_up
-from .model import Receipt, Session, Status
-from .planning import (
+from .housekeeping import SessionKeeper
+from .lifecycle.launch_plan import (
     build_launch,
     checked_folder,
     checked_prompt,
@@ -29,14 +26,17 @@ from .planning import (
     retold,
     title_of,
 )
-from .queue import pump
-from .settling import survivors
-from .spent import spent_by
-from .stopping import stop_session
-from .store.store import NewSession
-from .supervision import procs
-from .tables import merged
-from .waiting import wait_until
+from .lifecycle.reconcile import survivors
+from .lifecycle.stop import stop_session
+from .lifecycle.wait import wait_until
+from .model import Receipt, Session, Status
+from .rules.limits import Limits, roomier, used_up
+from .settings.config import Config
+from .settings.merge import merged
+from .storage.store import NewSession
+from .supervision import processes
+from .supervision.queue import pump
+from .supervision.runner_process import poke
 
 _AT_ONCE = 64
 """Sessions stopped at once; more wait for the first of them."""
@@ -140,7 +140,7 @@ class SessionManager(SessionKeeper):
             options=options,
             argv=argv,
         )
-        parent = os.environ.get(procs.SESSION_TAG)
+        parent = os.environ.get(processes.SESSION_TAG)
         new = NewSession(
             id=session_id,
             agent=agent,
@@ -148,7 +148,7 @@ class SessionManager(SessionKeeper):
             task=prompt,
             cwd=cwd,
             model=launch.model,
-            host=procs.host_name(),
+            host=processes.host_name(),
             options=options,
             command=argv,
             env=recorded_environment(agent),
@@ -236,7 +236,7 @@ class SessionManager(SessionKeeper):
             env=recipe.env,
         )
         self._check_affordable(session, launch.limits, verb)
-        asked_by = os.environ.get(procs.SESSION_TAG)
+        asked_by = os.environ.get(processes.SESSION_TAG)
         self._store.add_turn(
             session.id, session.turn, prompt, launch, str(uuid.uuid4()), asked_by, options if limits else None
         )
@@ -262,7 +262,7 @@ class SessionManager(SessionKeeper):
                 f"Session {short} is {session.status} (turn {session.turn}): {session.agent} takes no prompt while a"
                 f" turn runs. Wait for it (`agentdash wait {short}`) or stop it (`agentdash stop {short}`)."
             )
-        if session.host != procs.host_name():
+        if session.host != processes.host_name():
             raise SessionBusyError(f"Session {short} runs on {session.host}; continue it there.")
         if session.status is Status.LOST and survivors(self._layout, self._store.newest_turn(session.id)):
             raise SessionBusyError(

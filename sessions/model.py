@@ -10,8 +10,8 @@ from typing import Any
 
 from msgspec import Struct, field, structs
 
-from .unified_diff import counts
-from .units import count
+from .text.unified_diff import counts
+from .text.units import count
 
 
 class Status(StrEnum):
@@ -170,7 +170,7 @@ class Session(Struct, frozen=True, kw_only=True):
     def attention(self) -> bool:
         """Waiting, failed, lost or done, and nobody has looked since: what a look settles.
 
-        Why somebody should look, also at what still runs, says :func:`.attention.attention`.
+        Why somebody should look, also at what still runs, says :func:`.rules.attention.attention`.
         """
         if self.status not in (Status.WAITING, Status.FAILED, Status.DONE, Status.LOST):
             return False

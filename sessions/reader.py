@@ -8,28 +8,29 @@ from typing import TYPE_CHECKING, Any, Self
 
 from msgspec import structs
 
-from . import refs, trash
-from .agent_list import AgentInfo, agent_list
 from .agents.base import Ladder, Launch
-from .agents.demo_place import find_demo
-from .agents.table import agent_named
+from .agents.demo.place import find_demo
+from .agents.registry import agent_named
 from .changes.model import SessionChanges
-from .config import Config, Loaded, config_path, load_config, read_settings
 from .errors import StoreError, UnknownSessionError, UsageError
-from .explain import Explanation, explain
-from .layout import Layout, SessionFolder, default_home
+from .lifecycle import session_ref
+from .lifecycle.agent_list import AgentInfo, agent_list
+from .lifecycle.explain import Explanation, explain
+from .lifecycle.launch_plan import build_launch, checked_folder, checked_prompt
+from .lifecycle.process_list import ProcessInfo, process_list
 from .model import Changes, Prompt, Session, Status, Step, StepKind, Turn
-from .planning import build_launch, checked_folder, checked_prompt
-from .presets import Preset
-from .process_list import ProcessInfo, process_list
-from .steps.session_steps import SessionSteps
-from .store.store import Store
-from .trash import Trashed
+from .settings.config import Config, Loaded, config_path, load_config, read_settings
+from .settings.presets import Preset
+from .storage import trash
+from .storage.paths import Layout, SessionFolder, default_home
+from .storage.store import Store
+from .storage.trash import Trashed
+from .transcript.session_steps import SessionSteps
 
 if TYPE_CHECKING:
     from .changes.git import GitDiff
     from .changes.recorded import Recorded
-    from .digest import Digest
+    from .digest.collect import Digest
 
 
 class SessionReader:
@@ -173,10 +174,10 @@ class SessionReader:
             UnknownSessionError: none does; if one in the trash does, the error says how to restore it.
         """
         try:
-            return refs.find_session(self._store, ref, destructive=destructive)
+            return session_ref.find_session(self._store, ref, destructive=destructive)
         except UnknownSessionError:
             deleted = trash.begins(self._layout, ref.strip().lower())
-            if ref == refs.LAST or deleted is None:
+            if ref == session_ref.LAST or deleted is None:
                 raise
             told = f"Session {deleted[:8]} is in the trash. `agentdash restore {deleted[:8]}` brings it back."
             raise UnknownSessionError(told) from None
@@ -293,7 +294,7 @@ class SessionReader:
             UsageError: it has no such turn.
             StoreError: a turn file cannot be read.
         """
-        from .digesting import digest_of
+        from .digest.scope import digest_of
 
         session = self.get(ref)
         self._checked_turn(session, turn)

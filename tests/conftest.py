@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from real_clis import BIN, CLAUDES
 
-from agentdash.sessions.agents.demo_place import mark_demo
-from agentdash.sessions.supervision import procs
+from agentdash.sessions.agents.demo.place import mark_demo
+from agentdash.sessions.supervision import processes as procs
 
 HERE = Path(__file__).parent
 SCRATCH = HERE.parent / ".scratch"

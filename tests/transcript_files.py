@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from agentdash.sessions.model import Step
-from agentdash.sessions.turn_file import StepFile
+from agentdash.sessions.transcript.turn_file import StepFile
 
 FOLDER = Path(__file__).parent / "captures" / "transcripts"
 ROLLOUTS = sorted(FOLDER.glob("codex-*.rollout.jsonl"))

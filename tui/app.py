@@ -17,37 +17,37 @@ from textual.screen import Screen
 
 from ..sessions import watch
 from ..sessions.clock import monotonic, now_ms
-from ..sessions.config import Config, DashboardSettings
-from ..sessions.drafts import DraftFiles
-from ..sessions.layout import Layout
 from ..sessions.manager import SessionManager
 from ..sessions.model import Session
-from ..sessions.notices.claims import Claims
-from ..sessions.notices.settings import NotifySettings
-from ..widgets import signs
-from ..widgets.paint import VARIABLES
-from . import mouse
-from .actions import APP_ACTIONS, bindings
-from .crash import record
-from .drafts import Drafts
-from .feed import Feed
-from .keymap import DEFAULT, Keymap, UnusableKeyError, keys_in_force
-from .keymap import keymap as keymap_of
+from ..sessions.notifications.claims import Claims
+from ..sessions.notifications.settings import NotifySettings
+from ..sessions.settings.config import Config, DashboardSettings
+from ..sessions.storage.drafts import DraftFiles
+from ..sessions.storage.paths import Layout
+from ..widgets.drawing import glyphs
+from ..widgets.drawing.paint import VARIABLES
+from .keys.actions import APP_ACTIONS, bindings
+from .keys.key_queue import KeysInOrder
+from .keys.keymap import DEFAULT, Keymap, UnusableKeyError, keys_in_force
+from .keys.keymap import keymap as keymap_of
 from .messages import SessionsChanged, SettingsRead
-from .notifying import Notifier
-from .operations import Operations
-from .palette import Palette, offered
-from .read_only import LookingManager
-from .remembered import Memory
-from .requests import Requests
-from .sayings import Tour
 from .screens.main import MainScreen
+from .screens.palette import Palette, offered
 from .screens.session_screen import SessionScreen
 from .screens.watch import WatchScreen
-from .settings_watch import SettingsWatch
-from .terminal import abandon, hung_up
+from .services.background import Requests
+from .services.change_feed import Feed
+from .services.drafts import Drafts
+from .services.notifier import Notifier
+from .services.read_only import LookingManager
+from .services.session_actions import Operations
+from .services.settings_watch import SettingsWatch
+from .state.crash_log import record
+from .state.ui_state import Memory
+from .terminal import mouse
+from .terminal.state import abandon, hung_up
+from .texts import Tour
 from .themes import THEMES, after
-from .type_ahead import KeysInOrder
 
 TWICE_SECONDS = 2.0
 """Two presses of Ctrl+C within this time quit."""
@@ -113,7 +113,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         )
         self.feed = Feed(manager, self._announce, lambda wait: self.set_timer(wait, self.feed.tell), self.notifier.hear)
         self.feed.prime(first[0] if first else None)
-        characters = signs.ASCII if plain_ascii else signs.UNICODE
+        characters = glyphs.ASCII if plain_ascii else glyphs.UNICODE
         self.keymap = keymap
         self.set_keymap(keymap.for_textual())
         self.drafts = Drafts(DraftFiles(Layout(manager.home)), self.set_timer)

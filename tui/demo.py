@@ -6,10 +6,10 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from ..sessions.agents.demo_place import make_demo
-from ..sessions.config import PROFILE
+from ..sessions.agents.demo.place import make_demo
 from ..sessions.errors import AgentdashError
 from ..sessions.manager import SessionManager
+from ..sessions.settings.config import PROFILE
 
 SCRIPTS = (
     ("done", "api", "Fix the flaky login test and add a regression test"),
@@ -45,7 +45,7 @@ def run_demo(directory: Path, *, kept: bool) -> int:
     Raises:
         UsageError: there is no terminal to draw on, or the folder holds something that no demo made.
     """
-    from .opening import check_terminal, open_dashboard
+    from .startup import check_terminal, open_dashboard
 
     check_terminal()
     home, projects = directory / "state", directory / "projects"

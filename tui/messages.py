@@ -2,7 +2,7 @@
 
 from textual.message import Message
 
-from ..sessions.config import Config
+from ..sessions.settings.config import Config
 
 
 class SessionsChanged(Message, bubble=False):

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, g
 import msgspec
 from msgspec import Meta, Struct, field, structs
 
-from ..attention import AttentionSettings
-from ..limits import Limits
+from ..costs.prices import Price
 from ..model import Step, StepKind, StepStatus, Usage
-from ..notices.settings import Hook
-from ..prices import Price
-from ..trimming import trimmed
+from ..notifications.settings import Hook
+from ..rules.attention import AttentionSettings
+from ..rules.limits import Limits
+from ..rules.truncate import trimmed
 from .metering import Measurable, Measures, Meter, When
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ it is kept raw.  Its one proper end is exit code 0.
 from ..errors import UsageError
 from ..model import Step, StepKind
 from .base import Agent, Facts, Launch, LaunchRequest, TurnParser
-from .lines import KIND_LENGTH
+from .json_lines import KIND_LENGTH
 from .mending import parsed
 
 

@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 from msgspec import field
 
 from ..model import Step, StepKind
-from ..text import one_line
+from ..text.sanitize import one_line
 from .base import ParserState, TurnParser
+from .json_lines import NOT_JSON
 from .lenient import Reader, Reading, Unread
-from .lines import NOT_JSON
 from .mending import parsed
 
 _MOST_FIELDS = 100

@@ -9,12 +9,12 @@ from typing import Protocol
 
 from ..errors import UsageError
 from .base import TurnParser
-from .table import AGENTS, agent_named
+from .registry import AGENTS, agent_named
 
 TRANSCRIPTS: dict[str, str] = {
-    "codex-rollout": "codex_rollout:CodexRolloutParser",
-    "claude-project": "claude_project:ClaudeProjectParser",
-    "gemini-session": "gemini_session:GeminiSessionParser",
+    "codex-rollout": "codex.rollout:CodexRolloutParser",
+    "claude-project": "claude.project:ClaudeProjectParser",
+    "gemini-session": "gemini.session:GeminiSessionParser",
 }
 """Name -> ``module:class`` below this package."""
 

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from msgspec import Raw, Struct, inspect
 
-from .lines import NOT_JSON, UNREADABLE, kind_of_value
+from .json_lines import NOT_JSON, UNREADABLE, kind_of_value
 from .mending import Numeral, mended, parsed, shallow
 
 T = TypeVar("T")

@@ -14,8 +14,8 @@ from msgspec import Raw, field, structs
 
 from ..model import Step, StepKind, StepStatus, Usage
 from .event_parser import EventParser, EventState
+from .json_lines import UNREADABLE, kind_of
 from .lenient import Reader, Reading, Unread
-from .lines import UNREADABLE, kind_of
 
 T = TypeVar("T")
 
@@ -88,7 +88,7 @@ class TranscriptParser(EventParser):
         """A line, or a part of one, as one of the structs of its format.
 
         Raises:
-            msgspec.MsgspecError, UnicodeDecodeError, RecursionError: it is none; see :data:`.lines.UNREADABLE`.
+            msgspec.MsgspecError, UnicodeDecodeError, RecursionError: it is none; see :data:`.json_lines.UNREADABLE`.
         """
         decoder = _DECODERS.get(kind)
         if decoder is None:

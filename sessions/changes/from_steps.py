@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from ..model import Change, Step, StepKind
-from .diffs import Diff, diff_of_change
+from ..text.diffs import Diff, diff_of_change
+from ..text.relative_paths import Place, place_of
 from .model import Edit, FileChanges
-from .places import Place, place_of
 
 MOST_FILES = 10_000
 MOST_EDITS = 1_000

@@ -9,10 +9,10 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 from msgspec import Struct
 
-from ..text import one_line
+from ..text.relative_paths import below
+from ..text.sanitize import one_line
 from .git_process import GitError, Said, run_git
 from .model import GitAnswer, GitReport, GitState, GitTotals
-from .places import below
 
 DIFF_BYTES = 1 << 20
 """What is read of one file's diff."""

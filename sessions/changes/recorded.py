@@ -17,8 +17,8 @@ from msgspec import Struct, structs
 
 from ..clock import monotonic
 from ..model import Change, Step, Turn
-from ..steps.additions import files_key
-from .diffs import Diff
+from ..text.diffs import Diff
+from ..transcript.additions import files_key
 
 MOST_EDITS = 100_000
 """Recorded edits that are looked at."""

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import structs
 
 from ..agents.base import Agent
-from ..agents.table import agent_named
+from ..agents.registry import agent_named
 from ..model import Session, Step, Turn
-from ..units import count
+from ..text.units import count
 from .from_steps import Collected, collect
 from .git import ask_git
 from .model import SessionChanges

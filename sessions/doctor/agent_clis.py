@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from ..agents.base import Agent
-from ..agents.table import AGENTS, agent_named
-from ..config import load_config
+from ..agents.registry import AGENTS, agent_named
 from ..errors import ConfigError
+from ..settings.config import load_config
 from . import commands
 from .commands import Answer
 from .model import Finding, Subject, fail, ok, warn

@@ -5,9 +5,9 @@ import pwd
 from collections.abc import Callable
 from pathlib import Path
 
-from ..config import Loaded
-from ..config import config_path as usual_config_path
-from ..layout import Layout
+from ..settings.config import Loaded
+from ..settings.config import config_path as usual_config_path
+from ..storage.paths import Layout
 from . import (
     agent_clis,
     clipboard,

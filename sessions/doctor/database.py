@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import AgentdashError, NewerStoreError
-from ..layout import is_read_only
-from ..store.migrations import VERSION
-from ..store.read_only import open_read_only
+from ..storage.migrations import VERSION
+from ..storage.paths import is_read_only
+from ..storage.read_only import open_read_only
 from .model import Finding, Subject, fail, ok, warn
 
 REBUILD = "agentdash doctor --rebuild"

@@ -6,8 +6,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..layout import is_read_only
-from ..supervision.notify import watch_growth
+from ..storage.paths import is_read_only
+from ..supervision.inotify import watch_growth
 from .model import Finding, Subject, ok, warn
 
 FEW_INSTANCES = 128

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from msgspec import structs
 
 from ..agents.base import Agent, LaunchRequest
-from ..agents.table import AGENTS, agent_named
-from ..config import Config, load_config
+from ..agents.registry import AGENTS, agent_named
+from ..costs.price_table import CHECKED
 from ..errors import AgentdashError
-from ..limit_checks import judged
-from ..price_table import CHECKED
+from ..lifecycle.limit_checks import judged
+from ..settings.config import Config, load_config
 from . import commands
 from .model import Finding, Subject, ok, warn
 

@@ -6,9 +6,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-from ..config import Loaded
-from ..layout import Layout
-from ..text import one_line
+from ..settings.config import Loaded
+from ..storage.paths import Layout
+from ..text.sanitize import one_line
 
 State = Literal["ok", "warn", "fail"]
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 
-from ..ghosts import Ghost, kind_of
-from ..layout import SESSION_ID, Layout
+from ..lifecycle.ghosts import Ghost, kind_of
 from ..model import LIVE
-from ..supervision import locks, procs
+from ..storage.paths import SESSION_ID, Layout
+from ..supervision import processes, runner_lock
 from .database import REBUILD, rows
 from .model import Finding, Subject, ok, warn
 
@@ -68,7 +68,7 @@ def live_turns(subject: Subject) -> Iterator[Finding]:
     live = _live(subject.layout)
     if live is None:
         return
-    free = {session for session in live if not locks.is_held(subject.layout.session(session).lock)}
+    free = {session for session in live if not runner_lock.is_held(subject.layout.session(session).lock)}
     # A runner records the end before it lets go of its lock: what ended meanwhile is not live any more.
     if abandoned := free & (_live(subject.layout) or set()):
         yield warn("live turns", f"{named(abandoned)} recorded as live without a runner", "agentdash ls settles it")
@@ -98,10 +98,10 @@ def named(sessions: Iterable[str]) -> str:
 
 def _live(layout: Layout) -> set[str] | None:
     """Sessions of this machine with a live turn; None where the rows cannot be read."""
-    found = rows(layout.database, _TURNS_OF_HOST, (procs.host_name(),))
+    found = rows(layout.database, _TURNS_OF_HOST, (processes.host_name(),))
     if found is None:
         return None
-    boot, namespace = procs.boot_id(), procs.pid_namespace()
+    boot, namespace = processes.boot_id(), processes.pid_namespace()
     # A turn of another container is for that one to settle.
     ours = (row for row in found if row["boot_id"] != boot or row["pid_ns"] == namespace)
     return {row["session"] for row in ours if row["status"] in LIVE}

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from ..config import read_settings
 from ..errors import ConfigError
+from ..settings.config import read_settings
 from .model import Finding, Subject, fail, ok
 
 

@@ -6,8 +6,8 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..layout import Layout, is_read_only
-from ..units import size
+from ..storage.paths import Layout, is_read_only
+from ..text.units import size
 from .model import Finding, Subject, fail, ok, warn
 from .mounts import MOUNTS, REMOTE, mount_of, parse
 

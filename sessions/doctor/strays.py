@@ -3,10 +3,10 @@
 import os
 from collections.abc import Iterator
 
-from ..layout import Layout
-from ..supervision import procs
-from ..supervision.procs import Process
-from ..text import one_line
+from ..storage.paths import Layout
+from ..supervision import processes
+from ..supervision.processes import Process
+from ..text.sanitize import one_line
 from .model import Finding, Subject, ok, warn
 from .records import session_folders, session_rows
 
@@ -35,14 +35,14 @@ def unknown_processes(layout: Layout) -> list[Process]:
 
 
 def _others() -> list[Process]:
-    found = (procs.look(pid) for pid in procs.scan() if pid != os.getpid())
+    found = (processes.look(pid) for pid in processes.scan() if pid != os.getpid())
     return [process for process in found if process is not None and not process.zombie]
 
 
 def _session(process: Process, layout: Layout) -> str | None:
     """The session a process is tagged with, if that belongs to this state folder."""
-    env = procs.environment(process.pid)
-    session, home = env.get(procs.SESSION_TAG), env.get(procs.HOME)
+    env = processes.environment(process.pid)
+    session, home = env.get(processes.SESSION_TAG), env.get(processes.HOME)
     if not session or not home:
         return None
     return session if os.path.realpath(home) == os.path.realpath(layout.home) else None

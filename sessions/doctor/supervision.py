@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..supervision import procs
+from ..supervision import processes
 from .model import Finding, Subject, fail, ok, warn
 from .mounts import MOUNTS, Mount, parse
 
@@ -36,7 +36,7 @@ def environments(subject: Subject) -> Iterator[Finding]:
     """Whether the environment of our own processes can be read: it holds the tags that find them."""
     hidden = _hidepid(parse(subject.text(MOUNTS)))
     where = f"{_PROC} is mounted with {hidden}" if hidden else str(_PROC)
-    if procs.environment(os.getpid()):
+    if processes.environment(os.getpid()):
         yield ok("processes", f"{where}: the tags of our own can be read")
     else:
         found = f"{where}: the tags of our own cannot be read, and what leaves its parent is not found"
@@ -45,7 +45,7 @@ def environments(subject: Subject) -> Iterator[Finding]:
 
 def subreaper_known() -> bool:
     """Whether the kernel has subreapers; asks, so that this process does not become one."""
-    if not procs.LINUX:
+    if not processes.LINUX:
         return False
     answer = ctypes.c_int()
     return bool(ctypes.CDLL(None).prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(answer), 0, 0, 0) == 0)

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from ..json_schema import dump, session_json, step_json
 from ..model import Session, Step
-from ..schema import dump, session_json, step_json
 
 
 def as_json(session: Session, steps: Iterable[Step]) -> Iterator[str]:

@@ -13,8 +13,8 @@ from operator import attrgetter
 from pathlib import Path
 
 from ..model import Session, Step
-from ..text import clean
-from ..units import count, moment
+from ..text.sanitize import clean
+from ..text.units import count, moment
 from . import words
 from .html_steps import step_html
 from .tally import Tally

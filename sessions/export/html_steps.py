@@ -6,9 +6,9 @@ from itertools import groupby
 from operator import itemgetter
 
 from ..model import Change, PlanItem, Step, StepKind, StepStatus
-from ..text import clean, one_line
-from ..unified_diff import ADDED, CONTEXT, REMOVED, classified
-from ..units import clock, count, moment, money, utc
+from ..text.sanitize import clean, one_line
+from ..text.unified_diff import ADDED, CONTEXT, REMOVED, classified
+from ..text.units import clock, count, moment, money, utc
 from . import words
 from .prose import prose
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from ..model import Change, PlanItem, Session, Step, StepKind
-from ..units import count, line_change, moment, money
+from ..text.units import count, line_change, moment, money
 from . import words
 from .quoting import code, fence, message, plain, quote
 

@@ -3,7 +3,7 @@
 from html import escape
 from typing import TYPE_CHECKING
 
-from ..text import clean
+from ..text.sanitize import clean
 from . import commonmark
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
-from ..text import clean, one_line
+from ..text.sanitize import clean, one_line
 from . import commonmark
 
 if TYPE_CHECKING:

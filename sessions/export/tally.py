@@ -1,7 +1,7 @@
 """What the overview says of a turn, counted while its steps go by."""
 
 from ..model import Step, StepKind, StepStatus
-from ..text import one_line
+from ..text.sanitize import one_line
 
 _PROMPT_CELLS = 90
 

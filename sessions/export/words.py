@@ -6,8 +6,8 @@ from pathlib import PurePath
 from msgspec import structs
 
 from ..model import Change, Session, Step, StepStatus, Usage
-from ..text import clean, one_line
-from ..units import count, duration, moment, money
+from ..text.sanitize import clean, one_line
+from ..text.units import count, duration, moment, money
 
 NOT_KNOWN = "not known"
 

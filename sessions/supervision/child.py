@@ -3,7 +3,7 @@
 import os
 import subprocess
 
-from . import procs
+from . import processes
 
 
 class AgentChild:
@@ -26,7 +26,7 @@ class AgentChild:
 
     def started(self, process: subprocess.Popen[bytes]) -> tuple[int, int]:
         """Take a process just started; it cannot vanish before :meth:`reap` collects it."""
-        found = procs.look(process.pid)
+        found = processes.look(process.pid)
         self._process = process
         self.identity = (process.pid, found.start if found else 0)
         self.gone = False
@@ -36,7 +36,7 @@ class AgentChild:
         """Take over a process of another runner."""
         self.identity = identity
         self.adopted = True
-        self.gone = identity is None or not procs.alive(*identity)
+        self.gone = identity is None or not processes.alive(*identity)
 
     def reap(self) -> None:
         """Collect whatever ended."""
@@ -58,7 +58,7 @@ class AgentChild:
                 }
                 self.gone = True
         if self.adopted and not self.gone and self.identity is not None:
-            self.gone = not procs.alive(*self.identity)
+            self.gone = not processes.alive(*self.identity)
 
     def forget(self) -> None:
         """Drop what was reaped: only a stop asks how others ended."""
@@ -74,7 +74,7 @@ class AgentChild:
     def signal(self) -> str | None:
         """The name of the signal that ended it."""
         code = self._code()
-        return procs.signal_name(-code) if code is not None and code < 0 else None
+        return processes.signal_name(-code) if code is not None and code < 0 else None
 
     def _code(self) -> int | None:
         return None if self.wait_status is None else os.waitstatus_to_exitcode(self.wait_status)

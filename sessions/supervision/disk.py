@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from ..errors import DiskFullError
-from ..status import NoRoom
+from ..rules.status import NoRoom
 
 NEARLY_FULL_BYTES = 256 * 1024
 """With less free space than this, a test write checks whether the disk is full."""

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from ..agents.base import Facts, TurnParser
 from ..clock import now_ms
-from ..journal import LineReader, stamp
 from ..model import Step
+from ..storage.line_reader import LineReader, stamp
 
 PASS_SECONDS = 0.1
 """Read in one go: an agent that floods its output must not keep the runner from a stop."""

@@ -2,7 +2,7 @@
 
 It runs once whenever a session comes to wait, runs on after that, is done, failed, stopped or lost.  Who records the
 change sends it: the runner, or whoever settles for one that is gone.  A process of its own keeps it
-(:mod:`.hook_keeper`), so that nobody waits and a runner can leave.
+(:mod:`.hook_process`), so that nobody waits and a runner can leave.
 """
 
 import errno
@@ -14,14 +14,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..errors import StoreError
-from ..layout import Layout
 from ..model import ENDED, Session, Status
-from ..notices.settings import Hook
-from ..store.store import Store
-from ..text import one_line
-from . import procs
+from ..notifications.settings import Hook
+from ..storage.paths import Layout
+from ..storage.store import Store
+from ..text.sanitize import one_line
+from . import processes
 
-KEEPER = "agentdash.sessions.supervision.hook_keeper"
+KEEPER = "agentdash.sessions.supervision.hook_process"
 
 TEXT_CELLS = 500
 """Of a reason or a title: an environment is no place for a stream."""
@@ -103,7 +103,7 @@ def send(
         raise OSError(errno.EINVAL, str(error)) from None  # a NUL byte, a lone surrogate
     finally:
         os.close(log)
-    found = procs.look(process.pid)
+    found = processes.look(process.pid)
     # A long-lived front end must not collect zombies; a runner reaps whatever ended.
     threading.Thread(target=process.wait, name=f"reap hook {process.pid}", daemon=True).start()
     return process.pid, found.start if found else 0
@@ -113,7 +113,7 @@ def _environment(layout: Layout, session: Session, turn: int, status: Status, re
     """Ours without the tags of a session, by which it would be taken for a part of the agent."""
     base = {name: value for name, value in os.environ.items() if name not in _TAGS}
     return base | {
-        procs.HOME: str(layout.home),
+        processes.HOME: str(layout.home),
         "AGENTDASH_SESSION": session.id,
         "AGENTDASH_AGENT": session.agent,
         "AGENTDASH_STATUS": status.value,
@@ -124,7 +124,7 @@ def _environment(layout: Layout, session: Session, turn: int, status: Status, re
     }
 
 
-_TAGS = frozenset({procs.SESSION_TAG, procs.RUN_TAG, procs.RUNNER_MARK})
+_TAGS = frozenset({processes.SESSION_TAG, processes.RUN_TAG, processes.RUNNER_MARK})
 
 
 def _log(path: Path) -> int:

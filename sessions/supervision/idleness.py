@@ -6,7 +6,7 @@ and only when nothing was printed.
 
 from collections.abc import Callable, Mapping
 
-from .. import durations
+from ..text import durations
 
 LOOK_SECONDS = 60.0
 """Between two looks at what the processes have used."""

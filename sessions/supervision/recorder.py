@@ -12,15 +12,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..agents.base import Agent, Facts, Launch
-from ..attention import Stuck
+from ..costs.spent import Spent
 from ..errors import AgentdashError, StoreError
-from ..identity_file import write_identity
-from ..layout import Layout
 from ..model import Left, Receipt, Status, Step
-from ..spent import Spent
-from ..status import EndFacts, at_the_end, while_running
-from ..store.progress import Outcome, TurnLog
-from ..store.store import Store
+from ..rules.attention import Stuck
+from ..rules.status import EndFacts, at_the_end, while_running
+from ..storage.paths import Layout
+from ..storage.session_record import write_identity
+from ..storage.store import Store
+from ..storage.turn_log import Outcome, TurnLog
 from .child import AgentChild
 from .disk import DiskWatch, Reserve
 from .follow import Follower

@@ -20,21 +20,21 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..agents.base import Ladder
-from ..agents.table import agent_named
+from ..agents.registry import agent_named
 from ..clock import now_ms
 from ..errors import StoreError
-from ..layout import Layout
 from ..model import Left, Receipt, Status
-from ..queue import pump
-from ..store.progress import Claim, Owner, TurnLog
-from ..store.store import Store
-from . import locks, notify, procs
-from .agent_process import StartError, clean_signals, start_agent
+from ..storage.paths import Layout
+from ..storage.store import Store
+from ..storage.turn_log import Claim, Owner, TurnLog
+from . import inotify, processes, runner_lock
 from .child import AgentChild
 from .hooks import Hooks
-from .kin import Kin
-from .ladder import POLL, Phase, Stop
+from .process_ownership import Kin
+from .queue import pump
 from .recorder import COMMIT_SECONDS, Recorder
+from .spawn import StartError, clean_signals, start_agent
+from .stop_ladder import POLL, Phase, Stop
 
 LOCK_SECONDS = 5.0
 """How long a starting runner waits for an ending one."""
@@ -86,7 +86,7 @@ class Runner:
         self._poke = os.open(self._folder.poke, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
         self._wake = self._install_handlers()
         self._growth: int | None = None
-        self._use = notify.LateWatch()
+        self._use = inotify.LateWatch()
 
     def run(self) -> None:
         """Start the queued turn and see it through."""
@@ -121,7 +121,7 @@ class Runner:
         self._recorder.guarded(lambda: self._hooks.begin(claim.launch.hook))
         recorded = (claim.agent_pid, claim.agent_start)
         # A runner that died between its spawn and its record left only the tag.
-        found = procs.tagged_leader(claim.run_id) if None in recorded else recorded
+        found = processes.tagged_leader(claim.run_id) if None in recorded else recorded
         identity = (found[0], found[1]) if found and found[0] is not None and found[1] is not None else None
         self._kin.agent = identity
         self._child.adopt(identity)
@@ -143,7 +143,7 @@ class Runner:
         agent = agent_named(claim.agent)
         self._ladder = claim.launch.ladder or agent.ladder
         self._sweeps_after_turn = claim.launch.after_turn == "sweep"
-        self._growth = notify.watch_growth(self._folder.output(self._turn))
+        self._growth = inotify.watch_growth(self._folder.output(self._turn))
         age_s = (now_ms() - (claim.started_at or now_ms())) / 1000 if self._child.adopted else None
         self._recorder.begin(agent, claim.launch, self._kin.used, claim.started_at or now_ms(), adopted_after_s=age_s)
         self._loop()
@@ -172,7 +172,7 @@ class Runner:
                 self._use.off(poll)
             ready = [descriptor for descriptor, _ in poll.poll(0 if more else self._delay(now) * 1000)]
             for descriptor in ready:
-                notify.drain(descriptor)
+                inotify.drain(descriptor)
             asked = self._poke in ready or self._shutdown or self._asked or self._ended_but_lives()
             if self._ended and self._wake in ready:
                 self._next_look = min(self._next_look, now + CHILD_SECONDS)
@@ -360,17 +360,17 @@ class Runner:
 
 
 def _owner() -> Owner:
-    me = procs.look(os.getpid())
+    me = processes.look(os.getpid())
     return Owner(
         pid=os.getpid(),
         start=me.start if me else 0,
-        boot_id=procs.boot_id(),
-        pid_ns=procs.pid_namespace(),
+        boot_id=processes.boot_id(),
+        pid_ns=processes.pid_namespace(),
     )
 
 
-def _left(found: dict[tuple[int, int], procs.Process]) -> tuple[Left, ...]:
-    ports = procs.listening_ports([process.pid for process in found.values()])
+def _left(found: dict[tuple[int, int], processes.Process]) -> tuple[Left, ...]:
+    ports = processes.listening_ports([process.pid for process in found.values()])
     return tuple(
         Left(pid=p.pid, command=p.command, reason="left running by the agent", ports=ports.get(p.pid, ()))
         for p in found.values()
@@ -381,10 +381,10 @@ def main(argv: list[str]) -> int:
     """Serve one turn; the arguments are described at the top of this module."""
     home, session_id, turn, mode = argv
     clean_signals()
-    procs.become_subreaper()
+    processes.become_subreaper()
     layout = Layout(Path(home))
     try:
-        lock = locks.hold(layout.session(session_id).lock, LOCK_SECONDS)
+        lock = runner_lock.hold(layout.session(session_id).lock, LOCK_SECONDS)
     except FileNotFoundError:
         return 0  # deleted before we came
     if lock is None:

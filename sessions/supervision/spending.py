@@ -6,9 +6,9 @@ from pathlib import Path
 
 from ..agents.base import Facts
 from ..agents.metering import Meter
+from ..costs.spent import Spent, spent_by
 from ..errors import StoreError
 from ..model import Turn
-from ..spent import Spent, spent_by
 
 _FINAL_LOOKS = 50
 """Looks at what the agent recorded, once it is gone; each reads for about a tenth of a second."""

@@ -3,10 +3,10 @@
 import re
 
 from ..agents.base import Facts
-from ..attention import AttentionSettings, Stuck
 from ..clock import now_ms
-from ..loops import Loops
 from ..model import Step
+from ..rules.attention import AttentionSettings, Stuck
+from ..rules.loop_detector import Loops
 from .idleness import Idleness, Look
 
 

@@ -5,8 +5,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..limits import Limits, Measured, crossed, seconds_left, used_up
-from ..spent import Spent
+from ..costs.spent import Spent
+from ..rules.limits import Limits, Measured, crossed, seconds_left, used_up
 from .follow import Follower
 
 

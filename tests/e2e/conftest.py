@@ -14,7 +14,7 @@ from real_clis import EVERY_CLI
 
 from agentdash.sessions.errors import AgentdashError
 from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.supervision import locks
+from agentdash.sessions.supervision import runner_lock
 
 __all__ = ["open_outer", "ssh"]
 
@@ -135,7 +135,7 @@ def database_at_rest(manager, wait_until):
 
     def close():
         locks_of = [manager._layout.session(session.id).lock for session in manager.sessions()]
-        wait_until(lambda: not any(map(locks.is_held, locks_of)), what="the runners to leave")
+        wait_until(lambda: not any(map(runner_lock.is_held, locks_of)), what="the runners to leave")
         path = manager.home / "agentdash.db"
         manager.close()
         # Who closes it last writes the log back; of two who close it in the same moment neither may.

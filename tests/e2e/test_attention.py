@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from agentdash.sessions.attention import AttentionKind, attention
 from agentdash.sessions.clock import now_ms
 from agentdash.sessions.model import Status
-from agentdash.sessions.supervision import procs
+from agentdash.sessions.rules.attention import AttentionKind, attention
+from agentdash.sessions.supervision import processes
 
 AGENT = """
 import json, os, sys, time
@@ -143,8 +143,8 @@ def test_a_loop_is_still_known_when_another_runner_takes_over(manager, play, tmp
     )
     wait_until(of(manager, session, AttentionKind.STUCK), what="the loop to be told")
     runner = manager.turns(session.id)[-1].runner_pid
-    procs.send_kill(procs.look(runner))
-    wait_until(lambda: procs.look(runner) is None or procs.look(runner).zombie, what="the runner to be gone")
+    processes.send_kill(processes.look(runner))
+    wait_until(lambda: processes.look(runner) is None or processes.look(runner).zombie, what="the runner to be gone")
     manager.settle()
     wait_until(lambda: manager.turns(session.id)[-1].runner_pid != runner, what="another runner")
     go_on(tmp_path, "one")

@@ -14,8 +14,8 @@ import pytest
 from agentdash.sessions.changes.model import GitAnswer
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.supervision import locks
-from agentdash.tui.cli import run
+from agentdash.sessions.supervision import runner_lock
+from agentdash.tui.cli.main import run
 
 THREAD = "01a1fdce-cc9c-7aa2-87db-8bf6bc97090b"
 
@@ -250,7 +250,7 @@ def test_looking_changes_no_byte_of_the_session(
     worked: str, manager: SessionManager, wait_until: Callable[..., object]
 ) -> None:
     lock = manager._layout.session(worked).lock
-    wait_until(lambda: not locks.is_held(lock), what="the runner to leave")
+    wait_until(lambda: not runner_lock.is_held(lock), what="the runner to leave")
 
     def contents() -> dict[Path, tuple[int, bytes]]:
         files = [path for path in (manager.home / "sessions").rglob("*") if path.is_file()]

@@ -15,7 +15,7 @@ import pytest
 
 from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.manager import SessionManager
-from agentdash.tui.cli import run
+from agentdash.tui.cli.main import run
 
 FAKE_CODEX = """#!/bin/sh
 cat > "$0.stdin"
@@ -350,14 +350,14 @@ def test_ls_shows_what_is_pinned_first(cli: Cli, monkeypatch: pytest.MonkeyPatch
     assert "★ the older" in out or "^ the older" in out
     assert out.index("the older") < out.index("the newer")
     assert [one["title"] for one in cli("ls", "--json").json] == ["the newer", "the older"]
-    monkeypatch.setattr("agentdash.tui.commands.read._NEWEST", 0)
+    monkeypatch.setattr("agentdash.tui.cli.commands.read._NEWEST", 0)
     assert "the older" in cli("ls").out
 
 
 def test_ls_keeps_to_the_newest_and_what_matters(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     stopped, failed = cli.started("sleep", "600"), cli.ended("false")
     cli("stop", stopped)
-    monkeypatch.setattr("agentdash.tui.commands.read._NEWEST", 0)
+    monkeypatch.setattr("agentdash.tui.cli.commands.read._NEWEST", 0)
     rows = cli("ls").out
     assert failed[:8] in rows
     assert stopped[:8] not in rows
@@ -526,7 +526,7 @@ def test_14_foreign_text_is_shown_literally(cli: Cli) -> None:
 @pytest.mark.parametrize("verb", [["--help"], ["--version"], ["ls", "--json"], ["spawn", "--help"]])
 def test_textual_is_never_imported_for_a_verb(cli: Cli, verb: list[str]) -> None:
     script = (
-        "import sys; from agentdash.tui.cli import run; run(sys.argv[1:])\n"
+        "import sys; from agentdash.tui.cli.main import run; run(sys.argv[1:])\n"
         "assert not {'textual', 'rich', 'watchfiles'} & set(sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", script, *verb], capture_output=True, check=False)
@@ -591,7 +591,7 @@ def test_ids_are_completed_with_state_and_task(cli: Cli) -> None:
 
 
 def _completed(environment: dict[str, str]) -> list[str]:
-    script = "import sys; from agentdash.tui.cli import run; sys.exit(run([]))"
+    script = "import sys; from agentdash.tui.cli.main import run; sys.exit(run([]))"
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, check=True)
     return done.stdout.decode().strip().splitlines()
 

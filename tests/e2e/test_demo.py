@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from agentdash.sessions.agents.demo_place import MARK, find_demo, make_demo, mark_demo
+from agentdash.sessions.agents.demo.place import MARK, find_demo, make_demo, mark_demo
 from agentdash.sessions.errors import UsageError
+from agentdash.sessions.lifecycle.rebuild import rebuild
 from agentdash.sessions.model import StepKind, StepStatus
-from agentdash.sessions.rebuild import rebuild
-from agentdash.tui.cli import run
+from agentdash.tui.cli.main import run
 
 REFUSED = "The demo agent works only inside `agentdash demo`."
 
@@ -76,7 +76,7 @@ def test_spawn_refuses_it_in_a_normal_state_folder(manager, capsys, arguments):
 
 
 def test_it_is_neither_completed_nor_listed_in_a_normal_state_folder(manager, tmp_path, monkeypatch):
-    from agentdash.tui.commands.start import complete_agents
+    from agentdash.tui.cli.commands.start import complete_agents
 
     assert complete_agents(None, None, "") == ["codex", "claude", "command"]
     assert [agent.name for agent in manager.agents()] == ["codex", "claude"]
@@ -104,7 +104,7 @@ def test_an_old_demo_session_is_read_but_goes_on_nowhere(manager, old_demo, caps
 def test_the_agent_itself_refuses_where_the_mark_is_gone(manager, demo_agent):
     (manager.home / MARK).rename(manager.home / "elsewhere")
     from agentdash.sessions.agents.base import LaunchRequest
-    from agentdash.sessions.agents.table import agent_named
+    from agentdash.sessions.agents.registry import agent_named
 
     request = LaunchRequest(prompt="x", cwd="/", session_id="0123456789abcdef")
     argv = agent_named("demo").launch(request).argv

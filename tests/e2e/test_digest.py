@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from agentdash.sessions.digest import is_prompt
+from agentdash.sessions.digest.collect import is_prompt
 from agentdash.sessions.model import Status
-from agentdash.tui.cli import run
+from agentdash.tui.cli.main import run
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
 

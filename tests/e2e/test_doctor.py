@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from agentdash.sessions.layout import Layout
 from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.supervision import procs
-from agentdash.tui.cli import run
+from agentdash.sessions.storage.paths import Layout
+from agentdash.sessions.supervision import processes
+from agentdash.tui.cli.main import run
 
 Doctor = Callable[[], dict[str, dict[str, Any]]]
 
@@ -61,7 +61,7 @@ def test_doctor_of_a_new_user_finds_nothing_broken_and_makes_nothing(doctor: Doc
 
 def test_doctor_does_not_load_the_screen() -> None:
     code = (
-        "import sys, contextlib, io, agentdash.tui.cli as cli\n"
+        "import sys, contextlib, io, agentdash.tui.cli.main as cli\n"
         "with contextlib.redirect_stdout(io.StringIO()):\n    cli.run(['doctor'])\n"
         "print({name.split('.')[0] for name in sys.modules} & {'textual', 'rich', 'watchfiles', 'psutil'})"
     )
@@ -91,7 +91,7 @@ def test_a_runner_that_was_killed_is_told_until_it_is_settled(
     turn = manager.turns(session)[-1]
     assert turn.runner_pid is not None
     os.kill(turn.runner_pid, signal.SIGKILL)
-    wait_until(lambda: not procs.alive(turn.runner_pid, turn.runner_start), what="the runner to be gone")
+    wait_until(lambda: not processes.alive(turn.runner_pid, turn.runner_start), what="the runner to be gone")
     found = doctor()
     assert found["live turns"]["found"] == f"1 ({session[:8]}) recorded as live without a runner"
     assert run(["ls"]) == 0

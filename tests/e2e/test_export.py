@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from agentdash.sessions.json_schema import dump, step_json
 from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.schema import dump, step_json
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
 

@@ -13,14 +13,14 @@ import pytest
 
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
-from agentdash.sessions.supervision import locks
-from agentdash.tui.cli import run
+from agentdash.sessions.supervision import runner_lock
+from agentdash.tui.cli.main import run
 
 CAPTURES = Path(__file__).parents[1] / "captures"
 CUT_OFF = """
 import os, signal
-from agentdash.sessions.store.store import Store
-from agentdash.tui.cli import run
+from agentdash.sessions.storage.store import Store
+from agentdash.tui.cli.main import run
 Store.create = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 run(["run", "--", "true"])
 """
@@ -29,7 +29,7 @@ run(["run", "--", "true"])
 
 def ended(manager, *argv, **named):
     [session] = manager.wait([manager.run(argv or ["echo", "hello"], **named).id], timeout=30)
-    locks.hold(manager._layout.session(session.id).lock, timeout=10).release()  # its runner has left
+    runner_lock.hold(manager._layout.session(session.id).lock, timeout=10).release()  # its runner has left
     return session
 
 

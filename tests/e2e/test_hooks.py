@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from agentdash.sessions.model import Status
-from agentdash.sessions.supervision import locks, procs
+from agentdash.sessions.supervision import processes, runner_lock
 
 TELLS = """\
 #!/bin/sh
@@ -74,12 +74,12 @@ def explained(manager, session):
 
 def hooks(home):
     """The living processes of hooks, keepers and all: a scan of the test's own."""
-    environments = {process.pid: procs.environment(process.pid) for process in procs.scan().values()}
-    own = {procs.SESSION_TAG, procs.RUNNER_MARK}
+    environments = {process.pid: processes.environment(process.pid) for process in processes.scan().values()}
+    own = {processes.SESSION_TAG, processes.RUNNER_MARK}
     return [
         pid
         for pid, env in environments.items()
-        if env.get(procs.HOME) == str(home) and "AGENTDASH_STATUS" in env and not own & env.keys()
+        if env.get(processes.HOME) == str(home) and "AGENTDASH_STATUS" in env and not own & env.keys()
     ]
 
 
@@ -99,7 +99,7 @@ def test_each_end_is_told_once_with_what_it_is_about(manager, told, tmp_path):
     assert (env["AGENTDASH_AGENT"], env["AGENTDASH_STATUS"], env["AGENTDASH_TURN"]) == ("command", "failed", "1")
     assert (env["AGENTDASH_REASON"], env["AGENTDASH_TITLE"]) == (session.reason, "try this")
     assert (env["AGENTDASH_CWD"], env["AGENTDASH_HOME"]) == (str(tmp_path), str(manager.home))
-    assert not env.keys() & {procs.SESSION_TAG, procs.RUN_TAG, procs.RUNNER_MARK}
+    assert not env.keys() & {processes.SESSION_TAG, processes.RUN_TAG, processes.RUNNER_MARK}
     assert explained(manager, session) == str(tmp_path / "hook")
     manager.retry(session.id)
     manager.wait([session.id], timeout=30)
@@ -136,7 +136,7 @@ def test_what_is_lost_is_told_by_whoever_finds_out(manager, told, wait_until):
     turn = manager.turns(session.id)[-1]
     os.kill(turn.runner_pid, signal.SIGKILL)
     os.kill(turn.agent_pid, signal.SIGKILL)
-    wait_until(lambda: not locks.is_held(manager._layout.session(session.id).lock), what="the runner to be gone")
+    wait_until(lambda: not runner_lock.is_held(manager._layout.session(session.id).lock), what="the runner to be gone")
     manager.settle()
     assert manager.get(session.id).status is Status.LOST
     told.until("1 lost")
@@ -151,7 +151,7 @@ def test_an_agent_that_is_adopted_is_told_of_once(manager, told, tmp_path, wait_
     wait_until(lambda: manager.turns(session.id)[-1].agent_pid, what="the agent to run")
     before = manager.turns(session.id)[-1].runner_pid
     os.kill(before, signal.SIGKILL)
-    wait_until(lambda: not locks.is_held(manager._layout.session(session.id).lock), what="the runner to be gone")
+    wait_until(lambda: not runner_lock.is_held(manager._layout.session(session.id).lock), what="the runner to be gone")
     manager.settle()
     wait_until(lambda: manager.turns(session.id)[-1].runner_pid != before, what="another runner")
     (tmp_path / "go").write_text("\n")

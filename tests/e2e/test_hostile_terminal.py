@@ -18,7 +18,7 @@ import click
 import pytest
 
 from agentdash.sessions.manager import SessionManager
-from agentdash.tui.cli import cli
+from agentdash.tui.cli.main import cli
 
 EVIL = "\x1b]0;PWNED\x07\x1b[38;5;213mred\x1b[2J \u202etxet\u2066\x9b31m\x7f"
 """A title, a foreign colour, a cleared screen, reordered text, a C1 control and DEL."""

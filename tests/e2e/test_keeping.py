@@ -9,8 +9,6 @@ import sys
 import pytest
 from msgspec import structs
 
-from agentdash.sessions import trash
-from agentdash.sessions.drafts import DraftFiles
 from agentdash.sessions.errors import (
     AmbiguousSessionError,
     SessionBusyError,
@@ -18,11 +16,13 @@ from agentdash.sessions.errors import (
     UnknownSessionError,
     UsageError,
 )
-from agentdash.sessions.layout import Layout
+from agentdash.sessions.lifecycle.rebuild import rebuild
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
-from agentdash.sessions.rebuild import rebuild
-from agentdash.sessions.supervision import locks, procs
+from agentdash.sessions.storage import trash
+from agentdash.sessions.storage.drafts import DraftFiles
+from agentdash.sessions.storage.paths import Layout
+from agentdash.sessions.supervision import processes, runner_lock
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
 
@@ -33,7 +33,7 @@ def ended(manager, *argv):
     """A session that has ended; its runner has left too, unless processes keep it."""
     [session] = manager.wait([manager.run(argv or ["true"]).id], timeout=30)
     if not session.left:
-        locks.hold(manager._layout.session(session.id).lock, timeout=10).release()
+        runner_lock.hold(manager._layout.session(session.id).lock, timeout=10).release()
     return session
 
 
@@ -236,7 +236,7 @@ def test_processes_with_what_they_cost(manager, wait_until):
     session = manager.started(manager.run([sys.executable, "-c", busy]).id)
     [process] = wait_until(lambda: [p for p in manager.processes(session.id) if (p.cpu_s or 0) > 0.1], what="some work")
     assert process.rss_bytes > 1_000_000
-    assert procs.alive(process.pid, procs.look(process.pid).start)
+    assert processes.alive(process.pid, processes.look(process.pid).start)
 
 
 def verb(*arguments):
@@ -437,8 +437,8 @@ def family(manager, monkeypatch):
     ids = []
     for _ in range(3):
         ids.append(ended(manager).id)
-        monkeypatch.setenv(procs.SESSION_TAG, ids[-1])
-    monkeypatch.delenv(procs.SESSION_TAG)
+        monkeypatch.setenv(processes.SESSION_TAG, ids[-1])
+    monkeypatch.delenv(processes.SESSION_TAG)
     return ids
 
 

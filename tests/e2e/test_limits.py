@@ -11,7 +11,7 @@ import pytest
 from agentdash.sessions.agents.base import Launch
 from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.model import Status
-from agentdash.sessions.supervision import procs
+from agentdash.sessions.supervision import processes
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
 
@@ -242,7 +242,7 @@ def test_a_stop_by_a_limit_goes_on_when_its_runner_is_killed(manager, leftovers,
     stopping = wait_until(lambda: (s := manager.get(session.id)).stopping and s, what="the stop to begin")
     assert stopping.stopping.next in ("SIGTERM", "SIGKILL")
     turn = manager.turns(session.id)[-1]
-    procs.send_kill(procs.look(turn.runner_pid))
+    processes.send_kill(processes.look(turn.runner_pid))
     [ended] = manager.wait([session.id], timeout=60)
     assert ended.status is Status.STOPPED
     assert ended.reason.startswith("stopped by its limit: ran longer than 0.5s")

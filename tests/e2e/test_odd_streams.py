@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from agentdash.sessions.explain import counted
+from agentdash.sessions.lifecycle.explain import counted
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Session, Status, StepKind
 from agentdash.tui.render.cards import session_card
-from agentdash.tui.render.look import Look
+from agentdash.tui.render.style import Look
 
 Play = Callable[..., Session]
 

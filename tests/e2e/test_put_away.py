@@ -9,8 +9,8 @@ from e2e.test_keeping import ended
 from msgspec import structs
 
 from agentdash.sessions.errors import UnknownSessionError
+from agentdash.sessions.lifecycle.rebuild import rebuild
 from agentdash.sessions.model import Status
-from agentdash.sessions.rebuild import rebuild
 
 
 def ls(manager, *words):

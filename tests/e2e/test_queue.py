@@ -9,7 +9,7 @@ import pytest
 
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
-from agentdash.sessions.supervision import procs
+from agentdash.sessions.supervision import processes
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
 
@@ -97,7 +97,7 @@ def test_a_runner_that_is_killed_gives_its_place_back(two_places, tmp_path, wait
     wait_until(lambda: statuses(manager, sessions) == ["running", "running", "queued"], what="two places")
     turn = manager.turns(sessions[0].id)[-1]
     for pid in (turn.runner_pid, turn.agent_pid):
-        procs.send_kill(procs.look(pid))
+        processes.send_kill(processes.look(pid))
 
     def settled():
         manager.settle()

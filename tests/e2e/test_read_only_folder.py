@@ -10,7 +10,7 @@ import pytest
 
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
-from agentdash.tui.cli import run
+from agentdash.tui.cli.main import run
 
 
 @pytest.fixture

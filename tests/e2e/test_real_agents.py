@@ -8,7 +8,7 @@ import pytest
 
 from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.model import Status, StepKind, StepStatus
-from agentdash.sessions.turn_file import StepFile
+from agentdash.sessions.transcript.turn_file import StepFile
 
 pytestmark = pytest.mark.real
 

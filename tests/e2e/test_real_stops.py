@@ -8,7 +8,7 @@ import pytest
 from real_clis import CLAUDES
 
 from agentdash.sessions.model import Status
-from agentdash.sessions.supervision import procs
+from agentdash.sessions.supervision import processes
 
 pytestmark = pytest.mark.real
 
@@ -32,14 +32,14 @@ def found(manager, session, text):
 
 def stopped(manager, session):
     """Stop it; what was known of it before, and the receipt."""
-    before = {(p.pid, procs.look(p.pid).start) for p in manager.processes(session.id) if procs.look(p.pid)}
+    before = {(p.pid, processes.look(p.pid).start) for p in manager.processes(session.id) if processes.look(p.pid)}
     return before, manager.stop(session.id)
 
 
 def check(manager, session, before, receipt, leftovers):
     assert receipt.left == ()
     assert receipt.ended
-    assert not [pid for pid, start in before if procs.alive(pid, start)]
+    assert not [pid for pid, start in before if processes.alive(pid, start)]
     assert leftovers(session.id) == []
     assert manager.get(session.id).status is Status.STOPPED
     assert manager.get(session.id).reason.startswith("stopped by you; ")
@@ -87,7 +87,7 @@ def test_K3_claude_is_stopped_at_any_moment_of_its_start(manager, claude_env, pr
         session = manager.started(manager.spawn("[[fake:sleep600]] go", agent="claude", cwd=str(project)).id)
         agent = manager.turns(session.id)[-1].agent_pid
         wait_until(
-            lambda pid=agent, age=after_ms / 1000: (procs.age_seconds(procs.look(pid)) or 0) >= age,
+            lambda pid=agent, age=after_ms / 1000: (processes.age_seconds(processes.look(pid)) or 0) >= age,
             what=f"{after_ms} ms after the start",
         )
         before, receipt = stopped(manager, session)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agentdash.sessions.manager import SessionManager
-from agentdash.tui.cli import run
+from agentdash.tui.cli.main import run
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
 
@@ -74,10 +74,10 @@ def test_watch_that_only_looks_settles_nothing(
     session = manager.run(["true"])
     opened: list[bool] = []
     settled: list[bool] = []
-    monkeypatch.setattr("agentdash.tui.opening.check_terminal", lambda: None)
-    monkeypatch.setattr("agentdash.tui.commands.watch._has_screen", lambda: True)
+    monkeypatch.setattr("agentdash.tui.startup.check_terminal", lambda: None)
+    monkeypatch.setattr("agentdash.tui.cli.commands.watch._has_screen", lambda: True)
     monkeypatch.setattr(
-        "agentdash.tui.opening.open_dashboard", lambda *_, read_only, **__: opened.append(read_only) or 0
+        "agentdash.tui.startup.open_dashboard", lambda *_, read_only, **__: opened.append(read_only) or 0
     )
     monkeypatch.setattr(SessionManager, "settle", lambda _: settled.append(True))
     for text in ("[dashboard]\nread_only = true\n", "[dashboard]\n[profiles.eyes.dashboard]\nread_only = true\n"):

@@ -13,7 +13,7 @@ from transcript_files import read
 
 from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.model import Status, StepKind
-from agentdash.sessions.supervision import locks, procs
+from agentdash.sessions.supervision import processes, runner_lock
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
 
@@ -52,14 +52,14 @@ def test_K3_a_stop_ends_the_group_and_what_left_it(manager, leftovers, wait_unti
     script = "setsid nohup sleep 611 >/dev/null 2>&1 & sleep 612 & echo ready; sleep 613"
     session = start(manager, "sh", "-c", script)
     printed(manager, session, "ready", wait_until)
-    before = {p.pid: procs.look(p.pid).start for p in manager.processes(session.id)}
+    before = {p.pid: processes.look(p.pid).start for p in manager.processes(session.id)}
     assert len(before) == 4
 
     receipt = manager.stop(session.id)
 
     assert {e.pid for e in receipt.ended} == set(before)
     assert receipt.left == ()
-    assert not any(procs.alive(pid, began) for pid, began in before.items())
+    assert not any(processes.alive(pid, began) for pid, began in before.items())
     assert leftovers(session.id) == []
     stopped = manager.get(session.id)
     assert stopped.status is Status.STOPPED
@@ -84,7 +84,7 @@ def test_a_process_that_cleared_its_environment_is_stopped(manager, wait_until):
     bare = next(p for p in manager.processes(session.id) if "time.sleep(615)" in p.command)
     receipt = manager.stop(session.id)
     assert bare.pid in {e.pid for e in receipt.ended}
-    assert procs.look(bare.pid) is None or procs.look(bare.pid).zombie
+    assert processes.look(bare.pid) is None or processes.look(bare.pid).zombie
 
 
 def test_the_receipt_names_the_signal_that_ended_each_process(manager, wait_until):
@@ -136,11 +136,11 @@ def test_K6_a_killed_runner_is_replaced_and_the_agent_stopped_by_the_new_one(man
     session = start(manager, "sh", "-c", "setsid sleep 620 & sleep 621")
     first = turn_of(manager, session)
     os.kill(first.runner_pid, signal.SIGKILL)
-    wait_until(lambda: not procs.alive(first.runner_pid, first.runner_start), what="the runner's death")
+    wait_until(lambda: not processes.alive(first.runner_pid, first.runner_start), what="the runner's death")
     manager.settle()
     wait_until(lambda: turn_of(manager, session).runner_pid != first.runner_pid, what="the adoption")
     assert manager.get(session.id).status is Status.RUNNING
-    assert procs.alive(first.agent_pid, first.agent_start)
+    assert processes.alive(first.agent_pid, first.agent_start)
     receipt = manager.stop(session.id)
     assert receipt.status is Status.STOPPED
     assert leftovers(session.id) == []
@@ -266,9 +266,9 @@ def test_a_session_spawned_from_inside_a_session_survives_the_stop_of_the_outer_
 def test_4_a_reused_pid_is_never_signalled():
     stranger = subprocess.Popen(["sleep", "630"])
     try:
-        real = procs.look(stranger.pid)
-        reused = procs.Process(pid=real.pid, start=real.start - 1, parent=1, group=real.group, command="old")
-        assert not procs.send(reused, signal.SIGKILL)
+        real = processes.look(stranger.pid)
+        reused = processes.Process(pid=real.pid, start=real.start - 1, parent=1, group=real.group, command="old")
+        assert not processes.send(reused, signal.SIGKILL)
         assert stranger.poll() is None
     finally:
         stranger.kill()
@@ -300,7 +300,7 @@ def test_K5_the_agent_goes_on_when_the_front_end_is_killed(manager, tmp_path, wa
 def test_8_opening_listing_and_watching_change_no_byte_of_a_session(manager, wait_until):
     session = manager.wait([manager.run(["sh", "-c", "echo a; echo b"]).id], timeout=20)[0]
     folder = manager.home / "sessions" / session.id
-    wait_until(lambda: not locks.is_held(folder / "runner.lock"), what="the runner to leave")
+    wait_until(lambda: not runner_lock.is_held(folder / "runner.lock"), what="the runner to leave")
 
     def snapshot():
         files = sorted(path for path in folder.rglob("*") if path.is_file())

@@ -11,8 +11,8 @@ import pytest
 
 from agentdash.sessions.errors import SessionBusyError, StoreError, UsageError
 from agentdash.sessions.model import Status, StepKind
-from agentdash.sessions.supervision import locks, procs
-from agentdash.sessions.supervision.kin import Kin
+from agentdash.sessions.supervision import processes, runner_lock
+from agentdash.sessions.supervision.process_ownership import Kin
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
 
@@ -32,7 +32,7 @@ def test_K4_a_group_whose_leader_is_gone_may_be_a_strangers(tmp_path):
     child = int(stranger.stdout.readline())
     stranger.wait()
     try:
-        assert procs.look(stranger.pid) is None
+        assert processes.look(stranger.pid) is None
         kin = Kin("0123456789abcdef", tmp_path / "runner.lock", tmp_path / "procs.json")
         kin.agent = (stranger.pid, 1)
         assert child not in {process.pid for process in kin.find().values()}
@@ -58,8 +58,8 @@ def test_a_runner_that_inherits_anothers_agent_leaves_it_alone(manager, leftover
     )
     wait_until(lambda: len(manager.processes(inner.id)) == 3, what="its processes")
     turn = manager.turns(inner.id)[-1]
-    procs.send_kill(procs.look(turn.runner_pid))
-    wait_until(lambda: procs.look(turn.agent_pid).parent != turn.runner_pid, what="the agent to be inherited")
+    processes.send_kill(processes.look(turn.runner_pid))
+    wait_until(lambda: processes.look(turn.agent_pid).parent != turn.runner_pid, what="the agent to be inherited")
     assert len(manager.processes(inner.id)) == 3
     receipt = manager.stop(outer.id)
     assert not [ended for ended in receipt.ended if ended.command in ("sleep 710", "sleep 711")]
@@ -84,8 +84,8 @@ def test_what_is_left_is_ended_also_after_a_queued_turn_was_cancelled(manager, t
 def test_a_live_session_without_its_folder_harms_no_other(manager, wait_until):
     broken = manager.started(manager.run(["sleep", "600"]).id)
     turn = manager.turns(broken.id)[-1]
-    procs.send_kill(procs.look(turn.runner_pid))
-    wait_until(lambda: not procs.alive(turn.runner_pid, turn.runner_start), what="the runner's end")
+    processes.send_kill(processes.look(turn.runner_pid))
+    wait_until(lambda: not processes.alive(turn.runner_pid, turn.runner_start), what="the runner's end")
     shutil.rmtree(manager.home / "sessions" / broken.id)
     [other] = manager.wait([manager.run(["true"]).id], timeout=30)
     assert other.status is Status.DONE
@@ -97,7 +97,7 @@ def test_a_live_session_without_its_folder_harms_no_other(manager, wait_until):
 def test_a_session_whose_folder_was_removed_after_its_end_can_be_tried_again(manager, wait_until):
     [failed] = manager.wait([manager.run(["false"]).id], timeout=30)
     lock = manager._layout.session(failed.id).lock
-    wait_until(lambda: not locks.is_held(lock), what="the runner to leave")
+    wait_until(lambda: not runner_lock.is_held(lock), what="the runner to leave")
     shutil.rmtree(manager.home / "sessions" / failed.id)
     manager.retry(failed.id)
     [again] = manager.wait([failed.id], timeout=30)
@@ -133,8 +133,8 @@ def test_a_stop_after_the_final_event_leaves_the_turn_done(manager, tmp_path, wa
     wait_until(lambda: manager.get(session.id).status is Status.FINISHING, what="the final event")
     if kill_runner:
         turn = manager.turns(session.id)[-1]
-        procs.send_kill(procs.look(turn.runner_pid))
-        wait_until(lambda: not locks.is_held(manager._layout.session(session.id).lock), what="the runner's end")
+        processes.send_kill(processes.look(turn.runner_pid))
+        wait_until(lambda: not runner_lock.is_held(manager._layout.session(session.id).lock), what="the runner's end")
     receipt = manager.stop(session.id)
     ended = manager.get(session.id)
     assert (ended.status, len(receipt.ended)) == (Status.DONE, 1)
@@ -192,8 +192,8 @@ def test_a_session_of_another_machine_is_refused_at_once(manager):
     with pytest.raises(SessionBusyError, match="runs on elsewhere; stop it there"):
         manager.stop(session.id)
     with manager._store.database.transaction() as db:
-        db.execute("UPDATE sessions SET host = ?", (procs.host_name(),))
-        db.execute("UPDATE turns SET boot_id = ?", (procs.boot_id(),))
+        db.execute("UPDATE sessions SET host = ?", (processes.host_name(),))
+        db.execute("UPDATE turns SET boot_id = ?", (processes.boot_id(),))
 
 
 def test_signals_reach_their_process_where_the_kernel_has_no_pidfd(monkeypatch):
@@ -202,7 +202,7 @@ def test_signals_reach_their_process_where_the_kernel_has_no_pidfd(monkeypatch):
 
     monkeypatch.setattr(os, "pidfd_open", missing)
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-    assert procs.send_kill(procs.look(child.pid))
+    assert processes.send_kill(processes.look(child.pid))
     assert child.wait() == -signal.SIGKILL
 
 
@@ -300,8 +300,8 @@ def test_what_was_not_set_when_a_session_was_asked_for_is_not_set_when_it_runs(m
 def test_what_an_ended_session_left_is_counted_again_when_its_runner_is_gone(manager, wait_until):
     [done] = manager.wait([manager.run(["sh", "-c", "sleep 600 & exit 0"]).id], timeout=30)
     turn = manager.turns(done.id)[-1]
-    procs.send_kill(procs.look(turn.runner_pid))
-    wait_until(lambda: not locks.is_held(manager._layout.session(done.id).lock), what="the runner's end")
+    processes.send_kill(processes.look(turn.runner_pid))
+    wait_until(lambda: not runner_lock.is_held(manager._layout.session(done.id).lock), what="the runner's end")
     os.kill(turn.left[0].pid, signal.SIGKILL)
     manager.settle()
     assert (manager.get(done.id).left, manager.get(done.id).left_note) == (0, None)

@@ -12,12 +12,12 @@ from rich.cells import cell_len
 from transcript_files import merged
 
 from agentdash.sessions.agents.base import MOST_OPEN, Agent
-from agentdash.sessions.agents.table import AGENTS, agent_named
+from agentdash.sessions.agents.registry import AGENTS, agent_named
 from agentdash.sessions.model import Step, StepStatus
-from agentdash.sessions.steps import turn_index
-from agentdash.sessions.steps.block_cache import BlockCache
-from agentdash.sessions.steps.turn_index import TurnIndex
-from agentdash.widgets.paint import painted
+from agentdash.sessions.transcript import turn_index
+from agentdash.sessions.transcript.block_cache import BlockCache
+from agentdash.sessions.transcript.turn_index import TurnIndex
+from agentdash.widgets.drawing.paint import painted
 
 AGENT_NAMES = tuple(AGENTS)
 

@@ -14,9 +14,9 @@ ROOMS = ("sessions", "tui", "widgets")
 DATA = {
     "py.typed",
     "sessions/export/page.css",
-    "sessions/store/schema.sql",
+    "sessions/storage/schema.sql",
     "tui/agentdash.tcss",
-    *(str(path.relative_to(ROOT)) for path in (ROOT / "sessions/agents/demo_scripts").iterdir()),
+    *(str(path.relative_to(ROOT)) for path in (ROOT / "sessions/agents/demo/scripts").iterdir()),
 }
 
 

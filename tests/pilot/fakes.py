@@ -5,10 +5,10 @@ from pathlib import Path
 
 from msgspec import structs
 
-from agentdash.sessions.agent_list import AgentInfo
 from agentdash.sessions.agents.base import Ladder, Launch
-from agentdash.sessions.config import config_path, read_settings
-from agentdash.sessions.explain import Explanation, Fact
+from agentdash.sessions.lifecycle.agent_list import AgentInfo
+from agentdash.sessions.lifecycle.explain import Explanation, Fact
+from agentdash.sessions.lifecycle.process_list import ProcessInfo
 from agentdash.sessions.model import (
     Change,
     Changes,
@@ -23,10 +23,10 @@ from agentdash.sessions.model import (
     StepStatus,
     Usage,
 )
-from agentdash.sessions.process_list import ProcessInfo
-from agentdash.sessions.steps.kinds import encoded
-from agentdash.sessions.steps.session_steps import Growth
-from agentdash.sessions.steps.view import View
+from agentdash.sessions.settings.config import config_path, read_settings
+from agentdash.sessions.transcript.kind_codes import encoded
+from agentdash.sessions.transcript.session_steps import Growth
+from agentdash.sessions.transcript.snapshot import View
 
 T0 = 1_790_000_000_000
 AGES = {"waiting1": 4, "failed01": 120, "done0001": 540, "running1": 1, "stopped1": 3600}

@@ -4,7 +4,7 @@ from msgspec import structs
 
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.model import Status
-from agentdash.tui.screens.rename import RenameScreen
+from agentdash.tui.dialogs.rename import RenameScreen
 from pilot.fakes import T0
 
 

@@ -5,13 +5,13 @@ import asyncio
 from textual.events import Key
 from textual.widgets import Input
 
-from agentdash.tui.actions import TABLE_ACTIONS, VIEWER_ACTIONS
-from agentdash.tui.palette import Palette
-from agentdash.tui.screens.command import CommandScreen
-from agentdash.tui.screens.confirm import ConfirmScreen
-from agentdash.tui.screens.log import LogScreen
-from agentdash.tui.screens.save import SaveScreen
-from agentdash.widgets.prompt_box import PromptInput
+from agentdash.tui.dialogs.command import CommandScreen
+from agentdash.tui.dialogs.confirm import ConfirmScreen
+from agentdash.tui.dialogs.log import LogScreen
+from agentdash.tui.dialogs.save import SaveScreen
+from agentdash.tui.keys.actions import TABLE_ACTIONS, VIEWER_ACTIONS
+from agentdash.tui.screens.palette import Palette
+from agentdash.widgets.inputs.prompt_box import PromptInput
 
 
 async def test_a_command_does_what_its_key_does(dashboard):

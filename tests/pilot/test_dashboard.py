@@ -8,16 +8,16 @@ from textual.events import Paste
 
 from agentdash.sessions.errors import SessionBusyError, UsageError
 from agentdash.sessions.model import Receipt, Status, Step, StepKind, StepStatus, Stopping
-from agentdash.tui import mouse
-from agentdash.tui.screens.confirm import ConfirmScreen
-from agentdash.tui.screens.help import HelpScreen
-from agentdash.tui.screens.new_session import NewSessionScreen
-from agentdash.tui.screens.no_agent import NoAgentScreen
-from agentdash.tui.screens.processes import ProcessesScreen
-from agentdash.tui.screens.stopping import StoppingScreen
+from agentdash.tui.dialogs.confirm import ConfirmScreen
+from agentdash.tui.dialogs.help import HelpScreen
+from agentdash.tui.dialogs.new_session import NewSessionScreen
+from agentdash.tui.dialogs.no_agent import NoAgentScreen
+from agentdash.tui.dialogs.processes import ProcessesScreen
+from agentdash.tui.dialogs.stopping import StoppingScreen
+from agentdash.tui.terminal import mouse
 from agentdash.tui.themes import THEMES
-from agentdash.widgets.prompt_box import PromptInput
-from agentdash.widgets.recall_input import RecallInput
+from agentdash.widgets.inputs.history_input import RecallInput
+from agentdash.widgets.inputs.prompt_box import PromptInput
 from pilot.fakes import T0, FakeManager, session
 
 

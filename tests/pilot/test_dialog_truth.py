@@ -7,8 +7,8 @@ import pytest
 from textual.app import App
 
 from agentdash.sessions.manager import SessionManager
-from agentdash.tui.operations import _fields
-from agentdash.tui.screens.new_session import NewSessionScreen, Offer, SpawnRequest
+from agentdash.tui.dialogs.new_session import NewSessionScreen, Offer, SpawnRequest
+from agentdash.tui.services.session_actions import _fields
 
 SETTINGS = {
     "plain": "",
@@ -39,7 +39,7 @@ class Host(App):
     CSS_PATH = "../../tui/agentdash.tcss"
 
     def get_theme_variable_defaults(self):
-        from agentdash.widgets.paint import VARIABLES
+        from agentdash.widgets.drawing.paint import VARIABLES
 
         return VARIABLES
 

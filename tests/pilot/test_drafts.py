@@ -2,11 +2,11 @@
 
 import pytest
 
-from agentdash.sessions.drafts import DraftFiles
-from agentdash.sessions.layout import Layout
-from agentdash.tui import drafts
-from agentdash.tui.screens.new_session import NewSessionScreen
-from agentdash.widgets.prompt_box import PromptInput
+from agentdash.sessions.storage.drafts import DraftFiles
+from agentdash.sessions.storage.paths import Layout
+from agentdash.tui.dialogs.new_session import NewSessionScreen
+from agentdash.tui.services import drafts
+from agentdash.widgets.inputs.prompt_box import PromptInput
 
 
 @pytest.fixture

@@ -3,13 +3,13 @@
 import pytest
 from textual.events import Key
 
-from agentdash.tui.escape_keys import EscapeParser
-from agentdash.tui.keymap import keymap
-from agentdash.tui.palette import Palette
-from agentdash.tui.screens.command import CommandScreen
-from agentdash.tui.screens.confirm import ConfirmScreen
-from agentdash.tui.screens.new_session import NewSessionScreen
-from agentdash.widgets.prompt_box import PromptInput
+from agentdash.tui.dialogs.command import CommandScreen
+from agentdash.tui.dialogs.confirm import ConfirmScreen
+from agentdash.tui.dialogs.new_session import NewSessionScreen
+from agentdash.tui.keys.keymap import keymap
+from agentdash.tui.screens.palette import Palette
+from agentdash.tui.terminal.escape_keys import EscapeParser
+from agentdash.widgets.inputs.prompt_box import PromptInput
 
 
 @pytest.fixture

@@ -9,24 +9,24 @@ from textual.app import App
 from agentdash.sessions.changes.git import GitAnswer, GitDiff
 from agentdash.sessions.changes.model import Edit, FileChanges, SessionChanges
 from agentdash.sessions.model import Status, StepStatus
-from agentdash.tui import outside
-from agentdash.tui.actions import REGISTRY
+from agentdash.tui.dialogs.columns import ColumnsScreen
+from agentdash.tui.dialogs.command import CommandScreen
+from agentdash.tui.dialogs.confirm import ConfirmScreen
+from agentdash.tui.dialogs.help import HelpScreen
+from agentdash.tui.dialogs.log import LogScreen
+from agentdash.tui.dialogs.new_session import NewSessionScreen
+from agentdash.tui.dialogs.pick import PickScreen
+from agentdash.tui.dialogs.processes import ProcessesScreen
+from agentdash.tui.dialogs.rename import RenameScreen
+from agentdash.tui.dialogs.save import SaveScreen
+from agentdash.tui.dialogs.views import ViewsScreen
+from agentdash.tui.keys.actions import REGISTRY
 from agentdash.tui.screens.changes import ChangesScreen
-from agentdash.tui.screens.columns import ColumnsScreen
-from agentdash.tui.screens.command import CommandScreen
-from agentdash.tui.screens.confirm import ConfirmScreen
-from agentdash.tui.screens.help import HelpScreen
-from agentdash.tui.screens.log import LogScreen
-from agentdash.tui.screens.new_session import NewSessionScreen
-from agentdash.tui.screens.pick import PickScreen
-from agentdash.tui.screens.processes import ProcessesScreen
-from agentdash.tui.screens.rename import RenameScreen
-from agentdash.tui.screens.save import SaveScreen
 from agentdash.tui.screens.settings import SettingsScreen
-from agentdash.tui.screens.views import ViewsScreen
 from agentdash.tui.screens.watch import WatchScreen
-from agentdash.widgets.document_pane import DocumentPane
-from agentdash.widgets.step_groups import GROUPS
+from agentdash.tui.services import external_programs
+from agentdash.widgets.document.document_pane import DocumentPane
+from agentdash.widgets.steps.step_groups import GROUPS
 from pilot.fakes import session
 
 SCENARIOS = {}
@@ -63,7 +63,7 @@ class Keys:
 def programs(monkeypatch):
     """What was run in the terminal."""
     ran = []
-    monkeypatch.setattr(outside.Outside, "_run", lambda self, argv: ran.append(list(argv)))
+    monkeypatch.setattr(external_programs.Outside, "_run", lambda self, argv: ran.append(list(argv)))
     monkeypatch.setenv("PAGER", "less")
     monkeypatch.setenv("VISUAL", "nano")
     return ran

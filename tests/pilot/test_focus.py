@@ -2,9 +2,9 @@
 
 import pytest
 
-from agentdash.sessions.config import DashboardSettings
-from agentdash.tui.screens.new_session import NewSessionScreen
-from agentdash.tui.screens.views import ViewsScreen
+from agentdash.sessions.settings.config import DashboardSettings
+from agentdash.tui.dialogs.new_session import NewSessionScreen
+from agentdash.tui.dialogs.views import ViewsScreen
 from agentdash.tui.themes import THEMES
 
 FIELDS = ("prompt", "agent", "sandbox", "folder", "model", "arguments", "copies")

@@ -1,11 +1,11 @@
 """Other keys than by default, and the page that says which are in force."""
 
-from agentdash.sessions.config import Config
-from agentdash.tui.keymap import keymap
+from agentdash.sessions.settings.config import Config
+from agentdash.tui.dialogs.confirm import ConfirmScreen
+from agentdash.tui.dialogs.help import HelpScreen
+from agentdash.tui.keys.keymap import keymap
 from agentdash.tui.messages import SettingsRead
-from agentdash.tui.screens.confirm import ConfirmScreen
-from agentdash.tui.screens.help import HelpScreen
-from agentdash.widgets.prompt_box import PromptInput
+from agentdash.widgets.inputs.prompt_box import PromptInput
 
 
 async def test_a_key_that_was_moved_acts_once_and_the_former_one_not_at_all(dashboard):

@@ -1,7 +1,7 @@
 """What was said in toasts can be read again."""
 
 from agentdash.sessions.errors import UsageError
-from agentdash.tui.screens.log import LogScreen
+from agentdash.tui.dialogs.log import LogScreen
 
 
 async def test_toasts_can_be_read_again_the_last_one_first(dashboard):

@@ -4,8 +4,8 @@ import pytest
 from msgspec import structs
 
 from agentdash.sessions.model import Status
-from agentdash.tui.actions import BULK
-from agentdash.tui.screens.confirm import ConfirmScreen
+from agentdash.tui.dialogs.confirm import ConfirmScreen
+from agentdash.tui.keys.actions import BULK
 from agentdash.tui.screens.watch import WatchScreen
 from pilot.fakes import session
 from pilot.test_table import said

@@ -7,9 +7,9 @@ from msgspec import structs
 
 from agentdash.sessions.errors import StoreError
 from agentdash.sessions.model import Status
-from agentdash.tui.keymap import keymap
-from agentdash.tui.screens.confirm import ConfirmScreen
-from agentdash.tui.screens.views import ViewsScreen
+from agentdash.tui.dialogs.confirm import ConfirmScreen
+from agentdash.tui.dialogs.views import ViewsScreen
+from agentdash.tui.keys.keymap import keymap
 from pilot.fakes import SESSIONS, session
 from pilot.test_table import said, table
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from agentdash.sessions.config import DashboardSettings
-from agentdash.tui.actions import ACTIONS
-from agentdash.tui.operations import Operations
-from agentdash.tui.screens.new_session import SpawnRequest
-from agentdash.widgets.prompt_box import PromptInput
+from agentdash.sessions.settings.config import DashboardSettings
+from agentdash.tui.dialogs.new_session import SpawnRequest
+from agentdash.tui.keys.actions import ACTIONS
+from agentdash.tui.services.session_actions import Operations
+from agentdash.widgets.inputs.prompt_box import PromptInput
 from pilot.fakes import SESSIONS
 
 LOOK = DashboardSettings(read_only=True)

@@ -4,7 +4,7 @@ import pytest
 from msgspec import structs
 
 from agentdash.sessions.model import Status
-from agentdash.tui.log import Log
+from agentdash.tui.state.message_log import Log
 from pilot.fakes import SESSIONS, T0, session
 from pilot.test_snapshots import drawn, fixed_words, ready, screen
 
@@ -44,7 +44,7 @@ async def the_same_on_both_sides(d):
 @pytest.mark.parametrize("name", SCREENS)
 async def test_screen(dashboard, screen, name, size, manager, monkeypatch):
     monkeypatch.chdir(manager.home.parent)  # where a session would start is said in some of them
-    monkeypatch.setattr("agentdash.tui.requests.Log", lambda: Log(lambda: T0))
+    monkeypatch.setattr("agentdash.tui.services.background.Log", lambda: Log(lambda: T0))
     keys, text = SCREENS[name]
     async with dashboard(size=size) as d:
         await ready(d)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from agentdash.sessions.config import config_path
-from agentdash.tui import mouse
+from agentdash.sessions.settings.config import config_path
 from agentdash.tui.screens.settings import SettingsScreen
+from agentdash.tui.terminal import mouse
 from agentdash.tui.themes import THEMES
 
 FILE = '[dashboard]\ntheme = "light"\n\n[stop]\nafter_turn = "sweep"\n'
@@ -29,8 +29,8 @@ def editor(tmp_path, monkeypatch):
 
     fake = Editor()
     monkeypatch.setenv("VISUAL", "vim")
-    monkeypatch.setattr("agentdash.tui.outside.run", fake)
-    monkeypatch.setattr("agentdash.tui.outside.shutil.which", lambda name: name)
+    monkeypatch.setattr("agentdash.tui.services.external_programs.run", fake)
+    monkeypatch.setattr("agentdash.tui.services.external_programs.shutil.which", lambda name: name)
     monkeypatch.setattr("agentdash.tui.app.Dashboard.suspend", lambda self: nullcontext())
     return fake
 

@@ -10,13 +10,13 @@ import pytest
 from msgspec import structs
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from agentdash.sessions.agent_list import AgentInfo
 from agentdash.sessions.errors import UsageError
-from agentdash.tui.screens.confirm import ConfirmScreen
-from agentdash.tui.screens.help import HelpScreen
-from agentdash.tui.screens.new_session import NewSessionScreen
-from agentdash.tui.screens.no_agent import NoAgentScreen
-from agentdash.tui.screens.stopping import StoppingScreen
+from agentdash.sessions.lifecycle.agent_list import AgentInfo
+from agentdash.tui.dialogs.confirm import ConfirmScreen
+from agentdash.tui.dialogs.help import HelpScreen
+from agentdash.tui.dialogs.new_session import NewSessionScreen
+from agentdash.tui.dialogs.no_agent import NoAgentScreen
+from agentdash.tui.dialogs.stopping import StoppingScreen
 from pilot.fakes import SESSIONS, T0
 
 
@@ -38,7 +38,7 @@ def fixed_words(manager, monkeypatch):
     monkeypatch.setenv("HOME", str(manager.home.parent))
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
-    monkeypatch.setattr("agentdash.tui.screens.stopping.monotonic", lambda: 0.0)
+    monkeypatch.setattr("agentdash.tui.dialogs.stopping.monotonic", lambda: 0.0)
 
 
 def drawn(app):

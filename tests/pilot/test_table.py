@@ -7,13 +7,13 @@ from msgspec import structs
 from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.model import Session, Status
 from agentdash.tui.app import Dashboard
-from agentdash.tui.remembered import Memory
-from agentdash.tui.screens.columns import ColumnsScreen
-from agentdash.tui.screens.confirm import ConfirmScreen
-from agentdash.tui.screens.pick import PickScreen
-from agentdash.tui.screens.rename import RenameScreen
-from agentdash.tui.screens.views import ViewsScreen
-from agentdash.widgets.recall_input import RecallInput
+from agentdash.tui.dialogs.columns import ColumnsScreen
+from agentdash.tui.dialogs.confirm import ConfirmScreen
+from agentdash.tui.dialogs.pick import PickScreen
+from agentdash.tui.dialogs.rename import RenameScreen
+from agentdash.tui.dialogs.views import ViewsScreen
+from agentdash.tui.state.ui_state import Memory
+from agentdash.widgets.inputs.history_input import RecallInput
 from pilot.conftest import Driver
 from pilot.fakes import SESSIONS, T0, session
 

@@ -7,10 +7,10 @@ import pytest
 from msgspec import structs
 
 from agentdash.sessions.model import Change, Status, Step, StepKind, StepStatus, Turn
-from agentdash.tui import outside
-from agentdash.tui.screens.pick import PickScreen
-from agentdash.tui.screens.save import SaveScreen
+from agentdash.tui.dialogs.pick import PickScreen
+from agentdash.tui.dialogs.save import SaveScreen
 from agentdash.tui.screens.watch import WatchScreen
+from agentdash.tui.services import external_programs
 from pilot.fakes import SESSIONS, STEPS, T0, session
 
 
@@ -297,7 +297,7 @@ def programs(monkeypatch):
         with open(argv[-1], encoding="utf-8") as file:
             ran.append((list(argv), file.read()))
 
-    monkeypatch.setattr(outside.Outside, "_run", run)
+    monkeypatch.setattr(external_programs.Outside, "_run", run)
     monkeypatch.setenv("PAGER", "less -S")
     monkeypatch.setenv("VISUAL", "nano --view")
     return ran

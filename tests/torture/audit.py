@@ -9,10 +9,10 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agentdash.sessions.agents.table import agent_named
-from agentdash.sessions.journal import LineReader
+from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import ENDED, Status
+from agentdash.sessions.storage.line_reader import LineReader
 from torture.book import Book, command_of, unfindable
 from torture.nasty import TOKEN
 

@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from agentdash.sessions.agents.demo_place import mark_demo
+from agentdash.sessions.agents.demo.place import mark_demo
 from agentdash.sessions.manager import SessionManager
 from torture import book as world
 from torture import lines

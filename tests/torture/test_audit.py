@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agentdash.sessions.agents.demo_place import mark_demo
+from agentdash.sessions.agents.demo.place import mark_demo
 from agentdash.sessions.manager import SessionManager
 from torture import book as world
 from torture.audit import RunnerKill, Scene, audit

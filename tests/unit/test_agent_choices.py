@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from agentdash.sessions.agent_list import AgentInfo, agent_list
-from agentdash.sessions.agents.table import agent_named
-from agentdash.sessions.config import Config
-from agentdash.sessions.planning import build_launch
+from agentdash.sessions.agents.registry import agent_named
+from agentdash.sessions.lifecycle.agent_list import AgentInfo, agent_list
+from agentdash.sessions.lifecycle.launch_plan import build_launch
+from agentdash.sessions.settings.config import Config
 
 FLAGS = {
     "codex": ("-s", "--dangerously-bypass-approvals-and-sandbox"),

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.attention import SILENT_MS
 from agentdash.sessions.model import Session, Status
-from agentdash.tui.views import QUICK, View
-from agentdash.widgets.arrangement import Arrangement, Grouping
-from agentdash.widgets.columns import STATE, Moment, fitted
-from agentdash.widgets.signs import UNICODE
-from agentdash.widgets.status_line import Tally, counts
-from agentdash.widgets.table_rows import TableRows
+from agentdash.sessions.rules.attention import SILENT_MS
+from agentdash.tui.state.table_views import QUICK, View
+from agentdash.widgets.drawing.glyphs import UNICODE
+from agentdash.widgets.table.columns import STATE, Moment, fitted
+from agentdash.widgets.table.ordering import Arrangement, Grouping
+from agentdash.widgets.table.row_model import TableRows
+from agentdash.widgets.table.status_line import Tally, counts
 
 NOW = 10_000_000
 LIKE_RUNNING = {"starting", "finishing"}

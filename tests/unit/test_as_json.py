@@ -7,8 +7,8 @@ from hostile_text import nasty, steps_saying
 from hypothesis import given
 
 from agentdash.sessions.export.as_json import as_json
+from agentdash.sessions.json_schema import dump, session_json, step_json
 from agentdash.sessions.model import Step, StepKind
-from agentdash.sessions.schema import dump, session_json, step_json
 
 
 def test_the_document_holds_the_documented_session_and_steps() -> None:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.attention import SILENT_MS, Attention, AttentionKind, attention, denials, is_needed
 from agentdash.sessions.model import Session, Status, Stopping
+from agentdash.sessions.rules.attention import SILENT_MS, Attention, AttentionKind, attention, denials, is_needed
 
 NOW = 1_790_000_000_000
 BEGAN = NOW - 600_000

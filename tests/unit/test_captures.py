@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdash.sessions.agents.base import TurnParser
-from agentdash.sessions.agents.table import agent_named
+from agentdash.sessions.agents.registry import agent_named
+from agentdash.sessions.json_schema import step_json
 from agentdash.sessions.model import Step, StepKind, StepStatus, Usage
-from agentdash.sessions.schema import step_json
 
 FOLDER = Path(__file__).parent.parent / "captures"
 CAPTURES = sorted(path.name for path in FOLDER.glob("*.jsonl"))

@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from agentdash.sessions.changes import diffs, from_steps
-from agentdash.sessions.changes.diffs import created, deleted, diff_of
+from agentdash.sessions.changes import from_steps
 from agentdash.sessions.changes.from_steps import Collected, collect
 from agentdash.sessions.changes.model import FileChanges
 from agentdash.sessions.model import Change, Step, StepKind, StepStatus
+from agentdash.sessions.text import diffs
+from agentdash.sessions.text.diffs import created, deleted, diff_of
 
 CWD = "/home/ann/code/api"
 HUNK = "@@ -1,2 +1,3 @@\n one\n-two\n+2\n+3"

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 import pytest
 
 from agentdash.sessions.changes import recorded
-from agentdash.sessions.changes.diffs import diff_of
 from agentdash.sessions.changes.recorded import Dealer, Recorded, RecordedChange, RecordedEdit
 from agentdash.sessions.model import Change, Status, Step, StepKind, StepStatus, Turn
-from agentdash.sessions.steps.additions import files_key
+from agentdash.sessions.text.diffs import diff_of
+from agentdash.sessions.transcript.additions import files_key
 
 KEY = 3_158_754_356_770_738_860
 

@@ -3,10 +3,10 @@
 import pytest
 
 from agentdash.sessions.model import Change, PlanItem, Step, StepKind
-from agentdash.tui.copying import TAKEN, main_piece, pieces
-from agentdash.tui.screens.pick import PickScreen
-from agentdash.tui.table_pane import SORT_KEYS
-from agentdash.widgets.arrangement import ORDERS
+from agentdash.tui.dialogs.pick import PickScreen
+from agentdash.tui.panes.copy_parts import TAKEN, main_piece, pieces
+from agentdash.tui.panes.table_pane import SORT_KEYS
+from agentdash.widgets.table.ordering import ORDERS
 from pilot.fakes import STEPS
 
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from agentdash.sessions.agents.base import AgentSettings, LaunchRequest, TurnParser
-from agentdash.sessions.agents.claude import Claude, ClaudeSettings
+from agentdash.sessions.agents.claude.adapter import Claude, ClaudeSettings
 from agentdash.sessions.model import Change, PlanItem, Step, StepKind, StepStatus, Usage
 
 CLAUDE = Claude()

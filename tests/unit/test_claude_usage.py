@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from agentdash.sessions.agents.base import Launch
-from agentdash.sessions.agents.claude import Claude
-from agentdash.sessions.agents.claude_usage import ClaudeMeter
+from agentdash.sessions.agents.claude.adapter import Claude
+from agentdash.sessions.agents.claude.usage import ClaudeMeter
 from agentdash.sessions.agents.metering import When
-from agentdash.sessions.limits import Limits
-from agentdash.sessions.prices import Price
+from agentdash.sessions.costs.prices import Price
+from agentdash.sessions.rules.limits import Limits
 
 CAPTURES = Path(__file__).parents[1] / "captures"
 TEN = {"m": Price(input=10.0, cached_input=1.0, cache_write=20.0, cache_write_1h=30.0, output=100.0)}

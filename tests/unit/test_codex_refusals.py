@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from agentdash.sessions.agents.table import agent_named
+from agentdash.sessions.agents.registry import agent_named
 
 CODEX = agent_named("codex")
 STDERR = """\

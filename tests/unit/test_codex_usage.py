@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from agentdash.sessions.agents.base import Launch
-from agentdash.sessions.agents.codex import Codex
-from agentdash.sessions.agents.codex_usage import CodexMeter
+from agentdash.sessions.agents.codex.adapter import Codex
+from agentdash.sessions.agents.codex.usage import CodexMeter
 from agentdash.sessions.agents.metering import Meter, When
-from agentdash.sessions.limits import Limits
-from agentdash.sessions.prices import Price
+from agentdash.sessions.costs.prices import Price
+from agentdash.sessions.rules.limits import Limits
 
 TRANSCRIPTS = Path(__file__).parents[1] / "transcripts"
 THREAD = "01a1fb63-d45a-7f82-8a8f-c9f1972ee698"
@@ -175,7 +175,7 @@ def test_a_half_written_line_is_counted_once_it_is_whole(tmp_path: Path, transcr
 def test_a_long_transcript_is_read_in_pieces_and_none_is_lost(
     tmp_path: Path, transcript: Transcript, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agentdash.sessions.agents.codex_usage.LOOK_SECONDS", 0.0)
+    monkeypatch.setattr("agentdash.sessions.agents.codex.usage.LOOK_SECONDS", 0.0)
     for _ in range(1000):
         transcript.call(input_tokens=10, output_tokens=1)
     found = meter(tmp_path)

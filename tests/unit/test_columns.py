@@ -4,9 +4,10 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from agentdash.sessions.model import Left, Session, Status, Stopping, Usage, left_text
-from agentdash.sessions.text import cell_width
-from agentdash.widgets import words
-from agentdash.widgets.columns import (
+from agentdash.sessions.text.sanitize import cell_width
+from agentdash.widgets.drawing import units
+from agentdash.widgets.drawing.glyphs import ASCII, UNICODE
+from agentdash.widgets.table.columns import (
     COLUMNS,
     TOGETHER_MS,
     Choice,
@@ -18,9 +19,8 @@ from agentdash.widgets.columns import (
     second_line,
     steady_until,
 )
-from agentdash.widgets.signs import ASCII, UNICODE
-from agentdash.widgets.status_line import Tally, counts
-from agentdash.widgets.table_rows import TableRows
+from agentdash.widgets.table.row_model import TableRows
+from agentdash.widgets.table.status_line import Tally, counts
 
 NOW = 1_790_000_000_000
 
@@ -177,14 +177,14 @@ def test_what_an_agent_wrote_cannot_reach_the_terminal_as_control_sequence():
 
 
 def test_words():
-    assert [words.age(ms) for ms in (-5, 59_999, 60_000, 3_600_000, 172_800_000)] == ["0s", "55s", "1m", "1h", "2d"]
-    assert [words.duration(ms) for ms in (400, 59_900, 59_960, 192_000, 7_500_000)] == [
+    assert [units.age(ms) for ms in (-5, 59_999, 60_000, 3_600_000, 172_800_000)] == ["0s", "55s", "1m", "1h", "2d"]
+    assert [units.duration(ms) for ms in (400, 59_900, 59_960, 192_000, 7_500_000)] == [
         "0.4s", "59.9s", "1m00s", "3m12s", "2h05m",
     ]  # fmt: skip
-    assert [words.tokens(n) for n in (None, 0, 999, 18_240, 99_949, 99_950, 999_499, 999_500, 3_100_000)] == [
+    assert [units.tokens(n) for n in (None, 0, 999, 18_240, 99_949, 99_950, 999_499, 999_500, 3_100_000)] == [
         "?", "0", "999", "18.2k", "99.9k", "100k", "999k", "1.0M", "3.1M",
     ]  # fmt: skip
-    assert [words.money(d) for d in (None, 0, 0.31, 0.042, 0.0042, 12.5)] == [
+    assert [units.money(d) for d in (None, 0, 0.31, 0.042, 0.0042, 12.5)] == [
         "?", "$0.00", "$0.31", "$0.04", "$0.0042", "$12.50",
     ]  # fmt: skip
 
@@ -270,7 +270,7 @@ def test_columns_that_were_chosen_stand_in_their_order_and_width():
 
 
 def test_z9_runtime_is_told_in_seconds_minutes_and_tenths_of_hours():
-    told = [words.runtime(1000 * seconds) for seconds in (0, 45, 59, 60, 3_599, 3_600, 5_400, 360_000)]
+    told = [units.runtime(1000 * seconds) for seconds in (0, 45, 59, 60, 3_599, 3_600, 5_400, 360_000)]
     assert told == ["0s", "45s", "55s", "1m", "59m", "1.0h", "1.5h", "100.0h"]
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.text import cell_width
-from agentdash.tui.command_line import Command, CommandLine, UnusableLineError, longer, starting
+from agentdash.sessions.text.sanitize import cell_width
+from agentdash.tui.keys.command_line import Command, CommandLine, UnusableLineError, longer, starting
 
 
 def command(*names, takes="", complete=None, why_not=""):

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from agentdash.sessions.agents.base import Ladder
-from agentdash.sessions.config import Config, as_toml, config_path, load_config
 from agentdash.sessions.errors import ConfigError, UsageError
-from agentdash.sessions.settings_file import write_first
-from agentdash.sessions.toml_lines import line_of
+from agentdash.sessions.settings.config import Config, as_toml, config_path, load_config
+from agentdash.sessions.settings.template import write_first
+from agentdash.sessions.settings.toml_positions import line_of
 
 Write = Callable[[str], Path]
 

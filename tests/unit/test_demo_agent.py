@@ -9,8 +9,8 @@ import pytest
 from transcript_files import merged
 
 from agentdash.sessions.agents.base import MOST_OPEN, LaunchRequest
-from agentdash.sessions.agents.demo import Demo, DemoSettings
-from agentdash.sessions.agents.demo_script import SCRIPTS, load_script
+from agentdash.sessions.agents.demo.adapter import Demo, DemoSettings
+from agentdash.sessions.agents.demo.script import SCRIPTS, load_script
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.model import StepKind, StepStatus
 

@@ -7,12 +7,12 @@ from hostile_text import REMOVED, nasty, steps_saying
 from hypothesis import given
 from msgspec import structs
 
-from agentdash.sessions.digest import COUNTED_FILES, Digest, after_marker, digest
-from agentdash.sessions.digest_lines import digest_lines
-from agentdash.sessions.digesting import digest_of, unseen_turns
+from agentdash.sessions.digest.collect import COUNTED_FILES, Digest, after_marker, digest
+from agentdash.sessions.digest.scope import digest_of, unseen_turns
+from agentdash.sessions.digest.summary import digest_lines
+from agentdash.sessions.json_schema import digest_json
 from agentdash.sessions.model import Change, Session, Status, Step, StepKind, StepStatus, Turn, Usage
-from agentdash.sessions.schema import digest_json
-from agentdash.sessions.text import clean
+from agentdash.sessions.text.sanitize import clean
 
 CWD = "/home/ann/code/api"
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from real_clis import CLAUDES, TOOLS
 
-from agentdash.sessions.agents.table import agent_named
+from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.doctor import (
     agent_clis,
     clipboard,
@@ -38,12 +38,12 @@ from agentdash.sessions.doctor.checks import CHECKS, examine, findings_of
 from agentdash.sessions.doctor.commands import Answer
 from agentdash.sessions.doctor.model import Check, Finding, Subject, fail, ok, warn
 from agentdash.sessions.doctor.mounts import mount_of, parse
-from agentdash.sessions.layout import Layout, SessionFolder
-from agentdash.sessions.store.migrations import VERSION
-from agentdash.sessions.store.store import Store
-from agentdash.sessions.supervision import locks, procs
-from agentdash.tui.render.findings import findings_text
-from agentdash.tui.render.look import Look
+from agentdash.sessions.storage.migrations import VERSION
+from agentdash.sessions.storage.paths import Layout, SessionFolder
+from agentdash.sessions.storage.store import Store
+from agentdash.sessions.supervision import processes, runner_lock
+from agentdash.tui.render.doctor import findings_text
+from agentdash.tui.render.style import Look
 
 SESSION = "0123456789abcdef"
 
@@ -97,7 +97,11 @@ class Patient:
     def session(self, status: str = "running", **turn: str) -> None:
         """A session of this machine with one turn, and its folder."""
         self.store().session(SESSION).create()
-        facts = {"boot_id": procs.boot_id(), "pid_ns": procs.pid_namespace(), "host": procs.host_name()} | turn
+        facts = {
+            "boot_id": processes.boot_id(),
+            "pid_ns": processes.pid_namespace(),
+            "host": processes.host_name(),
+        } | turn
         with sqlite3.connect(self.layout.database) as db:
             db.execute(
                 "INSERT INTO sessions (id, agent, title, task, cwd, status, turn, host, created_at, updated_at)"
@@ -216,7 +220,7 @@ def test_a_command_that_does_not_answer_is_ended_with_all_it_started(tmp_path: P
     try:
         assert commands.ask(["/bin/sh", "-c", script], os.environ, seconds=2) == Answer(exit_code=None)
         child = int((tmp_path / "child").read_text())
-        wait_until(lambda: (found := procs.look(child)) is None or found.zombie)
+        wait_until(lambda: (found := processes.look(child)) is None or found.zombie)
     finally:
         os.close(holder)
 
@@ -453,7 +457,7 @@ def test_all_folders_are_unknown_once_the_database_is_gone(patient: Patient) -> 
 
 def test_a_live_turn_needs_a_runner(patient: Patient) -> None:
     patient.session()
-    with locks.hold(patient.layout.session(SESSION).lock) or pytest.fail("somebody has the lock"):
+    with runner_lock.hold(patient.layout.session(SESSION).lock) or pytest.fail("somebody has the lock"):
         assert patient.one(records.live_turns) == ok("live turns", "each has its runner")
     assert patient.one(records.live_turns) == warn(
         "live turns", "1 (01234567) recorded as live without a runner", "agentdash ls settles it"
@@ -489,7 +493,7 @@ def test_a_kernel_that_cannot_supervise_is_told(patient: Patient, monkeypatch: p
     def forbidden(*_: object) -> int:
         raise PermissionError(1, "Operation not permitted")
 
-    monkeypatch.setattr(procs, "LINUX", False)
+    monkeypatch.setattr(processes, "LINUX", False)
     monkeypatch.setattr(os, "pidfd_open", forbidden)
     assert patient.one(supervision.subreaper).state == "warn"
     finding = patient.one(supervision.pidfd)
@@ -501,7 +505,7 @@ def test_hidden_processes_matter_if_our_own_are_hidden(patient: Patient, monkeyp
     patient.file("proc/self/mountinfo", "22 1 0:21 / /proc rw,relatime - proc proc rw,hidepid=2\n")
     finding = patient.one(supervision.environments)
     assert finding == ok("processes", "/proc is mounted with hidepid=2: the tags of our own can be read")
-    monkeypatch.setattr(procs, "environment", lambda _: {})
+    monkeypatch.setattr(processes, "environment", lambda _: {})
     finding = patient.one(supervision.environments)
     assert finding.state == "fail"
     assert finding.found.startswith("/proc is mounted with hidepid=2: the tags of our own cannot be read")
@@ -511,7 +515,7 @@ def test_hidden_processes_matter_if_our_own_are_hidden(patient: Patient, monkeyp
 @pytest.fixture
 def tagged(patient: Patient) -> Iterator[subprocess.Popen[bytes]]:
     """A process of a session of the patient's state folder."""
-    env = os.environ | {procs.SESSION_TAG: SESSION, "AGENTDASH_HOME": str(patient.layout.home)}
+    env = os.environ | {processes.SESSION_TAG: SESSION, "AGENTDASH_HOME": str(patient.layout.home)}
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE, env=env) as process:
         yield process
 

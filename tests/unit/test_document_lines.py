@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.text import cell_width, clean
+from agentdash.sessions.text.sanitize import cell_width, clean
 from agentdash.widgets.document.flow import dotted, flow, lines_of
 from agentdash.widgets.document.lines import PIECE, Lines
 from agentdash.widgets.document.plain import PlainText, facts

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agentdash.sessions.text import cell_width, clean
+from agentdash.sessions.text.sanitize import cell_width, clean
 from agentdash.widgets.document.inline import inline_spans
 from agentdash.widgets.document.markdown import CELLS, PARSED, Markdown
 from agentdash.widgets.document.table import Table
-from agentdash.widgets.signs import ASCII, UNICODE
+from agentdash.widgets.drawing.glyphs import ASCII, UNICODE
 
 FENCE = "`" * 3
 

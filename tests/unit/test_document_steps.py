@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from transcript_files import read
 
 from agentdash.sessions.model import Change, PlanItem, Step, StepKind, StepStatus, Usage
-from agentdash.sessions.text import cell_width
+from agentdash.sessions.text.sanitize import cell_width
 from agentdash.widgets.document.step_document import step_document
-from agentdash.widgets.paint import ROLES
-from agentdash.widgets.signs import ASCII
+from agentdash.widgets.drawing.glyphs import ASCII
+from agentdash.widgets.drawing.paint import ROLES
 
 CAPTURES = Path(__file__).parents[1] / "captures"
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.text import cell_width
+from agentdash.sessions.text.sanitize import cell_width
 from agentdash.widgets.document.lines import PIECE, Lines
 from agentdash.widgets.document.pretty import pretty_json
 from agentdash.widgets.document.syntax import COLOURED, Code, CodeBlock, language_of

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from agentdash.sessions import drafts
-from agentdash.sessions.drafts import NEW_SESSION, NO_SESSION, DraftFiles, forget_drafts
-from agentdash.sessions.layout import Layout
+from agentdash.sessions.storage import drafts
+from agentdash.sessions.storage.drafts import NEW_SESSION, NO_SESSION, DraftFiles, forget_drafts
+from agentdash.sessions.storage.paths import Layout
 
 ONE, OTHER = "11111111-one", "22222222-other"
 

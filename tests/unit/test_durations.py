@@ -2,8 +2,8 @@
 
 import pytest
 
-from agentdash.sessions.durations import seconds
 from agentdash.sessions.errors import UsageError
+from agentdash.sessions.text.durations import seconds
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 from textual import events
 
-from agentdash.tui.escape_keys import EscapedKey, EscapeParser
+from agentdash.tui.terminal.escape_keys import EscapedKey, EscapeParser
 
 
 def keys(*packets, silence=True, bound=()):

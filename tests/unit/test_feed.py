@@ -3,8 +3,8 @@
 import pytest
 
 from agentdash.sessions.model import Changes, Session, Status
-from agentdash.tui import feed as module
-from agentdash.tui.feed import LEAST_SECONDS, Feed
+from agentdash.tui.services import change_feed as module
+from agentdash.tui.services.change_feed import LEAST_SECONDS, Feed
 
 
 def session(sid, title):

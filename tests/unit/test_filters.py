@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdash.sessions.errors import UsageError
-from agentdash.sessions.filters import FIELDS, KINDS, completions, parse, while_typing
 from agentdash.sessions.model import Session, Status, Usage
-from agentdash.sessions.text import cell_width
+from agentdash.sessions.rules.filter_query import FIELDS, KINDS, completions, parse, while_typing
+from agentdash.sessions.text.sanitize import cell_width
 
 NOW = 10_000_000
 

@@ -11,7 +11,7 @@ from transcript_files import read
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.export.formats import FORMATS, Format, format_named, format_of
 from agentdash.sessions.model import Step, StepKind, StepStatus
-from agentdash.tui.commands import export
+from agentdash.tui.cli.commands import export
 
 CAPTURES = Path(__file__).parents[1] / "captures"
 

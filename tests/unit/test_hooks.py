@@ -2,9 +2,9 @@
 
 import pytest
 
-from agentdash.sessions.layout import Layout
 from agentdash.sessions.model import Session, Status
-from agentdash.sessions.notices.settings import Hook
+from agentdash.sessions.notifications.settings import Hook
+from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.supervision import hooks
 from agentdash.sessions.supervision.hooks import Hooks
 

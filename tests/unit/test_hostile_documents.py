@@ -5,13 +5,13 @@ import json
 import pytest
 from every_kind import session
 
-from agentdash.sessions.agents.table import agent_named
+from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.changes.from_steps import collect
-from agentdash.sessions.digest import digest
-from agentdash.sessions.digest_lines import digest_lines
+from agentdash.sessions.digest.collect import digest
+from agentdash.sessions.digest.summary import digest_lines
 from agentdash.sessions.export.formats import FORMATS
-from agentdash.sessions.schema import dump, step_json
-from agentdash.tui.copying import pieces
+from agentdash.sessions.json_schema import dump, step_json
+from agentdash.tui.panes.copy_parts import pieces
 from hostile import big, make, streams
 from hostile.checks import AGENT_NAMES, forbidden, parsed
 from hostile.texts import TEXTS

@@ -2,7 +2,7 @@
 
 import os
 
-from agentdash.sessions.supervision import procs
+from agentdash.sessions.supervision import processes
 from agentdash.sessions.supervision.idleness import Idleness
 
 AGENT, CHILD = (10, 1), (11, 1)
@@ -94,10 +94,10 @@ def test_it_says_when_to_look_again():
 
 
 def test_a_process_that_works_uses_processor_time():
-    before = procs.cpu_seconds(os.getpid())
-    while procs.cpu_seconds(os.getpid()) < before + 0.05:
+    before = processes.cpu_seconds(os.getpid())
+    while processes.cpu_seconds(os.getpid()) < before + 0.05:
         sum(range(10_000))
-    assert procs.cpu_seconds(2**22 + 1) is None
+    assert processes.cpu_seconds(2**22 + 1) is None
 
 
 def test_a_short_time_is_not_doubled_by_the_looks():

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions import journal
-from agentdash.sessions.journal import ArrivalTimes, LineReader, stamp
+from agentdash.sessions.storage import line_reader
+from agentdash.sessions.storage.line_reader import ArrivalTimes, LineReader, stamp
 
 
 def lines(reader):
@@ -48,7 +48,7 @@ def test_a_file_that_comes_later_is_found(tmp_path):
 
 def test_a_line_of_several_chunks_is_whole(tmp_path):
     path = tmp_path / "turn.jsonl"
-    long = b"y" * (3 * journal.CHUNK + 7)
+    long = b"y" * (3 * line_reader.CHUNK + 7)
     path.write_bytes(b"a\n" + long + b"\nb\n")
     with LineReader(path) as reader:
         assert lines(reader) == [b"a", long, b"b"]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual.binding import Binding
 
-from agentdash.tui.key_names import shown, textual_name, types
+from agentdash.tui.keys.key_names import shown, textual_name, types
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from agentdash.sessions.config import read_settings
 from agentdash.sessions.errors import ConfigError
 from agentdash.sessions.model import Status
-from agentdash.tui.actions import ACTIONS, REGISTRY, Place, possible
-from agentdash.tui.footer import CHANGES, ONE_STEP, WRITING, footer, said, whole
-from agentdash.tui.key_names import shown
-from agentdash.tui.keymap import DEFAULT, NEVER, Keymap, UnusableKeyError, keymap, keys_in_force
-from agentdash.tui.screens.help import help_text, matching, sections
-from agentdash.widgets.step_groups import GROUPS
+from agentdash.sessions.settings.config import read_settings
+from agentdash.tui.dialogs.help import help_text, matching, sections
+from agentdash.tui.keys.actions import ACTIONS, REGISTRY, Place, possible
+from agentdash.tui.keys.footer import CHANGES, ONE_STEP, WRITING, footer, said, whole
+from agentdash.tui.keys.key_names import shown
+from agentdash.tui.keys.keymap import DEFAULT, NEVER, Keymap, UnusableKeyError, keymap, keys_in_force
+from agentdash.widgets.steps.step_groups import GROUPS
 from pilot.fakes import session
 
 RUNNING = session("running1", Status.RUNNING, "split it", created=1)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from agentdash.tui.cli import run
+from agentdash.tui.cli.main import run
 
 
 @pytest.fixture

@@ -7,11 +7,11 @@ import pytest
 
 from agentdash.sessions.agents.base import Launch
 from agentdash.sessions.agents.metering import Measurable, Measures, When
-from agentdash.sessions.config import load_config
 from agentdash.sessions.errors import ConfigError, UsageError
-from agentdash.sessions.limit_checks import judged
-from agentdash.sessions.limits import Limits
-from agentdash.sessions.planning import build_launch
+from agentdash.sessions.lifecycle.launch_plan import build_launch
+from agentdash.sessions.lifecycle.limit_checks import judged
+from agentdash.sessions.rules.limits import Limits
+from agentdash.sessions.settings.config import load_config
 
 LIVE, END = Measurable(When.LIVE), Measurable(When.END, "it says so late")
 UNSURE, NEVER = Measurable(When.LIVE, "who knows the model"), Measurable(When.NEVER, "it says nothing")

@@ -3,7 +3,7 @@
 import pytest
 
 from agentdash.sessions.errors import UsageError
-from agentdash.sessions.limits import Limits, Measured, crossed, dollars, parsed, roomier, seconds_left, used_up
+from agentdash.sessions.rules.limits import Limits, Measured, crossed, dollars, parsed, roomier, seconds_left, used_up
 
 ALL = Limits(wall_seconds=600, silence_seconds=90, output_mb=1.5, tokens=1000, cost_usd=2.5)
 

@@ -1,7 +1,7 @@
 """What the processes of sessions cost."""
 
-from agentdash.sessions.loads import Loads
-from agentdash.sessions.process_list import ProcessInfo
+from agentdash.sessions.lifecycle.process_list import ProcessInfo
+from agentdash.sessions.lifecycle.process_load import Loads
 
 
 class Machine:

@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
-from agentdash.tui.crash import record
-from agentdash.tui.log import MOST, TAIL_BYTES, TAIL_LINES, Log, crash_lines
+from agentdash.tui.state.crash_log import record
+from agentdash.tui.state.message_log import MOST, TAIL_BYTES, TAIL_LINES, Log, crash_lines
 
 
 def test_the_last_entry_comes_first():

@@ -8,8 +8,8 @@ from hostile_text import nasty
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agentdash.sessions.loops import _MOST_COMMANDS, _MOST_SPEAKERS, Loops
 from agentdash.sessions.model import Step, StepKind, StepStatus
+from agentdash.sessions.rules.loop_detector import _MOST_COMMANDS, _MOST_SPEAKERS, Loops
 
 FAILED, OK, RUNNING = StepStatus.FAILED, StepStatus.OK, StepStatus.RUNNING
 
@@ -124,7 +124,7 @@ def test_a_loop_keeps_its_key_while_it_goes_on():
 
 def test_a_loop_has_the_same_key_in_every_process():
     code = (
-        "from agentdash.sessions.loops import Loops; from agentdash.sessions.model import *\n"
+        "from agentdash.sessions.rules.loop_detector import Loops; from agentdash.sessions.model import *\n"
         "loops = Loops(2)\n"
         "for kind in ('command', 'tool_call'):\n"
         "    for _ in range(2): loops.feed(Step(kind=StepKind(kind), text='make', tool='t', arguments={'n': 1},"

@@ -1,6 +1,6 @@
 """Marks, one by one and from here to there."""
 
-from agentdash.widgets.marks import Marks
+from agentdash.widgets.table.selection import Marks
 
 
 def test_marks_keep_the_order_in_which_they_were_made():

@@ -9,9 +9,9 @@ import pytest
 
 from agentdash.sessions.errors import NewerStoreError, StoreError
 from agentdash.sessions.model import Status
-from agentdash.sessions.store import migrations
-from agentdash.sessions.store.database import Database
-from agentdash.sessions.store.store import Store
+from agentdash.sessions.storage import migrations
+from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.store import Store
 
 SCHEMA_1 = """
 -- The facts.  What agents print is in files; nothing here is ever a copy of a stream.

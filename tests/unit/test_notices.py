@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from agentdash.sessions.config import load_config
 from agentdash.sessions.errors import ConfigError
 from agentdash.sessions.model import Session, Status
-from agentdash.sessions.notices import sequences
-from agentdash.sessions.notices.detect import way
-from agentdash.sessions.notices.sequences import notification
-from agentdash.sessions.notices.settings import NotifySettings
-from agentdash.sessions.notices.transitions import Notice, Watcher, merged, worth_telling
+from agentdash.sessions.notifications import escape_sequences
+from agentdash.sessions.notifications.escape_sequences import notification
+from agentdash.sessions.notifications.events import Notice, Watcher, merged, worth_telling
+from agentdash.sessions.notifications.settings import NotifySettings
+from agentdash.sessions.notifications.terminal_support import way
+from agentdash.sessions.settings.config import load_config
 
 T0 = 1_790_000_000_000
 TEXT = r"[^\x00-\x1f\x7f-\x9f]*"
@@ -49,7 +49,7 @@ def test_what_tmux_takes_the_wrapping_off_is_the_same(kind, title, body):
 
 @given(texts)
 def test_whatever_the_text_it_is_one_title(text):
-    assert re.fullmatch(rf"\x1b\]2;{TEXT}\x1b\\", sequences.title(text))
+    assert re.fullmatch(rf"\x1b\]2;{TEXT}\x1b\\", escape_sequences.title(text))
 
 
 def test_a_long_text_is_cut():

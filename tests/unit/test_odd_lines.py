@@ -8,13 +8,13 @@ import msgspec
 import pytest
 
 from agentdash.sessions.agents.base import TurnParser
-from agentdash.sessions.agents.guess import guess_agent
-from agentdash.sessions.agents.table import agent_named
-from agentdash.sessions.changes.codex_rollout import Rollout
+from agentdash.sessions.agents.codex.recorded_edits import Rollout
+from agentdash.sessions.agents.detect import guess_agent
+from agentdash.sessions.agents.registry import agent_named
+from agentdash.sessions.json_schema import step_json
 from agentdash.sessions.model import Step, StepKind, StepStatus
-from agentdash.sessions.schema import step_json
-from agentdash.sessions.steps.search import holds
-from agentdash.sessions.turn_file import StepFile
+from agentdash.sessions.transcript.search import holds
+from agentdash.sessions.transcript.turn_file import StepFile
 
 ODD = {
     "a surrogate alone": (rb"a\ud83db", "a\ufffdb"),

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdash.sessions.errors import UsageError
-from agentdash.sessions.limits import Limits
-from agentdash.sessions.presets import Preset, Start, preset_named
+from agentdash.sessions.rules.limits import Limits
+from agentdash.sessions.settings.presets import Preset, Start, preset_named
 
 REVIEW = Preset(
     agent="codex",

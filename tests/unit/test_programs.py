@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agentdash.tui.programs import at_line, editor, pager
+from agentdash.tui.services.pager_editor import at_line, editor, pager
 
 FILE = Path("/home/ann/config.toml")
 

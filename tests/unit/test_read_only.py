@@ -7,7 +7,7 @@ import pytest
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.reader import SessionReader
-from agentdash.tui.read_only import LookingManager
+from agentdash.tui.services.read_only import LookingManager
 
 CHANGING = sorted(
     name

@@ -8,8 +8,8 @@ import pytest
 
 from agentdash.sessions.agents.base import Launch
 from agentdash.sessions.errors import NewerStoreError, ReadOnlyError
-from agentdash.sessions.store import database, read_only
-from agentdash.sessions.store.store import NewSession, Store
+from agentdash.sessions.storage import database, read_only
+from agentdash.sessions.storage.store import NewSession, Store
 
 
 def add(store, session_id):

@@ -1,6 +1,6 @@
 """Going through earlier prompts."""
 
-from agentdash.widgets.recall import Recall
+from agentdash.widgets.inputs.history import Recall
 
 
 def test_up_goes_back_and_down_returns_to_what_was_being_written():

@@ -4,9 +4,9 @@ import stat
 
 import pytest
 
-from agentdash.tui.remembered import FILE, Memory, Remembered
-from agentdash.tui.views import BUILT_IN, View
-from agentdash.widgets.columns import USUAL
+from agentdash.tui.state.table_views import BUILT_IN, View
+from agentdash.tui.state.ui_state import FILE, Memory, Remembered
+from agentdash.widgets.table.columns import USUAL
 
 
 def test_what_was_chosen_holds_the_next_time(tmp_path):
@@ -118,7 +118,7 @@ def test_what_could_not_be_written_is_written_with_the_next_choice(tmp_path, mon
 
     memory.set(columns=("age",), views={"mine": View(sort="cost")})
     with monkeypatch.context() as patch:
-        patch.setattr("agentdash.tui.remembered.write_atomic", full)
+        patch.setattr("agentdash.tui.state.ui_state.write_atomic", full)
         with pytest.raises(OSError, match="No space"):
             memory.save()
     memory.set(shares={"wide": 30})

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdash.sessions.agents.base import Launch
-from agentdash.sessions.attention import SILENT_MS
-from agentdash.sessions.explain import Explanation, Fact
+from agentdash.sessions.json_schema import dump, receipt_json, session_json
+from agentdash.sessions.lifecycle.explain import Explanation, Fact
 from agentdash.sessions.model import (
     Change,
     Ended,
@@ -25,13 +25,13 @@ from agentdash.sessions.model import (
     Turn,
     Usage,
 )
-from agentdash.sessions.schema import dump, receipt_json, session_json
-from agentdash.sessions.text import cell_width
+from agentdash.sessions.rules.attention import SILENT_MS
+from agentdash.sessions.text.sanitize import cell_width
 from agentdash.tui.render.cards import explanation_text, launch_text, receipt_text, session_card
-from agentdash.tui.render.look import Look
 from agentdash.tui.render.steps import step_text, steps_text
+from agentdash.tui.render.style import Look
 from agentdash.tui.render.table import session_line, sessions_text
-from agentdash.widgets.words import age, duration, money, tokens
+from agentdash.widgets.drawing.units import age, duration, money, tokens
 
 LOOK = Look(width=120, now=100_000)
 COLOURS = Look(width=120, now=100_000, colour=True)

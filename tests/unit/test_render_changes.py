@@ -16,9 +16,9 @@ from agentdash.sessions.changes.model import (
     SessionChanges,
 )
 from agentdash.sessions.model import StepStatus
-from agentdash.sessions.text import cell_width
+from agentdash.sessions.text.sanitize import cell_width
 from agentdash.tui.render.changes import changes_text, file_diffs
-from agentdash.tui.render.look import Look
+from agentdash.tui.render.style import Look
 
 LOOK = Look(width=100)
 NASTY = "a\x1b[2J\nb\u202e[/red]\x07.py"

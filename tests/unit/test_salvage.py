@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from agentdash.sessions.layout import SessionFolder
+from agentdash.sessions.lifecycle.salvage import salvaged
 from agentdash.sessions.model import Status
-from agentdash.sessions.salvage import salvaged
+from agentdash.sessions.storage.paths import SessionFolder
 
 CAPTURES = Path(__file__).parents[1] / "captures"
 MORE_THAN_A_RANGE_HOLDS = "9" * 240

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdash.sessions.model import Session, Status
-from agentdash.sessions.text import cell_width
-from agentdash.tui.sayings import headline, listed
-from agentdash.widgets.signs import UNICODE
+from agentdash.sessions.text.sanitize import cell_width
+from agentdash.tui.texts import headline, listed
+from agentdash.widgets.drawing.glyphs import UNICODE
 
 NOW = 1_790_000_000_000
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from transcript_files import merged
 
-from agentdash.sessions.agents.table import agent_named
+from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.changes import from_steps
 from agentdash.sessions.changes.model import GitAnswer, SessionChanges
 from agentdash.sessions.changes.session_changes import session_changes

@@ -10,14 +10,14 @@ import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.agents.table import AGENTS
-from agentdash.sessions.config import as_toml, config_path, in_force, load_config, read_settings
+from agentdash.sessions.agents.registry import AGENTS
 from agentdash.sessions.errors import ConfigError, UsageError
-from agentdash.sessions.settings_docs import page
-from agentdash.sessions.settings_file import first_file
-from agentdash.sessions.settings_list import VARIABLES, Setting, setting_named, settings
-from agentdash.sessions.settings_values import held
-from agentdash.sessions.toml_lines import dotted, parts, place_of
+from agentdash.sessions.settings.catalog import VARIABLES, Setting, setting_named, settings
+from agentdash.sessions.settings.config import as_toml, config_path, in_force, load_config, read_settings
+from agentdash.sessions.settings.docs import page
+from agentdash.sessions.settings.effective import held
+from agentdash.sessions.settings.template import first_file
+from agentdash.sessions.settings.toml_positions import dotted, parts, place_of
 
 ROOT = Path(__file__).parents[2]
 ALL = list(settings())

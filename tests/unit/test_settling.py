@@ -5,12 +5,12 @@ import os
 import pytest
 
 from agentdash.sessions.agents.base import Launch
-from agentdash.sessions.layout import Layout
+from agentdash.sessions.lifecycle.reconcile import settle
 from agentdash.sessions.model import Status
-from agentdash.sessions.settling import settle
-from agentdash.sessions.store.progress import Owner, TurnLog
-from agentdash.sessions.store.store import NewSession, Store
-from agentdash.sessions.supervision import locks, procs
+from agentdash.sessions.storage.paths import Layout
+from agentdash.sessions.storage.store import NewSession, Store
+from agentdash.sessions.storage.turn_log import Owner, TurnLog
+from agentdash.sessions.supervision import processes, runner_lock
 
 SESSION = "0123456789abcdef"
 
@@ -44,10 +44,12 @@ def abandoned(
     """A running turn whose runner is gone."""
     layout.session(session).create()
     new = NewSession(
-        id=session, agent=agent_name, title="t", task="t", cwd="/", model=None, host=host or procs.host_name()
+        id=session, agent=agent_name, title="t", task="t", cwd="/", model=None, host=host or processes.host_name()
     )
     store.create(new, "t", Launch(argv=("true",)), "run-1")
-    owner = Owner(pid=2**22 - 2, start=1, boot_id=boot_id or procs.boot_id(), pid_ns=pid_ns or procs.pid_namespace())
+    owner = Owner(
+        pid=2**22 - 2, start=1, boot_id=boot_id or processes.boot_id(), pid_ns=pid_ns or processes.pid_namespace()
+    )
     log = TurnLog(store, session, 1, owner)
     log.claim()
     log.running(*agent)
@@ -67,7 +69,7 @@ def test_a_turn_whose_runner_and_agent_are_gone_is_lost(layout, store):
 
 def test_K7_a_session_from_before_a_reboot_is_lost_and_says_so(layout, store):
     # The same pid may well live again after a reboot: it is a stranger.
-    abandoned(layout, store, boot_id="another boot", agent=(os.getpid(), procs.look(os.getpid()).start))
+    abandoned(layout, store, boot_id="another boot", agent=(os.getpid(), processes.look(os.getpid()).start))
     settle(layout, store)
     session = store.session(SESSION)
     assert session.status is Status.LOST
@@ -97,7 +99,7 @@ def test_a_machine_that_was_renamed_is_still_this_one(layout, store):
 
 def test_a_runner_in_a_container_that_ended_left_its_session_lost(layout, store):
     # Its pids mean nothing here, but its lock, on the same kernel, would be held if it lived.
-    abandoned(layout, store, pid_ns="pid:[1]", agent=(os.getpid(), procs.look(os.getpid()).start))
+    abandoned(layout, store, pid_ns="pid:[1]", agent=(os.getpid(), processes.look(os.getpid()).start))
     settle(layout, store)
     assert store.session(SESSION).status is Status.LOST
 
@@ -111,8 +113,8 @@ def test_a_queued_turn_of_another_host_is_not_started_here(layout, store):
 
 
 def test_a_huge_turn_file_is_concluded_by_its_tail(layout, store, monkeypatch):
-    monkeypatch.setattr("agentdash.sessions.settling.READ_SECONDS", -1.0)
-    monkeypatch.setattr("agentdash.sessions.settling.TAIL_BYTES", 10_000)
+    monkeypatch.setattr("agentdash.sessions.lifecycle.reconcile.READ_SECONDS", -1.0)
+    monkeypatch.setattr("agentdash.sessions.lifecycle.reconcile.TAIL_BYTES", 10_000)
     abandoned(layout, store, output=b'{"type":"odd"}\n' * 200_000 + CODEX_END, agent_name="codex")
     settle(layout, store)
     assert store.session(SESSION).status is Status.DONE
@@ -130,7 +132,7 @@ def test_one_broken_session_does_not_keep_the_others_from_being_settled(layout, 
 
 def test_a_session_whose_lock_is_held_is_left_alone(layout, store):
     abandoned(layout, store)
-    with locks.hold(layout.session(SESSION).lock):
+    with runner_lock.hold(layout.session(SESSION).lock):
         settle(layout, store)
         assert store.session(SESSION).status is Status.RUNNING
     settle(layout, store)
@@ -148,7 +150,7 @@ def test_a_session_whose_folder_was_deleted_is_settled_all_the_same(layout, stor
 
 def test_12_a_clock_that_goes_back_changes_no_outcome(layout, store, monkeypatch):
     abandoned(layout, store)
-    monkeypatch.setattr("agentdash.sessions.store.progress.now_ms", lambda: 1000)
+    monkeypatch.setattr("agentdash.sessions.storage.turn_log.now_ms", lambda: 1000)
     settle(layout, store)
     assert store.session(SESSION).status is Status.LOST
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.shell_commands import programs
+from agentdash.sessions.digest.shell import programs
 
 
 def told(line):

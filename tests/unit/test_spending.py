@@ -8,17 +8,17 @@ import pytest
 
 from agentdash.sessions.agents.base import Facts, Launch
 from agentdash.sessions.agents.metering import Meter
-from agentdash.sessions.agents.table import agent_named
+from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.clock import now_ms
+from agentdash.sessions.costs.prices import Price
+from agentdash.sessions.costs.spent import Spent, spent_by
 from agentdash.sessions.errors import StoreError
-from agentdash.sessions.layout import Layout
-from agentdash.sessions.limits import Limits
 from agentdash.sessions.model import Status, Turn, Usage
-from agentdash.sessions.prices import Price
-from agentdash.sessions.spent import Spent, spent_by
-from agentdash.sessions.store.progress import Owner, TurnLog
-from agentdash.sessions.store.store import NewSession, Store
-from agentdash.sessions.supervision import notify
+from agentdash.sessions.rules.limits import Limits
+from agentdash.sessions.storage.paths import Layout
+from agentdash.sessions.storage.store import NewSession, Store
+from agentdash.sessions.storage.turn_log import Owner, TurnLog
+from agentdash.sessions.supervision import inotify
 from agentdash.sessions.supervision.recorder import Recorder
 from agentdash.sessions.supervision.spending import Spending
 
@@ -122,7 +122,7 @@ def test_after_the_proper_end_nothing_is_left_to_stop(recorder: Recorder) -> Non
 
 @pytest.mark.skipif("sys.platform != 'linux'")
 def test_a_file_that_is_found_late_wakes_who_waits(tmp_path: Path) -> None:
-    path, poll, watch = tmp_path / "rollout", select.poll(), notify.LateWatch()
+    path, poll, watch = tmp_path / "rollout", select.poll(), inotify.LateWatch()
     path.touch()
     watch.on(None, poll)
     assert watch.descriptor is None

@@ -4,7 +4,7 @@ import pytest
 
 from agentdash.sessions.agents.base import Facts
 from agentdash.sessions.model import Status
-from agentdash.sessions.status import EndFacts, NoRoom, at_the_end, while_running
+from agentdash.sessions.rules.status import EndFacts, NoRoom, at_the_end, while_running
 
 
 def verdict(succeeded=False, end=None, error=None, **own):

@@ -3,13 +3,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdash.sessions.model import Change, PlanItem, Step, StepKind, StepStatus, Usage
-from agentdash.sessions.text import cell_width
-from agentdash.tui.render.look import Look
+from agentdash.sessions.text.sanitize import cell_width
 from agentdash.tui.render.steps import step_text
-from agentdash.widgets.heights import Heights
-from agentdash.widgets.signs import ASCII
-from agentdash.widgets.step_lines import BRIEF, WHOLE, Manner, rule, step_rows
-from agentdash.widgets.wrap import wrap
+from agentdash.tui.render.style import Look
+from agentdash.widgets.drawing.glyphs import ASCII
+from agentdash.widgets.drawing.wrap import wrap
+from agentdash.widgets.lists.heights import Heights
+from agentdash.widgets.steps.step_lines import BRIEF, WHOLE, Manner, rule, step_rows
 
 
 def text(step, width=80, **manner):

@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from agentdash.sessions.agents.table import agent_named
-from agentdash.sessions.journal import stamp
-from agentdash.sessions.layout import SessionFolder
+from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model import Prompt, Status, StepStatus, Turn
-from agentdash.sessions.steps import session_steps
-from agentdash.sessions.steps import tail as step_tail
-from agentdash.sessions.steps.session_steps import SessionSteps
-from agentdash.sessions.steps.tail import StepTail
+from agentdash.sessions.storage.line_reader import stamp
+from agentdash.sessions.storage.paths import SessionFolder
+from agentdash.sessions.transcript import session_steps
+from agentdash.sessions.transcript import tail as step_tail
+from agentdash.sessions.transcript.session_steps import SessionSteps
+from agentdash.sessions.transcript.tail import StepTail
 
 
 def message(text):

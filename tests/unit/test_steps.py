@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 from msgspec import structs
 from transcript_files import merged
 
-from agentdash.sessions.agents.table import agent_named
-from agentdash.sessions.journal import stamp
-from agentdash.sessions.layout import SessionFolder
+from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model import Prompt, Status, Step, StepKind, StepStatus, Turn, Usage
-from agentdash.sessions.steps import index_file, session_steps, turn_index
-from agentdash.sessions.steps.block_cache import BlockCache
-from agentdash.sessions.steps.search import Search
-from agentdash.sessions.steps.session_steps import SessionSteps
-from agentdash.sessions.steps.turn_index import TurnIndex
-from agentdash.sessions.steps.view import Gap
-from agentdash.widgets.step_groups import FAILURES, PROMPTS, union
+from agentdash.sessions.storage.line_reader import stamp
+from agentdash.sessions.storage.paths import SessionFolder
+from agentdash.sessions.transcript import index_file, session_steps, turn_index
+from agentdash.sessions.transcript.block_cache import BlockCache
+from agentdash.sessions.transcript.search import Search
+from agentdash.sessions.transcript.session_steps import SessionSteps
+from agentdash.sessions.transcript.snapshot import Gap
+from agentdash.sessions.transcript.turn_index import TurnIndex
+from agentdash.widgets.steps.step_groups import FAILURES, PROMPTS, union
 
 CODEX = agent_named("codex")
 CAPTURES = Path(__file__).parents[1] / "captures"

@@ -7,8 +7,8 @@ import pytest
 from agentdash.sessions.agents.base import Facts, Launch
 from agentdash.sessions.errors import SessionBusyError, StoreError, UnknownSessionError
 from agentdash.sessions.model import Status, Usage
-from agentdash.sessions.store.progress import Outcome, Owner, TurnLog
-from agentdash.sessions.store.store import NewSession, Store
+from agentdash.sessions.storage.store import NewSession, Store
+from agentdash.sessions.storage.turn_log import Outcome, Owner, TurnLog
 
 OWNER = Owner(pid=1, start=2, boot_id="boot", pid_ns="ns")
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.suite_commands import exit_code_tells
+from agentdash.sessions.digest.test_commands import exit_code_tells
 
 TESTS = """
 pytest

@@ -4,9 +4,9 @@ import pytest
 from hostile_text import REMOVED, nasty
 from hypothesis import given
 
+from agentdash.sessions.digest.test_results import suite_run
 from agentdash.sessions.model import Step, StepKind, StepStatus
-from agentdash.sessions.suite_runs import suite_run
-from agentdash.sessions.text import cell_width
+from agentdash.sessions.text.sanitize import cell_width
 
 
 def run(command, output="", exit_code=0, status=StepStatus.OK):

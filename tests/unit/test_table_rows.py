@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdash.sessions.model import Load, Session, Status, Usage
-from agentdash.widgets.arrangement import ORDERS, Arrangement, Grouping, heading_key
-from agentdash.widgets.columns import COLUMNS
-from agentdash.widgets.table_rows import Chooser, TableRows
+from agentdash.widgets.table.columns import COLUMNS
+from agentdash.widgets.table.ordering import ORDERS, Arrangement, Grouping, heading_key
+from agentdash.widgets.table.row_model import Chooser, TableRows
 
 NOW = 10_000_000
 

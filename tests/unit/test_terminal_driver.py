@@ -4,7 +4,7 @@ import io
 
 from textual.drivers._writer_thread import MAX_QUEUED_WRITES, WriterThread
 
-from agentdash.tui.terminal_driver import LastingFile
+from agentdash.tui.terminal.driver import LastingFile
 
 
 class GoneTerminal(io.StringIO):

@@ -10,19 +10,19 @@ from hypothesis import strategies as st
 
 from agentdash.sessions.changes.from_steps import collect
 from agentdash.sessions.changes.model import SessionChanges
-from agentdash.sessions.digest import digest
+from agentdash.sessions.digest.collect import digest
 from agentdash.sessions.export.formats import FORMATS
+from agentdash.sessions.json_schema import step_json
 from agentdash.sessions.model import Change, Session, Status, Step, StepKind, StepStatus
-from agentdash.sessions.schema import step_json
-from agentdash.sessions.trimming import KEPT, trimmed
-from agentdash.sessions.unified_diff import classified, counts
+from agentdash.sessions.rules.truncate import KEPT, trimmed
+from agentdash.sessions.text.unified_diff import classified, counts
 from agentdash.tui.render.changes import changes_text
-from agentdash.tui.render.look import Look
 from agentdash.tui.render.steps import step_text
+from agentdash.tui.render.style import Look
 from agentdash.widgets.document.diff_scan import Scan
 from agentdash.widgets.document.lines import Lines
 from agentdash.widgets.document.step_document import step_document
-from agentdash.widgets.step_lines import step_rows
+from agentdash.widgets.steps.step_lines import step_rows
 
 SQL = "@@ -1,2 +1,1 @@\n context\n--- a removed SQL comment"
 SESSION = Session(

@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions import units
 from agentdash.sessions.export import words as export_words
 from agentdash.sessions.export.formats import FORMATS
 from agentdash.sessions.model import Session, Status, Step, StepKind, StepStatus
-from agentdash.tui.render.look import Look
+from agentdash.sessions.text import units
 from agentdash.tui.render.steps import step_text
-from agentdash.widgets import words
+from agentdash.tui.render.style import Look
 from agentdash.widgets.document.step_document import step_document
-from agentdash.widgets.step_lines import step_rows
+from agentdash.widgets.drawing import units as words
+from agentdash.widgets.steps.step_lines import step_rows
 
 SESSION = Session(
     id="s" * 36, agent="claude", title="t", task="t", status=Status.DONE, cwd="/w", turn=1, created_at=0, updated_at=0

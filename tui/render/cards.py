@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from ...sessions.agents.base import Launch
 from ...sessions.model import MESSAGE_CHARACTERS, Prompt, Receipt, Session, Turn
-from ...sessions.text import cell_width, clean, one_line, pad
-from ...widgets.words import count, duration, moment, money, place, tokens
-from .look import Look, mark, short_id
+from ...sessions.text.sanitize import cell_width, clean, one_line, pad
+from ...widgets.drawing.units import count, duration, moment, money, place, tokens
+from .style import Look, mark, short_id
 from .table import session_line
 
 if TYPE_CHECKING:
-    from ...sessions.explain import Explanation
+    from ...sessions.lifecycle.explain import Explanation
 
 
 def session_card(session: Session, turns: Sequence[Turn], prompts: Sequence[Prompt], look: Look) -> list[str]:

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ...sessions.changes.git import GitDiff
 from ...sessions.changes.model import Edit, FileChanges, GitAnswer, GitReport, SessionChanges
-from ...sessions.text import cell_width, cut_left, one_line, pad
-from ...sessions.units import line_change
-from ...widgets.words import count, place
-from .look import Look
+from ...sessions.text.sanitize import cell_width, cut_left, one_line, pad
+from ...sessions.text.units import line_change
+from ...widgets.drawing.units import count, place
 from .steps import diff_lines
+from .style import Look
 
 _LEAST_PATH = 20
 """Cells that a path always has."""

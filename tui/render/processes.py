@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from ...sessions.process_list import ProcessInfo
-from ...widgets.words import command, duration, size
-from .look import Look
+from ...sessions.lifecycle.process_list import ProcessInfo
+from ...widgets.drawing.units import command, duration, size
+from .style import Look
 
 
 def processes_text(processes: Sequence[ProcessInfo], look: Look) -> Iterator[str]:

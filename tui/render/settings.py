@@ -4,15 +4,15 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from ...sessions.agents.toml_values import toml_value
-from ...sessions.presets import Preset
-from ...sessions.settings_docs import default_text
-from ...sessions.settings_list import ENVIRONMENT
-from ...sessions.settings_values import Held
-from ...sessions.text import cell_width, clean, cut, one_line, pad
-from ...widgets.rows import Row
-from ...widgets.words import place
-from .look import Look
+from ...sessions.agents.codex.toml_values import toml_value
+from ...sessions.settings.catalog import ENVIRONMENT
+from ...sessions.settings.docs import default_text
+from ...sessions.settings.effective import Held
+from ...sessions.settings.presets import Preset
+from ...sessions.text.sanitize import cell_width, clean, cut, one_line, pad
+from ...widgets.drawing.spans import Row
+from ...widgets.drawing.units import place
+from .style import Look
 
 
 def value_text(one: Held) -> str:

@@ -6,12 +6,12 @@ from typing import Any
 import msgspec
 
 from ...sessions.model import Change, Step, StepKind
-from ...sessions.text import clean, one_line, shorten
-from ...sessions.unified_diff import ADDED, HUNK, REMOVED, classified
-from ...sessions.units import line_change
-from ...widgets.step_lines import ENDING_ROLES, usage_words
-from ...widgets.words import duration
-from .look import Look
+from ...sessions.text.sanitize import clean, one_line, shorten
+from ...sessions.text.unified_diff import ADDED, HUNK, REMOVED, classified
+from ...sessions.text.units import line_change
+from ...widgets.drawing.units import duration
+from ...widgets.steps.step_lines import ENDING_ROLES, usage_words
+from .style import Look
 
 REASONING, ARGUMENTS, OUTPUT, MESSAGE = 100, 100, 200, 200
 """Characters shown without ``--full``."""

@@ -3,13 +3,25 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from ...sessions.attention import attention
+from ...sessions.costs.sums import sums
 from ...sessions.model import Session, Status
-from ...sessions.sums import sums
-from ...sessions.text import cut, one_line
-from ...widgets.columns import OTHERS, STATE, WHAT_LEAST, Column, Moment, fitted, fitting, headings, remark, role, taken
-from ...widgets.words import count, money, place, tokens
-from .look import Look, mark, short_id, what
+from ...sessions.rules.attention import attention
+from ...sessions.text.sanitize import cut, one_line
+from ...widgets.drawing.units import count, money, place, tokens
+from ...widgets.table.columns import (
+    OTHERS,
+    STATE,
+    WHAT_LEAST,
+    Column,
+    Moment,
+    fitted,
+    fitting,
+    headings,
+    remark,
+    role,
+    taken,
+)
+from .style import Look, mark, short_id, what
 
 _COUNTED = (Status.WAITING, Status.RUNNING, Status.QUEUED, Status.FAILED, Status.LOST, Status.DONE, Status.STOPPED)
 _EMPTY = """No sessions yet.

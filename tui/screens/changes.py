@@ -16,17 +16,18 @@ from ...sessions.changes.git import GitDiff
 from ...sessions.changes.model import FileChanges, SessionChanges
 from ...sessions.manager import SessionManager
 from ...sessions.model import Session
+from ...widgets.document.document_pane import DocumentPane
 from ...widgets.document.model import Document
-from ...widgets.document_pane import DocumentPane
-from ...widgets.file_list import FileList
-from ...widgets.line import Line
-from ...widgets.signs import Signs
-from .. import change_papers, sayings
-from ..actions import CHANGES_ACTIONS, bindings
-from ..footer import CHANGES, said, whole
-from ..keymap import DEFAULT, Keymap
-from ..outside import Outside
-from ..requests import Requests
+from ...widgets.drawing.glyphs import Signs
+from ...widgets.drawing.line import Line
+from ...widgets.lists.file_list import FileList
+from .. import texts
+from ..keys.actions import CHANGES_ACTIONS, bindings
+from ..keys.footer import CHANGES, said, whole
+from ..keys.keymap import DEFAULT, Keymap
+from ..panes import change_documents
+from ..services.background import Requests
+from ..services.external_programs import Outside
 
 
 class ChangesScreen(Screen[tuple[int, int] | None]):
@@ -93,12 +94,12 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
             self.dismiss(None)
             return
         self._changes, self._find = found, None
-        self._title.say(f"{sayings.title(self._session)}   {change_papers.summary(found)}")
+        self._title.say(f"{texts.title(self._session)}   {change_documents.summary(found)}")
         # Before the rows: a list without rows paints its note only when they are replaced.
         self.files.note = "No edits by this agent."
-        self.files.show([change_papers.file_row(file) for file in found.files])
+        self.files.show([change_documents.file_row(file) for file in found.files])
         if not found.files:
-            self.pane.show(change_papers.nothing(found, self._signs))
+            self.pane.show(change_documents.nothing(found, self._signs))
 
     @on(FileList.Highlighted)
     def _highlighted(self, event: Message) -> None:
@@ -135,7 +136,7 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
     def _document(self, file: FileChanges, cwd: str) -> Document:
         if self._find is None:
             self._find = self._manager.git_diffs(cwd)
-        return change_papers.file_document(file, self._find, self._signs)
+        return change_documents.file_document(file, self._find, self._signs)
 
     def action_back(self) -> None:
         """From the diffs to the files, from the files to where one came from."""

@@ -12,22 +12,22 @@ from textual.widgets import Static
 
 from ...sessions.manager import SessionManager
 from ...sessions.model import Session
-from ...widgets.session_table import SessionTable
-from ...widgets.signs import UNICODE, Signs
-from ...widgets.status_line import StatusLine, Tally
-from ...widgets.words import place
-from .. import sayings
-from ..actions import bindings, can_prompt
-from ..command_line import Command
-from ..detail import Detail
-from ..feed import Feed
-from ..load_watch import LoadWatch
+from ...widgets.drawing.glyphs import UNICODE, Signs
+from ...widgets.drawing.units import place
+from ...widgets.table.session_table import SessionTable
+from ...widgets.table.status_line import StatusLine, Tally
+from .. import texts
+from ..keys.actions import bindings, can_prompt
+from ..keys.command_line import Command
 from ..messages import SessionsChanged
-from ..operations import Operations
-from ..remembered import LEAST_SHARE, MOST_SHARE, Memory
-from ..requests import Requests
-from ..table_commands import table_commands
-from ..table_pane import TablePane
+from ..panes.load_columns import LoadWatch
+from ..panes.session_pane import Detail
+from ..panes.table_commands import table_commands
+from ..panes.table_pane import TablePane
+from ..services.background import Requests
+from ..services.change_feed import Feed
+from ..services.session_actions import Operations
+from ..state.ui_state import LEAST_SHARE, MOST_SHARE, Memory
 from .session_screen import SessionScreen
 from .watch import MOST, WatchScreen
 
@@ -51,7 +51,7 @@ class MainScreen(SessionScreen):
         *,
         clock: Callable[[], int],
         signs: Signs = UNICODE,
-        tour: sayings.Tour = (),
+        tour: texts.Tour = (),
         alone: bool = False,
         missing: int = 0,
     ) -> None:
@@ -74,7 +74,7 @@ class MainScreen(SessionScreen):
             signs,
             operations.drafts,
             clock=clock,
-            hint=sayings.tour_line(tour),
+            hint=texts.tour_line(tour),
             follow_key=self.follow_key,
         )
         self.too_small = Static("", id="too-small", markup=False)
@@ -322,7 +322,7 @@ class MainScreen(SessionScreen):
         chosen = self.chosen
         if len(chosen) > 1:
             able = sum(map(can_prompt, chosen))
-            target = sayings.target_of_several(chosen, able, marked=self.marking)
+            target = texts.target_of_several(chosen, able, marked=self.marking)
         else:
             target = self.target(chosen[0] if chosen else None)
         self.detail.say(self.current, target)

@@ -16,30 +16,30 @@ from textual.widgets import Input, TextArea
 
 from ...sessions.manager import SessionManager
 from ...sessions.model import Session
-from ...widgets.document_pane import DocumentPane
-from ...widgets.line import Line
-from ...widgets.prompt_box import PromptInput
-from ...widgets.recall_input import RecallInput
-from ...widgets.signs import UNICODE, Signs
-from .. import sayings
-from ..actions import BULK, REGISTRY, Place, here, possible, unlike
-from ..command_line import Command, CommandLine
-from ..detail import Detail
-from ..footer import ASKING, FILTERING, ONE_STEP, WRITING, footer, said, whole
-from ..keymap import Keymap
-from ..log import crash_lines
-from ..meter import Meter
-from ..operations import Operations
-from ..outside import Outside
-from ..requests import Requests
-from ..session_commands import session_commands
-from ..viewer import Viewer
+from ...widgets.document.document_pane import DocumentPane
+from ...widgets.drawing.glyphs import UNICODE, Signs
+from ...widgets.drawing.line import Line
+from ...widgets.inputs.history_input import RecallInput
+from ...widgets.inputs.prompt_box import PromptInput
+from .. import texts
+from ..dialogs.command import CommandScreen
+from ..dialogs.help import HelpScreen
+from ..dialogs.log import LogScreen
+from ..dialogs.processes import ProcessesScreen
+from ..dialogs.save import SaveScreen
+from ..keys.actions import BULK, REGISTRY, Place, here, possible, unlike
+from ..keys.command_line import Command, CommandLine
+from ..keys.footer import ASKING, FILTERING, ONE_STEP, WRITING, footer, said, whole
+from ..keys.keymap import Keymap
+from ..panes.cost_meter import Meter
+from ..panes.session_pane import Detail
+from ..panes.steps_pane import Viewer
+from ..services.background import Requests
+from ..services.external_programs import Outside
+from ..services.session_actions import Operations
+from ..state.message_log import crash_lines
 from .changes import ChangesScreen
-from .command import CommandScreen
-from .help import HelpScreen
-from .log import LogScreen
-from .processes import ProcessesScreen
-from .save import SaveScreen
+from .session_commands import session_commands
 
 
 class SessionScreen(Screen[None]):
@@ -56,7 +56,7 @@ class SessionScreen(Screen[None]):
         *,
         clock: Callable[[], int],
         signs: Signs = UNICODE,
-        tour: sayings.Tour = (),
+        tour: texts.Tour = (),
     ) -> None:
         super().__init__()
         self._manager = manager
@@ -170,7 +170,7 @@ class SessionScreen(Screen[None]):
         if self.read_only:
             return "read-only: nothing is sent from here"
         asked = self.operations
-        return sayings.target(session, asked.default_agent, str(Path.cwd()), missing=asked.missing)
+        return texts.target(session, asked.default_agent, str(Path.cwd()), missing=asked.missing)
 
     def mark_seen(self, session: Session) -> None:
         """Somebody looks at it: it needs no attention any more, and its steps are read."""
@@ -211,7 +211,7 @@ class SessionScreen(Screen[None]):
             return ""
         chosen = self.chosen if action in BULK else []
         several = chosen if chosen != [self.current] else []
-        return sayings.why_not(
+        return texts.why_not(
             action,
             self.current,
             read_only=self.read_only,
@@ -239,7 +239,7 @@ class SessionScreen(Screen[None]):
         session = self.current
         if session is not None and session.id == event.session_id:
             save = partial(self.operations.save, session.id)
-            self.app.push_screen(SaveScreen(sayings.title(session), sayings.file_name(session), save))
+            self.app.push_screen(SaveScreen(texts.title(session), texts.file_name(session), save))
 
     @on(Viewer.ChangesAsked)
     def _changes_asked(self, event: Viewer.ChangesAsked) -> None:
@@ -354,7 +354,7 @@ class SessionScreen(Screen[None]):
     async def action_processes(self) -> None:
         """Show what the current session runs, and what that costs."""
         if (session := self.current) is not None:
-            self.app.push_screen(ProcessesScreen(sayings.title(session), self.operations.processes_of(session)))
+            self.app.push_screen(ProcessesScreen(texts.title(session), self.operations.processes_of(session)))
 
     @work
     async def action_retry(self) -> None:

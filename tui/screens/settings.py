@@ -11,24 +11,24 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
-from ...sessions.config import Loaded, config_path
 from ...sessions.errors import ConfigError
 from ...sessions.manager import SessionManager
-from ...sessions.settings_file import write_first
-from ...sessions.settings_list import ENVIRONMENT
-from ...sessions.settings_values import Held, held
-from ...sessions.text import clean
-from ...sessions.toml_lines import place_of
-from ...widgets.line import Line
-from ...widgets.row_list import RowList
-from ...widgets.signs import Signs
-from ...widgets.words import place
-from ..footer import whole
-from ..keymap import check_keys
+from ...sessions.settings.catalog import ENVIRONMENT
+from ...sessions.settings.config import Loaded, config_path
+from ...sessions.settings.effective import Held, held
+from ...sessions.settings.template import write_first
+from ...sessions.settings.toml_positions import place_of
+from ...sessions.text.sanitize import clean
+from ...widgets.drawing.glyphs import Signs
+from ...widgets.drawing.line import Line
+from ...widgets.drawing.units import place
+from ...widgets.lists.row_list import RowList
+from ..keys.footer import whole
+from ..keys.keymap import check_keys
 from ..messages import SettingsRead
-from ..outside import Outside
 from ..render.settings import about, drawer, matches
-from ..requests import Requests
+from ..services.background import Requests
+from ..services.external_programs import Outside
 
 KEYS = (("Enter", "edit"), ("Esc", "back"), ("letters", "filter"), ("Up Down", "choose"))
 

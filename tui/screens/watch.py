@@ -10,13 +10,13 @@ from textual.widgets import Static
 
 from ...sessions.manager import SessionManager
 from ...sessions.model import Session
-from ...widgets.signs import UNICODE, Signs
-from ..actions import watch_bindings
-from ..detail import Detail
+from ...widgets.drawing.glyphs import UNICODE, Signs
+from ..dialogs.help import HelpScreen
+from ..keys.actions import watch_bindings
 from ..messages import SessionsChanged
-from ..operations import Operations
-from ..requests import Requests
-from .help import HelpScreen
+from ..panes.session_pane import Detail
+from ..services.background import Requests
+from ..services.session_actions import Operations
 from .session_screen import SessionScreen
 
 MOST = 4

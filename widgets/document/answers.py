@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
-from ...sessions.text import one_line
-from .. import words
-from ..rows import Row
+from ...sessions.text.sanitize import one_line
+from ..drawing import units
+from ..drawing.spans import Row
 from .diff import Diff
 from .lines import Lines
 from .model import Block
@@ -51,8 +51,8 @@ def arguments(value: Any) -> list[Block]:
 def sized(name: str, text: str, lines: int | None = None) -> Row:
     """A caption that says how much there is: ``output · 41,203 lines · 5.1 MB``."""
     size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
-    counted = "" if lines is None else f"{words.count(lines, 'line')} · "
-    return (one_line(name, _NAME_CELLS), "strong"), (f" · {counted}{words.size(size)}", "dim")
+    counted = "" if lines is None else f"{units.count(lines, 'line')} · "
+    return (one_line(name, _NAME_CELLS), "strong"), (f" · {counted}{units.size(size)}", "dim")
 
 
 def _json(value: Any) -> Block:

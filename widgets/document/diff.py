@@ -5,7 +5,7 @@ from functools import cached_property
 from itertools import takewhile
 from operator import eq
 
-from ..rows import Row, Span
+from ..drawing.spans import Row, Span
 from .diff_scan import Scan
 from .flow import NUMBERED, filled, flow
 from .lines import Lines

@@ -2,7 +2,7 @@
 
 from array import array
 
-from ...sessions.unified_diff import ADDED, CONTEXT, REMOVED, Scanner
+from ...sessions.text.unified_diff import ADDED, CONTEXT, REMOVED, Scanner
 from .lines import Lines
 
 

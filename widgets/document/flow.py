@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ...sessions.text import cell_width
-from ..rows import Row, Span
-from ..wrap import cuts
+from ...sessions.text.sanitize import cell_width
+from ..drawing.spans import Row, Span
+from ..drawing.wrap import cuts
 
 NUMBERED = 60
 """Cells of a pane from which on the numbers of lines stand beside them."""

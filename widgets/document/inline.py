@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ...sessions.text import one_line
-from ..rows import Span
+from ...sessions.text.sanitize import one_line
+from ..drawing.spans import Span
 
 if TYPE_CHECKING:
     from markdown_it.token import Token

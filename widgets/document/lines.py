@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from operator import sub
 
-from ...sessions.text import clean
+from ...sessions.text.sanitize import clean
 
 PIECE = 2_000
 """Characters of a line that are one item: a minified file of one line is many items, and nothing of it is cut off."""

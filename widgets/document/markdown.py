@@ -9,9 +9,9 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from ...sessions.text import cell_width, clean, one_line
-from ..rows import Row
-from ..signs import UNICODE, Signs
+from ...sessions.text.sanitize import cell_width, clean, one_line
+from ..drawing.glyphs import UNICODE, Signs
+from ..drawing.spans import Row
 from .lines import TAB
 from .model import Block
 from .pieces import CodeLine, Grid, Label, Margin, Paragraph, Piece, Rule

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import accumulate
 
-from ..rows import Row
-from ..signs import UNICODE, Signs
+from ..drawing.glyphs import UNICODE, Signs
+from ..drawing.spans import Row
 from .flow import dotted, flow, row_width
 
 NAME = 4_000

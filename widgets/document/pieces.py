@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from ..rows import Row, Span
+from ..drawing.spans import Row, Span
 from .flow import LEAST_ROOM, filled, fitted, flow, lines_of, row_width
 from .inline import inline_spans
 from .syntax import Code

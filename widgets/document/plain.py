@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from ...sessions.text import cell_width, pad
-from ..rows import Row, Span
-from ..wrap import wrap
+from ...sessions.text.sanitize import cell_width, pad
+from ..drawing.spans import Row, Span
+from ..drawing.wrap import wrap
 from .flow import flow
 from .lines import Lines
 from .model import Block

@@ -6,11 +6,11 @@ from typing import Any
 from msgspec import Struct
 
 from ...sessions.model import Change, Step, StepKind, StepStatus, Usage
-from ...sessions.text import one_line
-from ...sessions.unified_diff import created_text
-from .. import words
-from ..rows import Row, Span
-from ..signs import UNICODE, Signs
+from ...sessions.text.sanitize import one_line
+from ...sessions.text.unified_diff import created_text
+from ..drawing import units
+from ..drawing.glyphs import UNICODE, Signs
+from ..drawing.spans import Row, Span
 from .answers import answer, arguments, nothing
 from .diff import Diff
 from .markdown import Markdown
@@ -44,7 +44,7 @@ def step_document(step: Step, *, cwd: str | None = None, signs: Signs = UNICODE,
     """
     blocks = list(_BLOCKS.get(step.kind, _said)(step, Look(signs, cwd, source)))
     if step.cut:
-        blocks.append(nothing(f"{words.count(step.cut, 'character')} of its texts left out"))
+        blocks.append(nothing(f"{units.count(step.cut, 'character')} of its texts left out"))
     return Document(title(step, signs), blocks, signs)
 
 
@@ -56,7 +56,7 @@ def _said(step: Step, look: Look) -> Iterator[Block]:
 def _command(step: Step, look: Look) -> Iterator[Block]:
     yield CodeBlock(Code(step.command or step.text, "bash"))
     if look.cwd:
-        yield _facts(("folder", words.place(one_line(look.cwd))))
+        yield _facts(("folder", units.place(one_line(look.cwd))))
     yield from _output(step)
 
 
@@ -112,8 +112,8 @@ def _change(change: Change, cwd: str | None) -> Block:
     counts = [(f"{sign}{number:,}", role) for number, (sign, role) in counted if number]
     told: list[Span] = [(one_line(kind, NAME), "dim")] if kind else []
     if change.moved_to:
-        told.append((f"moved to {words.below(one_line(change.moved_to, NAME), cwd)}", "dim"))
-    caption: list[Span] = [(words.below(one_line(change.path, NAME), cwd), "strong")]
+        told.append((f"moved to {units.below(one_line(change.moved_to, NAME), cwd)}", "dim"))
+    caption: list[Span] = [(units.below(one_line(change.path, NAME), cwd), "strong")]
     for fact in (*told, *counts):
         caption += [("  ", ""), fact]
     if not change.diff:
@@ -167,7 +167,7 @@ def _failed_start(step: Step, look: Look) -> Iterator[Block]:
     """The command of a start that failed, and the beginning of what it printed to stderr."""
     yield CodeBlock(Code(step.command or "", "bash"), (("command", "strong"),))
     pairs = [] if step.exit_code is None else [("exit", str(step.exit_code))]
-    pairs += [("folder", words.place(one_line(look.cwd)))] if look.cwd else []
+    pairs += [("folder", units.place(one_line(look.cwd)))] if look.cwd else []
     if pairs:
         yield _facts(*pairs)
     yield from _output(step, "output")
@@ -176,7 +176,7 @@ def _failed_start(step: Step, look: Look) -> Iterator[Block]:
 def _usage(step: Step, _: Look) -> Iterator[Block]:
     """The counts of the turn, and those of the whole thread if the agent reports these."""
     own = step.turn_usage if step.whole_thread else step.usage
-    cost = [] if step.cost_usd is None else [("cost", words.money(step.cost_usd))]
+    cost = [] if step.cost_usd is None else [("cost", units.money(step.cost_usd))]
     pairs = [*(_counts(own) if own is not None else []), *cost]
     total = _counts(step.usage) if step.usage is not None and step.usage != own else []
     if pairs:
@@ -202,7 +202,7 @@ def _counts(used: Usage) -> list[tuple[str, str]]:
 
 
 def _start(step: Step, look: Look) -> Iterator[Block]:
-    folder = look.cwd and words.place(look.cwd)
+    folder = look.cwd and units.place(look.cwd)
     known = (("model", step.model), ("conversation", step.agent_session), ("folder", folder))
     pairs = [(name, one_line(value, NAME)) for name, value in known if value]
     if pairs:

@@ -13,7 +13,7 @@ from typing import Any
 from pygments.lexers import get_all_lexers, get_lexer_by_name
 from pygments.token import Comment, Generic, Keyword, Literal, Name, Number, Operator, String, Token
 
-from ..rows import Row, Span
+from ..drawing.spans import Row, Span
 from .flow import NUMBERED, filled, flow, row_width
 from .lines import Lines
 from .model import Block

@@ -5,7 +5,7 @@ from itertools import zip_longest
 
 from msgspec import Struct
 
-from ..rows import Row, Span
+from ..drawing.spans import Row, Span
 from .flow import flow, row_width
 from .inline import inline_spans
 

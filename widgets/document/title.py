@@ -1,11 +1,11 @@
 """The title of a step's document: what it is, where it stands, how it ended, how long it took and when it began."""
 
 from ...sessions.model import Step, StepKind, StepStatus
-from ...sessions.text import one_line
-from .. import words
-from ..rows import Row, Span
-from ..signs import Signs
-from ..step_lines import ENDING_ROLES
+from ...sessions.text.sanitize import one_line
+from ..drawing import units
+from ..drawing.glyphs import Signs
+from ..drawing.spans import Row, Span
+from ..steps.step_lines import ENDING_ROLES
 from .model import NAME
 
 KINDS = {
@@ -63,5 +63,5 @@ def _times(step: Step) -> list[Span]:
     """How long it took, and when it began by the clock of whoever looks."""
     if step.at is None:
         return []
-    took = "" if step.ended_at is None else words.duration(step.ended_at - step.at)
-    return [(fact, "dim") for fact in (took, words.moment(step.at)) if fact]
+    took = "" if step.ended_at is None else units.duration(step.ended_at - step.at)
+    return [(fact, "dim") for fact in (took, units.moment(step.at)) if fact]

@@ -1,0 +1,266 @@
+"""The events of ``claude -p --output-format stream-json --verbose`` (Claude Code 2.1.197 to 2.1.330, protocols 3.2).
+
+Every field but ``type`` is optional, because other versions leave some out.
+"""
+
+from msgspec import Raw, Struct, field
+
+from ...model import Usage, known_sum
+from ..json_lines import NULL, Count, CountedWords, Dollars, Part, Words
+
+
+class ApiUsage(Struct):
+    """Tokens of one model call, or of the turns a ``result`` ends; cached ones are counted apart."""
+
+    input_tokens: Count | None = None
+    cache_creation_input_tokens: Count | None = None
+    cache_read_input_tokens: Count | None = None
+    output_tokens: Count | None = None
+
+    def counted(self) -> Usage:
+        """The same as agentdash counts: ``input_tokens`` includes what was cached."""
+        read = (self.input_tokens, self.cache_creation_input_tokens, self.cache_read_input_tokens)
+        return Usage.of(known_sum(*read), self.cache_read_input_tokens, self.output_tokens)
+
+
+class Text(Struct, tag_field="type", tag="text"):
+    """Words for the user."""
+
+    text: Words = ""
+
+
+class Thinking(Struct, tag_field="type", tag="thinking"):
+    """The model's reasoning."""
+
+    thinking: Words = ""
+
+
+class RedactedThinking(Struct, tag_field="type", tag="redacted_thinking"):
+    """Reasoning that is not shown."""
+
+
+class ToolUse(Struct, tag_field="type", tag="tool_use"):
+    """A tool is called; open until the result with the same id comes."""
+
+    id: Words = ""
+    name: str = ""
+    input: Raw = NULL
+
+
+class ToolResult(Struct, tag_field="type", tag="tool_result"):
+    """What a tool answered."""
+
+    tool_use_id: Words = ""
+    content: Words | list[Part] | None = None
+    is_error: bool | None = None
+
+
+class Image(Struct, tag_field="type", tag="image"):
+    """A picture."""
+
+
+class Document(Struct, tag_field="type", tag="document"):
+    """A file that was read for the model."""
+
+
+Block = Text | Thinking | RedactedThinking | ToolUse | ToolResult | Image | Document
+"""One content block; an ``assistant`` line holds exactly one."""
+
+
+class Message(Struct):
+    """One message of the API; the blocks of one model call share the id and repeat its starting usage."""
+
+    id: str | None = None
+    model: str | None = None
+    content: Words | list[Block] = field(default_factory=list)
+    usage: ApiUsage | None = None
+
+
+class Line(Struct, tag_field="type", kw_only=True):
+    """What most lines carry."""
+
+    session_id: str | None = None
+    parent_tool_use_id: str | None = None
+    """The tool call of the sub-agent that speaks; None for the main agent."""
+
+
+class System(Line, tag="system"):
+    """Everything around the conversation; ``subtype`` tells what, and which of the fields there are."""
+
+    subtype: str = ""
+    model: str | None = None
+    attempt: Count | None = None
+    max_retries: Count | None = None
+    error_status: Count | None = None
+    error: Raw = NULL
+    estimated_tokens: Count | None = None
+    status: str | None = None
+    permission_mode: str | None = field(default=None, name="permissionMode")
+    summary: Words | None = None
+    description: Words | None = None
+    content: Words | None = None
+    text: Words | None = None
+    reason: Words | None = None
+    state: str | None = None
+    title: Words | None = None
+    kind: str | None = None
+    error_code: str | None = None
+    """Of ``session_writes_lost``: ``ENOSPC`` or ``EDQUOT`` (2.1.330)."""
+    hook_name: str | None = None
+    tool_name: str | None = None
+
+
+class Assistant(Line, tag="assistant"):
+    """The model speaks, thinks or calls a tool."""
+
+    message: Message
+
+
+class User(Line, tag="user"):
+    """Results of tools, and words put in the user's mouth."""
+
+    message: Message
+    tool_use_result: Raw = NULL
+    """The result once more, in a shape of the tool's own (see :class:`FileResult` and those after it)."""
+    is_replay: bool | None = field(default=None, name="isReplay")
+
+
+class Denial(Struct):
+    """A tool that needed a permission nobody could give."""
+
+    tool_name: str = ""
+    tool_input: Raw = NULL
+
+
+class Result(Line, tag="result"):
+    """The end of a turn.
+
+    ``subtype`` is ``success`` even when the model's API failed; then ``is_error`` is true.  An answer cut in mid
+    stream has neither, only no ``stop_reason``.
+    """
+
+    subtype: str = ""
+    is_error: bool | None = None
+    result: CountedWords | None = None
+    errors: list[Words] = field(default_factory=list)
+    stop_reason: str | None = None
+    terminal_reason: str | None = None
+    total_cost_usd: Dollars | None = None
+    usage: ApiUsage | None = None
+    permission_denials: list[Denial] = field(default_factory=list)
+
+
+class StreamEvent(Line, tag="stream_event"):
+    """A piece of a message whose whole line follows (``--include-partial-messages``)."""
+
+
+class ToolProgress(Line, tag="tool_progress"):
+    """A tool that began is still at work."""
+
+
+class KeepAlive(Line, tag="keep_alive"):
+    """Nothing happened."""
+
+
+class RateLimitInfo(Struct):
+    """How much of a subscription's allowance is used."""
+
+    status: str | None = None
+    """``allowed``, ``allowed_warning`` or ``rejected``."""
+    limit: str | None = field(default=None, name="rateLimitType")
+    """Such as ``five_hour``."""
+
+
+class RateLimitEvent(Line, tag="rate_limit_event"):
+    """The state of a subscription's allowance changed."""
+
+    rate_limit_info: RateLimitInfo = field(default_factory=RateLimitInfo)
+
+
+class AuthStatus(Line, tag="auth_status"):
+    """Logging in, or why that failed."""
+
+    output: list[str] = field(default_factory=list)
+    error: str | None = None
+
+
+class ToolUseSummary(Line, tag="tool_use_summary"):
+    """The calls before it in one sentence."""
+
+    summary: Words = ""
+
+
+class PromptSuggestion(Line, tag="prompt_suggestion"):
+    """What the user might say next."""
+
+    suggestion: Words = ""
+
+
+class CommandLifecycle(Line, tag="command_lifecycle"):
+    """How far a prompt that came over stdin has got; only with ``--input-format stream-json`` (2.1.330)."""
+
+    state: str | None = None
+    """``queued``, ``started``, ``completed`` or ``cancelled``."""
+
+
+class ConversationReset(Line, tag="conversation_reset"):
+    """What was said before is discarded (2.1.330)."""
+
+    trigger: str | None = None
+    """Such as ``clear``."""
+
+
+class ControlResponse(Line, tag="control_response"):
+    """The answer to something that was asked over stdin."""
+
+
+class ControlRequest(Line, tag="control_request"):
+    """Something claude asks over stdout."""
+
+
+class ControlCancelRequest(Line, tag="control_cancel_request"):
+    """The question is void."""
+
+
+Silent = StreamEvent | ToolProgress | KeepAlive
+Remark = RateLimitEvent | AuthStatus | ToolUseSummary | PromptSuggestion | CommandLifecycle | ConversationReset
+Control = ControlResponse | ControlRequest | ControlCancelRequest
+Event = System | Assistant | User | Result | Silent | Remark | Control
+
+
+class Hunk(Struct, rename="camel"):
+    """One piece of a diff; ``lines`` begin with a blank, ``+`` or ``-``."""
+
+    old_start: Count = 0
+    old_lines: Count = 0
+    new_start: Count = 0
+    new_lines: Count = 0
+    lines: list[str] = field(default_factory=list)
+
+
+class FileResult(Struct, rename="camel"):
+    """The ``tool_use_result`` of Write, Edit, MultiEdit and NotebookEdit."""
+
+    type: str | None = None
+    """``create`` or ``update`` (Write); absent otherwise."""
+    file_path: str | None = None
+    content: Words | None = None
+    structured_patch: list[Hunk] = field(default_factory=list)
+
+
+class BashResult(Struct):
+    """The ``tool_use_result`` of a Bash call that did not fail."""
+
+    interrupted: bool = False
+
+
+class CreatedTask(Struct):
+    """The number that a new task was given."""
+
+    id: str | None = None
+
+
+class TaskResult(Struct):
+    """The ``tool_use_result`` of TaskCreate."""
+
+    task: CreatedTask = field(default_factory=CreatedTask)

@@ -1,0 +1,61 @@
+"""The verdict of claude's ``result``: the one event that says how a turn ended (Claude Code 2.1.197 to 2.1.330).
+
+Three of its fields decide; they are never guessed.
+
+- ``is_error``: true, ``"true"`` and 1 are an error; false, ``"false"``, 0 and null are none; if it is missing,
+  ``subtype`` alone decides.
+- ``subtype``: ``success`` or the name of an error; if it is missing, an ``is_error`` of false decides.
+- ``stop_reason``: why the model stopped (Messages API, "Stop reasons").  An answer that was cut is no good end; if it
+  is missing or null, the stream broke off (protocols 3.2).
+
+If one of them has another type, or ``is_error`` and ``subtype`` are both missing, nothing proves a good end: the turn
+failed, and the reason names the field.  Every other field can be missing or have any type.
+"""
+
+from collections.abc import Sequence
+
+from ..lenient import Unread
+from .events import Result
+
+DECIDING = ("is_error", "subtype", "stop_reason")
+"""The fields that say how the turn ended."""
+
+CUT = {
+    "max_tokens": "the answer was cut off: it reached the limit of output tokens (max_tokens)",
+    "model_context_window_exceeded": "the answer was cut off: the model's context window is full"
+    " (model_context_window_exceeded)",
+    "refusal": "the model refused to answer (refusal)",
+    "pause_turn": "the model paused and was not asked to go on (pause_turn)",
+    "compaction": "the model paused for a compaction and was not asked to go on (compaction)",
+}
+"""Stop reasons after which the answer is not whole.
+
+``end_turn``, ``stop_sequence`` and ``tool_use`` (a turn that a tool or a hook ended) are whole; so is a reason that a
+later version of the API adds, because ``is_error`` and ``subtype`` have called it a success.
+"""
+
+
+def failure(event: Result, unread: Sequence[Unread]) -> str | None:
+    """The reason why a result is not the proper end of a good turn; None if it is.
+
+    Args:
+        event: the result.
+        unread: its fields that could not be read.
+    """
+    if event.is_error or (event.subtype and event.subtype != "success"):
+        return _error(event)
+    for field in unread:
+        if field.name in DECIDING:
+            return f"the result's {field.name} could not be read: {field.value}"
+    if event.is_error is None and not event.subtype:
+        return "the result does not say whether the turn went well"
+    if not event.stop_reason:
+        return "the answer was cut off: no stop reason"
+    return CUT.get(event.stop_reason)
+
+
+def _error(event: Result) -> str:
+    # An interrupted turn gives a note of claude to itself where others give a reason.
+    errors = [error for error in event.errors if not error.startswith("[ede_diagnostic]")]
+    why = f" ({event.terminal_reason})" if event.terminal_reason else ""
+    return event.result or "\n".join(errors) or f"{event.subtype or 'error'}{why}".replace("_", " ")

@@ -1,0 +1,171 @@
+"""claude's tools as steps: what a call looks like when it begins, and what its result adds."""
+
+import re
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Raw, Struct, field
+
+from ...model import Change, PlanItem, Step, StepKind, StepStatus
+from ..json_lines import UNREADABLE
+from ..lenient import Reader
+from .events import BashResult, FileResult, Hunk, TaskResult
+
+_EDITS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
+_SEARCHES = frozenset({"WebSearch", "WebFetch"})
+_EXIT = re.compile(r"Exit code ([0-9]{1,3})(?:\n|$)")
+_INTERRUPTED = re.compile(r"The user doesn't want to |\[Request interrupted by user")
+_DECLINED = re.compile(
+    r"Claude requested permissions to |Permission to .{1,200} has been denied|.{0,200}requires approval"
+)
+_STATES = frozenset({"pending", "in_progress", "completed"})
+_MOST_TASKS = 200
+
+_Result = TypeVar("_Result")
+
+
+def begun(name: str, arguments: Any) -> dict[str, Any]:
+    """The step of a ``tool_use`` block."""
+    given = arguments if isinstance(arguments, dict) else {}
+    if name == "Bash":
+        command = _string(given.get("command"))
+        return {"kind": StepKind.COMMAND, "text": command, "command": command}
+    if name in _EDITS:
+        path = _string(given.get("file_path") or given.get("notebook_path"))
+        change = Change(path=path, kind="add" if name == "Write" else "update")
+        return {"kind": StepKind.FILE_CHANGE, "text": path, "tool": name, "changes": (change,)}
+    if name in _SEARCHES:
+        text = _string(given.get("query") or given.get("url"))
+        return {"kind": StepKind.WEB_SEARCH, "text": text, "tool": name, "arguments": arguments}
+    if name in ("Agent", "Task"):
+        text = _string(given.get("description") or given.get("prompt"))
+        return {"kind": StepKind.SUBAGENT, "text": text, "tool": name, "arguments": arguments}
+    server, tool = _mcp_name(name)
+    return {"kind": StepKind.TOOL_CALL, "text": name, "server": server, "tool": tool, "arguments": arguments}
+
+
+def tool_name(step: Step) -> str:
+    """What claude calls the tool of a step."""
+    if step.kind is StepKind.COMMAND:
+        return "Bash"
+    name = step.tool or str(step.kind)
+    return f"mcp__{step.server}__{name}" if step.server else name
+
+
+def answered(kind: StepKind, text: str, *, is_error: bool, details: Raw) -> dict[str, Any]:
+    """What a ``tool_result`` adds to its step; ``details`` is the line's ``tool_use_result``."""
+    own: dict[str, Any] = {"status": StepStatus.OK, "output": text}
+    if is_error:
+        return own | _failure(kind, text)
+    if kind is StepKind.COMMAND:
+        interrupted = read(details, BashResult).interrupted
+        return own | ({"status": StepStatus.INTERRUPTED} if interrupted else {"exit_code": 0})
+    if kind is StepKind.FILE_CHANGE:
+        change = _change(read(details, FileResult))
+        return own | ({"changes": (change,)} if change else {})
+    return own
+
+
+def read(details: Raw, kind: type[_Result]) -> _Result:
+    """The ``tool_use_result`` in the shape a tool gives it; what of it has another is empty."""
+    try:
+        return msgspec.json.decode(details, type=kind)
+    except UNREADABLE:
+        line = bytes(details)
+        # The result of a call that failed is a string: nothing of it can be read as a table.
+        reading = Reader(msgspec.json.Decoder(kind)).read(line) if line.startswith(b"{") else None
+        return kind() if reading is None or reading.event is None else reading.event
+
+
+class TaskList(Struct):
+    """The todo list that TodoWrite gives whole, and TaskCreate and TaskUpdate build call by call."""
+
+    tasks: dict[str, PlanItem] = field(default_factory=dict)
+
+    def begun(self, name: str, arguments: Any) -> dict[str, Any] | None:
+        """The plan as this call makes it; None where the call is another, or about a task of an earlier process."""
+        given = arguments if isinstance(arguments, dict) else {}
+        subject = _string(given.get("subject"))
+        items: tuple[PlanItem, ...] | None = None
+        if name == "TodoWrite":
+            items = _todos(given.get("todos"))
+        elif name == "TaskCreate" and subject:
+            items = (*self.tasks.values(), PlanItem(text=subject, status="pending"))
+        elif name == "TaskUpdate" and _string(given.get("taskId")) in self.tasks:
+            items = tuple(self._updated(given).values())
+        if items is None or len(items) > _MOST_TASKS:
+            return None
+        done = sum(item.status == "completed" for item in items)
+        text = f"{done} of {len(items)} done"
+        return {"kind": StepKind.PLAN, "text": text, "tool": name, "arguments": arguments, "items": items}
+
+    def answered(self, name: str | None, arguments: Any, details: Raw) -> None:
+        """A call that went well: the next plan starts from it."""
+        if name == "TaskCreate":
+            number = read(details, TaskResult).task.id
+            if number is not None:
+                self.tasks[number] = PlanItem(text=_string(arguments.get("subject")), status="pending")
+        elif name == "TaskUpdate":
+            self.tasks = self._updated(arguments)
+
+    def _updated(self, given: dict[str, Any]) -> dict[str, PlanItem]:
+        number = _string(given.get("taskId"))
+        earlier = self.tasks.get(number)
+        if earlier is None:
+            return self.tasks
+        if given.get("status") == "deleted":
+            return {key: item for key, item in self.tasks.items() if key != number}
+        text = _string(given.get("subject")) or earlier.text
+        return self.tasks | {number: PlanItem(text=text, status=_state(given.get("status"), earlier.status))}
+
+
+def _failure(kind: StepKind, text: str) -> dict[str, Any]:
+    """There is no exit code field: the text of a failed command begins with it (protocols 3.2)."""
+    found = _EXIT.match(text) if kind is StepKind.COMMAND else None
+    if found is not None:
+        return {"status": StepStatus.FAILED, "exit_code": int(found[1]), "output": text[found.end() :]}
+    if _INTERRUPTED.match(text):
+        return {"status": StepStatus.INTERRUPTED}
+    return {"status": StepStatus.DECLINED if _DECLINED.match(text) else StepStatus.FAILED}
+
+
+def _change(result: FileResult) -> Change | None:
+    if result.file_path is None:
+        return None
+    if result.type == "create":
+        return Change(path=result.file_path, kind="add", diff=_created(result.content or "") or None)
+    diff = "\n".join(map(_hunk, result.structured_patch))
+    return Change(path=result.file_path, kind="update", diff=diff or None)
+
+
+def _created(content: str) -> str:
+    """A diff from nothing.  Only a newline ends a line: other separators are text."""
+    lines = content.removesuffix("\n").split("\n") if content else []
+    header = f"@@ -0,0 +1,{len(lines)} @@\n" if lines else ""
+    return header + "\n".join(f"+{line}" for line in lines)
+
+
+def _hunk(hunk: Hunk) -> str:
+    header = f"@@ -{hunk.old_start},{hunk.old_lines} +{hunk.new_start},{hunk.new_lines} @@"
+    return "\n".join([header, *hunk.lines])
+
+
+def _todos(todos: Any) -> tuple[PlanItem, ...] | None:
+    if not isinstance(todos, list):
+        return None
+    found = [todo for todo in todos if isinstance(todo, dict)]
+    return tuple(PlanItem(text=_string(todo.get("content")), status=_state(todo.get("status"))) for todo in found)
+
+
+def _state(value: Any, otherwise: str = "pending") -> str:
+    return value if isinstance(value, str) and value in _STATES else otherwise
+
+
+def _mcp_name(name: str) -> tuple[str | None, str]:
+    """``mcp__server__tool`` in its parts."""
+    parts = name.split("__", 2)
+    return (parts[1], parts[2]) if len(parts) == 3 and parts[0] == "mcp" else (None, name)
+
+
+def _string(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,47 @@
+"""Calls of tools as the model wrote them, in codex's stream: what versions before the typed items printed.
+
+``function_call`` and its siblings are items of the model's own protocol.  Their outputs name the call by ``call_id``;
+one without a name answers the newest call that is open.
+"""
+
+from typing import Any
+
+from msgspec import structs
+
+from ...model import Step, StepKind, StepStatus
+from ..event_parser import EventParser
+from . import events
+
+_OPEN = "call:"
+"""Before the keys of open calls, so that no other item is taken for one."""
+
+
+class CallItemParser(EventParser):
+    """Follows calls from their items to those of their outputs."""
+
+    def _call_item(self, item: events.Call | events.CallOutput, at: int | None) -> list[Step]:
+        if isinstance(item, events.Call):
+            step = self._new(at=at, call_id=item.call_id or item.id or None, status=StepStatus.RUNNING, **_begun(item))
+            self._remember(f"{_OPEN}{item.call_id or item.id}", step)
+            return [step]
+        from . import tools  # the typed items of today's codex need none of it
+
+        earlier = self.state.open.pop(self._answered(item), None)
+        if earlier is None:
+            earlier = self._new(StepKind.TOOL_CALL, item.call_id or "", at=at, call_id=item.call_id)
+        answer = tools.answer_of(item.output)
+        return [structs.replace(earlier, ended_at=at, **tools.ended(earlier.kind, answer))]
+
+    def _answered(self, item: events.CallOutput) -> str:
+        if item.call_id is not None:
+            return f"{_OPEN}{item.call_id}"
+        return next((key for key in reversed(self.state.open) if key.startswith(_OPEN)), "")
+
+
+def _begun(item: events.Call) -> dict[str, Any]:
+    from . import tools
+
+    if isinstance(item, events.LocalShellCall):
+        return tools.command(tools.command_text(item.action.command))
+    arguments = item.input if item.input is not None else tools.arguments_of(item.arguments)
+    return tools.begun(item.name, item.namespace, arguments)

@@ -1,0 +1,239 @@
+"""The events of ``codex exec --json``: one JSON object a line (codex-cli 0.169.0, protocols 2.2).
+
+Every field but ``type`` is optional, because other versions leave some out.
+"""
+
+from typing import Annotated
+
+from msgspec import Meta, Raw, Struct, field
+
+from ..json_lines import NULL, Count, Part, Words
+
+
+class Usage(Struct):
+    """Tokens of the whole thread so far, not of the turn."""
+
+    input_tokens: Count | None = None
+    cached_input_tokens: Count | None = None
+    output_tokens: Count | None = None
+    reasoning_output_tokens: Count | None = None
+
+
+class Failure(Struct):
+    """What went wrong; often the raw text of the server."""
+
+    message: Words = ""
+
+
+class FileChange(Struct):
+    """One file of a ``file_change``; the stream has no diff."""
+
+    path: str = ""
+    kind: str = "update"
+
+
+class TodoItem(Struct):
+    """One line of the todo list; "in progress" is flattened to not completed."""
+
+    text: Words = ""
+    completed: bool = False
+
+
+class ToolAnswer(Struct):
+    """What an MCP tool gave back."""
+
+    content: list[Part] = field(default_factory=list)
+    structured_content: Raw = NULL
+
+
+class Item(Struct, tag_field="type", kw_only=True):
+    """One thing the agent does; ``item.started``, ``.updated`` and ``.completed`` share its id."""
+
+    id: Words = ""
+
+
+class AgentMessage(Item, tag="agent_message"):
+    """Text for the user; only ever completed."""
+
+    text: Words = ""
+
+
+class Reasoning(Item, tag="reasoning"):
+    """A summary of the model's reasoning; only ever completed."""
+
+    text: Words = ""
+
+
+class CommandExecution(Item, tag="command_execution"):
+    """A shell command; its output comes whole, with the completed event, and is cut to 1 MiB."""
+
+    command: Words = ""
+    aggregated_output: Words = ""
+    exit_code: Annotated[int, Meta(ge=-(2**31), le=2**32)] | None = None
+    status: str = ""
+
+
+class FileChanges(Item, tag="file_change"):
+    """A patch."""
+
+    changes: list[FileChange] = field(default_factory=list)
+    status: str = ""
+
+
+class McpToolCall(Item, tag="mcp_tool_call"):
+    """A call of an MCP server's tool."""
+
+    server: str | None = None
+    tool: str | None = None
+    arguments: Raw = NULL
+    result: ToolAnswer | None = None
+    error: Failure | Words | None = None
+    status: str = ""
+
+
+class CollabToolCall(Item, tag="collab_tool_call"):
+    """Something done with a sub-agent."""
+
+    tool: str | None = None
+    receiver_thread_ids: list[str] = field(default_factory=list)
+    prompt: Words | None = None
+    agents_states: Raw = NULL
+    status: str = ""
+
+
+class WebSearch(Item, tag="web_search"):
+    """A search of the web."""
+
+    query: Words = ""
+    action: Raw = NULL
+
+
+class TodoList(Item, tag="todo_list"):
+    """The agent's plan."""
+
+    items: list[TodoItem] = field(default_factory=list)
+
+
+class Warned(Item, tag="error"):
+    """A warning that ends nothing."""
+
+    message: Words = ""
+
+
+class Call(Item):
+    """A call of a tool as the model wrote it."""
+
+    call_id: str | None = None
+    name: str = ""
+    namespace: str | None = None
+    arguments: Raw = NULL
+    """JSON in a string."""
+    input: str | None = None
+    """The text that a custom tool gets instead of arguments."""
+
+
+class FunctionCall(Call, tag="function_call"):
+    """A call with arguments."""
+
+
+class CustomToolCall(Call, tag="custom_tool_call"):
+    """A call with a text."""
+
+
+class ShellAction(Struct):
+    """The command of a ``local_shell_call``."""
+
+    command: list[str] = field(default_factory=list)
+
+
+class LocalShellCall(Call, tag="local_shell_call"):
+    """A command."""
+
+    action: ShellAction = field(default_factory=ShellAction)
+
+
+class CallOutput(Item):
+    """What the tool of a call answered."""
+
+    call_id: str | None = None
+    output: Raw = NULL
+
+
+class FunctionCallOutput(CallOutput, tag="function_call_output"):
+    """The answer to a call with arguments."""
+
+
+class CustomToolCallOutput(CallOutput, tag="custom_tool_call_output"):
+    """The answer to a call with a text."""
+
+
+class LocalShellCallOutput(CallOutput, tag="local_shell_call_output"):
+    """The output of a command."""
+
+
+AnyItem = (
+    AgentMessage
+    | Reasoning
+    | CommandExecution
+    | FileChanges
+    | McpToolCall
+    | CollabToolCall
+    | WebSearch
+    | TodoList
+    | Warned
+    | FunctionCall
+    | CustomToolCall
+    | LocalShellCall
+    | FunctionCallOutput
+    | CustomToolCallOutput
+    | LocalShellCallOutput
+)
+
+
+class ThreadStarted(Struct, tag_field="type", tag="thread.started"):
+    """First line: the conversation's id, the same again at a resume."""
+
+    thread_id: str | None = None
+
+
+class TurnStarted(Struct, tag_field="type", tag="turn.started"):
+    """The model is asked."""
+
+
+class TurnCompleted(Struct, tag_field="type", tag="turn.completed"):
+    """The proper end of a good turn."""
+
+    usage: Usage | None = None
+
+
+class TurnFailed(Struct, tag_field="type", tag="turn.failed"):
+    """The proper end of a failed turn; it has no usage."""
+
+    error: Failure | Words = field(default_factory=Failure)
+
+
+class TopError(Struct, tag_field="type", tag="error"):
+    """A trouble; ``Reconnecting... 1/2`` too, so it never ends a turn by itself."""
+
+    message: Words = ""
+
+
+class ItemStarted(Struct, tag_field="type", tag="item.started"):
+    """An item begins."""
+
+    item: AnyItem
+
+
+class ItemUpdated(Struct, tag_field="type", tag="item.updated"):
+    """An item changed (todo lists)."""
+
+    item: AnyItem
+
+
+class ItemCompleted(Struct, tag_field="type", tag="item.completed"):
+    """An item is over."""
+
+    item: AnyItem
+
+
+Event = ThreadStarted | TurnStarted | TurnCompleted | TurnFailed | TopError | ItemStarted | ItemUpdated | ItemCompleted

@@ -1,0 +1,167 @@
+"""codex's own transcripts: the diffs that its stream lacks (protocols 2.5; seen with codex-cli 0.169.0).
+
+A thread's transcript is ``$CODEX_HOME/sessions/YYYY/MM/DD/rollout-<local time>-<thread id>.jsonl``; later turns are
+appended to it, and ``codex archive`` moves it to ``$CODEX_HOME/archived_sessions/``.  It may have gigabytes, and almost
+none of its lines are about files.  A sub-agent's edits are in a transcript of its own and are not sought.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import chain, islice
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from ...changes.recorded import RecordedChange, RecordedEdit
+from ...storage.line_reader import LineReader
+from ...text.diffs import Diff, created, deleted, diff_of
+from ..json_lines import UNREADABLE
+from ..lenient import Reader
+
+MOST_FOLDERS = 5_000
+"""Day folders that are looked into where a thread is not found at its day: thirteen years."""
+
+MOST_ENTRIES = 100_000
+"""Entries of one folder that are looked at."""
+
+LINE_CAP = 64 << 20
+"""Bytes; an edit whose line is longer is not known."""
+
+_THREAD = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+class _Change(Struct):
+    """What a patch did to one file; which fields there are depends on ``type``."""
+
+    type: str = ""
+    content: str = ""
+    unified_diff: str = ""
+    move_path: str | None = None
+
+
+class _FileChange(Struct, tag_field="type", tag="FileChange"):
+    changes: dict[str, _Change]
+
+
+class _ItemCompleted(Struct, tag_field="type", tag="item_completed"):
+    item: _FileChange
+    completed_at_ms: int
+
+
+class _Line(Struct, tag_field="type", tag="event_msg"):
+    payload: _ItemCompleted
+
+
+_DECODER = msgspec.json.Decoder(_Line)
+_READER = Reader(_DECODER)
+
+
+def open_rollout(home: Path, thread: str, at: int) -> "Rollout | None":
+    """The transcript of a thread; None if it cannot be found.
+
+    Args:
+        home: codex's own folder.
+        thread: its id, as the stream names it.
+        at: about when it was begun, UTC ms.
+    """
+    path = find_rollout(home, thread, at)
+    return None if path is None else Rollout(path)
+
+
+def find_rollout(home: Path, thread: str, at: int) -> Path | None:
+    """The transcript of a thread: first at its day, then among the archived, then anywhere."""
+    if not _THREAD.fullmatch(thread):
+        return None
+    sessions = home / "sessions"
+    near = (sessions / day for day in _days(_born(thread) or at))
+    folders = chain(near, [home / "archived_sessions"], islice(_all_days(sessions), MOST_FOLDERS))
+    return next(filter(None, (_in_folder(folder, thread) for folder in folders)), None)
+
+
+class Rollout:
+    """The edits of a transcript, read on as it grows; no file is held open between two looks."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._offset = 0
+
+    def read_on(self) -> Iterator[RecordedEdit]:
+        """The edits since the last call; without an unfinished last line, and what cannot be understood."""
+        try:
+            with LineReader(self._path, self._offset, cap=LINE_CAP) as reader:
+                for end, line in reader.lines():
+                    self._offset = end
+                    # Nearly every line is about something else, and may be huge: it is not decoded to find that out.
+                    if b'"FileChange"' in line and (edit := _edit(line)) is not None:
+                        yield edit
+        except OSError:
+            return
+
+
+def _edit(line: bytes) -> RecordedEdit | None:
+    try:
+        read: _Line | None = _DECODER.decode(line)
+    except UNREADABLE:
+        reading = _READER.read(line)
+        read = None if reading.unread else reading.event  # half of a diff is none
+    if read is None:
+        return None
+    done = read.payload
+    changes = (_recorded(path, change) for path, change in done.item.changes.items())
+    return RecordedEdit(at=done.completed_at_ms, changes=tuple(changes))
+
+
+def _recorded(path: str, change: _Change) -> RecordedChange:
+    return RecordedChange(path=path, kind=change.type, diff=_diff(change), moved_to=change.move_path)
+
+
+def _diff(change: _Change) -> Diff | None:
+    if change.type == "add":
+        return created(change.content)
+    return deleted(change.content) if change.type == "delete" else diff_of(change.unified_diff)
+
+
+def _born(thread: str) -> int | None:
+    """When the thread began, UTC ms: its id is a UUID of version 7, which begins with that."""
+    return int(thread[:8] + thread[9:13], 16) if thread[14] == "7" else None
+
+
+def _days(at: int) -> Iterator[str]:
+    """The folder of a day, and of its neighbours: codex names them by local time, whatever that was."""
+    try:
+        day = datetime.fromtimestamp(at / 1000, UTC)
+        yield from (f"{day + timedelta(days=n):%Y/%m/%d}" for n in (0, -1, 1))
+    except (OverflowError, ValueError, OSError):  # a time of no calendar
+        return
+
+
+def _all_days(sessions: Path) -> Iterator[Path]:
+    """Every day's folder, the newest first."""
+    for year in _subfolders(sessions):
+        for month in _subfolders(year):
+            yield from _subfolders(month)
+
+
+def _subfolders(folder: Path) -> list[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            names = [e.name for e in islice(entries, MOST_ENTRIES) if e.name.isdigit() and e.is_dir()]
+    except OSError:
+        return []
+    return [folder / name for name in sorted(names, reverse=True)]
+
+
+def _in_folder(folder: Path, thread: str) -> Path | None:
+    """The thread's transcript in this folder; only a plain file, because anything else could hold a reader up."""
+    try:
+        with os.scandir(folder) as entries:
+            for entry in islice(entries, MOST_ENTRIES):
+                name = entry.name
+                if name.startswith("rollout-") and name.endswith(f"-{thread}.jsonl"):
+                    return folder / name if entry.is_file(follow_symlinks=False) else None
+    except OSError:
+        return None
+    return None

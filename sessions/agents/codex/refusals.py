@@ -1,0 +1,86 @@
+"""What codex was not allowed to do: declined items, what its sandbox stopped, and what only stderr tells.
+
+``codex exec`` asks nobody.  codex-cli 0.169.0 leaves a patch that its sandbox forbids, and a command that its rules
+forbid, out of the stream and complains about them on stderr (measured); other versions show such a command as a
+failed one whose output says that it was rejected.
+"""
+
+import re
+from collections.abc import Iterator
+
+from ...digest.shell import programs
+from ...model import Step, StepKind, StepStatus
+from ...text.sanitize import one_line, shorten
+
+_REJECTED = re.compile(r"error=patch rejected: |error=.{0,200}?`([^`]{1,4000})` rejected: ")
+"""Lines of stderr; the command stands in backticks."""
+
+_READ_ONLY = "Read-only file system"
+_STOPPED = re.compile(rf"^`.{{1,4000}}` rejected: |{_READ_ONLY}", re.DOTALL)
+"""Outputs of failed commands; the second one is what a write outside of the sandbox's folders gets."""
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+"""Words before a program that set variables for it."""
+
+_QUOTES = "'\"`\u2018\u2019"
+
+_SHOWN = 60
+"""Characters of a command that is named as a whole."""
+
+_LOOKED_AT = 8192
+"""Characters at the end of an output."""
+
+
+def refused(step: Step) -> str | None:
+    """What a completed step tried in vain: a program, a tool; None where nothing kept it from that."""
+    stopped = step.kind is StepKind.COMMAND and step.status is StepStatus.FAILED and _is_refusal(step.output or "")
+    if step.status is not StepStatus.DECLINED and not stopped:
+        return None
+    if step.kind is StepKind.COMMAND:
+        return culprit(step.command or "", (step.output or "")[-_LOOKED_AT:])
+    return "apply_patch" if step.kind is StepKind.FILE_CHANGE else step.tool or str(step.kind)
+
+
+def complaints(stderr: str) -> Iterator[str | None]:
+    """The commands that stderr says were refused, as codex wrapped them; None for a patch."""
+    for line in stderr.splitlines():
+        found = _REJECTED.search(line)
+        if found is not None:
+            yield found[1]
+
+
+def culprit(command: str, output: str = "") -> str:
+    """The program of a command that was refused; the command itself, shortened, where that is not certain.
+
+    A command may start several programs.  The complaint about a read-only file names the program, or, if a shell made
+    it, the file into which the program's output was to go.
+    """
+    names = _names(command)
+    for line in output.split("\n") if len(set(names)) > 1 else ():
+        before, found, after = line.partition(_READ_ONLY)
+        if found:
+            who = before.partition(":")[0].strip()
+            if (name := who.rsplit("/", 1)[-1]) in names:
+                return name
+            if (writer := _writer(command, before) or _writer(command, after)) is not None:
+                return writer
+    return names[0] if len(set(names)) == 1 else shorten(one_line(command), _SHOWN) or "command"
+
+
+def _names(command: str) -> list[str]:
+    """The programs of a command, without their folders."""
+    words = (next((w for w in p.words if not _VARIABLE.match(w)), "") for p in programs(command))
+    return [word.rsplit("/", 1)[-1] for word in words if word]
+
+
+def _writer(command: str, complaint: str) -> str | None:
+    """The program before the file that a complaint names at its beginning or its end."""
+    words = complaint.strip(": ").split()
+    path = words[-1].strip(_QUOTES) if words else ""
+    at = command.find(path) if path else -1
+    names = _names(command[:at]) if at > 0 else []
+    return names[-1] if names else None
+
+
+def _is_refusal(output: str) -> bool:
+    return _STOPPED.search(output[-_LOOKED_AT:]) is not None

@@ -1,0 +1,352 @@
+"""codex's transcripts (codex-cli 0.169.0 and earlier ones): all turns of a thread, with times, model, diffs and tokens.
+
+Most things are told twice, by what the model got and gave and by what codex reported (protocols 2.5); each is shown
+once.  A turn is what codex calls a task.  Earlier versions do not tell where one begins: there each prompt begins one.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Raw, field, structs
+
+from ...model import Step, StepKind, Usage
+from ..json_lines import KIND_LENGTH, NULL, kind_of
+from ..transcript import NOT_SHOWN, digest, milliseconds
+from . import rollout_events as events
+from . import rollout_work as work
+from . import tools
+from .rollout_calls import EVENT, ITEM, MOST_REMEMBERED, CallReader, CallState
+from .rollout_words import TOLD_ELSEWHERE, is_context, noted, policy, readable
+
+
+class RolloutState(CallState, kw_only=True):
+    """Also what one of the two records told and the other will repeat."""
+
+    told: dict[str, int] = field(default_factory=dict)
+    """By key: how much more often the events told it than the items."""
+    working: bool = False
+    """A task has begun and not ended."""
+    thread: Usage | None = None
+    """The tokens of the thread, as they were told last."""
+    recorded: bool = False
+    """There is a record for each call of the model: the running total says nothing more."""
+    said: str = ""
+    """The last message, as a digest."""
+    error: Step | None = None
+    forked_from: str | None = None
+    compacted: Step | None = None
+
+
+class CodexRolloutParser(CallReader):
+    """Reads the transcript of one thread."""
+
+    state: RolloutState
+    state_type = RolloutState
+    line_type = events.Line
+
+    def event(self, event: events.Line, line: bytes, at: int | None) -> list[Step]:
+        """One line; the times in it are better than that of its arrival."""
+        return self._line(event, line, milliseconds(event.timestamp) or at)
+
+    def _line(self, told: events.Line, line: bytes, at: int | None) -> list[Step]:
+        payload, kind = told.payload, told.type
+        if payload == NULL:
+            # The first versions wrote items as they are, and a heading without a type.
+            if kind:
+                return self._by_kind(_ITEMS, kind, Raw(line), line, at)
+            if told.record_type is not None:
+                return []
+            return self._meta(self.decoded(line, events.SessionMeta), at)
+        if kind == "response_item":
+            return self._by_kind(_ITEMS, self.decoded(payload, events.Kind).type, payload, line, at)
+        if kind == "event_msg":
+            return self._by_kind(_EVENTS, self.decoded(payload, events.Kind).type, payload, line, at)
+        return self._by_kind(_LINES, kind, payload, line, at)
+
+    def _by_kind(self, table: "dict[str, _Way]", kind: str, data: Raw, line: bytes, at: int | None) -> list[Step]:
+        if kind in TOLD_ELSEWHERE:
+            return []
+        if (entry := table.get(kind)) is not None:
+            struct, handle = entry
+            return handle(self, self.decoded(data, struct), at)
+        if kind in ("item_started", "item_completed"):
+            return self._thing(self.decoded(data, events.ItemEvent), line, at, completed=kind == "item_completed")
+        if kind in work.CALLS:
+            item, own = self._described(work.CALLS[kind], data)
+            return self._done(item.call_id or item.id, own, at, source=ITEM)
+        name, _, phase = kind.rpartition("_")
+        if name in work.EVENTS and phase in ("begin", "end"):
+            item, own = self._described(work.EVENTS[name], data)
+            return self._done(item.call_id, own, at) if phase == "end" else self._begun(item.call_id, own, at)
+        return self._other(kind, data, line, at)
+
+    def _thing(self, event: events.ItemEvent, line: bytes, at: int | None, *, completed: bool) -> list[Step]:
+        """An item as the events tell it."""
+        kind = self.decoded(event.item, events.Kind).type
+        if kind in _SPOKEN:
+            return _SPOKEN[kind](self, self.decoded(event.item, events.Spoken), at) if completed else []
+        if kind == "ContextCompaction":
+            return self._compaction(events.Compacted(), at) if completed else []
+        if kind not in work.ITEMS:
+            return self._other(kind, event.item, line, at)
+        item, own = self._described(work.ITEMS[kind], event.item)
+        key = item.id or item.call_id
+        if not completed:
+            return self._begun(key, own, event.started_at_ms or at)
+        return self._done(key, own, event.completed_at_ms or at, began=event.started_at_ms)
+
+    def _described(self, entry: tuple[type[Any], work.Describe], data: Raw) -> tuple[Any, dict[str, Any]]:
+        """Something that was done, and what its step is."""
+        struct, describe = entry
+        item = self.decoded(data, struct)
+        return item, {key: value for key, value in describe(item).items() if value is not None}
+
+    def _other(self, kind: str, data: Raw, line: bytes, at: int | None) -> list[Step]:
+        text = noted(kind, data)
+        if text is not None:
+            return [self._note(text, at, kind)]
+        outer = kind_of(line)
+        return [self._unknown(line, at, (outer if kind in outer else f"{outer} {kind}")[:KIND_LENGTH])]
+
+    # Thread, turns, tokens
+
+    def _meta(self, meta: events.SessionMeta, at: int | None) -> list[Step]:
+        if meta.id is not None and meta.id == self.state.forked_from:
+            return [self._note(f"what follows is the history of thread {meta.id}", at, "session_meta")]
+        steps = self._session(meta.id, at)
+        if steps:
+            self.state.thread, self.state.working, self.state.error = None, False, None
+            if meta.forked_from_id is not None:
+                self.state.forked_from = meta.forked_from_id
+                steps.append(self._note(f"forked from thread {meta.forked_from_id}", at, "session_meta"))
+            if meta.parent_thread_id is not None:
+                name = meta.agent_nickname or meta.agent_path or ""
+                steps.append(self._note(f"sub-agent {name} of thread {meta.parent_thread_id}", at, "session_meta"))
+        return [*steps, *self._settings({"cwd": meta.cwd}, at)]
+
+    def _context(self, context: events.TurnContext, at: int | None) -> list[Step]:
+        sandbox, approval = policy(context.sandbox_policy), policy(context.approval_policy)
+        told = {"model": context.model, "cwd": context.cwd, "sandbox": sandbox, "approval policy": approval}
+        return self._settings(told | {"effort": context.effort or context.reasoning_effort}, at)
+
+    def _applied(self, event: events.ThreadSettings, at: int | None) -> list[Step]:
+        return self._context(event.thread_settings, at)
+
+    def _task_started(self, _: events.Kind, at: int | None) -> list[Step]:
+        # A task without an end was killed: what it had begun is ended by nothing.
+        steps = self._interrupted(None) if self.state.working else []
+        if self.state.prompted:
+            steps += self._begin_turn(at)
+        self.state.working, self.state.error, self.facts.end = True, None, None
+        self.state.told.clear()
+        return steps
+
+    def _task_complete(self, event: events.TaskComplete, at: int | None) -> list[Step]:
+        self.state.working = False
+        steps: list[Step] = []
+        last = event.last_agent_message
+        if last and digest(last) != self.state.said:
+            steps += self._message(last, at)
+        if event.error is None:
+            self.facts.end, self.facts.error = "completed", None
+            ended = self._spent(at)
+            return [*steps, *(ended or [self._note("turn ended", at, "task_complete")])]
+        self.facts.end, self.facts.error = "failed", event.error.message
+        steps += self._spent(at)
+        if self.state.error is not None and self.state.error.text == event.error.message:
+            return [*steps, structs.replace(self.state.error, fatal=True)]
+        return [*steps, self._new(StepKind.ERROR, event.error.message, at=at, fatal=True)]
+
+    def _aborted(self, event: events.TurnAborted, at: int | None) -> list[Step]:
+        self.state.working = False
+        reason = event.reason or "no reason is given"
+        self.facts.end, self.facts.error = "failed", reason
+        return [*self._interrupted(at), *self._spent(at), self._note(f"turn aborted: {reason}", at, "turn_aborted")]
+
+    def _record(self, record: events.TokenRecord, _: int | None) -> list[Step]:
+        self.state.recorded = True
+        self.state.spent = self.state.spent.plus(_usage(record.usage))
+        self.facts.thread_usage = _usage(record.thread_token_usage)
+        return []
+
+    def _tokens(self, event: events.TokenCount, _: int | None) -> list[Step]:
+        """The running total: told again when only the rate limits changed, and smaller after some resumes."""
+        if self.state.recorded or event.info is None:
+            return []
+        earlier, total = self.state.thread, _usage(event.info.total_token_usage)
+        last = _usage(event.info.last_token_usage)
+        if earlier is None:
+            more = last if last.known else total
+        elif total == earlier:
+            return []
+        else:
+            grew = (total.total_tokens or 0) >= (earlier.total_tokens or 0)
+            more = total.minus(earlier) if grew else last
+        self.state.thread = self.facts.thread_usage = total
+        self.state.spent = self.state.spent.plus(more)
+        return []
+
+    def _compaction(self, event: events.Compacted, at: int | None) -> list[Step]:
+        """The context was replaced by a summary, which several lines in a row tell."""
+        earlier = self.state.compacted
+        text = f"context compacted: {event.message}" if event.message else "context compacted"
+        if earlier is not None and earlier.index == self.state.next - 1:
+            step = structs.replace(earlier, text=max(earlier.text, text, key=len))
+        else:
+            step = self._note(text, at, "compacted")
+        self.state.compacted = structs.replace(step, text="context compacted")
+        return [step] if earlier is None or step.index != earlier.index or event.message else []
+
+    # What was said
+
+    def _item_message(self, item: events.Message, at: int | None) -> list[Step]:
+        if item.role == "assistant":
+            return self._spoken(readable(item.content), ITEM, at, item.id)
+        kinds = item.internal_chat_message_metadata_passthrough
+        named = kinds.content_item_kinds if kinds is not None else []
+        text = readable(item.content)
+        if item.role == "user" and not is_context(text, named):
+            return self._asked(text, ITEM, at)
+        return [self._note(text, at, ", ".join(named) or f"{item.role} context")]
+
+    def _letter(self, item: events.AgentLetter, at: int | None) -> list[Step]:
+        """A team's agent is given its task by another one."""
+        return self._asked(readable(item.content), ITEM, at)
+
+    def _item_reasoning(self, item: events.ReasoningItem, at: int | None) -> list[Step]:
+        parts = [part.text for part in [*item.summary, *(item.content or [])] if part.text]
+        return self._thought(parts, ITEM, at, item.id, secret=item.encrypted_content is not None)
+
+    def _event_user(self, event: events.Words, at: int | None) -> list[Step]:
+        return self._asked("\n".join([event.message or "", *["(image)"] * len(event.images or ())]).strip(), EVENT, at)
+
+    def _event_agent(self, event: events.Words, at: int | None) -> list[Step]:
+        return self._spoken(event.message or event.text or "", EVENT, at, None)
+
+    def _event_reasoning(self, event: events.Words, at: int | None) -> list[Step]:
+        return self._thought([event.text] if event.text else [], EVENT, at, None)
+
+    def _thing_user(self, item: events.Spoken, at: int | None) -> list[Step]:
+        return self._asked(readable(item.content), EVENT, at)
+
+    def _thing_agent(self, item: events.Spoken, at: int | None) -> list[Step]:
+        return self._spoken(item.text or readable(item.content), EVENT, at, item.id)
+
+    def _thing_reasoning(self, item: events.Spoken, at: int | None) -> list[Step]:
+        return self._thought([*item.summary_text, *item.raw_content], EVENT, at, item.id)
+
+    def _asked(self, text: str, source: int, at: int | None) -> list[Step]:
+        if self._twice(source, f"prompt {digest(text)}"):
+            return []
+        steps = self._begin_turn(at) if self.state.prompted and not self.state.working else []
+        return [*steps, self._prompt(text, at)]
+
+    def _spoken(self, text: str, source: int, at: int | None, key: str | None) -> list[Step]:
+        keys = [f"message {digest(text)}", *([f"message id {key}"] if key else [])]
+        return [] if not text or self._twice(source, *keys) else self._message(text, at)
+
+    def _message(self, text: str, at: int | None) -> list[Step]:
+        self.facts.last_message, self.state.said = text, digest(text)
+        return [self._new(StepKind.MESSAGE, text, at=at)]
+
+    def _thought(
+        self, parts: list[str], source: int, at: int | None, key: str | None, *, secret: bool = False
+    ) -> list[Step]:
+        keys = [f"reasoning id {key}"] if key else []
+        if not parts:
+            return (
+                [self._new(StepKind.REASONING, NOT_SHOWN, at=at)] if secret and not self._twice(source, *keys) else []
+            )
+        # Events of earlier versions tell each part of a summary for itself.
+        fresh = [part for part in parts if not self._twice(source, f"reasoning {digest(part)}")]
+        if not fresh or (self._twice(source, *keys) if keys else False):
+            return []
+        return [self._new(StepKind.REASONING, "\n\n".join(fresh), at=at)]
+
+    def _twice(self, source: int, *keys: str) -> bool:
+        """Whether the other record told this already; else it is remembered that this one did."""
+        told = self.state.told
+        matching = [key for key in keys if told.get(key, 0) * source < 0]
+        for key in matching or keys:
+            count = told.pop(key, 0) + source
+            if count:
+                told[key] = count
+        while len(told) > MOST_REMEMBERED:
+            del told[next(iter(told))]
+        return bool(matching)
+
+    def _planned(self, event: events.PlanUpdate, at: int | None) -> list[Step]:
+        # The call of the tool that makes the plan tells the same.
+        if any(step.kind is StepKind.PLAN for step in self.state.open.values()):
+            return []
+        return [self._new(at=at, **tools.plan(event.plan))]
+
+    def _trouble(self, event: events.Failure, at: int | None) -> list[Step]:
+        self.facts.error = event.message
+        self.state.error = self._new(StepKind.ERROR, event.message, at=at, fatal=False)
+        return [self.state.error]
+
+
+def _usage(tokens: events.TokenUsage | None) -> Usage:
+    if tokens is None:
+        return Usage()
+    return Usage.of(
+        tokens.input_tokens, tokens.cached_input_tokens, tokens.output_tokens, tokens.reasoning_output_tokens
+    )
+
+
+_Way = tuple[type[Any], Callable[[CodexRolloutParser, Any, int | None], list[Step]]]
+"""What an event holds, and what reads it."""
+
+_P = CodexRolloutParser
+_CALL: _Way = (events.FunctionCall, _P._call)
+_OUTPUT: _Way = (events.CallOutput, _P._output)
+_COMPACTION: _Way = (events.Compacted, _P._compaction)
+_STARTED: _Way = (events.Kind, _P._task_started)
+_COMPLETE: _Way = (events.TaskComplete, _P._task_complete)
+_REASONING: _Way = (events.Words, _P._event_reasoning)
+
+_LINES: dict[str, _Way] = {
+    "session_meta": (events.SessionMeta, _P._meta),
+    "turn_context": (events.TurnContext, _P._context),
+    "compacted": _COMPACTION,
+    "token_usage_record": (events.TokenRecord, _P._record),
+}
+_ITEMS: dict[str, _Way] = {
+    "message": (events.Message, _P._item_message),
+    "agent_message": (events.AgentLetter, _P._letter),
+    "reasoning": (events.ReasoningItem, _P._item_reasoning),
+    "function_call": _CALL,
+    "custom_tool_call": _CALL,
+    "tool_search_call": (events.FunctionCall, _P._tool_search),
+    "local_shell_call": (events.LocalShellCall, _P._shell_call),
+    "function_call_output": _OUTPUT,
+    "custom_tool_call_output": _OUTPUT,
+    "local_shell_call_output": _OUTPUT,
+    "tool_search_output": _OUTPUT,
+    "compaction": _COMPACTION,
+    "compaction_summary": _COMPACTION,
+    "context_compaction": _COMPACTION,
+}
+_EVENTS: dict[str, _Way] = {
+    "task_started": _STARTED,
+    "turn_started": _STARTED,
+    "task_complete": _COMPLETE,
+    "turn_complete": _COMPLETE,
+    "turn_aborted": (events.TurnAborted, _P._aborted),
+    "user_message": (events.Words, _P._event_user),
+    "agent_message": (events.Words, _P._event_agent),
+    "agent_reasoning": _REASONING,
+    "agent_reasoning_raw_content": _REASONING,
+    "token_count": (events.TokenCount, _P._tokens),
+    "plan_update": (events.PlanUpdate, _P._planned),
+    "error": (events.Failure, _P._trouble),
+    "context_compacted": _COMPACTION,
+    "thread_settings_applied": (events.ThreadSettings, _P._applied),
+}
+_SPOKEN: dict[str, Callable[[CodexRolloutParser, events.Spoken, int | None], list[Step]]] = {
+    "UserMessage": _P._thing_user,
+    "AgentMessage": _P._thing_agent,
+    "Plan": _P._thing_agent,
+    "Reasoning": _P._thing_reasoning,
+}

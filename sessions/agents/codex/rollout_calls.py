@@ -1,0 +1,95 @@
+"""The calls of codex's tools in its transcripts: two records tell of each, and each call is one step."""
+
+from typing import Any
+
+from msgspec import field, structs
+
+from ...model import Step, StepKind, StepStatus
+from ..json_lines import NULL, value_of
+from ..transcript import TranscriptParser, TranscriptState
+from . import rollout_events as events
+from . import tools
+
+EVENT, ITEM = 1, -1
+"""Which of the two records tells something: what codex reported, or what the model got and gave."""
+
+MOST_REMEMBERED = 200
+
+
+class CallState(TranscriptState, kw_only=True):
+    """Also the calls that only one of the two records ended so far."""
+
+    closed: dict[str, int] = field(default_factory=dict)
+    """Which record ended it, by the id of the call."""
+    processes: dict[str, str] = field(default_factory=dict)
+    """The calls whose commands go on, by the number of the process."""
+
+
+class CallReader(TranscriptParser):
+    """Follows each call from its beginning to its output."""
+
+    state: CallState
+    state_type = CallState
+
+    def _call(self, item: events.FunctionCall, at: int | None) -> list[Step]:
+        arguments = item.input if item.input is not None else tools.arguments_of(item.arguments)
+        return self._begun(item.call_id or item.id, tools.begun(item.name, item.namespace, arguments), at)
+
+    def _shell_call(self, item: events.LocalShellCall, at: int | None) -> list[Step]:
+        return self._begun(item.call_id or item.id, tools.command(tools.command_text(item.action.command)), at)
+
+    def _tool_search(self, item: events.FunctionCall, at: int | None) -> list[Step]:
+        own = {"kind": StepKind.TOOL_CALL, "text": "tool_search", "tool": "tool_search"}
+        return self._begun(item.call_id, own | {"arguments": value_of(item.arguments)}, at)
+
+    def _output(self, item: events.CallOutput, at: int | None) -> list[Step]:
+        answer = tools.answer_of(item.output if item.output != NULL else item.tools)
+        key = item.call_id
+        earlier = self.state.open.get(key) if key else None
+        if earlier is None:
+            own = {"kind": StepKind.TOOL_CALL, "text": key or ""}
+            return self._done(key, own | tools.ended(StepKind.TOOL_CALL, answer), at, source=ITEM)
+        if answer.process is not None and earlier.kind is StepKind.COMMAND:
+            self.state.processes[answer.process] = earlier.call_id or ""
+            return self._begun(key, {"output": answer.text}, at)
+        steps = self._process_ended(earlier, answer, at)
+        return [*steps, *self._done(key, tools.ended(earlier.kind, answer), at, source=ITEM)]
+
+    def _process_ended(self, reading: Step, answer: tools.Answer, at: int | None) -> list[Step]:
+        """The command whose output a call of ``write_stdin`` read, if that ended it."""
+        if reading.tool != "write_stdin" or answer.exit_code is None or not isinstance(reading.arguments, dict):
+            return []
+        key = self.state.processes.pop(str(reading.arguments.get("session_id")), None)
+        command = self.state.open.get(key) if key else None
+        if command is None:
+            return []
+        own = tools.ended(StepKind.COMMAND, answer) | {"output": (command.output or "") + answer.text}
+        return self._done(key, own, at, source=ITEM)
+
+    def _begun(self, key: str | None, own: dict[str, Any], at: int | None) -> list[Step]:
+        """Something begins, or is told to have begun by the other record too."""
+        earlier = self.state.open.get(key) if key else None
+        given = {"status": StepStatus.RUNNING if key else None} | own
+        step = structs.replace(earlier, **own) if earlier else self._new(at=at, call_id=key, **given)
+        if key:
+            # Ids come again in later turns of some models.
+            self.state.closed.pop(key, None)
+            self._remember(key, step)
+        return [step]
+
+    def _done(
+        self, key: str | None, own: dict[str, Any], at: int | None, *, began: int | None = None, source: int = EVENT
+    ) -> list[Step]:
+        """Something ended; what the other record told as ended already is not told again."""
+        earlier = self.state.open.pop(key, None) if key else None
+        if earlier is None and key is not None and self.state.closed.get(key) == -source:
+            del self.state.closed[key]
+            return []
+        if key is not None:
+            self.state.closed[key] = source
+            if len(self.state.closed) > MOST_REMEMBERED:
+                del self.state.closed[next(iter(self.state.closed))]
+        if earlier is None:
+            return [self._new(at=began or at, call_id=key, ended_at=at if began else None, **own)]
+        # What only reads on keeps what it is.
+        return [structs.replace(earlier, ended_at=at, **own)]

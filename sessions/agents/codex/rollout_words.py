@@ -1,0 +1,97 @@
+"""What else stands in codex's transcripts: the harness's own words, settings, and events that are only told about."""
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Raw
+
+from ..json_lines import NULL, UNREADABLE
+from .rollout_events import Content, Piece, SandboxPolicy, Told
+from .tools import command_text
+
+TOLD_ELSEWHERE = frozenset(
+    {
+        "agent_message_content_delta", "agent_message_delta", "agent_reasoning_delta",
+        "agent_reasoning_raw_content_delta", "agent_reasoning_section_break", "compaction_trigger",
+        "exec_command_output_delta", "ghost_snapshot", "hook_started", "inter_agent_communication_metadata",
+        "mcp_list_tools_response", "mcp_startup_complete", "mcp_startup_update", "patch_apply_updated", "plan_delta",
+        "raw_response_item", "reasoning_content_delta", "reasoning_raw_content_delta", "session_configured",
+        "shutdown_complete", "skills_update_available", "thread_goal_updated", "thread_queue_changed", "turn_diff",
+        "world_state",
+    }
+)  # fmt: skip
+"""Kinds that say nothing that other lines do not: pieces of what follows whole, and codex's own bookkeeping."""
+
+_NOTED = frozenset(
+    {
+        "apply_patch_approval_request", "auth_recovery_completed", "auth_recovery_started", "background_event",
+        "configuration_update", "deprecation_notice", "dynamic_tool_call_request", "dynamic_tool_call_response",
+        "dynamic_tools_updated", "elicitation_abandoned", "elicitation_request", "entered_review_mode",
+        "environment_connected", "environment_disconnected", "exec_approval_request", "exited_review_mode",
+        "guardian_assessment", "guardian_warning", "hook_completed", "model_reroute", "model_verification",
+        "network_approval_resolved", "realtime_conversation_closed", "realtime_conversation_started",
+        "realtime_item", "request_permissions", "request_user_input", "safety_buffering", "security_risk_score",
+        "stream_error", "sub_agent_activity", "terminal_interaction", "thread_name_updated", "thread_rolled_back",
+        "turn_moderation_metadata", "undo_completed", "undo_started", "view_image_tool_call", "warning",
+        "EnteredReviewMode", "ExitedReviewMode", "HookPrompt", "SubAgentActivity", "AsyncUserInputQuestion",
+        "FunctionCallOutput", "Sleep",
+    }
+)  # fmt: skip
+"""Kinds that codex 0.169.0 or an earlier one names, and that are shown as a notice."""
+
+_CONTEXT = re.compile(r"\s*(?:<[a-z][a-z_]*(?: [^>]{0,200})?>|# AGENTS\.md instructions\b)")
+
+
+def noted(kind: str, data: Raw) -> str | None:
+    """The words of a kind that is only told about; None if it is not known."""
+    if kind not in _NOTED:
+        return None
+    try:
+        told = msgspec.json.decode(data, type=Told)
+    except UNREADABLE:
+        told = Told()
+    rerouted = f"{told.from_model} to {told.to_model}" if told.to_model else None
+    rolled_back = None if told.num_turns is None else f"{told.num_turns} turns"
+    command = command_text(told.command) if told.command else None
+    words = (told.message, told.text, told.summary, told.review, told.user_facing_hint, told.thread_name)
+    more = (rerouted, rolled_back, command, told.reason or told.details, told.kind)
+    text = ": ".join(filter(None, (next(filter(None, words), None), *more)))
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind).replace("_", " ").lower()
+    return f"{name}: {text}" if text else name
+
+
+def readable(content: Sequence[Content | Piece]) -> str:
+    """The pieces of a message as one text; what is not text is only named."""
+    return "\n".join(_words(piece) for piece in content)
+
+
+def is_context(text: str, kinds: Sequence[str]) -> bool:
+    """Whether a message in the user's name is one of the harness, which tells the model about its surroundings.
+
+    Args:
+        text: the message.
+        kinds: from where its pieces come; earlier versions do not tell that.
+    """
+    if kinds:
+        return not any(kind.startswith("user.") for kind in kinds)
+    return _CONTEXT.match(text) is not None
+
+
+def policy(raw: Raw) -> str | None:
+    """The name of a policy, which some versions wrap; None if none is told."""
+    if raw == NULL:
+        return None
+    try:
+        found = msgspec.json.decode(raw, type=str | SandboxPolicy)
+    except UNREADABLE:
+        return None
+    return found if isinstance(found, str) else found.type or found.mode
+
+
+def _words(piece: Content | Piece) -> str:
+    if piece.text is not None:
+        return piece.text
+    # Between agents of a team codex calls a text so that it passes on as it is.
+    secret = piece.encrypted_content if isinstance(piece, Content) else None
+    return secret if secret and " " in secret else f"({piece.type})"

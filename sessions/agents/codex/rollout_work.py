@@ -1,0 +1,157 @@
+"""What codex did, as the events of its transcripts tell it: each kind as the fields of a step."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ...model import StepKind, StepStatus
+from ..json_lines import NULL, UNREADABLE, Part, joined, text_of, value_of
+from . import rollout_events as events
+from . import tools
+
+_STATUS = {
+    "completed": StepStatus.OK,
+    "failed": StepStatus.FAILED,
+    "declined": StepStatus.DECLINED,
+    "in_progress": StepStatus.RUNNING,
+}
+
+
+class _McpResult(Struct):
+    """What a tool of an MCP server answered."""
+
+    content: list[Part] = msgspec.field(default_factory=list)
+    structured_content: Raw = NULL
+    is_error: bool | None = msgspec.field(default=None, name="isError")
+
+
+class _Outcome(Struct):
+    """The answer of a tool, or why there is none, as Rust writes it."""
+
+    ok: _McpResult | None = msgspec.field(default=None, name="Ok")
+    err: str | None = msgspec.field(default=None, name="Err")
+
+
+Describe = Callable[[Any], dict[str, Any]]
+
+
+def _execution(item: events.Execution) -> dict[str, Any]:
+    output = item.aggregated_output
+    if output is None:
+        output = "\n".join(filter(None, (item.stdout, item.stderr))) or None
+    code = item.exit_code
+    by_code = None if code is None else StepStatus.FAILED if code else StepStatus.OK
+    own = {"output": output, "exit_code": code, "status": _STATUS.get(item.status or "", by_code)}
+    if item.source == "unified_exec_interaction":
+        # A call that reads what another command goes on to print.
+        return {"kind": StepKind.TOOL_CALL, "text": "write_stdin", "tool": "write_stdin"} | own
+    return tools.command(tools.command_text(item.command)) | own
+
+
+def _patch(item: events.Patch) -> dict[str, Any]:
+    by_success = None if item.success is None else StepStatus.OK if item.success else StepStatus.FAILED
+    own: dict[str, Any] = {"status": _STATUS.get(item.status or "", by_success)}
+    own["output"] = "\n".join(filter(None, (item.stdout, item.stderr))) or None
+    return (tools.file_change(tools.changes_of(item.changes)) if item.changes else {"kind": StepKind.FILE_CHANGE}) | own
+
+
+def _mcp(item: events.McpCall) -> dict[str, Any]:
+    call = item.invocation or events.Invocation(item.server, item.tool, item.arguments)
+    output, failed = _mcp_answer(item)
+    return {
+        "kind": StepKind.TOOL_CALL,
+        "text": ".".join(filter(None, (call.server, call.tool))),
+        "server": call.server,
+        "tool": call.tool,
+        "arguments": value_of(call.arguments),
+        "output": output,
+        "status": StepStatus.FAILED if failed else _STATUS.get(item.status or "", StepStatus.OK),
+    }
+
+
+def _search(item: events.WebSearch) -> dict[str, Any]:
+    return tools.web_search(item.query, item.action) | {"status": StepStatus.OK}
+
+
+def _collab(item: events.CollabCall) -> dict[str, Any]:
+    target = item.new_thread_id or item.receiver_thread_id
+    text = item.prompt or " ".join(filter(None, (item.tool, target))) or "sub-agent"
+    return {"kind": StepKind.SUBAGENT, "text": text, "tool": item.tool, "status": StepStatus.OK}
+
+
+def _picture(item: events.Picture) -> dict[str, Any]:
+    text = item.path or item.saved_path or item.revised_prompt or "image"
+    return {
+        "kind": StepKind.TOOL_CALL,
+        "text": text,
+        "tool": "image",
+        "arguments": {"path": text},
+        "status": StepStatus.OK,
+    }
+
+
+_Way = tuple[type[Any], Describe]
+"""What an event holds, and how it is told."""
+
+_EXECUTION: _Way = (events.Execution, _execution)
+_PATCH: _Way = (events.Patch, _patch)
+_MCP: _Way = (events.McpCall, _mcp)
+_SEARCH: _Way = (events.WebSearch, _search)
+_PICTURE: _Way = (events.Picture, _picture)
+_COLLAB: _Way = (events.CollabCall, _collab)
+
+ITEMS: dict[str, _Way] = {
+    "CommandExecution": _EXECUTION,
+    "FileChange": _PATCH,
+    "McpToolCall": _MCP,
+    "DynamicToolCall": _MCP,
+    "WebSearch": _SEARCH,
+    "ImageView": _PICTURE,
+    "ImageGeneration": _PICTURE,
+    "CollabAgentToolCall": _COLLAB,
+}
+"""Things of ``item_started`` and ``item_completed``."""
+
+EVENTS: dict[str, _Way] = {
+    "exec_command": _EXECUTION,
+    "patch_apply": _PATCH,
+    "mcp_tool_call": _MCP,
+    "web_search": _SEARCH,
+    "image_generation": _PICTURE,
+    "collab_agent_spawn": _COLLAB,
+    "collab_agent_interaction": _COLLAB,
+    "collab_waiting": _COLLAB,
+    "collab_close": _COLLAB,
+    "collab_resume": _COLLAB,
+}
+"""Events that come in pairs, ``…_begin`` and ``…_end``."""
+
+CALLS: dict[str, _Way] = {"web_search_call": _SEARCH, "image_generation_call": _PICTURE}
+"""Items of the model that are over when they are written."""
+
+
+def _mcp_answer(item: events.McpCall) -> tuple[str | None, bool]:
+    """What a tool answered, and whether it failed."""
+    if item.error != NULL:
+        error = _read(item.error, events.Failure)
+        return error.message if error and error.message else text_of(item.error), True
+    if item.result == NULL:
+        content = _read(item.content_items, list[Part])
+        return joined(content) if content else None, item.success is False
+    outcome = _read(item.result, _Outcome)
+    if outcome is not None and outcome.err is not None:
+        return outcome.err, True
+    result = (outcome and outcome.ok) or _read(item.result, _McpResult)
+    if result is None:
+        return text_of(item.result), False
+    structured = None if result.structured_content == NULL else text_of(result.structured_content)
+    return joined(result.content) or structured, bool(result.is_error)
+
+
+def _read(data: Raw, kind: Any) -> Any:
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except UNREADABLE:
+        return None

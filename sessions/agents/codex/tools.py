@@ -1,0 +1,246 @@
+"""codex's tools as steps: what a call looks like when it begins, and what its output adds.
+
+A call's arguments are JSON in a string, and an output is text with a heading of codex's own; which heading depends on
+the version.
+"""
+
+import re
+import shlex
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ...model import Change, PlanItem, StepKind, StepStatus
+from ..json_lines import UNREADABLE, Part, joined, text_of, value_of
+from .rollout_events import Changed, PlanStep, SearchAction
+
+_SHELLS = frozenset({"exec_command", "shell", "shell_command", "local_shell", "container.exec", "unified_exec"})
+_AGENT_TOOLS = frozenset(
+    {"spawn_agent", "send_input", "send_message", "followup_task", "wait", "wait_agent", "resume_agent", "close_agent"}
+)
+_PATCH_COMMANDS = ("apply_patch", "applypatch")
+_STATES = frozenset({"pending", "in_progress", "completed"})
+
+_HEADING = re.compile(
+    r"(?:(?:Chunk ID|Exit code|Wall time|Process [a-z ]+|Original token count|Total output lines)\b[^\n]*\n)+Output:\n?"
+)
+_EXIT = re.compile(r"(?:Exit code: |Process exited with code )(-?[0-9]{1,10})\b")
+_GOES_ON = re.compile(r"Process running with session ID ([0-9]{1,20})")
+_ABORTED = re.compile(r"aborted(?: by user)?\b")
+_DECLINED = re.compile(r"(?:exec command |patch )?rejected(?: by user|: )")
+_FILE = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)")
+_MOVE = re.compile(r"\*\*\* Move to: (.+)")
+_KINDS = {"Add": "add", "Update": "update", "Delete": "delete"}
+
+
+class _Metadata(Struct):
+    exit_code: int | None = None
+
+
+class _Wrapped(Struct):
+    """The output of a command as older versions wrap it."""
+
+    output: str
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+
+
+class _Payload(Struct):
+    """The output of a function that tells whether it went well."""
+
+    content: str | list[Part] = ""
+    success: bool | None = None
+
+
+class Answer(Struct, frozen=True):
+    """The output of a call."""
+
+    text: str
+    exit_code: int | None = None
+    success: bool | None = None
+    process: str | None = None
+    """The number of a command that still runs; another call (``write_stdin``) reads the rest of its output."""
+
+
+def begun(name: str, namespace: str | None, arguments: Any) -> dict[str, Any]:
+    """The fields of the step that a call is; ``arguments`` is its decoded JSON, or the text of a custom tool."""
+    given = arguments if isinstance(arguments, dict) else {}
+    if name in _SHELLS:
+        return _shell(given)
+    if name == "apply_patch":
+        patch = arguments if isinstance(arguments, str) else _text(given.get("input") or given.get("patch"))
+        return file_change(patched(patch))
+    if name == "update_plan" and (steps := plan_steps(given.get("plan"))) is not None:
+        return plan(steps)
+    if name in _AGENT_TOOLS:
+        text = _text(given.get("message") or given.get("prompt") or given.get("task_name")) or name
+        return {"kind": StepKind.SUBAGENT, "text": text, "tool": name, "arguments": arguments}
+    server, tool = _server(name, namespace)
+    return {"kind": StepKind.TOOL_CALL, "text": name, "server": server, "tool": tool, "arguments": arguments}
+
+
+def ended(kind: StepKind, answer: Answer) -> dict[str, Any]:
+    """What an output adds to the step of its call."""
+    failed = answer.exit_code not in (None, 0) or answer.success is False
+    status = StepStatus.FAILED if failed else StepStatus.OK
+    if _ABORTED.match(answer.text):
+        status = StepStatus.INTERRUPTED
+    elif _DECLINED.match(answer.text):
+        status = StepStatus.DECLINED
+    own: dict[str, Any] = {"status": status, "output": answer.text}
+    return own | ({"exit_code": answer.exit_code} if kind is StepKind.COMMAND else {})
+
+
+def answer_of(output: Raw) -> Answer:
+    """The output of a call, without its heading."""
+    text, success = _output_text(output)
+    wrapped = _wrapped(text)
+    if wrapped is not None:
+        return Answer(wrapped.output, wrapped.metadata.exit_code, success)
+    heading = _HEADING.match(text)
+    if heading is None:
+        return Answer(text, None, success)
+    found = _EXIT.search(heading[0])
+    running = None if found else _GOES_ON.search(heading[0])
+    body = text[heading.end() :]
+    return Answer(body, int(found[1]) if found else None, success, running[1] if running else None)
+
+
+def command_text(command: list[str] | str) -> str:
+    """The command itself, without the shell that runs it."""
+    if isinstance(command, str):
+        return command
+    shell = command[0].rpartition("/")[2] if command else ""
+    if len(command) == 3 and shell in ("bash", "zsh", "sh") and command[1] in ("-lc", "-c"):
+        return command[2]
+    return shlex.join(command)
+
+
+def command(text: str) -> dict[str, Any]:
+    """The fields of a command."""
+    return {"kind": StepKind.COMMAND, "text": text, "command": text}
+
+
+def file_change(changes: tuple[Change, ...]) -> dict[str, Any]:
+    """The fields of a change of files."""
+    return {"kind": StepKind.FILE_CHANGE, "text": ", ".join(change.path for change in changes), "changes": changes}
+
+
+def changes_of(changes: dict[str, Changed]) -> tuple[Change, ...]:
+    """What a patch did, as codex records it: with diffs."""
+    return tuple(Change(path=path, kind=found.type or "update", diff=_diff(found)) for path, found in changes.items())
+
+
+def patched(patch: str) -> tuple[Change, ...]:
+    """The files of a patch as the model writes it: its hunks have no line numbers."""
+    changes: list[Change] = []
+    bodies: list[list[str]] = []
+    for line in patch.split("\n"):
+        if line.startswith("*** End Patch"):
+            break
+        if (found := _FILE.fullmatch(line)) is not None:
+            changes.append(Change(path=found[2], kind=_KINDS[found[1]]))
+            bodies.append([])
+        elif bodies and not _MOVE.fullmatch(line) and line != "*** End of File":
+            bodies[-1].append(line)
+    told = zip(changes, bodies, strict=True)
+    return tuple(msgspec.structs.replace(change, diff=_hunks(change.kind, body)) for change, body in told)
+
+
+def plan_steps(value: Any) -> list[PlanStep] | None:
+    """The lines of a plan; None if it is none."""
+    try:
+        return msgspec.convert(value, list[PlanStep])
+    except UNREADABLE:
+        return None
+
+
+def plan(steps: list[PlanStep]) -> dict[str, Any]:
+    """The fields of a plan."""
+    items = tuple(PlanItem(text=s.step, status=s.status if s.status in _STATES else "pending") for s in steps)
+    done = sum(item.status == "completed" for item in items)
+    return {"kind": StepKind.PLAN, "text": f"{done} of {len(items)} done", "items": items, "status": StepStatus.OK}
+
+
+def web_search(query: str | None, action: SearchAction | None) -> dict[str, Any]:
+    """The fields of a search of the web."""
+    action = action or SearchAction()
+    sought = query or action.query or "; ".join(action.queries or ()) or action.url or action.pattern or ""
+    given = {key: value for key, value in msgspec.to_builtins(action).items() if value}
+    return {"kind": StepKind.WEB_SEARCH, "text": sought, "tool": "web_search", "arguments": given or {"query": sought}}
+
+
+def arguments_of(raw: Raw) -> Any:
+    """The arguments of a call: the JSON that a string holds, or the JSON itself."""
+    value = value_of(raw)
+    if not isinstance(value, str):
+        return value
+    try:
+        return value_of(Raw(value.encode()))
+    except UnicodeEncodeError:
+        return value
+
+
+def _shell(given: dict[str, Any]) -> dict[str, Any]:
+    words = given.get("cmd") or given.get("command") or ""
+    argv = [word for word in words if isinstance(word, str)] if isinstance(words, list) else _text(words)
+    if isinstance(argv, list) and len(argv) == 2 and argv[0] in _PATCH_COMMANDS:
+        return file_change(patched(argv[1]))
+    return command(command_text(argv))
+
+
+def _output_text(output: Raw) -> tuple[str, bool | None]:
+    """The text of an output, and whether codex says that it went well."""
+    try:
+        value = msgspec.json.decode(output, type=str | list[Part] | _Payload | None)
+    except UNREADABLE:
+        return text_of(output), None
+    if isinstance(value, _Payload):
+        return _joined(value.content), value.success
+    return _joined(value or ""), None
+
+
+def _joined(content: str | list[Part]) -> str:
+    return content if isinstance(content, str) else joined(content)
+
+
+def _wrapped(text: str) -> _Wrapped | None:
+    if not text.startswith("{"):
+        return None
+    try:
+        return msgspec.json.decode(text, type=_Wrapped)
+    except UNREADABLE:
+        return None
+
+
+def _diff(change: Changed) -> str | None:
+    if change.type in ("add", "delete"):
+        return _hunks(change.type, _lines(change.content or "", "+" if change.type == "add" else "-"))
+    return change.unified_diff or None
+
+
+def _hunks(kind: str, body: list[str]) -> str | None:
+    """A diff of these lines; the whole of a file needs a heading, the hunks of an update have theirs."""
+    if not body:
+        return None
+    heading = {"add": f"@@ -0,0 +1,{len(body)} @@", "delete": f"@@ -1,{len(body)} +0,0 @@"}.get(kind)
+    return "\n".join([*([heading] if heading else []), *body])
+
+
+def _lines(content: str, sign: str) -> list[str]:
+    """Only a newline ends a line: other separators are text."""
+    return [sign + line for line in content.removesuffix("\n").split("\n")] if content else []
+
+
+def _server(name: str, namespace: str | None) -> tuple[str | None, str]:
+    """The MCP server of a tool, and the tool's own name."""
+    parts = name.split("__", 2)
+    if len(parts) == 3 and parts[0] == "mcp":
+        return parts[1], parts[2]
+    if namespace and namespace.startswith("mcp__"):
+        return namespace.removeprefix("mcp__").rstrip("_"), name
+    return namespace, name
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,229 @@
+"""What a running turn of codex uses, from codex's own transcript (codex-cli 0.169.0, protocols 2.5).
+
+The stream of ``codex exec`` has the tokens of the whole thread in its last line, and no cost.  The transcript gets a
+``token_usage_record`` after each model call, and a ``token_count`` when the commands of that call are through;
+versions before the first have the second alone.  ``turn_context`` names the model.
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from time import monotonic
+
+import msgspec
+from msgspec import Struct
+
+from ...costs.prices import Call, Price, price_of
+from ...model import Usage
+from ...storage.line_reader import LineReader
+from ..json_lines import UNREADABLE, Count
+from ..lenient import Reader
+from ..metering import Meter
+from .recorded_edits import find_rollout
+
+LOOK_SECONDS = 0.1
+"""One look reads for about so long: the transcript of a resumed thread may be long, and a stop must not wait."""
+
+LINE_CAP = 1 << 20
+"""Bytes; no line that matters is longer."""
+
+_LINES_BETWEEN_LOOKS = 256
+
+_SEARCHES = 4
+"""Searches for a transcript, about ten seconds in all, before it counts as missing."""
+
+LONGEST_PAUSE = 60.0
+"""Seconds between two searches for a transcript that is not there: one may go through many folders."""
+
+
+class _Tokens(Struct):
+    input_tokens: Count = 0
+    cached_input_tokens: Count = 0
+    cache_write_input_tokens: Count = 0
+    output_tokens: Count = 0
+    reasoning_output_tokens: Count = 0
+
+
+class _Context(Struct):
+    model: str | None = None
+
+
+class _Info(Struct):
+    total_token_usage: _Tokens | None = None
+
+
+class _Counted(Struct, tag_field="type", tag="token_count"):
+    info: _Info | None = None
+
+
+class _Recorded(Struct):
+    usage: _Tokens
+
+
+class _ContextLine(Struct, tag_field="type", tag="turn_context"):
+    payload: _Context
+
+
+class _CountLine(Struct, tag_field="type", tag="event_msg"):
+    payload: _Counted
+    timestamp: str = ""
+
+
+class _RecordLine(Struct, tag_field="type", tag="token_usage_record"):
+    payload: _Recorded
+    timestamp: str = ""
+
+
+_DECODER = msgspec.json.Decoder(_ContextLine | _CountLine | _RecordLine)
+_READER = Reader(_DECODER)
+"""For lines of which a field is odd: it costs that field alone."""
+
+_MARKS = (b'"token_usage_record"', b'"token_count"', b'"turn_context"')
+
+
+class CodexMeter(Meter):
+    """Follows the transcript of one turn's thread.
+
+    Args:
+        home: codex's own folder.
+        began: when the turn was started, UTC ms; what earlier turns of the thread used is not counted.
+        prices: the user's own, over the list; None if the cost is not limited.
+    """
+
+    seeks = True
+
+    def __init__(self, home: Path, began: int, prices: Mapping[str, Price] | None) -> None:
+        self._home = home
+        self._began = began
+        self._prices = prices
+        self._reader: LineReader | None = None
+        self._lines: Iterator[tuple[int, bytes]] | None = None
+        self._pause = 0.5
+        self._next_search = 0.0
+        self._searches = 0
+        self._model = ""
+        self._total = _Tokens()
+        self._recorded = False
+        """Whether this turn has records of single calls; then the sums say nothing new."""
+
+    @property
+    def trouble(self) -> str | None:
+        """A model without a price, or no transcript."""
+        if self.seeks and self._searches > _SEARCHES:
+            return "its limits on tokens and cost cannot act: codex's transcript of it was not found"
+        return super().trouble
+
+    def look(self, agent_session: str | None) -> bool:
+        """Find the transcript, and read what is new; whether there is more."""
+        if self._reader is None:
+            self._open(agent_session)
+        if self._reader is None:
+            return False
+        deadline = monotonic() + LOOK_SECONDS
+        # An iterator that is not through holds lines that were read already.
+        self._lines = self._lines or self._reader.lines()
+        try:
+            for count, (_, line) in enumerate(self._lines, 1):
+                if any(mark in line for mark in _MARKS):
+                    self._line(line)
+                if count % _LINES_BETWEEN_LOOKS == 0 and monotonic() >= deadline:
+                    return True
+        except OSError:
+            pass
+        self._lines = None
+        return False
+
+    def close(self) -> None:
+        """Close the transcript."""
+        if self._reader is not None:
+            self._reader.close()
+
+    def _open(self, thread: str | None) -> None:
+        now = monotonic()
+        if thread is None or now < self._next_search:
+            return
+        self._next_search, self._pause = now + self._pause, min(2 * self._pause, LONGEST_PAUSE)
+        self._searches += 1
+        path = find_rollout(self._home, thread, self._began)
+        if path is not None:
+            self._reader, self.path, self.seeks = LineReader(path, cap=LINE_CAP), path, False
+
+    def _line(self, line: bytes) -> None:
+        event: _ContextLine | _CountLine | _RecordLine | None
+        try:
+            event = _DECODER.decode(line)
+        except UNREADABLE:
+            event = _READER.read(line).event
+        match event:
+            case _ContextLine():
+                self._model = event.payload.model or self._model
+            case _RecordLine():
+                if self._is_ours(event.timestamp):
+                    self._recorded = True
+                    self._count(event.payload.usage)
+            case _CountLine(payload=_Counted(info=_Info(total_token_usage=_Tokens() as total))):
+                if not self._recorded and self._is_ours(event.timestamp):
+                    self._count(_rest(total, self._total))
+                self._total = total
+                self.thread_usage = _usage(total)
+
+    def _is_ours(self, timestamp: str) -> bool:
+        try:
+            return datetime.fromisoformat(timestamp).timestamp() * 1000 >= self._began
+        except ValueError:
+            return True
+
+    def _count(self, tokens: _Tokens) -> None:
+        if not tokens.input_tokens and not tokens.output_tokens:
+            return  # the same sum again, because something else changed
+        self.usage = self.usage.plus(_usage(tokens))
+        if self._prices is None:
+            return
+        price = price_of(self._model, self._prices) if self._model else None
+        if price is None:
+            self.unpriced = self._model or "a model that its transcript does not name"
+            return
+        self.cost_usd = (self.cost_usd or 0.0) + price.cost(_call(tokens))
+
+
+def configured_model(home: Path) -> str | None:
+    """The model that codex's own settings name at their top; None if they name none or cannot be read."""
+    import tomllib
+
+    try:
+        found = tomllib.loads((home / "config.toml").read_text("utf-8")).get("model")
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, str) else None
+
+
+def _usage(tokens: _Tokens) -> Usage:
+    return Usage.of(
+        tokens.input_tokens, tokens.cached_input_tokens, tokens.output_tokens, tokens.reasoning_output_tokens
+    )
+
+
+def _call(tokens: _Tokens) -> Call:
+    """codex counts what came from a cache or went into one as input, too."""
+    cached = min(tokens.cached_input_tokens, tokens.input_tokens)
+    written = min(tokens.cache_write_input_tokens, tokens.input_tokens - cached)
+    return Call(
+        input_tokens=tokens.input_tokens - cached - written,
+        cached_input_tokens=cached,
+        cache_write_tokens=written,
+        output_tokens=tokens.output_tokens,
+    )
+
+
+def _rest(total: _Tokens, before: _Tokens) -> _Tokens:
+    """What was used since the last sum; all of it if codex started its count again."""
+    if total.input_tokens < before.input_tokens:
+        return total
+    names = (
+        "input_tokens",
+        "cached_input_tokens",
+        "cache_write_input_tokens",
+        "output_tokens",
+        "reasoning_output_tokens",
+    )
+    return _Tokens(**{name: max(0, getattr(total, name) - getattr(before, name)) for name in names})

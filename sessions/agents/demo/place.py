@@ -1,0 +1,118 @@
+"""The mark of a demo: the demo agent starts only in a state folder that `agentdash demo` made.
+
+The agent writes files and counts a made-up cost, so that it must never meet a user's own folders or totals.  The mark
+names its state folder: a copy of the mark elsewhere, or of the whole folder, permits nothing.  It is a file beside the
+database, so that it survives ``doctor --rebuild``, and the agent's own process reads it before it does anything.
+"""
+
+import hashlib
+import os
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from ...errors import UsageError
+from ...storage.paths import write_atomic
+from ..json_lines import UNREADABLE
+
+MARK = "demo.json"
+ONLY_INSIDE = "The demo agent works only inside `agentdash demo`."
+
+
+class DemoPlace(Struct, frozen=True, kw_only=True):
+    """A demo's state folder, and the folder below which its agents may write."""
+
+    home: str
+    projects: str
+
+    def holds(self, path: Path) -> bool:
+        """Report whether a path is in the projects folder, with all symbolic links followed."""
+        return path.resolve().is_relative_to(self.projects)
+
+    def write(self, path: Path, content: str) -> str:
+        """Write a new file, or one that the demo made and that has not changed since; return the text before.
+
+        Raises:
+            OSError: the file is not the demo's, or cannot be written.
+        """
+        if not self.holds(path):
+            raise PermissionError(f"{path} is outside of the demo's folder")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        data = content.encode()
+        before = self._own(path)
+        if before is None:
+            # Exclusive: a file that appears at this moment is not replaced either.
+            with path.open("xb") as file:
+                file.write(data)
+        else:
+            write_atomic(path, data)
+        record = self._record(path)
+        record.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_atomic(record, _digest(data).encode())
+        return (before or b"").decode("utf-8", "replace")
+
+    def _own(self, path: Path) -> bytes | None:
+        """Read a file that the demo made; None if there is no file."""
+        if not os.path.lexists(path):
+            return None
+        try:
+            written = self._record(path).read_text("ascii")
+            data = path.read_bytes()
+        except (OSError, ValueError):
+            written, data = "", b""
+        if path.is_symlink() or written != _digest(data):
+            raise FileExistsError(f"{path.name} is there already and is not the demo's: it was left as it is")
+        return data
+
+    def _record(self, path: Path) -> Path:
+        return Path(self.home) / "demo" / "files" / _digest(os.fsencode(path.resolve()))
+
+
+def make_demo(home: Path, projects: Path) -> DemoPlace:
+    """Mark a state folder as a demo's; makes both folders where they are missing.
+
+    Raises:
+        UsageError: the state folder or the projects folder holds something that no demo made.
+    """
+    if (found := find_demo(home)) is not None:
+        return found
+    for folder in (home, projects):
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise UsageError(f"{folder} holds files that no demo made. Name a new folder, or an empty one.")
+    for folder in (home, projects):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return mark_demo(home, projects)
+
+
+def mark_demo(home: Path, projects: Path) -> DemoPlace:
+    """Write the mark into a state folder that is there."""
+    place = DemoPlace(home=str(home.resolve()), projects=str(projects.resolve()))
+    write_atomic(home / MARK, msgspec.json.encode(place))
+    return place
+
+
+def find_demo(home: Path) -> DemoPlace | None:
+    """The mark of a state folder; None where it has none, or that of another folder."""
+    try:
+        place = msgspec.json.decode((home / MARK).read_bytes(), type=DemoPlace)
+        return place if place.home == str(home.resolve()) else None
+    except (OSError, *UNREADABLE):
+        return None
+
+
+def check_demo(home: Path, cwd: str) -> None:
+    """Refuse a start of the demo agent anywhere but in a demo.
+
+    Raises:
+        UsageError: the state folder is not a demo's, or the folder to work in is not below its projects.
+    """
+    place = find_demo(home)
+    if place is None:
+        raise UsageError(ONLY_INSIDE)
+    if not place.holds(Path(cwd)):
+        raise UsageError(f"The demo agent works only below {place.projects}, not in {cwd}.")
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

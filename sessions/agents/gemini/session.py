@@ -1,0 +1,250 @@
+"""Gemini CLI's chats (0.61.0): all turns of a session, with times, reasoning, diffs and tokens.
+
+A message grows: gemini writes it again, whole, under the same id when its calls have ended.  Its steps are then
+replaced.  The exact end of a turn is not recorded; a turn begins with what the user said (protocols 4).
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct, field, structs
+
+from ...model import Step, StepKind, StepStatus, Usage, known_sum
+from ..json_lines import KIND_LENGTH, NULL, UNREADABLE, kind_of, value_of
+from ..transcript import TranscriptParser, TranscriptState, digest, milliseconds
+from . import session_events as events
+from .tools import step_of
+
+_MOST_REMEMBERED = 1_000
+"""Messages: one that is written again after so many others is shown again."""
+
+
+class Shown(Struct, array_like=True):
+    """One step of a message, and a digest of its last form."""
+
+    turn: int
+    index: int
+    form: str
+
+
+class Met(Struct, array_like=True):
+    """A message that may be written again."""
+
+    parts: dict[str, Shown] = field(default_factory=dict)
+    tokens: Usage = field(default_factory=Usage)
+    """What of its tokens is counted."""
+
+
+class ChatState(TranscriptState, kw_only=True):
+    """Also the messages so far, by the digest of their ids."""
+
+    met: dict[str, Met] = field(default_factory=dict)
+
+
+class GeminiSessionParser(TranscriptParser):
+    """Reads the chat of one session."""
+
+    state: ChatState
+    state_type = ChatState
+    line_type = events.Line
+
+    def event(self, event: events.Line, line: bytes, at: int | None) -> list[Step]:
+        """One line; the time in it is better than that of its arrival."""
+        if event.changed is not None:
+            return self._fields(event.changed, line, at)
+        if event.rewind_to is not None:
+            return [self._note("goes back to an earlier point of the conversation", at, "rewind")]
+        if not event.type and (event.session_id is not None or event.project_hash is not None):
+            return self._fields(self.decoded(line, dict[str, Raw]), line, at)
+        return self._message(event, line, at)
+
+    # The session
+
+    def _fields(self, told: dict[str, Raw], line: bytes, at: int | None) -> list[Step]:
+        """A heading or a patch, field by field."""
+        started = self._stamp(told.get("startTime", NULL)) or self._stamp(told.get("lastUpdated", NULL)) or at
+        session = value_of(told.get("sessionId", NULL))
+        steps = self._session(session if isinstance(session, str) else None, started)
+        for name, value in told.items():
+            if name == "messages":
+                steps += self._context(value, line, at)
+            elif name not in events.SAID_ELSEWHERE and value != NULL:
+                steps += self._field(name, events.as_text(value), started)
+        return steps
+
+    def _field(self, name: str, text: str, at: int | None) -> list[Step]:
+        if (name, text) in (("kind", "main"), ("sessionId", self.state.session)):
+            return []
+        words = "session of a sub-agent" if (name, text) == ("kind", "subagent") else f"{name}: {text}"
+        return [self._note(words, at, name[:KIND_LENGTH])]
+
+    def _context(self, messages: Raw, line: bytes, at: int | None) -> list[Step]:
+        """The messages that the model gets from here on; those that were shown may be shortened here."""
+        try:
+            found = self.decoded(messages, list[events.Line])
+        except UNREADABLE:
+            return [self._unknown(line, at, "$set messages")]
+        fresh = [one for one in found if one.id is None or digest(one.id) not in self.state.met]
+        return [step for one in fresh for step in self._message(one, line, at)]
+
+    def _stamp(self, raw: Raw) -> int | None:
+        return milliseconds(events.as_text(raw))
+
+    # Messages
+
+    def _message(self, line: events.Line, raw: bytes, at: int | None) -> list[Step]:
+        handle = _MESSAGES.get(line.type)
+        if handle is None:
+            return [self._unknown(raw, at, line.type[:KIND_LENGTH] or kind_of(raw))]
+        return handle(self, line, self._met(line.id), milliseconds(line.timestamp) or at)
+
+    def _met(self, key: str | None) -> Met:
+        if key is None:
+            return Met()
+        met = self.state.met
+        found = met.setdefault(digest(key), Met())
+        if len(met) > _MOST_REMEMBERED:
+            del met[next(iter(met))]
+        return found
+
+    def _user(self, line: events.Line, met: Met, at: int | None) -> list[Step]:
+        parts = events.parts_of(line.content)
+        steps: list[Step] = []
+        words = []
+        for part in parts:
+            if (response := part.get("functionResponse")) is not None:
+                steps += self._response(response, met, at)
+            else:
+                words.append(part)
+        text = events.words_of(words)
+        if not words:
+            return steps
+        if len(words) < len(parts) or events.is_preamble(text):
+            return [*steps, *self._show(met, "context", at, kind=StepKind.NOTICE, text=text, event="context")]
+        return [*steps, *self._said(line, text, met, at)]
+
+    def _said(self, line: events.Line, text: str, met: Met, at: int | None) -> list[Step]:
+        """What the user said; the texts of files that gemini put into it are shown below it."""
+        steps: list[Step] = []
+        if "prompt" not in met.parts and self.state.prompted:
+            steps = [*self._interrupted(None), *self._begin_turn(at)]
+        self.state.prompted = True
+        self.facts.error = None
+        written = events.words_of(events.parts_of(line.display_content)) or text
+        steps += self._show(met, "prompt", at, kind=StepKind.PROMPT, text=written)
+        if written != text:
+            steps += self._show(met, "context", at, kind=StepKind.NOTICE, text=text, event="context")
+        return steps
+
+    def _gemini(self, line: events.Line, met: Met, at: int | None) -> list[Step]:
+        steps = self._settings({"model": line.model}, at)
+        self._count(line.tokens, met)
+        for number, thought in enumerate(line.thoughts or ()):
+            text = "\n\n".join(filter(None, (thought.subject, thought.description)))
+            when = milliseconds(thought.timestamp) or at
+            steps += self._show(met, f"thought {number}", when, kind=StepKind.REASONING, text=text)
+        steps += self._content(line, met, at)
+        for call in line.tool_calls or ():
+            steps += self._call(call, met, at)
+        return steps
+
+    def _content(self, line: events.Line, met: Met, at: int | None) -> list[Step]:
+        parts = events.parts_of(line.content)
+        thoughts: list[dict[str, Any]] = []
+        calls: list[dict[str, Any]] = []
+        words: list[dict[str, Any]] = []
+        for part in parts:
+            is_call = isinstance(part.get("functionCall"), dict)
+            (thoughts if part.get("thought") is True else calls if is_call else words).append(part)
+        text = events.words_of(words)
+        steps: list[Step] = []
+        if thoughts:
+            steps += self._show(met, "thought", at, kind=StepKind.REASONING, text=events.words_of(thoughts))
+        if text:
+            self.facts.last_message = text
+            steps += self._show(met, "message", at, kind=StepKind.MESSAGE, text=text)
+        for part in calls:
+            call = self.decoded(Raw(msgspec.json.encode(part["functionCall"])), events.ToolCall)
+            if not self._is_shown(call.id):
+                steps += self._call(call, met, at)
+        return steps
+
+    def _call(self, call: events.ToolCall, met: Met, at: int | None) -> list[Step]:
+        own = step_of(call)
+        running = own["status"] is StepStatus.RUNNING
+        ended = None if running else milliseconds(call.timestamp)
+        steps = self._show(met, _key(call.id or call.name), at, call_id=call.id, ended_at=ended, **own)
+        if call.id is not None and not running:
+            self.state.open.pop(call.id, None)
+        elif call.id is not None and steps:
+            self._remember(call.id, steps[-1])
+        return steps
+
+    def _response(self, response: Any, met: Met, at: int | None) -> list[Step]:
+        """What the model got from a call: the record of the call holds it too, if there is one."""
+        told = response if isinstance(response, dict) else {}
+        key = told["id"] if isinstance(told.get("id"), str) else None
+        text = events.response_text(response)
+        earlier = self.state.open.pop(key, None) if key is not None else None
+        if earlier is not None:
+            return [structs.replace(earlier, status=StepStatus.OK, output=text, ended_at=at)]
+        if self._is_shown(key):
+            return []
+        name = told["name"] if isinstance(told.get("name"), str) else key or "tool"
+        own = {"kind": StepKind.TOOL_CALL, "text": name, "tool": name, "call_id": key, "output": text}
+        return self._show(met, _key(key or f"response {text}"), at, **own)
+
+    def _is_shown(self, call: str | None) -> bool:
+        if call is None:
+            return False
+        key = _key(call)
+        return any(key in met.parts for met in reversed(self.state.met.values()))
+
+    def _remark(self, line: events.Line, met: Met, at: int | None) -> list[Step]:
+        """What gemini showed on its screen."""
+        text = events.words_of(events.parts_of(line.content))
+        if line.type != "error":
+            return self._show(met, line.type, at, kind=StepKind.NOTICE, text=text, event=line.type)
+        self.facts.error = text
+        return self._show(met, line.type, at, kind=StepKind.ERROR, text=text, fatal=False)
+
+    def _show(self, met: Met, part: str, at: int | None, **own: Any) -> list[Step]:
+        """A part of a message: a new step, the same step in another form, or nothing new."""
+        earlier = met.parts.get(part)
+        if earlier is None:
+            step = self._new(at=at, **own)
+        else:
+            step = Step(turn=earlier.turn, index=earlier.index, at=at, **own)
+        form = digest(msgspec.json.encode(step).decode())
+        if earlier is not None and earlier.form == form:
+            return []
+        met.parts[part] = Shown(step.turn, step.index, form)
+        return [step]
+
+    def _count(self, tokens: events.Tokens | None, met: Met) -> None:
+        """Each message once, however often it is written."""
+        usage = _usage(tokens) if tokens is not None else Usage()
+        if usage.known and usage != met.tokens:
+            self.state.spent = self.state.spent.plus(usage.minus(met.tokens))
+            met.tokens = usage
+
+
+def _key(call: str) -> str:
+    return f"call {digest(call)}"
+
+
+def _usage(tokens: events.Tokens) -> Usage:
+    """gemini counts thoughts and the input of tools apart; here output and input include them."""
+    read, written = (tokens.input, tokens.tool), (tokens.output, tokens.thoughts)
+    return Usage.of(known_sum(*read), tokens.cached, known_sum(*written), tokens.thoughts)
+
+
+_P = GeminiSessionParser
+_MESSAGES: dict[str, Callable[[GeminiSessionParser, events.Line, Met, int | None], list[Step]]] = {
+    "user": _P._user,
+    "gemini": _P._gemini,
+    "info": _P._remark,
+    "warning": _P._remark,
+    "error": _P._remark,
+}

@@ -1,0 +1,114 @@
+"""gemini's tools as steps: the call and its result, which one record of a chat holds together.
+
+An exit code is given only in the text that the model got, and only if it is not 0 (Gemini CLI 0.61.0).
+"""
+
+import re
+from typing import Any
+
+from ...model import Change, PlanItem, StepKind, StepStatus
+from ..json_lines import NULL, value_of
+from .session_events import ToolCall, result_text
+
+_ENDED = {"success": StepStatus.OK, "error": StepStatus.FAILED, "cancelled": StepStatus.INTERRUPTED}
+_GOES_ON = frozenset({"validating", "scheduled", "executing", "awaiting_approval"})
+_STATES = frozenset({"pending", "in_progress", "completed"})
+_WRAPPED = re.compile(r"<untrusted_context>\n(.*)\n</untrusted_context>\s*", re.DOTALL)
+_HEADING = re.compile(r"(?:Command: [^\n]*\n(?:Directory: [^\n]*\n)?)?(?:Output|Stdout): ?")
+_TRAILER = re.compile(r"(Error|Exit Code|Signal|Background PIDs|Process Group PGID): ([^\n]*)")
+_EXIT = re.compile(r"-?[0-9]{1,10}")
+_DECLINED = re.compile(r"did not allow|denied by policy", re.IGNORECASE)
+
+
+def step_of(call: ToolCall) -> dict[str, Any]:
+    """The fields of the step that a call is, with its result if it has one."""
+    arguments = value_of(call.args)
+    given = arguments if isinstance(arguments, dict) else {}
+    display = value_of(call.result_display)
+    answer = result_text(call.result)
+    own: dict[str, Any] = {"status": _status(call, answer), "output": None if call.result == NULL else answer}
+    if call.name == "run_shell_command":
+        return own | _command(_string(given.get("command")), answer, display, own)
+    if call.name in ("write_file", "replace"):
+        change = _change(call.name, given, display)
+        return own | {"kind": StepKind.FILE_CHANGE, "text": change.path, "tool": call.name, "changes": (change,)}
+    own |= {"tool": call.name, "arguments": arguments}
+    if own["output"] is None and isinstance(display, str):
+        own["output"] = display
+    if call.name == "write_todos" and isinstance(given.get("todos"), list):
+        return own | _plan(given["todos"])
+    if call.name in ("google_web_search", "web_fetch"):
+        sought = _string(given.get("query") or given.get("prompt") or given.get("url"))
+        return own | {"kind": StepKind.WEB_SEARCH, "text": sought}
+    if call.name == "invoke_agent":
+        return own | {"kind": StepKind.SUBAGENT, "text": _string(given.get("prompt")) or call.name}
+    return own | {"kind": StepKind.TOOL_CALL, "text": call.name}
+
+
+def _status(call: ToolCall, answer: str) -> StepStatus:
+    if call.status in _GOES_ON or (call.status not in _ENDED and call.result == NULL):
+        return StepStatus.RUNNING
+    status = _ENDED.get(call.status, StepStatus.OK)
+    return StepStatus.DECLINED if status is not StepStatus.OK and _DECLINED.search(answer) else status
+
+
+def _command(command: str, answer: str, display: Any, own: dict[str, Any]) -> dict[str, Any]:
+    body, told = _unwrapped(answer)
+    found = _EXIT.fullmatch(told.get("Exit Code", ""))
+    code = int(found[0]) if found else None
+    killed = told.get("Signal", "(none)") not in ("(none)", "")
+    failed = own["status"] is StepStatus.OK and (killed or code not in (None, 0))
+    shown = isinstance(display, str) and (display or own["status"] is StepStatus.OK)
+    return {
+        "kind": StepKind.COMMAND,
+        "text": command,
+        "command": command,
+        "status": StepStatus.FAILED if failed else own["status"],
+        "exit_code": code,
+        "output": display if shown else None if own["output"] is None else body,
+    }
+
+
+def _unwrapped(answer: str) -> tuple[str, dict[str, str]]:
+    """What a command printed, and the lines that gemini puts below it."""
+    found = _WRAPPED.fullmatch(answer)
+    text = found[1] if found else answer
+    heading = _HEADING.match(text)
+    if heading is None:
+        return text, {}
+    told: dict[str, str] = {}
+    body = text[heading.end() :].rstrip("\n")
+    while True:
+        above, newline, last = body.rpartition("\n")
+        trailer = _TRAILER.fullmatch(last)
+        # The command itself may print such a line: gemini writes each of them once.
+        if trailer is None or not newline or trailer[1] in told:
+            return ("" if body == "(empty)" else body), told
+        told[trailer[1]], body = trailer[2], above
+
+
+def _change(name: str, given: dict[str, Any], display: Any) -> Change:
+    shown = display if isinstance(display, dict) else {}
+    path = _string(shown.get("filePath")) or _string(given.get("file_path"))
+    new = shown.get("isNewFile", name == "write_file") is True
+    diff = _string(shown.get("fileDiff"))
+    # Its heading names the file by its last part only.
+    hunks = diff[diff.find("@@") :] if "@@" in diff else ""
+    return Change(path=path, kind="add" if new else "update", diff=hunks.removesuffix("\n") or None)
+
+
+def _plan(todos: list[Any]) -> dict[str, Any]:
+    items = tuple(_item(todo) for todo in todos if isinstance(todo, dict))
+    done = sum(item.status == "completed" for item in items)
+    return {"kind": StepKind.PLAN, "text": f"{done} of {len(items)} done", "items": items}
+
+
+def _item(todo: dict[str, Any]) -> PlanItem:
+    text, status = _string(todo.get("description")), _string(todo.get("status"))
+    if status in _STATES:
+        return PlanItem(text=text, status=status)
+    return PlanItem(text=f"{text} ({status})" if status else text, status="pending")
+
+
+def _string(value: Any) -> str:
+    return value if isinstance(value, str) else ""

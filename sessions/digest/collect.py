@@ -1,0 +1,198 @@
+"""What happened in a stretch of a session, in facts: counted while its steps go by, and made without any model.
+
+Memory does not grow with the session: counts, and a few examples of what is counted.
+"""
+
+import posixpath
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from msgspec import Struct, field
+
+from ..model import MESSAGE_CHARACTERS, Step, StepKind, StepStatus, Usage
+from ..text.relative_paths import place_of
+from ..text.sanitize import clean, one_line, shorten
+from .test_results import SuiteRun, suite_run
+
+NAMED_FAILURES, NAMED_FILES, NAMED_RUNS = 3, 20, 20
+"""How many failed commands, changed files and test runs are named; all are counted."""
+
+COUNTED_FILES = 10_000
+"""Where the count of different files ends: each of them has to be remembered."""
+
+_CELLS = 200
+"""Of a named command, path or error."""
+
+
+class FailedCommand(Struct, frozen=True, kw_only=True):
+    """One command that failed."""
+
+    command: str
+    exit_code: int | None = None
+
+
+class Digest(Struct, frozen=True, kw_only=True):
+    """The facts.  What failed is part of what it is counted with."""
+
+    steps: int = 0
+    """All but the prompts."""
+    prompts: int = 0
+    commands: int = 0
+    commands_failed: int = 0
+    failures: tuple[FailedCommand, ...] = ()
+    """The first commands that failed."""
+    files_changed: int = 0
+    """Different files, up to ``COUNTED_FILES``."""
+    files: tuple[str, ...] = ()
+    """The first of them, as seen from the session's folder."""
+    lines_added: int | None = None
+    """Of the changes whose diff is known; None where none is."""
+    lines_removed: int | None = None
+    test_runs: int = 0
+    test_runs_failed: int = 0
+    tests: tuple[SuiteRun, ...] = ()
+    """The last commands that ran tests, in their order."""
+    tool_calls: int = 0
+    tool_calls_failed: int = 0
+    web_searches: int = 0
+    subagents: int = 0
+    declined: int = 0
+    """Steps that were not done, because the agent had no permission; they count as nothing else."""
+    errors: int = 0
+    errors_fatal: int = 0
+    error: str | None = None
+    """The last fatal error, or the last one where none is fatal."""
+    usage: Usage = field(default_factory=Usage)
+    """Tokens, where somebody knows those of just this stretch; no step tells them."""
+    cost_usd: float | None = None
+    last_message: str | None = None
+    """The beginning of what the agent itself said last."""
+
+
+def digest(steps: Iterable[Step], cwd: str | None) -> Digest:
+    """Sum the steps up; paths are told as seen from ``cwd``."""
+    count = _Count(cwd)
+    for step in steps:
+        count.add(step)
+    return count.digest()
+
+
+def is_prompt(step: Step) -> bool:
+    """Whether it is the prompt of its turn: the one kind of step that no runner counts."""
+    return step.kind is StepKind.PROMPT and step.index == 0 and step.parent is None
+
+
+def after_marker(steps: Iterable[Step], seen_steps: int, seen_at: int | None = None) -> Iterator[Step]:
+    """What came after somebody had seen so many steps, the prompts among it.
+
+    Prompts are not counted, because runners do not count them.  With ``seen_at`` (UTC ms) also those of the seen
+    steps whose end came later: a command that was still at work then.
+    """
+    for step in steps:
+        if seen_steps <= 0:
+            yield step
+        elif not is_prompt(step):
+            seen_steps -= 1
+            if seen_at is not None and step.ended_at is not None and step.ended_at > seen_at:
+                yield step
+
+
+class _Count:
+    """The sums so far."""
+
+    def __init__(self, cwd: str | None) -> None:
+        self._cwd = cwd
+        self._sums: dict[str, Any] = {}  # whole numbers
+        self._failures: list[FailedCommand] = []
+        self._files: set[int] = set()
+        self._named: list[str] = []
+        self._lines: tuple[int, int] | None = None
+        self._runs: deque[SuiteRun] = deque(maxlen=NAMED_RUNS)
+        self._error: str | None = None
+        self._said: str | None = None
+
+    def add(self, step: Step) -> None:
+        """Count one step."""
+        if is_prompt(step):
+            self._more("prompts")
+            return
+        self._more("steps")
+        if step.status is StepStatus.DECLINED:
+            self._more("declined")
+            return
+        match step.kind:
+            case StepKind.COMMAND:
+                self._command(step)
+            case StepKind.FILE_CHANGE if step.status in (StepStatus.OK, None):
+                self._changed(step)
+            case StepKind.TOOL_CALL:
+                self._more("tool_calls")
+                self._more("tool_calls_failed", step.status is StepStatus.FAILED)
+            case StepKind.WEB_SEARCH:
+                self._more("web_searches")
+            case StepKind.SUBAGENT:
+                self._more("subagents")
+            case StepKind.ERROR:
+                self._went_wrong(step)
+            case StepKind.MESSAGE if step.parent is None and step.text.strip():
+                self._said = shorten(clean(step.text).strip(), MESSAGE_CHARACTERS)
+
+    def digest(self) -> Digest:
+        """What they come to."""
+        added, removed = self._lines or (None, None)
+        return Digest(
+            failures=tuple(self._failures),
+            files_changed=len(self._files),
+            files=tuple(self._named),
+            lines_added=added,
+            lines_removed=removed,
+            tests=tuple(self._runs),
+            error=self._error,
+            last_message=self._said,
+            **self._sums,
+        )
+
+    def _more(self, name: str, more: int = 1) -> None:
+        self._sums[name] = self._sums.get(name, 0) + more
+
+    def _command(self, step: Step) -> None:
+        self._more("commands")
+        run = suite_run(step)
+        if run is not None:
+            self._more("test_runs")
+            self._more("test_runs_failed", run.passed is False)
+            self._runs.append(run)
+        if step.exit_code or step.status is StepStatus.FAILED:
+            self._more("commands_failed")
+            if len(self._failures) < NAMED_FAILURES:
+                told = one_line(step.command or step.text, _CELLS)
+                self._failures.append(FailedCommand(command=told, exit_code=step.exit_code))
+
+    def _changed(self, step: Step) -> None:
+        for change in step.changes:
+            if change.path:
+                self._touched(_below(change.path, self._cwd))
+            if change.lines is not None:
+                (added, removed), before = change.lines, self._lines or (0, 0)
+                self._lines = before[0] + added, before[1] + removed
+
+    def _touched(self, path: str) -> None:
+        key = hash(path)
+        if key in self._files or len(self._files) == COUNTED_FILES:
+            return
+        self._files.add(key)
+        if len(self._named) < NAMED_FILES:
+            self._named.append(one_line(path, _CELLS))
+
+    def _went_wrong(self, step: Step) -> None:
+        fatal = bool(step.fatal)
+        if fatal or not self._sums.get("errors_fatal"):
+            self._error = one_line(step.text[:MESSAGE_CHARACTERS], _CELLS) or None
+        self._more("errors")
+        self._more("errors_fatal", fatal)
+
+
+def _below(path: str, cwd: str | None) -> str:
+    """The path as seen from a folder; one that lies elsewhere stays whole."""
+    return place_of(path, cwd).shown if cwd else posixpath.normpath(path)

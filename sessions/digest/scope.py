@@ -1,0 +1,48 @@
+"""Which part of a session a digest is about, and what its rows know of that part."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
+from itertools import chain
+
+from msgspec import structs
+
+from ..model import Session, Step, Turn, Usage
+from .collect import Digest, after_marker, digest
+
+Steps = Callable[[int | None], Iterator[Step]]
+"""The steps of one turn, or of all."""
+
+
+def digest_of(
+    session: Session, turns: Sequence[Turn], steps: Steps, *, turn: int | None = None, whole: bool = False
+) -> Digest:
+    """The digest of one turn, of the whole session, or of what came since somebody looked."""
+    seen_steps, seen_at = session.seen_steps, session.seen_at
+    if turn is not None:
+        chosen = [one for one in turns if one.n == turn]
+        return _with_usage(digest(steps(turn), session.cwd), chosen)
+    if whole or seen_steps is None or seen_at is None:
+        return _with_usage(digest(steps(None), session.cwd), turns)
+    unseen, seen = unseen_turns(turns, seen_steps, seen_at)
+    new = after_marker(chain.from_iterable(steps(one.n) for one in unseen), seen, seen_at)
+    return _with_usage(digest(new, session.cwd), unseen if seen == 0 else ())
+
+
+def unseen_turns(turns: Sequence[Turn], seen_steps: int, seen_at: int) -> tuple[Sequence[Turn], int]:
+    """The turns that may hold something new, and how many steps of the first of them were seen.
+
+    A turn that had ended by then (UTC ms), and whose steps were all seen, holds nothing new.  What readers add behind
+    the steps of a failed turn, its reason, is counted by no runner: that is why turns are told apart by their rows.
+    """
+    for place, turn in enumerate(turns):
+        if turn.ended_at is None or turn.ended_at > seen_at or turn.steps > seen_steps:
+            return turns[place:], seen_steps
+        seen_steps -= turn.steps
+    return (), 0
+
+
+def _with_usage(told: Digest, turns: Sequence[Turn]) -> Digest:
+    """The rows know what each whole turn used; of a part of one nobody does."""
+    costs = [turn.cost_usd for turn in turns if turn.cost_usd is not None]
+    usage = reduce(Usage.plus, (turn.usage for turn in turns), Usage())
+    return structs.replace(told, usage=usage, cost_usd=sum(costs) if costs else None)

@@ -1,0 +1,81 @@
+"""A digest in two lines at most: what was done and how it went, and what the agent said last."""
+
+from itertools import groupby
+
+from ..text.sanitize import one_line
+from ..text.units import count, line_change
+from .collect import COUNTED_FILES, Digest
+from .test_results import SuiteRun
+
+COMMAND_CELLS, ERROR_CELLS, MESSAGE_CELLS, SUMMARY_CELLS = 40, 80, 100, 60
+
+_FEW_CHANGES = 3
+"""So many changes between passed and failed are told one by one."""
+
+
+def digest_lines(d: Digest) -> list[str]:
+    """One line of facts, and one of the last message where there is one; none where nothing happened."""
+    facts = [
+        count(d.prompts, "prompt") if d.prompts > 1 else "",
+        _commands(d),
+        _files(d),
+        _tests(d),
+        _of(d.tool_calls, "tool call", d.tool_calls_failed),
+        _of(d.web_searches, "web search", 0, "web searches"),
+        _of(d.subagents, "sub-agent", 0),
+        f"{d.declined:,} declined" if d.declined else "",
+        _errors(d),
+        count(d.usage.total_tokens, "token") if d.usage.total_tokens is not None else "",
+    ]
+    told = " · ".join(filter(None, facts)) or (count(d.steps, "step") if d.steps else "")
+    said = f'last: "{one_line(d.last_message, MESSAGE_CELLS)}"' if d.last_message else ""
+    return [line for line in (told, said) if line]
+
+
+def _of(number: int, one: str, failed: int, many: str | None = None) -> str:
+    told = count(number, one, many) if number else ""
+    return f"{told}, {failed:,} failed" if failed else told
+
+
+def _commands(d: Digest) -> str:
+    named = [one_line(failure.command, COMMAND_CELLS) + _exit(failure.exit_code) for failure in d.failures]
+    more = ["…"] if d.commands_failed > len(named) else []
+    why = f" ({', '.join(named + more)})" if named else ""
+    return _of(d.commands, "command", d.commands_failed) + why
+
+
+def _exit(code: int | None) -> str:
+    return "" if code is None else f" exit {code}"
+
+
+def _files(d: Digest) -> str:
+    if not d.files_changed:
+        return ""
+    number = f"{COUNTED_FILES:,} or more files" if d.files_changed == COUNTED_FILES else count(d.files_changed, "file")
+    lines = f" {line_change(d.lines_added, d.lines_removed or 0)}" if d.lines_added is not None else ""
+    return f"{number} changed{lines}"
+
+
+def _tests(d: Digest) -> str:
+    """``tests: failed, then passed (41 passed in 3.2s)``; the summary is that of the last run."""
+    if not d.tests:
+        return ""
+    last = d.tests[-1]
+    changes = [outcome for outcome, _ in groupby(map(_outcome, d.tests))]
+    if d.test_runs == len(d.tests) and len(changes) <= _FEW_CHANGES:
+        how = ", then ".join(changes)
+    else:
+        how = f"{d.test_runs:,} runs, {d.test_runs_failed:,} failed; the last: {_outcome(last)}"
+    return f"tests: {how}" + (f" ({one_line(last.summary, SUMMARY_CELLS)})" if last.summary else "")
+
+
+def _outcome(run: SuiteRun) -> str:
+    return {True: "passed", False: "failed", None: "outcome not known"}[run.passed]
+
+
+def _errors(d: Digest) -> str:
+    if not d.errors:
+        return ""
+    kind = "fatal error" if d.errors_fatal else "error"
+    number = count(d.errors, "error") if d.errors > 1 else kind
+    return f"{number}: {one_line(d.error, ERROR_CELLS)}" if d.error else number

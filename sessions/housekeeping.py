@@ -1,0 +1,186 @@
+"""What becomes of sessions when nobody works on them: names, archive, trash, the end of those whose runner died."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+
+from .clock import now_ms
+from .errors import ConfigError, SessionBusyError, UnknownSessionError, UsageError
+from .lifecycle import session_ref
+from .lifecycle.ghosts import Ghost, ghosts, remove_empty
+from .lifecycle.launch_plan import new_title
+from .lifecycle.reconcile import settle
+from .model import ENDED, Session
+from .reader import SessionReader
+from .storage import trash
+from .storage.drafts import forget_drafts
+from .storage.paths import SessionFolder
+from .storage.session_record import write_identity
+from .storage.trash import Cleaned
+from .supervision import runner_lock
+from .transcript import index_file
+
+_WRITERS = 8
+"""Session records that are written at the same time."""
+
+
+class SessionKeeper(SessionReader):
+    """Keeps what there is in order; starts nothing."""
+
+    def archive(self, ref: str) -> Session:
+        """Put an ended session out of the way: no list shows it unless asked, and no clean-up takes it.
+
+        Raises:
+            SessionBusyError: it has not ended.
+        """
+        session = self._settled(ref)
+        if not session.status.ended:
+            raise SessionBusyError(f"Session {session.id[:8]} is {session.status}: only what has ended is archived.")
+        if not self._store.archive(session.id, now_ms()):
+            raise SessionBusyError(f"Session {session.id[:8]} was started again meanwhile; it was not archived.")
+        self._record(self._layout.session(session.id))
+        return self._fresh(session.id)
+
+    def archive_all(
+        self, session_ids: Sequence[str], *, away: bool = True, each: Callable[[int], object] = lambda _: None
+    ) -> list[str]:
+        """Archive several sessions in one transaction, or take them out of the archive.
+
+        Args:
+            session_ids: whole ids.  Those that have not ended, or are where they are to go, are left as they are.
+            away: False takes them out of the archive.
+            each: called with the number of sessions whose folder records it so far.
+
+        Returns:
+            The ids of the sessions that changed.
+        """
+        changed = self._store.archive_all(session_ids, now_ms() if away else None)
+        folders = [self._layout.session(session_id) for session_id in changed]
+        # The disk is what takes long, and it takes several files at the same time.
+        with ThreadPoolExecutor(_WRITERS) as pool:
+            for number, _ in enumerate(pool.map(self._record, folders), 1):
+                each(number)
+        return changed
+
+    def rename(self, ref: str, title: str) -> Session:
+        """Give a session another title; nothing gives the automatic one back, which is the beginning of its task.
+
+        Raises:
+            UsageError: the title is longer than 200 characters, or no text.
+            UnknownSessionError: the session was deleted meanwhile.
+        """
+        session = self.get(ref)
+        return self._noted(session, self._store.rename(session.id, new_title(title, session.task)))
+
+    def pin(self, ref: str, pinned: bool = True) -> Session:
+        """Keep a session above the others, or not any more; pinning twice changes nothing.
+
+        Raises:
+            UnknownSessionError: the session was deleted meanwhile.
+        """
+        session = self.get(ref)
+        return self._noted(session, self._store.pin(session.id, now_ms() if pinned else None))
+
+    def restore(self, ref: str) -> Session:
+        """Bring back a session that was deleted, or archived.
+
+        Raises:
+            UnknownSessionError, AmbiguousSessionError: none, or several of those begin like this.
+        """
+        self._layout.check_writable()
+        with suppress(UnknownSessionError):
+            session = self.get(ref) if ref != session_ref.LAST else None
+            if session is not None and session.archived_at is None:
+                raise UsageError(f"Session {session.id[:8]} is neither deleted nor archived.")
+            if session is not None:
+                self._store.archive(session.id, None)
+                self._record(self._layout.session(session.id))
+                return self._fresh(session.id)
+        found = trash.find(self._layout, ref)
+        trash.take_back(self._layout, self._store, found.id)
+        return self._fresh(found.id)
+
+    def mark_seen(self, ref: str, steps: int | None = None) -> None:
+        """Remember that somebody has seen so many steps, or all that are recorded; never fewer than before."""
+        self._store.mark_seen(self.get(ref).id, steps)
+
+    def clean(self, older_than_s: float = 7 * 86_400, *, dry_run: bool = False) -> Cleaned:
+        """Delete what ended longer ago than this, and empty the trash of what was deleted longer ago.
+
+        Counted from the end, not from the start: a session that worked for a week and ended just now stays.
+        What runs, is archived, or has left processes running stays as well.  Empty folders of starts that were cut off
+        go too.
+        """
+        if not dry_run:
+            self._layout.check_writable()
+        limit = now_ms() - round(older_than_s * 1000)
+        old = [s for s in self._store.sessions(ENDED) if (s.ended_at or s.updated_at) < limit and not s.archived_at]
+        kept = [session for session in old if session.left]
+        deleted = [session for session in old if not session.left]
+        removed = trash.empty(self._layout, limit, dry_run=dry_run)
+        if not dry_run:
+            for trashed in removed:
+                forget_drafts(self._layout, trashed.id)
+            deleted = [session for session in deleted if self._bury(session)]
+            index_file.forget_others(self._layout.indexes, {session.id for session in self._store.sessions()})
+        empty = [folder for folder, kind in ghosts(self._layout, self._store.ids()) if kind is Ghost.EMPTY]
+        gone = len(empty) if dry_run else sum(map(remove_empty, empty))
+        return Cleaned(deleted=tuple(deleted), kept=tuple(kept), removed=tuple(removed), empty_folders=gone)
+
+    def settle(self) -> None:
+        """Find sessions whose runner died: adopt what lives, conclude what does not, send lost runners again.
+
+        In a state folder that cannot be written nothing is done, and sessions are shown as they are recorded.
+        """
+        if self._layout.read_only:
+            return
+        with suppress(ConfigError):  # settings that are broken now are told to whoever starts something
+            self._store.max_running(self.config().queue.max_running)
+        settle(self._layout, self._store)
+
+    def _bury(self, session: Session, *, patience: float = 0.0, archived: bool = False) -> bool:
+        """Move an ended session to the trash; False if it is at work again, gone, or archived meanwhile.
+
+        Nothing is stopped: under the lock no runner can come, and the rows decide.
+        """
+        folder = self._layout.session(session.id)
+        there = folder.path.is_dir()
+        if not there:
+            folder.create()  # its record goes to the trash in it, so that this deletion can be taken back too
+        try:
+            lock = runner_lock.hold(folder.lock, timeout=patience)
+        except FileNotFoundError:
+            return False
+        if lock is None and not archived:
+            return False
+        try:
+            self._record(folder)
+            if not self._store.delete(session.id, session.turn, archived=archived):
+                if not there:
+                    remove_empty(folder)
+                return False
+            trash.put(self._layout, folder)
+            index_file.forget(self._layout.indexes, session.id)
+        finally:
+            if lock is not None:
+                lock.release()
+        return True
+
+    def _noted(self, session: Session, found: bool) -> Session:
+        """The session after a change of what people call it, which its folder records too."""
+        if not found:
+            raise UnknownSessionError(f"Session {session.id[:8]} was deleted meanwhile.")
+        self._record(self._layout.session(session.id))
+        return self._fresh(session.id)
+
+    def _record(self, folder: SessionFolder) -> None:
+        """What waits in the queue must survive the loss of the database too; its runner writes this again."""
+        with suppress(OSError):
+            write_identity(self._store, folder)
+
+    def _settled(self, ref: str) -> Session:
+        session = self.get(ref)
+        if session.status.ended:
+            return session
+        self.settle()
+        return self._fresh(session.id)

@@ -1,0 +1,193 @@
+"""The facts behind a session's status, and the rule that made it of them."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct, structs
+
+from ..agents.base import Launch
+from ..clock import now_ms
+from ..model import ENDED, Prompt, Session, Status, Turn
+from ..rules.attention import attention
+from ..storage.paths import Layout
+from ..supervision import processes, runner_lock
+from .reconcile import agent_lives, survivors
+
+_LOG_BYTES = 4096
+
+
+class Fact(Struct, frozen=True):
+    """One thing that is known."""
+
+    name: str
+    value: str
+    source: str
+
+
+class Explanation(Struct, frozen=True, kw_only=True):
+    """Why a session has the status it has."""
+
+    session: str
+    status: Status
+    reason: str | None
+    rule: str
+    facts: tuple[Fact, ...]
+
+
+_RULES = {
+    Status.QUEUED: "the turn is recorded and no runner has taken it yet",
+    Status.STARTING: "a runner has taken the turn and has not started the agent yet",
+    Status.RUNNING: "the runner holds its lock, the agent lives, and no final event was seen",
+    Status.WAITING: "the agent asked a question and nobody has answered",
+    Status.FINISHING: "the final event was seen and the agent's process still lives",
+    Status.DONE: "the adapter saw the proper end of a good turn",
+    Status.FAILED: "the turn ended without the proper end of a good turn",
+    Status.STOPPED: "a stop was asked for before the turn ended",
+    Status.LOST: "nothing lives, no exit code was recorded and the turn file holds no final event",
+}
+
+
+def explain(
+    layout: Layout, session: Session, turn: Turn | None, launch: Launch | None, prompts: Sequence[Prompt]
+) -> Explanation:
+    """Collect the facts about a session and its newest turn; reads only."""
+    folder = layout.session(session.id)
+    held = runner_lock.is_held(folder.lock)
+    facts = [
+        Fact("runner's lock", "held" if held else "free", str(folder.lock)),
+        Fact(
+            "host", session.host + ("" if session.host == processes.host_name() else " (not this one)"), "sessions.host"
+        ),
+    ]
+    facts.append(_attention_fact(session))
+    if not folder.path.is_dir():
+        facts.append(Fact("folder", "is gone", str(folder.path)))
+    if turn is not None:
+        facts += _turn_facts(turn)
+        facts.append(_limits_fact(launch))
+        facts.append(_thresholds_fact(launch))
+        facts.append(_hook_fact(launch, folder.runner_log))
+        facts += [Fact("prompt", prompt.state, "prompts.state") for prompt in prompts if prompt.turn == turn.n]
+        facts += _process_facts(layout, turn, held)
+        facts.append(_file_fact(layout, session, turn))
+        facts.append(_log_fact(folder.runner_log))
+    return Explanation(
+        session=session.id,
+        status=session.status,
+        reason=session.reason,
+        rule=_rule(session, turn, held),
+        facts=tuple(facts),
+    )
+
+
+def _rule(session: Session, turn: Turn | None, held: bool) -> str:
+    """The rule that was applied when the turn ended; of a turn that has not, what its status means."""
+    if turn is not None and turn.status.ended and turn.rule is not None:
+        return turn.rule
+    if session.status.live and not held:
+        return "its runner is gone and nobody has settled it yet: `agentdash ls` does"
+    if turn is not None and turn.status is Status.QUEUED and turn.launches == 0:
+        return "it waits for a free place: as many sessions as `queue.max_running` allows are at work"
+    return _RULES[session.status]
+
+
+def _turn_facts(turn: Turn) -> list[Fact]:
+    exit_code = "not known" if turn.exit_code is None else str(turn.exit_code)
+    return [
+        Fact("turn", str(turn.n), "turns.n"),
+        Fact("command", shlex.join(turn.argv), "turns.launch"),
+        Fact("proper end seen", turn.end or "none", "turns.end, by the adapter"),
+        Fact("exit code", turn.signal or exit_code, "turns.exit_code, turns.signal, by wait4"),
+        Fact("error", turn.error or "none", "turns.error, by the adapter"),
+        Fact("stop asked for", _asked(turn), "turns.stop_requested_at, turns.stop_by"),
+        Fact("runners sent", str(turn.launches), "turns.launches"),
+        Fact("receipt", turn.receipt.summary() if turn.receipt else "none", "turns.receipt"),
+        Fact("unknown events", str(turn.unknown), "turns.unknown"),
+        Fact("fields not read", counted(turn.unreadable) or "none", "turns.unreadable"),
+    ]
+
+
+def counted(unreadable: Mapping[str, int]) -> str:
+    """Fields that could not be read, with how often where it was more than once."""
+    return ", ".join(name if count == 1 else f"{name} x{count}" for name, count in unreadable.items())
+
+
+def _process_facts(layout: Layout, turn: Turn, held: bool) -> list[Fact]:
+    if turn.boot_id is not None and turn.boot_id != processes.boot_id():
+        return [Fact("boot", "the machine was rebooted since", "turns.boot_id")]
+    facts = []
+    if turn.runner_pid is not None and turn.runner_start is not None:
+        lives = "lives" if processes.alive(turn.runner_pid, turn.runner_start) else "is gone"
+        facts.append(Fact("runner", f"pid {turn.runner_pid} {lives}", "turns.runner_pid, turns.runner_start"))
+    if turn.agent_pid is not None:
+        lives = "lives" if agent_lives(turn) else "is gone"
+        facts.append(Fact("agent", f"pid {turn.agent_pid} {lives}", "turns.agent_pid, turns.agent_start"))
+    if turn.status in ENDED:
+        count = len(survivors(layout, turn))
+        who = "the runner" if held else "nobody"
+        facts.append(Fact("processes left", f"{count}{f', watched by {who}' if count else ''}", "a scan just now"))
+    return facts
+
+
+def _file_fact(layout: Layout, session: Session, turn: Turn) -> Fact:
+    path = layout.session(session.id).output(turn.n)
+    try:
+        size = f"{path.stat().st_size} bytes"
+    except OSError as error:
+        size = error.strerror or str(error)
+    return Fact("turn file", size, str(path))
+
+
+def _asked(turn: Turn) -> str:
+    if turn.stop_requested_at is None:
+        return "no"
+    return f"by {turn.stop_by}, {max(0, now_ms() - turn.stop_requested_at) // 1000} s ago"
+
+
+def _limits_fact(launch: Launch | None) -> Fact:
+    stated = structs.asdict(launch.limits) if launch else {}
+    told = ", ".join(f"{name}={value}" for name, value in stated.items() if value is not None)
+    return Fact("limits", told or "none", "turns.launch")
+
+
+def _attention_fact(session: Session) -> Fact:
+    now = now_ms()
+    found = attention(session, now)
+    if found is None:
+        return Fact("needs attention", "no", "sessions")
+    since = f"since {max(0, now - found.since) // 1000} s"
+    return Fact("needs attention", f"{found.kind}: {found.reason} ({since})", "sessions, seen")
+
+
+def _thresholds_fact(launch: Launch | None) -> Fact:
+    """From when on its runner calls it stuck."""
+    stated = structs.asdict(launch.attention) if launch else {}
+    told = ", ".join(f"{name}={value:g}" for name, value in stated.items())
+    return Fact("stuck from", told or "not known", "turns.launch")
+
+
+def _hook_fact(launch: Launch | None, log: Path) -> Fact:
+    """The command that is told of changes, and the last thing there was to say of it."""
+    if launch is None or not launch.hook.argv:
+        return Fact("hook", "none", "turns.launch")
+    try:
+        said = [line for line in _log_lines(log) if line.startswith("hook on ")]
+    except OSError:
+        said = []
+    command = shlex.join(launch.hook.argv)
+    return Fact("hook", f"{command} ({said[-1]})" if said else command, f"turns.launch, {log}")
+
+
+def _log_lines(path: Path) -> list[str]:
+    return path.read_bytes()[-_LOG_BYTES:].decode("utf-8", "replace").split("\n")
+
+
+def _log_fact(path: Path) -> Fact:
+    """The last line that the runner itself had to complain about."""
+    try:
+        lines = _log_lines(path)
+    except OSError as error:
+        return Fact("runner's log", error.strerror or str(error), str(path))
+    last = next((line for line in reversed(lines) if line.strip()), "empty")
+    return Fact("runner's log", last, str(path))

@@ -1,0 +1,101 @@
+"""Session folders that no row knows: what each of them is, so that nothing of worth is removed.
+
+A start makes the folder first and the rows straight after.  Killed between the two, it leaves an empty folder.  A
+deletion removes the rows first and moves the folder straight after.
+"""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from enum import StrEnum
+from pathlib import Path
+
+from ..clock import now_ms
+from ..errors import NewerStoreError, StoreError
+from ..storage.paths import SESSION_ID, Layout, SessionFolder
+from ..storage.session_record import read_identity
+from ..supervision import runner_lock
+
+GRACE_SECONDS = 60.0
+"""A folder younger than this may belong to a start that is still under way."""
+
+
+class Ghost(StrEnum):
+    """Kinds of session folders without rows."""
+
+    NEW = "new"
+    """Empty and just made, or a runner holds its lock: left alone."""
+    EMPTY = "empty"
+    """A start that was cut off: it holds nothing, and no agent ever ran in it."""
+    RECORDED = "recorded"
+    """Its ``session.json`` gives its rows again."""
+    UNRECORDED = "unrecorded"
+    """It holds files, and no ``session.json`` that can be read."""
+    FOREIGN = "foreign"
+    """A newer agentdash wrote its ``session.json``."""
+    OTHER = "other"
+    """Not a session's folder: agentdash did not make it."""
+
+
+def ghosts(layout: Layout, known: set[str]) -> Iterator[tuple[SessionFolder, Ghost]]:
+    """The session folders whose ids are not ``known``, and what each is; in the order of their ids."""
+    for path in sorted(layout.sessions.iterdir()):
+        if SESSION_ID.fullmatch(path.name) and path.name not in known and path.is_dir():
+            folder = layout.session(path.name)
+            yield folder, kind_of(folder)
+
+
+def kind_of(folder: SessionFolder) -> Ghost:
+    """What a folder without rows is."""
+    try:
+        read_identity(folder.identity)
+    except NewerStoreError:
+        return Ghost.FOREIGN
+    except StoreError:
+        if not folder.turns.is_dir():
+            return Ghost.OTHER
+        if runner_lock.is_held(folder.lock):
+            return Ghost.NEW
+        if not _holds_nothing(folder):
+            return Ghost.UNRECORDED
+        return Ghost.EMPTY if _age_seconds(folder.path) >= GRACE_SECONDS else Ghost.NEW
+    return Ghost.RECORDED
+
+
+def remove_empty(folder: SessionFolder) -> bool:
+    """Remove the folder of a start that was cut off; False if anything appeared in it meanwhile: then it stays."""
+    if not _holds_nothing(folder):
+        return False
+    with suppress(OSError):
+        for path in (folder.poke, folder.lock):
+            path.unlink(missing_ok=True)
+        folder.turns.rmdir()
+        folder.path.rmdir()
+    return not folder.path.exists()
+
+
+def _holds_nothing(folder: SessionFolder) -> bool:
+    """Whether there is only what a start makes before its rows: no file with a byte in it."""
+    try:
+        return all(_is_scaffold(folder, path) for path in folder.path.iterdir())
+    except OSError:
+        return False
+
+
+def _is_scaffold(folder: SessionFolder, path: Path) -> bool:
+    if path == folder.turns:
+        return path.is_dir() and not any(path.iterdir())
+    found = path.lstat()
+    if path == folder.poke:
+        return stat.S_ISFIFO(found.st_mode)
+    return path == folder.lock and stat.S_ISREG(found.st_mode) and found.st_size == 0
+
+
+def _age_seconds(path: Path) -> float:
+    """Seconds since anything was made in the folder; 0 for a clock that went back."""
+    try:
+        changed = max(os.stat(place).st_mtime for place in (path, path / "turns") if place.exists())  # noqa: PTH116
+    except (OSError, ValueError):
+        return 0.0
+    return max(0.0, now_ms() / 1000 - changed)

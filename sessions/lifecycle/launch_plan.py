@@ -1,0 +1,175 @@
+"""From what is asked for to an exact start: settings, model, conversation, argv."""
+
+import os
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec import structs
+
+from ..agents.base import Launch, LaunchRequest
+from ..agents.demo.place import check_demo
+from ..agents.registry import agent_named
+from ..errors import UsageError
+from ..model import Session, Step, StepKind
+from ..settings.config import PROFILE, Config
+from ..text.sanitize import one_line
+from .limit_checks import judged
+
+TITLE_CHARACTERS = 80
+"""Of a title that is made from the prompt."""
+
+LONGEST_TITLE = 200
+"""Characters of a title that somebody gives."""
+
+
+def checked_prompt(prompt: str) -> str:
+    """The prompt as it will be sent.
+
+    Raises:
+        UsageError: it is empty, or not what UTF-8 can hold (a lone surrogate of a strange argv).
+    """
+    if not prompt.strip():
+        raise UsageError("The prompt is empty. Give it as an argument, or `-` to read it from standard input.")
+    return checked_text(prompt, "prompt")
+
+
+def checked_text(text: str, what: str) -> str:
+    """The text, if it can be recorded and handed on.
+
+    Raises:
+        UsageError: it is not what UTF-8 can hold (a file name of another encoding), or holds a NUL byte.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise UsageError(f"The {what} is not UTF-8 text.") from None
+    if "\0" in text:
+        raise UsageError(f"The {what} holds a NUL byte.")
+    return text
+
+
+def checked_folder(cwd: str | os.PathLike[str] | None) -> str:
+    """The absolute folder to work in, by its shortest name.
+
+    Raises:
+        UsageError: it does not exist, is not a folder, or has a name that is no text.
+    """
+    try:
+        path = Path(os.path.normpath(Path(cwd if cwd is not None else Path.cwd()).expanduser().absolute()))
+    except FileNotFoundError:
+        raise UsageError("The folder you are in does not exist any more.") from None
+    except RuntimeError as error:
+        raise UsageError(f"The folder {cwd}: {error}") from None
+    checked_text(str(path), "folder")
+    if not path.is_dir():
+        what = "is not a folder" if path.exists() else "does not exist"
+        raise UsageError(f"The folder {path} {what}.")
+    return str(path)
+
+
+def title_of(text: str) -> str:
+    """The first line with something in it, shortened."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1] + "…"
+
+
+def new_title(text: str, task: str) -> str:
+    """What somebody wants to call a session, on one line; the automatic title where that is nothing.
+
+    Raises:
+        UsageError: it is too long for a title.
+    """
+    title = one_line(checked_text(text, "title"))
+    if len(title) > LONGEST_TITLE:
+        raise UsageError(f"The title has {len(title)} characters; {LONGEST_TITLE} is the most.")
+    return title or title_of(task)
+
+
+def build_launch(
+    config: Config,
+    agent_name: str,
+    *,
+    home: Path,
+    prompt: str,
+    cwd: str,
+    session_id: str,
+    turn: int = 1,
+    agent_session: str | None = None,
+    model: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    argv: tuple[str, ...] = (),
+    asked: Collection[str] | None = None,
+    env: Mapping[str, str | None] | None = None,
+) -> Launch:
+    """One exact start by the agent's own builder.
+
+    ``asked`` are the limits that the request itself names; None takes those of the options.  ``env`` is what was
+    recorded with the session, if there is one already.
+
+    Raises:
+        UsageError: an option or a setting the agent cannot take, a limit was asked for that can never act, or the
+            demo agent outside of a demo.
+    """
+    agent = agent_named(agent_name)
+    if agent.demo_only:
+        check_demo(home, cwd)
+    settings = config.settings_for(agent_name, options or {})
+    launch = agent.launch(
+        LaunchRequest(
+            prompt=prompt,
+            cwd=cwd,
+            session_id=session_id,
+            turn=turn,
+            agent_session=agent_session,
+            model=model,
+            settings=settings,
+            argv=argv,
+        )
+    )
+    limits = settings.limits.over(config.limits)
+    launch = structs.replace(launch, limits=limits, prices=config.prices if limits.cost_usd is not None else {})
+    if asked is None:
+        asked = (options or {}).get("limits") or ()
+    return structs.replace(
+        launch,
+        ladder=config.ladder_for(agent.ladder, settings),
+        warnings=judged(limits, agent.measures(launch, _environment(launch, env)), asked),
+        attention=config.attention,
+        after_turn=settings.stop.after_turn or config.stop.after_turn or "keep",
+        hook=config.notify.command,
+    )
+
+
+def _environment(launch: Launch, recorded: Mapping[str, str | None] | None) -> dict[str, str]:
+    """The environment in which the agent will run."""
+    merged = {**os.environ, **(recorded or {}), **launch.env}
+    return {name: value for name, value in merged.items() if value is not None}
+
+
+def recorded_environment(agent_name: str) -> dict[str, str | None]:
+    """The variables that later turns of this agent need, as they are now, None where one is not set; never secrets.
+
+    The profile of the settings is one of them: whoever asks for a later turn, and whatever the agent itself starts,
+    has the settings with which the session began.
+    """
+    return {name: os.environ.get(name) for name in (*agent_named(agent_name).env_keys, PROFILE)}
+
+
+def recorded_profile(env: Mapping[str, str | None]) -> str | None:
+    """The profile with which a session began, "" for none, None where that was not recorded."""
+    return (env[PROFILE] or "") if PROFILE in env else None
+
+
+def retold(session: Session, steps: list[Step], prompt: str) -> str:
+    """The visible conversation and the new prompt, for an agent that has no memory of it.
+
+    Used only where there is nothing to resume: the earlier turn ended before the agent named its conversation.
+    """
+    told = [step for step in steps if step.kind in (StepKind.PROMPT, StepKind.MESSAGE) and step.text.strip()]
+    if not any(step.kind is StepKind.MESSAGE for step in told):
+        return prompt
+    names = {StepKind.PROMPT: "USER", StepKind.MESSAGE: "ASSISTANT"}
+    lines = [f"This continues an earlier conversation in {session.cwd}.", ""]
+    lines += [f"{names[step.kind]}: {step.text}" for step in told]
+    return "\n".join([*lines, "", f"USER: {prompt}", "", "Continue from where you left off."])

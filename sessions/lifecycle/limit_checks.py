@@ -1,0 +1,40 @@
+"""Whether the limits of a start can act: known before the start, from what the agent can measure.  Pure."""
+
+from collections.abc import Collection
+
+from ..agents.metering import Measurable, Measures, When
+from ..errors import UsageError
+from ..rules.limits import Limits
+
+
+def judged(limits: Limits, measures: Measures, asked: Collection[str] = ()) -> tuple[str, ...]:
+    """A sentence for each limit that cannot act, or not surely while a turn runs.
+
+    Args:
+        limits: those of the start.
+        measures: when its agent's figures are known.
+        asked: the fields of ``limits`` that this very start was asked for with.  The others come from the settings,
+            which also hold for agents that can measure more: these only deserve a warning.
+
+    Raises:
+        UsageError: one that was asked for can never act.
+    """
+    said = []
+    for field, name, measurable in (("tokens", "tokens", measures.tokens), ("cost_usd", "cost", measures.cost)):
+        if getattr(limits, field) is None or measurable.why is None:
+            continue
+        if measurable.when is When.NEVER and field in asked:
+            raise UsageError(
+                f"The {name} limit cannot act: {measurable.why}. Limit wall, silence or output, or leave it out."
+            )
+        said.append(_sentence(name, measurable))
+    return tuple(said)
+
+
+def _sentence(name: str, measurable: Measurable) -> str:
+    what = {
+        When.NEVER: "cannot act",
+        When.END: "is checked only when a turn ends",
+        When.LIVE: "acts only if the model has a known price",
+    }[measurable.when]
+    return f"The {name} limit {what}: {measurable.why}."

@@ -1,0 +1,42 @@
+"""The living processes of a session, as people look at them before they stop it."""
+
+from msgspec import Struct
+
+from ..model import Turn
+from ..storage.paths import SessionFolder
+from ..supervision import processes
+from ..supervision.process_ownership import Kin
+
+
+class ProcessInfo(Struct, frozen=True, kw_only=True):
+    """One process of a session."""
+
+    pid: int
+    parent: int
+    command: str
+    age_s: float | None
+    cpu_s: float | None = None
+    """Seconds of processor time so far, user and system."""
+    rss_bytes: int | None = None
+    ports: tuple[int, ...] = ()
+    """TCP ports on which it listens."""
+
+
+def process_list(folder: SessionFolder, turn: Turn) -> list[ProcessInfo]:
+    """All of them, parents before children; looked up now, and nowhere recorded."""
+    found = sorted(Kin.of_turn(folder, turn).find().values(), key=lambda process: process.start)
+    ports = processes.listening_ports([process.pid for process in found])
+    return [_info(process, ports.get(process.pid, ())) for process in found]
+
+
+def _info(process: processes.Process, ports: tuple[int, ...]) -> ProcessInfo:
+    cpu_s, rss_bytes = processes.usage(process.pid)
+    return ProcessInfo(
+        pid=process.pid,
+        parent=process.parent,
+        command=process.command,
+        age_s=processes.age_seconds(process),
+        cpu_s=cpu_s,
+        rss_bytes=rss_bytes,
+        ports=ports,
+    )

@@ -1,0 +1,45 @@
+"""What the processes of sessions cost now: processor time between two looks, memory, and how many there are."""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from ..clock import monotonic
+from ..model import Load
+from .process_list import ProcessInfo
+
+
+class Loads:
+    """Looks at the processes of a few sessions, each time it is asked; keeps only the look before."""
+
+    def __init__(self, processes: Callable[[str], list[ProcessInfo]], clock: Callable[[], float] = monotonic) -> None:
+        self._processes = processes
+        self._clock = clock
+        self._before: dict[str, tuple[float, dict[tuple[int, float | None], float]]] = {}
+
+    def look(self, session_ids: Iterable[str]) -> Mapping[str, Load]:
+        """The cost of these sessions; one without a process is left out."""
+        loads, seen = {}, {}
+        for session_id in session_ids:
+            found, at = self._processes(session_id), self._clock()
+            if not found:
+                continue
+            times = {_identity(process, at): process.cpu_s for process in found if process.cpu_s is not None}
+            loads[session_id] = Load(
+                processes=len(found),
+                rss_bytes=sum(process.rss_bytes or 0 for process in found),
+                cpu=self._spent(session_id, at, times),
+            )
+            seen[session_id] = (at, times)
+        self._before = seen
+        return loads
+
+    def _spent(self, session_id: str, at: float, times: Mapping[tuple[int, float | None], float]) -> float | None:
+        earlier, before = self._before.get(session_id, (at, {}))
+        if at <= earlier:
+            return None
+        # What was not there yet began with nothing; what is gone took its time with it.
+        return sum(max(0.0, spent - before.get(process, 0.0)) for process, spent in times.items()) / (at - earlier)
+
+
+def _identity(process: ProcessInfo, at: float) -> tuple[int, float | None]:
+    """A process number together with its start, to the second: numbers are used again."""
+    return process.pid, None if process.age_s is None else float(round(at - process.age_s))

@@ -1,0 +1,129 @@
+"""The database once more, from the session folders: each holds a readable record of its own rows."""
+
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec import Struct, structs
+
+from ..clock import now_ms
+from ..errors import NewerStoreError, StoreError
+from ..storage import trash
+from ..storage.paths import Layout, SessionFolder
+from ..storage.restore import restore
+from ..storage.session_record import Identity, read_identity, write_identity
+from ..storage.store import Store
+from ..supervision import processes
+from .ghosts import Ghost, ghosts, remove_empty
+from .reconcile import settle
+from .salvage import salvaged
+
+
+class Rebuilt(Struct, frozen=True, kw_only=True):
+    """What a rebuild did."""
+
+    restored: tuple[str, ...] = ()
+    """Sessions that have rows again."""
+    removed: tuple[str, ...] = ()
+    """Empty folders of starts that were cut off; they are gone."""
+    trashed: tuple[str, ...] = ()
+    """Folders that are in the trash now: their deletion was cut off, or they hold nothing that can be shown."""
+    skipped: tuple[str, ...] = ()
+    """Why a folder stays as it is, one line each."""
+    set_aside: str | None = None
+    """Where a database that could not be used lies now."""
+
+
+def rebuild(layout: Layout, max_running: int | None = None) -> Rebuilt:
+    """Give every session folder its rows again; rows that are there stay as they are.
+
+    A folder whose record is lost gets one from its turn files.  A start that was cut off left an empty folder: it is
+    removed.  A deletion that was cut off is finished.
+
+    A database that cannot be read is moved aside first, never deleted.  Runners that live open the new one at
+    their next look and go on recording.  ``max_running`` is the cap of the queue by the settings.
+    """
+    layout.check_writable()
+    layout.create()
+    aside = None if _usable(layout.database) else _set_aside(layout.database)
+    store = Store(layout.database)
+    try:
+        if max_running is not None:
+            store.max_running(max_running)
+        done = Rebuilt(set_aside=str(aside) if aside else None)
+        for folder, kind in ghosts(layout, store.ids()):
+            try:
+                done = _mend(layout, store, folder, kind, done)
+            except (StoreError, OSError) as error:
+                done = structs.replace(done, skipped=(*done.skipped, str(error)))
+        settle(layout, store)
+    finally:
+        store.close()
+    return done
+
+
+def _mend(layout: Layout, store: Store, folder: SessionFolder, kind: Ghost, done: Rebuilt) -> Rebuilt:
+    """Do for one folder without rows what it takes; what was done is added to ``done``."""
+    if store.was_deleted(folder.id) and kind in (Ghost.RECORDED, Ghost.UNRECORDED):
+        trash.put(layout, folder)
+        return structs.replace(done, trashed=(*done.trashed, folder.id))
+    if kind is Ghost.EMPTY and remove_empty(folder):
+        return structs.replace(done, removed=(*done.removed, folder.id))
+    identity = None
+    if kind in (Ghost.RECORDED, Ghost.FOREIGN, Ghost.OTHER):
+        identity = _marker_lost(read_identity(folder.identity))
+    elif kind is Ghost.UNRECORDED:
+        identity = salvaged(folder, processes.host_name())
+        if identity is None:
+            trash.put(layout, folder)
+            return structs.replace(done, trashed=(*done.trashed, folder.id))
+    if identity is not None and restore(store, identity):
+        if kind is Ghost.UNRECORDED:
+            _keep_damaged(folder)
+            write_identity(store, folder)
+        return structs.replace(done, restored=(*done.restored, folder.id))
+    return done
+
+
+def _keep_damaged(folder: SessionFolder) -> None:
+    """Keep a record that could not be read beside the new one."""
+    with suppress(FileNotFoundError):
+        folder.identity.rename(folder.identity.with_name("session.json.damaged"))
+
+
+def _marker_lost(identity: Identity) -> Identity:
+    """The record without what it says of who looked: it was written before anybody could see how the turn ended.
+
+    How many steps were seen is not known then, and nothing counts as unread until the next look.  What needs
+    attention does as before.
+    """
+    session = identity.session
+    lost = structs.replace(session, seen_at=session.seen_at or session.created_at, seen_steps=None)
+    return structs.replace(identity, session=lost)
+
+
+def _usable(path: Path) -> bool:
+    """Whether every page of the database can be read.
+
+    Raises:
+        NewerStoreError: a newer agentdash wrote it: then it is not broken.
+    """
+    if not path.exists():
+        return not path.with_name(f"{path.name}-wal").exists()  # the log of a database that is gone fits no other
+    store = Store(path)
+    try:
+        return [row[0] for row in store.database.rows("PRAGMA quick_check")] == ["ok"]
+    except NewerStoreError:
+        raise
+    except StoreError:
+        return False
+    finally:
+        store.close()
+
+
+def _set_aside(path: Path) -> Path:
+    aside = path.with_name(f"{path.name}.broken-{now_ms()}")
+    for ending in ("-wal", "-shm", ""):
+        part = path.with_name(path.name + ending)
+        if part.exists():
+            part.rename(aside.with_name(aside.name + ending))
+    return aside

@@ -1,0 +1,199 @@
+"""Sessions whose runner is gone: adopted where the agent lives, concluded where it does not, by exactly one.
+
+The lock is the liveness test.  Who settles holds it exclusively, so that neither a runner nor a second settler
+can act on the same turn; what it writes is compare-and-set besides.
+"""
+
+from contextlib import suppress
+from pathlib import Path
+
+from ..agents.base import Facts, TurnParser
+from ..agents.registry import agent_named
+from ..clock import monotonic
+from ..errors import AgentdashError
+from ..model import LIVE, Left, Session, Status, Turn, left_text
+from ..rules.status import EndFacts, at_the_end
+from ..storage.line_reader import LineReader
+from ..storage.paths import SESSION_ID, Layout
+from ..storage.session_record import write_identity
+from ..storage.store import Store
+from ..storage.turn_log import Outcome, Owner, TurnLog
+from ..supervision import processes, runner_lock
+from ..supervision.hooks import tell_end
+from ..supervision.process_ownership import Kin
+from ..supervision.queue import pump
+from ..supervision.runner_process import poke, send_runner
+
+QUEUE_PATIENCE_MS = 3000
+"""A queued turn older than this has lost the runner that was sent for it."""
+
+READ_SECONDS = 5.0
+"""How long a turn file is read from its beginning; of a larger one, the rest is passed over up to its tail."""
+
+TAIL_BYTES = 1 << 20
+
+MAX_LAUNCHES = 3
+"""Runners sent for one turn before it is failed."""
+
+
+def settle(layout: Layout, store: Store) -> None:
+    """Look at every open turn and give each dead one its outcome; then let the queue go on."""
+    turns = store.open_turns()
+    for turn in turns:
+        try:
+            _look_at(layout, store, turn)
+        except (OSError, AgentdashError):
+            continue  # one broken session must not keep the others from being listed, or the queue from going on
+    with suppress(OSError):
+        _tidy(layout, turns)
+    _count_left(layout, store)
+    with suppress(AgentdashError):
+        pump(layout, store)
+
+
+def _count_left(layout: Layout, store: Store) -> None:
+    """Count again what ended sessions have left whose runner is not there to do it."""
+    for session in store.with_left():
+        with suppress(OSError, AgentdashError):
+            turn = store.newest_turn(session.id)
+            if not is_foreign(session, turn) and not runner_lock.is_held(layout.session(session.id).lock):
+                left = survivors(layout, turn)
+                store.count_left(session.id, len(left), left_text(left))
+
+
+def _tidy(layout: Layout, turns: list[Turn]) -> None:
+    """Remove second names that a runner left when it was killed between its last record and its end."""
+    used = {layout.live_name(turn.session, turn.n) for turn in turns}
+    for path in layout.live.iterdir():
+        session_id = path.name.split(".")[0]
+        if path in used or SESSION_ID.fullmatch(session_id) is None:
+            continue
+        if not runner_lock.is_held(layout.session(session_id).lock):
+            path.unlink(missing_ok=True)
+
+
+def is_foreign(session: Session, turn: Turn) -> bool:
+    """Whether the session belongs to another machine: its locks and pids mean nothing here.
+
+    The same boot is the same kernel, whatever the machine is called now and in whatever container a runner was.
+    """
+    return session.host != processes.host_name() and turn.boot_id != processes.boot_id()
+
+
+def _look_at(layout: Layout, store: Store, turn: Turn) -> None:
+    session, folder = store.session(turn.session), layout.session(turn.session)
+    if session is None or is_foreign(session, turn) or runner_lock.is_held(folder.lock):
+        return
+    if turn.status is Status.QUEUED:
+        if turn.launches:
+            _send_again(layout, store, turn)
+    elif folder.path.is_dir() or not _runner_lives(turn):
+        _settle_turn(layout, store, turn)
+
+
+def _runner_lives(turn: Turn) -> bool:
+    """Without a folder there is no lock that could tell; a runner that finds its folder gone ends its agent."""
+    here = processes.is_here(turn.boot_id, turn.pid_ns)
+    known = turn.runner_pid is not None and turn.runner_start is not None
+    return here and known and processes.alive(turn.runner_pid or 0, turn.runner_start or 0)
+
+
+def _send_again(layout: Layout, store: Store, turn: Turn) -> None:
+    """Send another runner for a queued turn whose own never came."""
+    launches = store.begin_launch(turn.session, turn.n, QUEUE_PATIENCE_MS)
+    if launches is None:
+        return
+    if launches >= MAX_LAUNCHES:
+        reason = f"its runner did not start; see {layout.session(turn.session).runner_log}"
+        if store.cancel_queued(turn.session, turn.n, Status.FAILED, reason, "no runner came"):
+            tell_end(layout, store, turn.session, turn.n, Status.FAILED, reason)
+        return
+    send_runner(layout, turn.session, turn.n, "run", store.recipe(turn.session).env)
+
+
+def _settle_turn(layout: Layout, store: Store, turn: Turn) -> None:
+    if agent_lives(turn):
+        send_runner(layout, turn.session, turn.n, "adopt", store.recipe(turn.session).env)
+        return
+    folder = layout.session(turn.session)
+    try:
+        lock = runner_lock.hold(folder.lock)
+    except FileNotFoundError:
+        lock = None  # the folder is gone: nobody can hold its lock, the rows decide alone
+    else:
+        if lock is None:
+            return  # somebody else settles it
+    try:
+        fresh = next((t for t in store.turns(turn.session) if t.n == turn.n), None)
+        if fresh is not None and fresh.status in LIVE and not agent_lives(fresh):
+            _conclude(layout, store, fresh)
+    finally:
+        if lock is not None:
+            lock.release()
+    poke(folder.poke)
+
+
+def agent_lives(turn: Turn) -> bool:
+    """Whether the turn's agent still runs, by identity or, where that was not recorded, by tag."""
+    if not processes.is_here(turn.boot_id, turn.pid_ns):
+        return False
+    if turn.agent_pid is not None and turn.agent_start is not None:
+        return processes.alive(turn.agent_pid, turn.agent_start)
+    return processes.tagged_leader(turn.run_id) is not None
+
+
+def _conclude(layout: Layout, store: Store, turn: Turn) -> None:
+    """The turn's own file says how it ended, or nothing does."""
+    facts, steps = read_facts(layout, store, turn)
+    session = store.session(turn.session)
+    agent = agent_named(session.agent) if session else None
+    verdict = at_the_end(
+        EndFacts(
+            facts=facts,
+            succeeded=agent is not None and agent.succeeded(facts, None),
+            stopped_by=turn.stop_by if facts.end is None else None,
+            runner_killed=True,
+            rebooted=turn.boot_id != processes.boot_id(),
+        )
+    )
+    owner = Owner(pid=0, start=0, boot_id=turn.boot_id or "", pid_ns=turn.pid_ns or "")
+    outcome = Outcome(status=verdict.status, reason=verdict.reason, rule=verdict.rule, left=survivors(layout, turn))
+    with suppress(OSError):
+        layout.session(turn.session).reserve.unlink(missing_ok=True)
+    ended = TurnLog(store, turn.session, turn.n, owner).end(facts, outcome, steps)
+    layout.live_name(turn.session, turn.n).unlink(missing_ok=True)
+    with suppress(OSError):
+        write_identity(store, layout.session(turn.session))
+    if ended:
+        tell_end(layout, store, turn.session, turn.n, outcome.status, outcome.reason)
+
+
+def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:
+    """What the turn file says, read from its beginning; and the number of its steps."""
+    session = store.session(turn.session)
+    if session is None:
+        return Facts(), 0
+    facts, steps = parsed_facts(layout.session(turn.session).output(turn.n), agent_named(session.agent).parser(turn.n))
+    facts.agent_session = facts.agent_session or session.agent_session
+    return facts, steps
+
+
+def parsed_facts(output: Path, parser: TurnParser) -> tuple[Facts, int]:
+    """What a turn file of any size says, and the number of its steps; the middle of a very long one is passed over."""
+    steps = 0
+    deadline = monotonic() + READ_SECONDS
+    with LineReader(output) as reader:
+        for line in reader.all_lines():
+            steps = max([steps, *(step.index + 1 for step in parser.feed(line))])
+            if reader.ahead > TAIL_BYTES and monotonic() > deadline:
+                break
+        reader.skip_to_tail(TAIL_BYTES)
+        for line in reader.all_lines():
+            steps = max([steps, *(step.index + 1 for step in parser.feed(line))])
+    return parser.facts, steps
+
+
+def survivors(layout: Layout, turn: Turn) -> tuple[Left, ...]:
+    """What still lives of a session whose newest turn this is, and that nobody supervises."""
+    found = Kin.of_turn(layout.session(turn.session), turn).find().values()
+    return tuple(Left(pid=p.pid, command=p.command, reason="nobody supervises it") for p in found)

@@ -1,0 +1,97 @@
+"""A record for a session folder that has none any more: made from the turn files themselves."""
+
+import re
+from itertools import islice
+from pathlib import Path
+
+from ..agents.base import Facts, Launch
+from ..agents.detect import LOOKED_AT, guess_agent
+from ..agents.registry import agent_named
+from ..model import Prompt, Session, Status, Turn, Usage
+from ..rules.status import EndFacts, at_the_end
+from ..storage.line_reader import LineReader
+from ..storage.paths import SessionFolder
+from ..storage.queries import Recipe
+from ..storage.session_record import Identity
+from .launch_plan import title_of
+from .reconcile import parsed_facts
+
+UNKNOWN_FOLDER = "?"
+"""The working folder of a session whose record is lost."""
+
+_NOTE = "its record was lost, and made again from its files"
+
+
+def salvaged(folder: SessionFolder, host: str) -> Identity | None:
+    """The record of what the folder holds; None if it has no turn file.
+
+    The agent is guessed from what it printed, the prompts are those that were fed to it, and how a turn ended is what
+    its own stream says.
+    """
+    numbers = _turn_numbers(folder)
+    if not numbers:
+        return None
+    agent = agent_named(_agent_of(next(filter(Path.exists, map(folder.output, numbers)))))
+    turns, facts, thread = [], Facts(), Usage()
+    for n in numbers:
+        facts, steps = parsed_facts(folder.output(n), agent.parser(n))
+        usage = facts.thread_usage.minus(thread) if facts.thread_usage.known else facts.usage
+        thread = facts.thread_usage if facts.thread_usage.known else thread
+        turns.append(_turn(folder, n, facts, usage, steps, good=agent.succeeded(facts, None)))
+    prompts = tuple(_prompt(folder, n) for n in numbers)
+    newest = turns[-1]
+    total = Usage()
+    for turn in turns:
+        total = total.plus(turn.usage)
+    costs = [turn.cost_usd for turn in turns if turn.cost_usd is not None]
+    session = Session(
+        id=folder.id, agent=agent.name, title=title_of(prompts[0].text), task=prompts[0].text, status=newest.status,
+        reason=newest.reason, cwd=UNKNOWN_FOLDER, model=facts.model, turn=newest.n, usage=total,
+        cost_usd=sum(costs) if costs else None, created_at=turns[0].created_at, updated_at=newest.ended_at or 0,
+        ended_at=newest.ended_at, last_message=facts.last_message, agent_session=facts.agent_session,
+        steps=sum(turn.steps for turn in turns), unknown=newest.unknown, host=host,
+    )  # fmt: skip
+    recipe = Recipe(options={}, command=(), env={})
+    launches = tuple(Launch(argv=()) for _ in turns)
+    return Identity(session=session, recipe=recipe, turns=tuple(turns), launches=launches, prompts=prompts)
+
+
+_TURN_FILE = re.compile(r"turn_([1-9][0-9]{0,5})\.jsonl")
+"""The name of a turn file as agentdash writes it: another way of writing a number is no turn's, nor is a longer one."""
+
+
+def _turn_numbers(folder: SessionFolder) -> list[int]:
+    """The turns from 1 to the last one with a file."""
+    found = [_TURN_FILE.fullmatch(path.name) for path in folder.turns.glob("turn_*.jsonl")]
+    return list(range(1, max((int(match[1]) for match in found if match), default=0) + 1))
+
+
+def _agent_of(output: Path) -> str:
+    with LineReader(output) as reader:
+        return guess_agent(islice(reader.all_lines(), LOOKED_AT))
+
+
+def _turn(folder: SessionFolder, n: int, facts: Facts, usage: Usage, steps: int, *, good: bool) -> Turn:
+    verdict = at_the_end(EndFacts(facts=facts, succeeded=good))
+    began, ended = _times(folder, n)
+    return Turn(
+        session=folder.id, n=n, status=verdict.status, run_id=f"{folder.id}.{n}", created_at=began, ended_at=ended,
+        reason=_NOTE if verdict.status is Status.LOST else verdict.reason, rule=f"{_NOTE}; {verdict.rule}",
+        end=facts.end, error=facts.error, usage=usage, thread_usage=facts.thread_usage, cost_usd=facts.cost_usd,
+        steps=steps, unknown=facts.unknown, launches=1,
+    )  # fmt: skip
+
+
+def _prompt(folder: SessionFolder, n: int) -> Prompt:
+    try:
+        text = folder.prompt(n).read_text("utf-8", "replace")
+    except OSError:
+        text = "(the prompt is not known)"
+    return Prompt(id=n, session=folder.id, turn=n, text=text, state="seen", created_at=_times(folder, n)[0])
+
+
+def _times(folder: SessionFolder, n: int) -> tuple[int, int]:
+    """About when a turn began and ended, UTC ms: its stderr file is made at the start and seldom written."""
+    moments = [path.stat().st_mtime_ns // 10**6 for path in (folder.errors(n), folder.output(n)) if path.exists()]
+    moments = moments or [folder.path.stat().st_mtime_ns // 10**6]
+    return min(moments), max(moments)

@@ -1,0 +1,46 @@
+"""From what a person types to one session: a full id, a unique beginning of one, or ``@last``."""
+
+from ..errors import AmbiguousSessionError, UnknownSessionError, UsageError
+from ..model import Session
+from ..storage.store import Store
+
+LAST = "@last"
+DESTRUCTIVE_CHARACTERS = 4
+"""What ends or deletes something wants at least this much of an id."""
+
+_SHOWN = 8
+
+
+def find_session(store: Store, ref: str, *, destructive: bool = False) -> Session:
+    """The one session that is meant.
+
+    Raises:
+        UsageError: the text is empty, or too short for something destructive.
+        AmbiguousSessionError: several sessions begin with it.
+        UnknownSessionError: none does.
+    """
+    ref = ref.strip().lower().encode("utf-8", "replace").decode()
+    if not ref:
+        raise UsageError("An empty session id matches nothing. `agentdash ls` shows the ids.")
+    if ref == LAST:
+        newest = store.newest()
+        if newest is None:
+            raise UnknownSessionError("There is no session yet. `agentdash spawn` starts one.")
+        return newest
+    found = store.session(ref)
+    if found is not None:
+        return found
+    if destructive and len(ref) < DESTRUCTIVE_CHARACTERS:
+        raise UsageError(f"{ref!r} is too short for this: give at least {DESTRUCTIVE_CHARACTERS} characters of the id.")
+    candidates = store.sessions_like(ref, _SHOWN + 1)
+    if not candidates:
+        raise UnknownSessionError(f"No session has an id that begins with {ref!r}. `agentdash ls` shows the ids.")
+    if len(candidates) > 1:
+        raise AmbiguousSessionError(_ambiguous(ref, candidates))
+    return candidates[0]
+
+
+def _ambiguous(ref: str, candidates: list[Session]) -> str:
+    lines = [f"  {s.id[:13]}  {s.status:<9} {s.title[:60]}" for s in candidates[:_SHOWN]]
+    more = ["  …"] if len(candidates) > _SHOWN else []
+    return "\n".join([f"{ref!r} is the beginning of several ids:", *lines, *more])

@@ -1,0 +1,152 @@
+"""Asking for a stop, and making sure that somebody carries it out."""
+
+import signal
+import time
+from collections.abc import Callable
+
+from ..agents.base import Launch
+from ..agents.registry import agent_named
+from ..clock import monotonic
+from ..errors import AgentdashError, SessionBusyError, StoreError
+from ..model import Ended, Receipt, Session, Status, Turn
+from ..storage.paths import Layout
+from ..storage.store import Store
+from ..supervision import processes as procs
+from ..supervision import runner_lock
+from ..supervision.hooks import tell_end
+from ..supervision.runner_process import poke, send_runner
+from ..supervision.stop_ladder import KILL_PATIENCE
+from ..text.units import count
+from .reconcile import is_foreign, survivors
+
+POLL_SECONDS = 0.05
+REACTION_SECONDS = 5.0
+"""What a runner may need beyond its ladder before it is taken for stuck."""
+
+
+def stop_session(
+    layout: Layout, store: Store, session: Session, *, settle: Callable[[], None], now: bool = False
+) -> Receipt:
+    """Stop a session and wait for the receipt.
+
+    Stopping what has ended changes nothing, unless it left processes behind: those are ended.
+
+    Raises:
+        AgentdashError: no runner could be brought to do it.
+        SessionBusyError: it runs on another host.
+    """
+    turn = store.newest_turn(session.id)
+    if turn.status.live and is_foreign(session, turn):
+        raise SessionBusyError(f"Session {session.id[:8]} runs on {session.host}; stop it there.")
+    cancelled = turn.status is Status.QUEUED and store.cancel_queued(
+        session.id, turn.n, Status.STOPPED, "stopped by you", "a stop was asked for before it started", by="you"
+    )
+    if cancelled:
+        tell_end(layout, store, session.id, turn.n, Status.STOPPED, "stopped by you")
+    if (cancelled or turn.status.ended) and not survivors(layout, turn):
+        if cancelled:
+            return Receipt(session=session.id, status=Status.STOPPED, note="it had not started yet")
+        store.count_left(session.id, 0, None)
+        return Receipt(session=session.id, status=turn.status, note=f"nothing to stop: it is {turn.status}")
+    try:
+        request = store.request(session.id, turn.n, "kill" if now else "stop", "you")
+    except StoreError as error:
+        return _stop_unrecorded(layout, session, turn, str(error))
+    patience = _patience(store.launch(session.id, turn.n), session)
+    receipt = _Errand(layout, store, session.id, turn.n, request, settle).run(patience)
+    # Somebody gave it another turn meanwhile: that one is to be stopped as well.
+    return receipt or stop_session(layout, store, session, settle=settle, now=now)
+
+
+def _stop_unrecorded(layout: Layout, session: Session, turn: Turn, why: str) -> Receipt:
+    """Stop although nothing can be written (a full disk): SIGUSR1 to the runner means the same.
+
+    Raises:
+        AgentdashError: there is no runner, or it did not end its agent.
+    """
+    runner = _runner(turn)
+    before = survivors(layout, turn)
+    if runner is None or not procs.send(runner, signal.SIGUSR1):
+        raise StoreError(f"{why} Session {session.id[:8]} was not stopped.")
+    deadline = monotonic() + _patience(None, session)
+    while left := survivors(layout, turn):
+        if monotonic() > deadline:
+            processes = count(len(left), "process is", "processes are")
+            raise AgentdashError(f"{why} {processes} left of session {session.id[:8]}.")
+        time.sleep(POLL_SECONDS)
+    ended = tuple(Ended(pid=p.pid, command=p.command, signal=None, observed=True) for p in before)
+    return Receipt(session=session.id, status=Status.STOPPED, ended=ended, note=f"not recorded yet: {why}")
+
+
+def _runner(turn: Turn) -> procs.Process | None:
+    """The turn's runner, by identity."""
+    here = procs.is_here(turn.boot_id, turn.pid_ns)
+    found = procs.look(turn.runner_pid) if here and turn.runner_pid is not None else None
+    return found if found is not None and found.start == turn.runner_start else None
+
+
+def _patience(launch: Launch | None, session: Session) -> float:
+    """Seconds after which a runner that has not answered is taken for stuck."""
+    ladder = (launch and launch.ladder) or agent_named(session.agent).ladder
+    return ladder.interrupt + ladder.terminate + ladder.sweep + 2 * KILL_PATIENCE + REACTION_SECONDS
+
+
+class _Errand:
+    """One request on its way to a runner: a living one, an adopting one, or one that only sweeps."""
+
+    def __init__(
+        self, layout: Layout, store: Store, session_id: str, turn: int, request: int, settle: Callable[[], None]
+    ) -> None:
+        self._layout = layout
+        self._store = store
+        self._session = session_id
+        self._turn = turn
+        self._request = request
+        self._settle = settle
+        self._folder = layout.session(session_id)
+        self._sent_at = 0.0
+
+    def run(self, patience: float) -> Receipt | None:
+        """The receipt; None where the session went on to another turn before anybody answered."""
+        stage: object = None
+        for attempt in (1, 2):
+            deadline = monotonic() + patience
+            while monotonic() < deadline:
+                receipt = self._store.answered(self._request)
+                if receipt is not None:
+                    return receipt
+                newest = self._store.newest_turn(self._session)
+                if newest.n != self._turn:
+                    return None
+                session = self._store.session(self._session)
+                if session is not None and session.stopping != stage:
+                    stage, deadline = session.stopping, monotonic() + patience  # it is at work, only slow
+                self._wake(newest)
+                time.sleep(POLL_SECONDS)
+            if attempt == 1:
+                self._kill_runner(self._store.newest_turn(self._session))
+        short = self._session[:8]
+        raise AgentdashError(
+            f"Session {short} did not react to the stop. `agentdash explain {short}` tells more;"
+            f" its runner's log is {self._folder.runner_log}."
+        )
+
+    def _wake(self, turn: Turn) -> None:
+        if runner_lock.is_held(self._folder.lock):
+            poke(self._folder.poke)
+            return
+        # A runner just sent needs a moment before it holds the lock.
+        if monotonic() - self._sent_at < REACTION_SECONDS:
+            return
+        self._sent_at = monotonic()
+        if turn.status.ended:
+            send_runner(self._layout, self._session, turn.n, "sweep", {})
+        else:
+            self._settle()
+            self._sent_at = monotonic() if not self._store.newest_turn(self._session).status.ended else 0.0
+
+    def _kill_runner(self, turn: Turn) -> None:
+        """A runner that does not react is killed, by identity; another one takes over."""
+        found = _runner(turn)
+        if found is not None:
+            procs.send_kill(found)

@@ -1,0 +1,146 @@
+"""Which sessions need somebody, why and since when: derived from facts, pure.
+
+A session has at most one such reason, the most urgent.  Nothing is guessed here: that a turn is stuck was concluded
+by its runner from steps and processor time (:mod:`.loop_detector`, :mod:`..supervision.idleness`).
+"""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from ..model import Session, Status
+from ..text import durations
+from ..text.sanitize import one_line
+
+SILENT_MS = 120_000
+"""A running agent that printed nothing for so long deserves a look."""
+
+
+class AttentionSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``[attention]``: from when on a running session counts as stuck."""
+
+    repeats: Annotated[
+        int, Meta(ge=2, description="How often a command fails, or the same call is made, until a session is stuck.")
+    ] = 4
+    idle_seconds: Annotated[
+        float,
+        Meta(gt=0, description="How long nothing is printed and no processor used until a running session is stuck."),
+    ] = 300.0
+
+
+class Stuck(Struct, frozen=True):
+    """An episode in which a running turn gets nowhere, as its runner concluded."""
+
+    key: str
+    """The same as long as it is the same episode."""
+    evidence: str
+    """One line."""
+    since: int
+    """UTC ms."""
+
+
+class AttentionKind(StrEnum):
+    """What somebody is needed for; the most urgent first."""
+
+    WAITING = "waiting"
+    STUCK = "stuck"
+    FAILED = "failed"
+    DENIED = "denied"
+    SILENT = "silent"
+    DONE = "done"
+
+
+class Attention(Struct, frozen=True):
+    """Why somebody should look."""
+
+    kind: AttentionKind
+    reason: str
+    """One clean line."""
+    since: int
+    """UTC ms."""
+
+
+def attention(session: Session, now: int) -> Attention | None:
+    """The most urgent reason to look at a session; None if it needs nobody."""
+    kind = kind_of_need(session, now)
+    return None if kind is None else Attention(kind, one_line(_reason(session, kind, now)), _since(session, kind))
+
+
+def is_needed(session: Session, now: int) -> bool:
+    """Return whether a session needs somebody, without writing the reason: this is asked of every session."""
+    return kind_of_need(session, now) is not None
+
+
+def kind_of_need(session: Session, now: int) -> AttentionKind | None:
+    """Return what somebody is needed for, or None.
+
+    An end needs somebody until it was seen; a question, a loop, a refusal and silence do as long as they last.
+    What is archived, deleted or being stopped is taken care of.
+    """
+    if session.archived_at is not None or session.deleted_at is not None or session.stopping is not None:
+        return None
+    if session.status is Status.RUNNING:
+        return _need_of_running(session, now)
+    if session.status is Status.WAITING:
+        return AttentionKind.WAITING
+    return _need_of_ended(session) if session.attention else None
+
+
+def _need_of_running(session: Session, now: int) -> AttentionKind | None:
+    if session.stuck is not None:
+        return AttentionKind.STUCK
+    if session.denied:
+        return AttentionKind.DENIED
+    return AttentionKind.SILENT if now - session.last_sign_at >= SILENT_MS else None
+
+
+def _need_of_ended(session: Session) -> AttentionKind:
+    if session.status is not Status.DONE:
+        return AttentionKind.FAILED
+    return AttentionKind.DENIED if session.denied else AttentionKind.DONE
+
+
+def _reason(session: Session, kind: AttentionKind, now: int) -> str:
+    """The need in words; what an agent wrote may be part of it."""
+    match kind:
+        case AttentionKind.WAITING:
+            return session.reason or "waits for an answer"
+        case AttentionKind.STUCK:
+            return session.stuck or "stuck"
+        case AttentionKind.FAILED:
+            return session.reason or str(session.status)
+        case AttentionKind.DENIED:
+            return _denied(session)
+        case AttentionKind.SILENT:
+            return f"printed nothing for {durations.text((now - session.last_sign_at) // 60_000 * 60)}"
+        case AttentionKind.DONE:
+            return session.reason or "done, and nobody has looked yet"
+
+
+def _since(session: Session, kind: AttentionKind) -> int:
+    """The moment from which somebody was needed, UTC ms."""
+    if kind is AttentionKind.STUCK:
+        return session.stuck_at or session.updated_at
+    if session.status in (Status.RUNNING, Status.WAITING):
+        return session.last_sign_at
+    return session.ended_at or session.updated_at
+
+
+def _denied(session: Session) -> str:
+    """The session's line, which names what was refused; only the number where it says something else."""
+    if session.reason and " denied" in session.reason:
+        return session.reason
+    return denials(session.denied, ())
+
+
+def denials(count: int, names: Sequence[str]) -> str:
+    """``2 permissions denied: Bash, Write``."""
+    what = "permission" if count == 1 else "permissions"
+    more = f" +{len(names) - _NAMED}" if len(names) > _NAMED else ""
+    return f"{count} {what} denied" + (f": {', '.join(names[:_NAMED])}{more}" if names else "")
+
+
+_NAMED = 3
+"""Tools that are named; more are only counted."""

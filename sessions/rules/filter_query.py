@@ -1,0 +1,309 @@
+"""The language in which people say which sessions they mean: ``state:failed cost>1 !web "login test"``.
+
+Words are joined by *and*; ``!`` inverts one; quotation marks keep blanks.  An amount may follow its field with or
+without a colon: ``cost:>1``, ``cost>1``.  A word without a field is looked for in what a row says.
+
+Pure, for the table, ``ls --filter`` and other choosers of sessions.
+"""
+
+import difflib
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from msgspec import Struct
+
+from ..errors import UsageError
+from ..model import Session, Status
+from ..text import durations
+from ..text.sanitize import cell_width, one_line, whole_names
+from .attention import is_needed
+
+Test = Callable[[Session, int], bool]
+"""Whether a session is meant, at a time in UTC ms."""
+
+_AMOUNT = re.compile(r"(>=|<=|>|<|=)?\s*\$?(.+)")
+_COUNT = re.compile(r"(\d+(?:\.\d+)?)([km]?)", re.IGNORECASE)
+_COMPARE: Mapping[str, Callable[[float, float], bool]] = {
+    ">": operator.gt, "<": operator.lt, ">=": operator.ge, "<=": operator.le, "=": operator.eq,
+}  # fmt: skip
+_UNITS = {"": 1.0, "k": 1e3, "m": 1e6}
+
+
+class Filter(Struct, frozen=True):
+    """What was asked for, and how it is tested."""
+
+    text: str = ""
+    tests: tuple[Test, ...] = ()
+    timed: bool = False
+    """Whether time alone can change what it means."""
+    away: frozenset[str] = frozenset()
+    """Which of ``archived`` and ``deleted`` it asks for: no other filter means such sessions."""
+
+    def matches(self, session: Session, now: int) -> bool:
+        """Whether a session is meant at a time (UTC ms)."""
+        return all(test(session, now) for test in self.tests)
+
+    def __bool__(self) -> bool:
+        return bool(self.tests)
+
+
+def parse(text: str) -> Filter:
+    """Understand a filter; an empty one means every session.
+
+    Raises:
+        UsageError: an unknown field, or a value that its field cannot take; it says which ones it can.
+    """
+    words = list(map(_word, _WORD.finditer(text)))
+    tests = [test for word in words if (test := _test(word)) is not None]
+    return Filter(" ".join(text.split()), tuple(tests), any(map(_timed, words)), frozenset().union(*map(_away, words)))
+
+
+class _Word(Struct, frozen=True):
+    """One word of a filter."""
+
+    inverted: bool
+    field: str
+    """As it was written; empty if the word has none."""
+    value: str
+    quoted: bool
+
+
+def _word(match: re.Match[str]) -> _Word:
+    inverted, field, amount, quoted, plain = match.groups()
+    value = quoted if quoted is not None else plain
+    return _Word(bool(inverted), field or amount or "", value, quoted is not None)
+
+
+def _timed(word: _Word) -> bool:
+    """Whether the answer to one word changes by itself: ages grow, and silence begins."""
+    name = word.field.lower()
+    return name in ("age", "time") or (name == "is" and "attention" in word.value.lower().split(","))
+
+
+def _away(word: _Word) -> frozenset[str]:
+    """Which sessions that were put away one word asks for."""
+    asked = word.field.lower() == "is" and not word.inverted
+    return _AWAY.intersection(word.value.lower().split(",")) if asked else frozenset()
+
+
+def _test(word: _Word) -> Test | None:
+    """What one word asks; None for one that is only begun."""
+    field, value = word.field, word.value
+    if not value and not field:
+        return None
+    if not value:
+        raise UsageError(f"{field}: needs a value, such as {_example(field.lower())}.")
+    test = _field(field.lower(), value, f"{field}:{value}") if field else _anywhere(value)
+    return (lambda session, now: not test(session, now)) if word.inverted else test
+
+
+def while_typing(text: str) -> tuple[str, str]:
+    """Return what of a filter can be applied while its last word is being typed, and what if that leaves nothing.
+
+    A last word that means nothing yet (``state:``, ``is:att``, ``cost>``) is left out of both.  One that could still
+    become something else (``stat`` may become ``state:``, ``state:fai`` is not whole) is left out of the second: rows
+    must not vanish because of half a word.
+    """
+    *_, last = (None, *_WORD.finditer(text))
+    word = _word(last) if last is not None else None
+    if last is None or word is None or word.quoted or last.end() != len(text):
+        return text, text
+    before = text[: last.start()].rstrip()
+    return (before, before) if _means_nothing(word) else (text, before) if _can_become_more(word) else (text, text)
+
+
+def _means_nothing(word: _Word) -> bool:
+    """Whether a word of a known field is not whole, so that it cannot be applied."""
+    name, begun = word.field.lower(), word.value.lower().rpartition(",")[2]
+    if name == "is":
+        return begun not in KINDS and any(kind.startswith(begun) for kind in KINDS)
+    if name in _AMOUNTS:
+        return _BEGUN_AMOUNT.fullmatch(word.value) is not None
+    return name in FIELDS and not word.value
+
+
+def _can_become_more(word: _Word) -> bool:
+    """Whether a word that can be applied may be the beginning of a field or of a state."""
+    name, begun = word.field.lower(), word.value.lower().rpartition(",")[2]
+    if name == "state":
+        return begun not in STATES and any(state.startswith(begun) for state in STATES)
+    return not name and any(field.startswith(begun) for field in FIELDS)
+
+
+def _field(field: str, value: str, written: str) -> Test:
+    if field in _TEXTS:
+        return _contains(_TEXTS[field], value)
+    if field in _AMOUNTS:
+        return _compares(field, value)
+    if field == "state":
+        return _in_state(value)
+    if field == "is":
+        return _is(value)
+    if "://" in written:
+        return _anywhere(written)  # an address is a word
+    told = one_line(written, _WRITTEN_CELLS)
+    raise _unknown(f"field {field}", field, FIELDS, f'"{told}" in quotes looks for the text. Fields', colon=":")
+
+
+_MESSAGE_CELLS, _WRITTEN_CELLS = 100, 24
+"""Of a message, and of what was written in it: the line below a table has no more."""
+
+
+def _unknown(what: str, written: str, choices: Sequence[str], lead: str, *, colon: str = "") -> UsageError:
+    """What is not known, what may have been meant, and the choices, the nearest first, as far as they fit."""
+    alike = difflib.get_close_matches(written, choices, len(choices))
+    begun = [choice for choice in choices if choice.startswith(written)]
+    ordered = list(dict.fromkeys([*begun, *alike, *choices]))
+    meant = f": did you mean {ordered[0]}{colon}?" if begun or alike else "."
+    head = f"No {one_line(what, _WRITTEN_CELLS)}{meant} {lead}: "
+    return UsageError(head + whole_names(ordered, _MESSAGE_CELLS - cell_width(head)))
+
+
+def _anywhere(value: str) -> Test:
+    wanted = value.casefold()
+    return lambda session, _: wanted in haystack(session)
+
+
+def haystack(session: Session) -> str:
+    """All that a row says, for words without a field."""
+    parts = (
+        session.title, session.task, session.cwd, session.agent, session.model, session.reason, session.last_message,
+        session.id, session.status,
+    )  # fmt: skip
+    return "\n".join(part for part in parts if part).casefold()
+
+
+def _contains(text: Callable[[Session], str | None], value: str) -> Test:
+    wanted = [choice.casefold() for choice in value.split(",") if choice]
+    return lambda session, _: any(choice in (text(session) or "").casefold() for choice in wanted)
+
+
+def _in_state(value: str) -> Test:
+    wanted = {choice.lower() for choice in value.split(",") if choice}
+    if unknown := sorted(choice for choice in wanted if not any(state.startswith(choice) for state in STATES)):
+        raise _unknown(f"state {unknown[0]}", unknown[0], STATES, "States")
+    states = {state for state in Status if any(state.startswith(choice) for choice in wanted)}
+    stuck = any(_STUCK.startswith(choice) for choice in wanted)
+    return lambda session, _: session.status in states or (stuck and bool(session.stuck))
+
+
+def _is(value: str) -> Test:
+    chosen = [choice.lower() for choice in value.split(",") if choice]
+    if unknown := next((choice for choice in chosen if choice not in KINDS), None):
+        raise _unknown(f"is:{unknown}", unknown, list(KINDS), "Choose from")
+    tests = [KINDS[choice] for choice in chosen]
+    return lambda session, now: any(test(session, now) for test in tests)
+
+
+def _compares(field: str, value: str) -> Test:
+    measure, usual, number = _AMOUNTS[field]
+    found = _AMOUNT.fullmatch(value)
+    try:
+        wanted = number(found[2]) if found else None
+    except UsageError:
+        wanted = None
+    if found is None or wanted is None:
+        raise UsageError(f"{field}:{value} is no amount. Write it like {_example(field)}.")
+    compare = _COMPARE[found[1] or usual]
+
+    def test(session: Session, now: int) -> bool:
+        amount = measure(session, now)
+        return amount is not None and compare(amount, wanted)
+
+    return test
+
+
+def _count(text: str) -> float | None:
+    found = _COUNT.fullmatch(text)
+    return float(found[1]) * _UNITS[found[2].lower()] if found else None
+
+
+def _age(session: Session, now: int) -> float:
+    return (now - session.last_sign_at) / 1000
+
+
+def _took(session: Session, now: int) -> float | None:
+    return None if session.started_at is None else ((session.ended_at or now) - session.started_at) / 1000
+
+
+_TEXTS: Mapping[str, Callable[[Session], str | None]] = {
+    "agent": lambda session: session.agent,
+    "cwd": lambda session: session.cwd,
+    "model": lambda session: session.model,
+    "id": lambda session: session.id,
+    "title": lambda session: session.title or session.task,
+    "said": lambda session: session.last_message,
+    "why": lambda session: session.reason,
+    "source": lambda session: session.source,
+    "parent": lambda session: session.parent,
+}
+
+_AMOUNTS: Mapping[str, tuple[Callable[[Session, int], float | None], str, Callable[[str], float | None]]] = {
+    "cost": (lambda session, _: session.cost_usd, ">=", _count),
+    "tok": (lambda session, _: session.usage.total_tokens, ">=", _count),
+    "turn": (lambda session, _: session.turn, "=", _count),
+    "new": (lambda session, _: session.unread, ">=", _count),
+    "steps": (lambda session, _: session.steps, ">=", _count),
+    "age": (_age, "<=", durations.seconds),
+    "time": (_took, ">=", durations.seconds),
+}
+"""What is measured, what an amount alone means, and how it is written."""
+
+KINDS: Mapping[str, Callable[[Session, int], object]] = {
+    "attention": is_needed,
+    "live": lambda session, _: not session.status.ended,
+    "ended": lambda session, _: session.status.ended,
+    "stuck": lambda session, _: session.stuck,
+    "denied": lambda session, _: session.denied,
+    "unread": lambda session, _: session.unread,
+    "left": lambda session, _: session.left,
+    "pinned": lambda session, _: session.pinned_at,
+    "child": lambda session, _: session.parent,
+    "archived": lambda session, _: session.archived_at and not session.deleted_at,
+    "deleted": lambda session, _: session.deleted_at,
+}
+"""What ``is:`` takes."""
+
+_AWAY = frozenset({"archived", "deleted"})
+
+_STUCK = "stuck"
+STATES = (*map(str, Status), _STUCK)
+"""What ``state:`` takes: what is stuck is running, and yet no running session as one wishes for."""
+
+FIELDS = tuple(dict.fromkeys(("state", "is", "agent", "cwd", "cost", "age", *_TEXTS, *_AMOUNTS)))
+"""Every field, for whoever helps with typing; those that people want most stand first."""
+
+_WORD = re.compile(
+    rf"""(?=\S)(!?)(?:([A-Za-z_]+):|({"|".join(_AMOUNTS)})(?=[<>=]))?(?:"([^"]*)"?|(\S*))""", re.IGNORECASE
+)
+_BEGUN_AMOUNT = re.compile(r"(>=?|<=?|=)?\$?(\d+\.)?")
+"""An amount that ends where a digit must follow."""
+
+
+def _example(field: str) -> str:
+    examples = {
+        "state": "state:failed", "is": "is:attention", "cost": "cost:>1", "tok": "tok:>10k", "turn": "turn:2",
+        "new": "new:>5", "steps": "steps:>100", "age": "age:<1h", "time": "time:>10m",
+    }  # fmt: skip
+    return examples.get(field, f"{field}:text")
+
+
+def completions(word: str, sessions: Iterable[Session]) -> list[str]:
+    """How a word that is being written could go on, the likeliest first; at most twenty."""
+    lead = "!" if word.startswith("!") else ""
+    field, colon, begun = word.removeprefix("!").partition(":")
+    if not colon:
+        return [f"{lead}{name}:" for name in FIELDS if name.startswith(field.lower())]
+    return [f"{lead}{field}:{value}" for value in _values(field.lower(), sessions) if value.startswith(begun)][:20]
+
+
+def _values(field: str, sessions: Iterable[Session]) -> list[str]:
+    if field == "state":
+        return list(STATES)
+    if field == "is":
+        return list(KINDS)
+    if field in ("agent", "model", "source", "cwd"):
+        found = {text for session in sessions if (text := _TEXTS[field](session))}
+        return sorted(f'"{text}"' if " " in text else text for text in found)
+    return []

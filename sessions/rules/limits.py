@@ -1,0 +1,182 @@
+"""How long, how silent, how much and how dear a session may be; and which of its limits it has crossed.  Pure."""
+
+import re
+from collections.abc import Callable, Iterable
+from decimal import Decimal
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct, structs
+
+from ..errors import UsageError
+from ..text import durations
+
+Positive = Annotated[float, Meta(gt=0)]
+
+_AMOUNT = re.compile(r"(\d+(?:\.\d+)?|\.\d+)\s*([kmgt]?)", re.ASCII)
+_FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+
+
+class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``[limits]``, ``[agents.<name>.limits]`` or the options of one spawn; what is not set is not limited."""
+
+    wall_seconds: Annotated[
+        Positive | None, Meta(description="How long one turn may take, in seconds.", examples=[3600.0])
+    ] = None
+    silence_seconds: Annotated[
+        Positive | None,
+        Meta(description="How long an agent that works may print nothing, in seconds.", examples=[600.0]),
+    ] = None
+    output_mb: Annotated[
+        Positive | None, Meta(description="How much one turn may print, in millions of bytes.", examples=[200.0])
+    ] = None
+    tokens: Annotated[
+        Annotated[int, Meta(gt=0)] | None,
+        Meta(description="How many tokens the whole session may use.", examples=[500_000]),
+    ] = None
+    cost_usd: Annotated[
+        Positive | None,
+        Meta(
+            description="How much the whole session may cost, in US dollars; while a turn runs, by [prices].",
+            examples=[5.0],
+        ),
+    ] = None
+    action: Annotated[
+        Literal["stop", "warn"] | None,
+        Meta(
+            description="What happens to a session that crosses a limit: it is stopped, or a line warns beside it.",
+            extra={"default": "stop"},
+        ),
+    ] = None
+
+    def over(self, general: "Limits") -> "Limits":
+        """These limits, and the general ones where these are silent."""
+        own = {key: value for key, value in structs.asdict(self).items() if value is not None}
+        return structs.replace(general, **own)
+
+    @property
+    def stops(self) -> bool:
+        """Whether crossing one ends the turn."""
+        return self.action != "warn"
+
+
+class Measured(Struct, frozen=True, kw_only=True):
+    """Where a turn stands now."""
+
+    wall_s: float
+    silence_s: float | None
+    """None while it waits for an answer: then silence is nobody's fault."""
+    output_bytes: int
+    tokens: int | None
+    cost_usd: float | None
+    estimated: bool = False
+    """Whether part of the cost was computed from tokens and prices."""
+
+
+def crossed(limits: Limits, now: Measured) -> dict[str, str]:
+    """Which limits were crossed, each with the words for it; mostly none."""
+    found = {}
+    if limits.wall_seconds is not None and now.wall_s >= limits.wall_seconds:
+        found["wall"] = f"ran longer than {durations.text(limits.wall_seconds)}"
+    if limits.silence_seconds is not None and now.silence_s is not None and now.silence_s >= limits.silence_seconds:
+        found["silence"] = f"printed nothing for {durations.text(limits.silence_seconds)}"
+    if limits.output_mb is not None and now.output_bytes > limits.output_mb * 10**6:
+        found["output"] = f"printed more than {limits.output_mb:,.12g} MB ({now.output_bytes:,} bytes)"
+    return found | used_up(limits, now.tokens, now.cost_usd, estimated=now.estimated)
+
+
+def used_up(limits: Limits, tokens: int | None, cost_usd: float | None, *, estimated: bool = False) -> dict[str, str]:
+    """Which of the limits on a whole session were crossed; waiting for its next turn changes none of them."""
+    found = {}
+    if limits.tokens is not None and tokens is not None and tokens > limits.tokens:
+        found["tokens"] = f"used more than {limits.tokens:,} tokens ({tokens:,})"
+    if limits.cost_usd is not None and cost_usd is not None and cost_usd > limits.cost_usd:
+        about = "about " if estimated else ""
+        used = dollars(cost_usd, above=limits.cost_usd)
+        found["cost"] = f"cost more than {dollars(limits.cost_usd)} ({about}{used})"
+    return found
+
+
+def dollars(amount: float, *, above: float = 0.0) -> str:
+    """Money with cents, or with as many digits as it takes to see that it is more: ``$2.50``, ``$0.0004``."""
+    places = 2
+    while places < _MOST_PLACES and (
+        round(amount, places) <= above or abs(round(amount, places) - amount) > 0.05 * amount
+    ):
+        places += 1
+    return f"${amount:,.{places}f}"
+
+
+_MOST_PLACES = 9
+
+
+def roomier(name: str, tokens: int | None, cost_usd: float | None) -> str:
+    """A limit with which a session that crossed this one can go on: about twice what it has used."""
+    if name == "cost":
+        return f"cost={_round_up(2 * (cost_usd or 0.0)):g}"
+    amount = _round_up(2 * (tokens or 0))
+    for unit, factor in (("M", 10**6), ("k", 10**3)):
+        if amount >= factor:
+            return f"tokens={amount / factor:g}{unit}"
+    return f"tokens={amount:g}"
+
+
+def _round_up(amount: float) -> float:
+    """The next number of one digit and zeros."""
+    shown = Decimal(f"{amount:.0e}")
+    return float(shown if shown >= Decimal(repr(amount)) else shown + Decimal(1).scaleb(shown.adjusted()))
+
+
+def seconds_left(limits: Limits, now: Measured) -> float | None:
+    """Until the next limit that time alone will cross; None where there is none."""
+    left = []
+    if limits.wall_seconds is not None:
+        left.append(limits.wall_seconds - now.wall_s)
+    if limits.silence_seconds is not None and now.silence_s is not None:
+        left.append(limits.silence_seconds - now.silence_s)
+    return min((seconds for seconds in left if seconds > 0), default=None)
+
+
+def parsed(pairs: Iterable[str]) -> dict[str, object]:
+    """Limits as one types them: ``wall=10m silence=5m output=200MB tokens=500k cost=2.50 action=warn``.
+
+    Raises:
+        UsageError: no such limit, or a value it cannot take.
+    """
+    found: dict[str, object] = {}
+    for pair in pairs:
+        name, equals, value = (part.strip() for part in pair.partition("="))
+        if not equals or name not in _PARSERS:
+            raise UsageError(f"--limit takes {', '.join(f'{known}=…' for known in _PARSERS)}, not {pair!r}.")
+        key, parse = _PARSERS[name]
+        found[key] = parse(value)
+    return found
+
+
+def _amount(text: str, example: str) -> Decimal:
+    match = _AMOUNT.fullmatch(text.lower())
+    if match is None:
+        raise UsageError(f"{text!r} is no amount. Write a number, also with k, M or G, such as {example}.")
+    return Decimal(match[1]) * _FACTORS[match[2]]
+
+
+def _tokens(text: str) -> int:
+    amount = _amount(text, "500k")
+    if amount != int(amount):
+        raise UsageError(
+            f"{text!r} is no number of tokens: it is not whole. Write a whole number, such as 1500 or 1.5k."
+        )
+    return int(amount)
+
+
+def _megabytes(text: str) -> float:
+    return float(_amount(text.lower().removesuffix("b"), "200MB") / 10**6)
+
+
+_PARSERS: dict[str, tuple[str, Callable[[str], object]]] = {
+    "wall": ("wall_seconds", durations.seconds),
+    "silence": ("silence_seconds", durations.seconds),
+    "output": ("output_mb", _megabytes),
+    "tokens": ("tokens", _tokens),
+    "cost": ("cost_usd", lambda text: float(_amount(text.removeprefix("$"), "2.50"))),
+    "action": ("action", str),
+}

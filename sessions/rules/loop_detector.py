@@ -1,0 +1,178 @@
+"""Steps that go round in circles: the same command that keeps failing, the same call again and again.  Pure.
+
+Told from what the agent did, never from what it says.  Commands may be run between two failures of one, as somebody
+does who looks for the cause; as many others as make a loop mean that it has moved on.
+"""
+
+from collections import OrderedDict
+from hashlib import blake2b
+from itertools import islice
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ..model import Step, StepKind, StepStatus
+from ..text.sanitize import one_line
+
+_CALLS = frozenset({StepKind.TOOL_CALL, StepKind.WEB_SEARCH, StepKind.SUBAGENT})
+_ASKED_AGAIN = frozenset({"BashOutput", "TaskOutput", "wait"})
+"""Tools that exist to be asked again with the same words: how far a command or a sub-agent has come."""
+
+_MOST_SPEAKERS = 32
+"""Sub-agents at work at once; more of them are not watched."""
+
+_MOST_COMMANDS = 64
+_SHOWN_CELLS = 60
+_READ_CHARACTERS = 400
+"""Of a command or its arguments, more than any evidence shows."""
+
+
+class Loop(Struct, frozen=True):
+    """A loop that goes on."""
+
+    key: str
+    """The same as long as it is the same loop."""
+    evidence: str
+    """One line for people."""
+
+
+class Loops:
+    """Watches the steps of one turn as they come; remembers hashes and one line, whatever the number of steps.
+
+    Args:
+        repeats: from how many times on the same counts as a loop.
+    """
+
+    def __init__(self, repeats: int) -> None:
+        self._repeats = repeats
+        self._speakers: dict[str | None, _Speaker] = {}
+
+    @property
+    def found(self) -> Loop | None:
+        """A loop that goes on now: of the main agent, or of one of its sub-agents."""
+        return next((speaker.loop for speaker in self._speakers.values() if speaker.loop is not None), None)
+
+    def feed(self, step: Step) -> None:
+        """Account for a step; what has not ended yet says nothing."""
+        if step.status is StepStatus.RUNNING or (step.kind is not StepKind.COMMAND and step.kind not in _CALLS):
+            return
+        if step.call_id is not None:
+            self._speakers.pop(step.call_id, None)  # a sub-agent that has ended is in no loop any more
+        if step.parent not in self._speakers and len(self._speakers) >= _MOST_SPEAKERS:
+            return
+        speaker = self._speakers.setdefault(step.parent, _Speaker(self._repeats))
+        if step.kind is StepKind.COMMAND:
+            speaker.ran(step)
+        elif step.tool and step.tool not in _ASKED_AGAIN:
+            speaker.called(step)
+
+
+class _Failures(Struct):
+    """How often one command failed, and how much else was done since it last did."""
+
+    count: int = 0
+    others: int = 0
+
+
+class _Speaker:
+    """One line of work: the main agent, or one sub-agent."""
+
+    def __init__(self, repeats: int) -> None:
+        self._repeats = repeats
+        self._failures: OrderedDict[str, _Failures] = OrderedDict()
+        self._failing: tuple[str, Loop] | None = None
+        self._call: str | None = None
+        self._calls = 0
+        self._calling: Loop | None = None
+
+    @property
+    def loop(self) -> Loop | None:
+        """What goes round in circles."""
+        return self._failing[1] if self._failing is not None else self._calling
+
+    def ran(self, step: Step) -> None:
+        """A command has ended."""
+        text = (step.command or step.text).strip()
+        key = _digest(text.encode("utf-8", "replace"))
+        self._call, self._calls, self._calling = None, 0, None
+        self._pass_over(key)
+        if _failed(step) and text:
+            self._count(key, text)
+        elif step.status is StepStatus.OK or step.exit_code == 0:
+            self._forget(key)
+
+    def called(self, step: Step) -> None:
+        """A tool was called."""
+        self._pass_over(None)
+        arguments = _canonical(step.arguments)
+        call = _call(step, arguments) if arguments is not None else None
+        if call is None or call != self._call:
+            self._call, self._calls, self._calling = call, 0, None
+        self._calls += 1
+        if self._calls >= self._repeats:
+            self._calling = Loop(f"call:{call}", f"the same call {_told(step)} {self._calls} times")
+
+    def _count(self, key: str, text: str) -> None:
+        failures = self._failures.setdefault(key, _Failures())
+        self._failures.move_to_end(key)
+        failures.count, failures.others = failures.count + 1, 0
+        if failures.count >= self._repeats:
+            told = one_line(text[:_READ_CHARACTERS], _SHOWN_CELLS)
+            self._failing = key, Loop(f"command:{key}", f"`{told}` failed {failures.count} times in a row")
+        if len(self._failures) > _MOST_COMMANDS:
+            self._forget(next(iter(self._failures)))
+
+    def _pass_over(self, key: str | None) -> None:
+        """Something else was done: what failed before is that much longer ago."""
+        for other, failures in list(self._failures.items()):
+            failures.others += other != key
+            if failures.others >= self._repeats:
+                self._forget(other)
+
+    def _forget(self, key: str) -> None:
+        self._failures.pop(key, None)
+        if self._failing is not None and self._failing[0] == key:
+            self._failing = None
+
+
+def _failed(step: Step) -> bool:
+    """Whether a command failed; one that was refused or interrupted did neither that nor succeed."""
+    return step.status is StepStatus.FAILED or (step.status is None and bool(step.exit_code))
+
+
+def _call(step: Step, arguments: bytes) -> str:
+    name = msgspec.json.encode([text.encode("utf-8", "replace") for text in (step.server or "", step.tool or "")])
+    return _digest(name + arguments)
+
+
+def _digest(data: bytes) -> str:
+    """The same in every process, so that a runner that takes a turn over knows the loop again."""
+    return blake2b(data, digest_size=8).hexdigest()
+
+
+def _canonical(arguments: Any) -> bytes | None:
+    """The same bytes for the same arguments, in whatever order they were named; None where they have none."""
+    try:
+        return msgspec.json.encode(arguments, order="sorted")
+    except _UNTOLD:
+        return None
+
+
+def _told(step: Step) -> str:
+    """``docs.lookup(query="tick")``, as one would write the call."""
+    name = ".".join(part[:_READ_CHARACTERS] for part in (step.server, step.tool) if part)
+    given = step.arguments if isinstance(step.arguments, dict) else {}
+    pairs = (f"{str(key)[:_READ_CHARACTERS]}={_json(value)}" for key, value in islice(given.items(), 5))
+    return f"{one_line(name, _SHOWN_CELLS)}({one_line(', '.join(pairs), _SHOWN_CELLS)})"
+
+
+def _json(value: Any) -> str:
+    try:
+        return msgspec.json.encode(value)[:_READ_CHARACTERS].decode("utf-8", "ignore")
+    except _UNTOLD:
+        return "…"
+
+
+_UNTOLD = (TypeError, ValueError, OverflowError, RecursionError)
+"""What arguments raise that are no JSON: halves of surrogate pairs, numbers without bounds, depths without end."""

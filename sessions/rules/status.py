@@ -1,0 +1,151 @@
+"""Facts to a status and its reason: pure, so that every rule can be read and tested here.
+
+Never green without the proper end that the adapter names; after our own stop it is ``stopped``, whatever the
+exit code says (claude gives -2, 0, 1 or 143 for the same stop, protocols 1).
+"""
+
+from msgspec import Struct
+
+from ..agents.base import Facts
+from ..model import Status
+from .attention import denials
+
+
+class NoRoom(Struct, frozen=True, kw_only=True):
+    """Evidence that the agent's output did not fit on its disk."""
+
+    what: str
+    """Such as ``the disk was full``; begins or ends a reason."""
+    evidence: str
+    cut: bool
+    """Whether the end of the turn file looks cut."""
+
+
+class EndFacts(Struct, frozen=True, kw_only=True):
+    """What is known when an agent's process is gone."""
+
+    facts: Facts
+    succeeded: bool
+    """The adapter's verdict: the proper end of a good turn was seen."""
+    exit_code: int | None = None
+    """None: killed by a signal, or nobody could wait for it."""
+    signal: str | None = None
+    stopped_by: str | None = None
+    """Who asked for the stop, if its first signal was sent before the proper end was seen."""
+    stderr_reason: str | None = None
+    stdout_reason: str | None = None
+    """What it printed on stdout that is no event, if that tells why."""
+    runner_killed: bool = False
+    rebooted: bool = False
+    lingered: bool = False
+    """It stayed after its proper end and was ended by us."""
+    crossed: tuple[str, ...] = ()
+    """Limits that were crossed and only warn."""
+    blind: str | None = None
+    """What kept a limit from acting, in words."""
+    ended: str | None = None
+    """What a stop or a sweep of ours ended, as its receipt sums it up."""
+    no_room: NoRoom | None = None
+
+
+class Verdict(Struct, frozen=True):
+    """A status, the line that explains it, and the rule that decided."""
+
+    status: Status
+    reason: str | None
+    rule: str
+
+
+_GOOD_END = "the adapter saw the proper end of a good turn"
+_GOOD_EXIT = "it ended with exit code 0, which is the proper end of a command"
+
+
+def while_running(facts: Facts, crossed: tuple[str, ...] = (), blind: str | None = None) -> tuple[Status, str | None]:
+    """The status of a turn whose process lives, and the line beside it."""
+    if facts.end is not None:
+        return Status.FINISHING, "its final event is in; the process has not ended yet"
+    if facts.waiting is not None:
+        return Status.WAITING, facts.waiting
+    remarks = (_denied(facts), facts.notice or _over_limit(crossed), blind)
+    return Status.RUNNING, "; ".join(filter(None, remarks)) or None
+
+
+def at_the_end(end: EndFacts) -> Verdict:
+    """The status of a turn whose process is gone."""
+    verdict = _by_its_end(end)
+    return verdict if end.no_room is None else _without_room(verdict, end, end.no_room)
+
+
+def _without_room(verdict: Verdict, end: EndFacts, room: NoRoom) -> Verdict:
+    """The verdict with the disk named; an exit code of 0 does not prove that a command's output is whole."""
+    rule = f"{verdict.rule}; {room.what} ({room.evidence})"
+    if verdict.status is Status.DONE and end.facts.end is None and room.cut:
+        rule = f"{room.what} ({room.evidence}), and its output breaks off"
+        return Verdict(Status.FAILED, f"its output is incomplete: {room.what} (exit 0)", rule)
+    if verdict.status is Status.FAILED and not (end.facts.end == "failed" and end.facts.error):
+        return Verdict(verdict.status, f"{room.what}: {verdict.reason}", rule)
+    if verdict.status is Status.DONE:
+        missing = "some of its output may be missing" if end.facts.end is None else "steps may be missing"
+        return Verdict(verdict.status, "; ".join(filter(None, (verdict.reason, f"{room.what}: {missing}"))), rule)
+    return Verdict(verdict.status, "; ".join(filter(None, (verdict.reason, room.what))), rule)
+
+
+def _by_its_end(end: EndFacts) -> Verdict:
+    if end.stopped_by is not None:
+        reason = "; ".join(filter(None, (f"stopped by {end.stopped_by}", end.ended)))
+        return Verdict(Status.STOPPED, reason, "a stop was asked for before the turn ended")
+    note = "the machine was rebooted" if end.rebooted else "runner was killed" if end.runner_killed else None
+    if end.succeeded or (end.lingered and end.facts.end == "completed"):
+        return Verdict(Status.DONE, _done_note(end, note), _GOOD_END if end.facts.end else _GOOD_EXIT)
+    if end.facts.end is not None or end.exit_code is not None or end.signal is not None:
+        reason = _failure(end)
+        return Verdict(Status.FAILED, f"{reason} ({note})" if note else reason, _failure_rule(end))
+    return Verdict(
+        Status.LOST,
+        f"{note or 'its end was not seen'}, and the agent ended without a final event",
+        "nothing lives, no exit code was recorded and the turn file holds no final event",
+    )
+
+
+def _done_note(end: EndFacts, note: str | None) -> str | None:
+    notes = [_denied(end.facts)]
+    if end.lingered:
+        notes.append("the process stayed after its end and was ended")
+    elif end.ended:
+        notes.append(f"swept: {end.ended}")
+    return "; ".join(filter(None, (*notes, _over_limit(end.crossed), end.blind, note))) or None
+
+
+def _denied(facts: Facts) -> str | None:
+    return denials(facts.denied, facts.denied_names) if facts.denied else None
+
+
+def _over_limit(crossed: tuple[str, ...]) -> str | None:
+    return f"over its limit: {', '.join(crossed)}" if crossed else None
+
+
+def _failure(end: EndFacts) -> str:
+    if end.facts.end == "failed" and end.facts.error:
+        return end.facts.error
+    if end.signal is not None and not end.lingered:
+        return f"killed by {end.signal}, not by agentdash"
+    what = end.stderr_reason or end.facts.error or end.stdout_reason
+    if end.exit_code:
+        told = f"exit {end.exit_code}: {what}" if what else f"exit {end.exit_code}"
+        return f"completed, then {told}" if end.facts.end == "completed" else told
+    if end.facts.end == "failed":
+        return what or "the agent reported a failure"
+    if end.facts.end == "completed":
+        code = "its exit code is not known" if end.exit_code is None else "that is no good end for this agent (exit 0)"
+        return f"completed, but {code}"
+    return f"ended without a final event (exit 0){f': {what}' if what else ''}"
+
+
+def _failure_rule(end: EndFacts) -> str:
+    if end.facts.end == "failed":
+        return "the agent's final event says that the turn failed"
+    if end.signal is not None:
+        return "a signal that agentdash did not send ended the agent"
+    if end.exit_code:
+        return "the exit code is not 0"
+    return "exit 0 alone proves nothing: the adapter's proper end is missing"

@@ -1,0 +1,222 @@
+"""All settings there are, made from the types that the file is checked against: nothing can be left out.
+
+The settings screen, ``config list`` and ``docs/settings.md`` are made from this list.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from msgspec import Struct, inspect, structs
+
+from ..agents.registry import agent_named, agent_names
+from ..errors import UsageError
+from .config import Config
+from .toml_positions import dotted, parts
+
+NAME = "NAME"
+"""Stands in a path for a name that the user chooses, or for each agent."""
+
+ENVIRONMENT = "environment"
+"""The section of what is no key of the file."""
+
+
+class Setting(Struct, frozen=True, kw_only=True):
+    """One thing that can be set."""
+
+    path: tuple[str, ...]
+    """Its tables and its own name: ``agents, codex, sandbox``."""
+    kind: str
+    """What it takes, in words."""
+    default: Any = None
+    """None where it is not set unless somebody sets it."""
+    default_words: str = ""
+    """What holds where the default depends on something."""
+    description: str
+    choices: tuple[str, ...] = ()
+    example: Any = None
+
+    @property
+    def sample(self) -> Any:
+        """A value to begin with: one that shows what it takes, or the default."""
+        if self.example is not None:
+            return self.example
+        return self.default if self.default is not None else next(iter(self.choices), "…")
+
+    @property
+    def key(self) -> str:
+        """As TOML writes it: ``agents.codex.sandbox``, ``presets."my own".prompt``."""
+        return dotted(self.path)
+
+    @property
+    def section(self) -> str:
+        """The table that it stands in; nothing for the top of the file."""
+        return ENVIRONMENT if self in VARIABLES else dotted(self.path[:-1])
+
+
+VARIABLES = tuple(
+    Setting(path=(name,), kind=kind, default_words=default, description=description)
+    for name, kind, default, description in (
+        ("AGENTDASH_CONFIG", "path", "config.toml in the platform's folder for settings", "The file of the settings."),
+        ("AGENTDASH_PROFILE", "name", "none", "The profile that is laid over the other settings; --profile wins."),
+        ("AGENTDASH_HOME", "path", "the platform's folder for state", "Where the sessions are kept."),
+        ("AGENTDASH_ASCII", "anything", "characters as the terminal knows them", "Draw with ASCII characters alone."),
+        ("AGENTDASH_DEBUG", "anything", "errors are one line", "Print the traceback of an unexpected error."),
+        ("NO_COLOR", "anything", "colours at a terminal", "Print without colours."),
+        ("VISUAL", "command", "EDITOR, else one that is installed", "The editor for settings and steps."),
+        ("PAGER", "command", "less", "What shows long texts."),
+    )
+)
+"""What the environment decides."""
+
+
+def settings(*, demo: bool = False) -> Iterator[Setting]:
+    """Every setting of the file, table by table; the agents' own ones agent by agent.
+
+    ``demo`` adds those of the demo agent, which only the settings of a demo can hold.
+    """
+    own = [field for field in _fields(Config) if field.name != "agents"]
+    yield from (one for field in own if not _is_table(field) for one in _settings(field, ()))
+    for name in agent_names(demo=demo):
+        yield from map(_with_source, _struct(agent_named(name).settings_type, ("agents", name)))
+    yield from (_with_source(one) for field in own if _is_table(field) for one in _settings(field, ()))
+    yield Setting(
+        path=("profiles", NAME),
+        kind="table",
+        description="Any of the other sections, laid over them by --profile NAME or AGENTDASH_PROFILE.",
+    )
+
+
+def patterns() -> Iterator[Setting]:
+    """Every setting of the file once: what all agents take is ``agents.NAME…``."""
+    listed = list(settings())
+    agents = agent_names(demo=False)
+    common = set.intersection(*({one.path[2:] for one in listed if one.path[:2] == ("agents", a)} for a in agents))
+    first = agents[0]
+    for one in listed:
+        if one.path[0] != "agents" or one.path[2:] not in common:
+            yield one
+        elif one.path[1] == first:
+            yield structs.replace(one, path=("agents", NAME, *one.path[2:]))
+
+
+def setting_named(key: str, *, demo: bool = False) -> Setting:
+    """The setting with this key; a name that the user chose counts as NAME.
+
+    Raises:
+        UsageError: there is none; the message names what is near.
+    """
+    path = parts(key)
+    for one in (*settings(demo=demo), *VARIABLES):
+        if len(one.path) == len(path) and all(own in (NAME, part) for own, part in zip(one.path, path, strict=True)):
+            return structs.replace(one, path=path)
+    from difflib import get_close_matches
+
+    near = get_close_matches(key, [one.key for one in settings()], n=3, cutoff=0.5)
+    hint = f"Near it: {', '.join(near)}." if near else "agentdash config list shows all."
+    raise UsageError(f"There is no setting {key!r}. {hint}")
+
+
+def _with_source(one: Setting) -> Setting:
+    """Say what holds where an agent's section, or a preset, says nothing."""
+    if len(one.path) < 4:
+        return one
+    table = f"agents.{NAME}.{one.path[2]}" if one.path[0] == "presets" else one.path[2]
+    return structs.replace(one, default_words=f"as in [{table}]")
+
+
+def _struct(kind: type, prefix: tuple[str, ...]) -> Iterator[Setting]:
+    for field in sorted(_fields(kind), key=_is_table):
+        yield from _settings(field, prefix)
+
+
+def _fields(kind: type) -> tuple[inspect.Field, ...]:
+    info = inspect.type_info(kind)
+    return info.fields if isinstance(info, inspect.StructType) else ()
+
+
+def _settings(field: inspect.Field, prefix: tuple[str, ...]) -> Iterator[Setting]:
+    """A field, or what is below it."""
+    path = (*prefix, field.encode_name)
+    kind, told = _unwrapped(field.type)
+    if isinstance(kind, inspect.StructType):
+        yield from _struct(kind.cls, path)
+    elif isinstance(kind, inspect.DictType) and isinstance(kind.value_type, inspect.StructType):
+        yield from _struct(kind.value_type.cls, (*path, NAME))
+    elif isinstance(kind, inspect.DictType) and isinstance(kind.value_type, inspect.UnionType):
+        yield Setting(
+            path=(*path, NAME),
+            kind=_kind(kind.value_type)[0],
+            default_words=told.get("default", ""),
+            description=told.get("description", ""),
+            example=next(iter(told.get("examples", ())), None),
+        )
+    else:
+        words, choices = _kind(kind)
+        yield Setting(
+            path=path,
+            kind=words,
+            default=_default(field),
+            default_words=told.get("default", ""),
+            description=told.get("description", ""),
+            choices=choices,
+            example=next(iter(told.get("examples", ())), None),
+        )
+
+
+def _is_table(field: inspect.Field) -> bool:
+    """Whether its values stand in tables of their own, which TOML wants behind the values."""
+    kind = _unwrapped(field.type)[0]
+    return isinstance(kind, inspect.StructType) or (
+        isinstance(kind, inspect.DictType) and isinstance(kind.value_type, inspect.StructType | inspect.UnionType)
+    )
+
+
+def _unwrapped(kind: inspect.Type) -> tuple[inspect.Type, dict[str, Any]]:
+    """The type itself, and what its annotation tells."""
+    told: dict[str, Any] = {}
+    while isinstance(kind, inspect.Metadata):
+        told = (kind.extra_json_schema or {}) | (kind.extra or {}) | told
+        kind = kind.type
+    if isinstance(kind, inspect.UnionType):
+        arms = [arm for arm in kind.types if not isinstance(arm, inspect.NoneType)]
+        if len(arms) == 1:
+            inner, more = _unwrapped(arms[0])
+            return inner, more | told
+    return kind, told
+
+
+def _default(field: inspect.Field) -> Any:
+    if field.default is not msgspec.NODEFAULT:
+        return field.default
+    return field.default_factory() if field.default_factory is not msgspec.NODEFAULT else None
+
+
+def _kind(kind: inspect.Type) -> tuple[str, tuple[str, ...]]:
+    """What a type takes in words, and the choices where there are some."""
+    kind = _unwrapped(kind)[0]
+    words, choices = "text", tuple[str, ...]()
+    match kind:
+        case inspect.LiteralType():
+            choices = tuple(str(value) for value in kind.values)
+            words = "one of " + ", ".join(choices)
+        case inspect.BoolType():
+            words, choices = "true or false", ("true", "false")
+        case inspect.IntType() | inspect.FloatType():
+            words = _number(kind)
+        case inspect.ListType() | inspect.VarTupleType():
+            words, choices = _kind(kind.item_type)
+            words = f"a list of: {words}"
+        case inspect.UnionType():
+            found = [_kind(arm) for arm in kind.types if not isinstance(arm, inspect.NoneType)]
+            words, choices = " or ".join(arm for arm, _ in found), tuple(c for _, more in found for c in more)
+        case inspect.DictType():
+            words = "table"
+    return words, choices
+
+
+def _number(kind: inspect.IntType | inspect.FloatType) -> str:
+    word = "whole number" if isinstance(kind, inspect.IntType) else "number"
+    low = f" from {kind.ge:g}" if kind.ge is not None else f" above {kind.gt:g}" if kind.gt is not None else ""
+    high = f" to {kind.le:g}" if kind.le is not None else f" below {kind.lt:g}" if kind.lt is not None else ""
+    return word + low + high

@@ -1,0 +1,307 @@
+"""The user's settings: TOML in, validated structs out.
+
+A setting that cannot be used blocks with an error that names file, line and key: a file that silently counts
+as "no settings" would also drop the permissions its owner asked for.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct, field, structs, to_builtins
+
+from ..agents.base import AgentSettings, Ladder, StopSettings
+from ..agents.demo.place import ONLY_INSIDE, find_demo
+from ..agents.registry import AGENTS, agent_named, agent_names
+from ..costs.prices import Price
+from ..errors import ConfigError, UsageError
+from ..notifications.settings import NotifySettings
+from ..rules.attention import AttentionSettings
+from ..rules.limits import Limits
+from ..storage.paths import default_home
+from .merge import merged
+from .presets import Preset
+from .source import Source, explained
+from .toml_positions import line_of
+
+PROFILE = "AGENTDASH_PROFILE"
+"""The variable that names the profile; recorded with a session, so that its later turns have the same settings."""
+
+
+class QueueSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``[queue]``: how much may be at work at once."""
+
+    max_running: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description="Sessions at work at once; more of them wait in the order in which they were asked for.",
+            extra={"default": "4 for each processor"},
+        ),
+    ] = 4 * (os.cpu_count() or 1)
+
+
+Theme = Literal["dark", "light", "safe-dark", "safe-light", "terminal"]
+
+
+class DashboardSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``[dashboard]``: how the screen looks."""
+
+    theme: Annotated[
+        Theme,
+        Meta(
+            description="The colours; safe-… keeps apart what colour-blind people confuse, and terminal takes the"
+            " terminal's own 16."
+        ),
+    ] = "dark"
+    mouse: Annotated[
+        bool,
+        Meta(
+            description="Whether clicks and the wheel go to the dashboard; the terminal's own selection then needs"
+            " Shift."
+        ),
+    ] = False
+    read_only: Annotated[
+        bool, Meta(description="Whether the dashboard only looks: nothing in it changes a session or its read marker.")
+    ] = False
+
+
+Keys = Annotated[
+    dict[str, str | list[str] | dict[str, str | list[str]]],
+    Meta(
+        description="A key or several for an action of the dashboard, by its name; an empty text takes its keys away.",
+        examples=["Q"],
+        extra={"default": "as `agentdash keys` shows"},
+    ),
+]
+"""``[keys]``: the front end that has the actions knows their names and says which line cannot be used."""
+
+
+class _File(Struct, kw_only=True, forbid_unknown_fields=True):
+    """The file as it stands, before each agent's section meets the agent's own type."""
+
+    default_agent: str = "codex"
+    agents: dict[str, Any] = field(default_factory=dict)
+    stop: StopSettings = field(default_factory=StopSettings)
+    limits: Limits = field(default_factory=Limits)
+    attention: AttentionSettings = field(default_factory=AttentionSettings)
+    queue: QueueSettings = field(default_factory=QueueSettings)
+    dashboard: DashboardSettings = field(default_factory=DashboardSettings)
+    notify: NotifySettings = field(default_factory=NotifySettings)
+    presets: dict[str, Any] = field(default_factory=dict)
+    prices: dict[str, Any] = field(default_factory=dict)
+    profiles: dict[str, Any] = field(default_factory=dict)
+    keys: Keys = field(default_factory=dict)
+
+
+class Config(Struct, frozen=True, kw_only=True):
+    """All settings; ``agents`` holds only the sections that the file has."""
+
+    default_agent: Annotated[str, Meta(description="The agent that is started when none is named.")] = "codex"
+    agents: dict[str, AgentSettings] = field(default_factory=dict)
+    stop: StopSettings = field(default_factory=StopSettings)
+    limits: Limits = field(default_factory=Limits)
+    attention: AttentionSettings = field(default_factory=AttentionSettings)
+    queue: QueueSettings = field(default_factory=QueueSettings)
+    dashboard: DashboardSettings = field(default_factory=DashboardSettings)
+    notify: NotifySettings = field(default_factory=NotifySettings)
+    presets: dict[str, Preset] = field(default_factory=dict)
+    prices: dict[str, Price] = field(default_factory=dict)
+    """By the name of a model, or a pattern of names; over the list prices."""
+    keys: Keys = field(default_factory=dict)
+
+    def ladder_for(self, agent_ladder: Ladder, settings: AgentSettings) -> Ladder:
+        """How a stop climbs: the agent's own times, then ``[stop]``, then the agent's section."""
+        return settings.stop.over(self.stop.over(agent_ladder))
+
+    def settings_for(self, agent_name: str, overrides: Mapping[str, Any]) -> AgentSettings:
+        """The agent's settings with the options of one spawn on top.
+
+        Raises:
+            UsageError: an unknown agent, an unknown option, or a value it cannot take.
+        """
+        kind = agent_named(agent_name).settings_type
+        stated: Mapping[str, Any] = to_builtins(self.agents.get(agent_name) or kind())
+        try:
+            return msgspec.convert(merged(stated, overrides), kind)
+        except msgspec.ValidationError as error:
+            key, why = explained(error, kind)
+            raise UsageError(f"Option {key or '?'} of {agent_name}: {why}") from None
+
+
+def config_path() -> Path:
+    """``$AGENTDASH_CONFIG``, else ``config.toml`` in the platform's folder for a user's settings."""
+    chosen = os.environ.get("AGENTDASH_CONFIG")
+    if chosen:
+        return Path(chosen).expanduser().absolute()
+    from platformdirs import user_config_path
+
+    return user_config_path("agentdash", appauthor=False) / "config.toml"
+
+
+class Loaded(Struct, frozen=True, kw_only=True):
+    """The settings, and what the file says of them."""
+
+    config: Config
+    path: Path
+    text: str
+    stated: Mapping[str, Any]
+    """The file without its profiles."""
+    profiles: Mapping[str, Any]
+    profile: str | None = None
+    """The profile that is laid over the rest."""
+    demo: bool = False
+    """Whether they are those of a demo, where the demo agent can be set up and started."""
+
+
+def load_config(path: Path | None = None, profile: str | None = None, home: Path | None = None) -> Config:
+    """Read and check the settings; a missing file means the defaults.
+
+    Args:
+        path: the file; None takes ``$AGENTDASH_CONFIG`` or the platform's.
+        profile: what is laid over the rest; None takes ``$AGENTDASH_PROFILE``, and "" nothing.
+        home: the state folder, which decides whether there is a demo agent; None takes ``$AGENTDASH_HOME`` or the
+            platform's.
+
+    Raises:
+        ConfigError: the file cannot be read or holds something that cannot be used, or has no such profile.
+    """
+    return read_settings(path, profile, home).config
+
+
+def read_settings(path: Path | None = None, profile: str | None = None, home: Path | None = None) -> Loaded:
+    """The settings with the file that they come from; see :func:`load_config`.
+
+    All profiles are checked, not only the one that is chosen.
+    """
+    source = Source(path or config_path())
+    demo = find_demo(home or default_home()) is not None
+    name = (os.environ.get(PROFILE) if profile is None else profile) or None
+    file = _checked(source, source.data, (), demo)
+    for other, stated in file.profiles.items():
+        inner = _checked(source, stated, ("profiles", other), demo)
+        if inner.profiles:
+            source.fail(("profiles", other, "profiles"), "A profile holds no profiles.")
+    if name is not None and name not in file.profiles:
+        raise ConfigError(f"{source.path}: {_unknown_profile(name, file.profiles)}")
+    stated = {key: value for key, value in source.data.items() if key != "profiles"}
+    held = merged(stated, file.profiles[name] if name else {})
+    config = _config(source, ({"default_agent": "demo"} if demo else {}) | held, demo)
+    return Loaded(
+        config=config,
+        path=source.path,
+        text=source.text,
+        stated=stated,
+        profiles=file.profiles,
+        profile=name,
+        demo=demo,
+    )
+
+
+def unusable(loaded: Loaded, key: tuple[str, ...], why: str) -> ConfigError:
+    """The error about a setting that only whoever uses it can judge, with the place where it stands."""
+    inner: Any = loaded.profiles.get(loaded.profile or "")
+    for part in key:
+        inner = inner.get(part) if isinstance(inner, Mapping) else None
+    place = key if inner is None else ("profiles", loaded.profile or "", *key)
+    line = line_of(loaded.text, place)
+    return ConfigError(f"{loaded.path}:{line}: {'.'.join(place)}: {why}", line)
+
+
+def _checked(source: Source, stated: Any, place: tuple[str, ...], demo: bool) -> _File:
+    """The file, or a profile of it, section by section."""
+    file = source.convert(stated, _File, place)
+    _check_agent(source, file.default_agent, (*place, "default_agent"), demo)
+    _sections(source, file.agents, place, demo)
+    _presets(source, file.presets, place, demo)
+    _prices(source, file.prices, place)
+    return file
+
+
+def _check_agent(source: Source, name: str, key: tuple[str, ...], demo: bool) -> None:
+    """Refuse an agent that cannot be started from this state folder."""
+    known = agent_names(demo=demo)
+    if name not in known:
+        unknown = f"Unknown agent {name!r}. Known agents: {', '.join(known)}."
+        source.fail(key, ONLY_INSIDE if name in AGENTS else unknown)
+
+
+def _config(source: Source, stated: Mapping[str, Any], demo: bool) -> Config:
+    """What was checked, with each agent's section as the agent's own type."""
+    file = source.convert(stated, _File, ())
+    same = {f.name: getattr(file, f.name) for f in structs.fields(Config)}
+    own = {
+        "agents": _sections(source, file.agents, (), demo),
+        "presets": _presets(source, file.presets, (), demo),
+        "prices": _prices(source, file.prices, ()),
+    }
+    config = Config(**same | own)
+    for name, preset in config.presets.items():
+        kind = agent_named(preset.agent or config.default_agent).settings_type
+        source.convert(preset.options, kind, ("presets", name, "options"))
+    return config
+
+
+def in_force(config: Config, *, demo: bool = False) -> Config:
+    """The settings with a section for every agent: defaults where the file has none."""
+    return structs.replace(config, agents={name: _in_force(config, name) for name in agent_names(demo=demo)})
+
+
+def _in_force(config: Config, name: str) -> AgentSettings:
+    settings = config.settings_for(name, {})
+    ladder = config.ladder_for(agent_named(name).ladder, settings)
+    stop = StopSettings(
+        interrupt_seconds=ladder.interrupt,
+        terminate_seconds=ladder.terminate,
+        after_turn=settings.stop.after_turn or config.stop.after_turn or "keep",
+    )
+    return structs.replace(settings, stop=stop, limits=settings.limits.over(config.limits))
+
+
+def as_toml(config: Config) -> str:
+    """The settings as a file that would give the same ones."""
+    return tables_as_toml(to_builtins(config))
+
+
+def tables_as_toml(tables: Mapping[str, Any]) -> str:
+    """Nested tables as TOML; what is not set is left out."""
+    import tomli_w
+
+    return tomli_w.dumps(_without_null(tables))
+
+
+def _sections(
+    source: Source, stated: Mapping[str, Any], place: tuple[str, ...], demo: bool
+) -> dict[str, AgentSettings]:
+    sections = {}
+    for name, values in stated.items():
+        _check_agent(source, name, (*place, "agents", name), demo)
+        sections[name] = source.convert(values, agent_named(name).settings_type, (*place, "agents", name))
+    return sections
+
+
+def _presets(source: Source, stated: Mapping[str, Any], place: tuple[str, ...], demo: bool) -> dict[str, Preset]:
+    presets = {}
+    for name, values in stated.items():
+        presets[name] = preset = source.convert(values, Preset, (*place, "presets", name))
+        if preset.agent is not None:
+            _check_agent(source, preset.agent, (*place, "presets", name, "agent"), demo)
+    return presets
+
+
+def _prices(source: Source, stated: Mapping[str, Any], place: tuple[str, ...] = ()) -> dict[str, Price]:
+    return {name: source.convert(values, Price, (*place, "prices", name)) for name, values in stated.items()}
+
+
+def _unknown_profile(name: str, known: Mapping[str, Any]) -> str:
+    return f"Unknown profile {name!r}. " + (f"Known profiles: {', '.join(known)}." if known else "The file has none.")
+
+
+def _without_null(value: Any) -> Any:
+    """TOML has no null: what is not set is left out."""
+    if isinstance(value, Mapping):
+        kept = {key: _without_null(item) for key, item in value.items() if item is not None}
+        return {key: item for key, item in kept.items() if item != {}}
+    return value

@@ -1,0 +1,128 @@
+"""Named starts of the settings: what somebody starts again and again, with a text of its own each time."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct, field, structs
+
+from ..errors import UsageError
+from ..rules.limits import Limits
+from .merge import merged
+
+PLACE = "{prompt}"
+"""Where the text of one start belongs in a preset's prompt; without it the text comes behind."""
+
+MOST_COPIES = 100
+
+
+class Preset(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``[presets.NAME]``: what ``spawn --preset NAME`` starts where its own options say nothing else."""
+
+    agent: Annotated[
+        str | None,
+        Meta(description="The agent that is started.", examples=["codex"], extra={"default": "default_agent"}),
+    ] = None
+    model: Annotated[
+        str | None, Meta(description="The model that is asked for.", extra={"default": "the agent's own"})
+    ] = None
+    cwd: Annotated[
+        str | None,
+        Meta(
+            description="The folder to work in; a relative one is looked up from where one starts it.",
+            examples=["~/code/api"],
+            extra={"default": "where one starts it"},
+        ),
+    ] = None
+    prompt: Annotated[
+        str,
+        Meta(
+            description="What the agent is told; the text of the start takes the place of {prompt}, or comes behind.",
+            examples=["Review {prompt}. Change nothing."],
+        ),
+    ] = ""
+    options: Annotated[
+        dict[str, Any],
+        Meta(
+            description="Keys of the agent's own section, such as sandbox or permission_mode.",
+            examples=[{"sandbox": "read-only"}],
+        ),
+    ] = field(default_factory=dict)
+    limits: Limits = Limits()
+    copies: Annotated[int, Meta(ge=1, le=MOST_COPIES, description="How many of it are started at once.")] = 1
+
+    @property
+    def wants_text(self) -> bool:
+        """Whether its prompt says nothing without a text."""
+        return PLACE in self.prompt or not self.prompt.strip()
+
+    def frame(self) -> tuple[str, str]:
+        """What stands before the text of a start, and what behind it."""
+        before, place, after = self.prompt.partition(PLACE)
+        return (before, after) if place else (f"{before.rstrip()}\n\n" if before.strip() else "", "")
+
+    def told(self, text: str) -> str:
+        """The whole prompt with the text of one start; the bare one where there is no text."""
+        if not text.strip():
+            return "".join(self.frame()).strip()
+        if PLACE in self.prompt:
+            return self.prompt.replace(PLACE, text)
+        return f"{self.frame()[0]}{text}"
+
+    def text_in(self, told: str) -> str:
+        """The text of one start, out of a prompt that was made with it; all of it where it was rewritten."""
+        before, after = (part.strip() for part in self.frame())
+        if len(told) < len(before) + len(after) or not (told.startswith(before) and told.endswith(after)):
+            return told
+        return told[len(before) : len(told) - len(after)].strip()
+
+    def all_options(self) -> dict[str, Any]:
+        """Its options with its limits among them, as a start takes them."""
+        own = {key: value for key, value in structs.asdict(self.limits).items() if value is not None}
+        stated = self.options.get("limits")
+        return self.options | ({"limits": {**stated, **own} if isinstance(stated, Mapping) else own} if own else {})
+
+
+class Start(Struct, frozen=True, kw_only=True):
+    """What is started, once a preset and what somebody asked for beside it are one."""
+
+    prompt: str
+    agent: str | None = None
+    model: str | None = None
+    cwd: str | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+    copies: int | None = None
+    """None for one session that nobody counted."""
+
+    def over(self, preset: Preset, default_agent: str) -> "Start":
+        """This start, with the preset where it says nothing.
+
+        Another agent than the preset's takes its prompt, folder and limits, but neither its model nor its options.
+
+        Raises:
+            UsageError: the preset says nothing without a text, and there is none.
+        """
+        if preset.wants_text and not self.prompt.strip():
+            raise UsageError("The preset needs a text. Give it as an argument, or pipe it in.")
+        theirs = preset.agent or default_agent
+        if self.agent not in (None, theirs):
+            preset = structs.replace(preset, model=None, options={})
+        return Start(
+            prompt=preset.told(self.prompt),
+            agent=self.agent or theirs,
+            model=self.model or preset.model,
+            cwd=self.cwd or preset.cwd,
+            options=merged(preset.all_options(), self.options),
+            copies=self.copies or (preset.copies if preset.copies > 1 else None),
+        )
+
+
+def preset_named(presets: Mapping[str, Preset], name: str) -> Preset:
+    """The preset of this name.
+
+    Raises:
+        UsageError: there is none; the message names those there are.
+    """
+    if name in presets:
+        return presets[name]
+    known = f"Known presets: {', '.join(presets)}." if presets else "The settings have none."
+    raise UsageError(f"Unknown preset {name!r}. {known}")

@@ -1,0 +1,103 @@
+"""The text of a settings file, and where in it a complaint belongs: file, line and key."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, NoReturn, TypeVar, get_args, get_origin
+
+import msgspec
+from msgspec import Struct, structs
+
+from ..errors import ConfigError
+from .toml_positions import error_line, line_of
+
+T = TypeVar("T")
+
+
+class Source:
+    """A settings file that was read; a missing one is empty.
+
+    Raises:
+        ConfigError: it cannot be read, or is no TOML.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.text = _read(path)
+        try:
+            self.data: Mapping[str, Any] = tomllib.loads(self.text)
+        except (ValueError, RecursionError) as error:  # tomllib's own error, a number of 5,000 digits, 5,000 brackets
+            line = error_line(str(error), self.text)
+            raise ConfigError(f"{path}:{line}: {error}", line) from None
+
+    def convert(self, data: Any, kind: type[T], section: tuple[str, ...]) -> T:
+        """A part of the file as a value of its type.
+
+        Raises:
+            ConfigError: it cannot be; names the line and the key.
+        """
+        try:
+            return msgspec.convert(data, kind)
+        except msgspec.ValidationError as error:
+            key, why = explained(error, kind)
+            self.fail((*section, *key.split(".")) if key else section, why)
+
+    def fail(self, key: tuple[str, ...], why: str) -> NoReturn:
+        """Say what is wrong with a key.
+
+        Raises:
+            ConfigError: always.
+        """
+        raise self.error(key, why)
+
+    def error(self, key: tuple[str, ...], why: str) -> ConfigError:
+        """What is wrong with a key, and where it stands."""
+        line = line_of(self.text, key)
+        return ConfigError(f"{self.path}:{line}: {'.'.join(key)}: {why}", line)
+
+
+def explained(error: msgspec.ValidationError, kind: type) -> tuple[str, str]:
+    """Which key a validation error means, and what is wrong in words."""
+    why, _, where = str(error).partition(" - at `$")
+    key = where.rstrip("`").lstrip(".").removesuffix("[...]").rstrip(".")
+    head, _, name = why.partition(" unknown field ")
+    if head != "Object contains":
+        choices = _choices(kind, key) if why.startswith("Invalid enum value") else ""
+        return key, why.replace("`", "").replace(" | null", "") + "." + choices  # TOML has no null
+    at = _type_at(kind, key)
+    known = [f.encode_name for f in structs.fields(at)] if isinstance(at, type) else []
+    name = name.strip("`")
+    hint = f" Known keys: {', '.join(known)}." if known else ""
+    return f"{key}.{name}" if key else name, f"Unknown key.{hint}"
+
+
+def _choices(kind: type, key: str) -> str:
+    """What the enumeration at this place takes."""
+    at = _type_at(kind, key)
+    options = [option for arm in (at, *get_args(at)) for option in get_args(arm) if isinstance(option, str)]
+    return f" Choose one of: {', '.join(options)}." if options else ""
+
+
+def _type_at(kind: Any, key: str) -> Any:
+    """The type of what stands at this place of a struct; None where no struct leads there."""
+    for part in filter(None, key.split(".")):
+        if not isinstance(kind, type) or not issubclass(kind, Struct):
+            return None
+        kind = next((f.type for f in structs.fields(kind) if f.encode_name == part), None)
+        if get_origin(kind) is Annotated:
+            kind = get_args(kind)[0]
+    return kind
+
+
+def _read(path: Path) -> str:
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}.") from None
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{path}:{line}: the file is not UTF-8 text.", line) from None

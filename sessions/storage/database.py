@@ -1,0 +1,192 @@
+"""Opening the SQLite file: the two kinds of connection, and what its errors mean.
+
+Merely opening a connection can touch the WAL and wake every watcher, so a process opens one ``query_only``
+connection for reading and one for writing, when first needed, and keeps both.  In a folder that cannot be written
+there is only the one for reading (:mod:`.read_only`).
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import RLock
+
+from ..errors import DiskFullError, ReadOnlyError, StoreError
+from .migrations import migrate
+from .paths import is_read_only, read_only_words
+from .read_only import Opened, open_read_only, signature
+
+BUSY_SECONDS = 15.0
+"""How long a writer waits for the others; transactions here take milliseconds."""
+
+
+class Database:
+    """The connections of one process; safe to use from several threads."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = RLock()
+        self._inode: int | None = None
+        self._openings = 0
+        self._reader: sqlite3.Connection | None = None
+        self._writer: sqlite3.Connection | None = None
+        self._opened: Opened | None = None
+        """How the reader was opened, if the folder cannot be written."""
+
+    def close(self) -> None:
+        """Close both connections; a later use opens them again."""
+        with self._lock:
+            for connection in (self._reader, self._writer):
+                if connection is not None:
+                    connection.close()
+            if self._opened is not None and self._opened.copy is not None:
+                self._opened.copy.cleanup()
+            self._reader = self._writer = self._inode = self._opened = None
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """One ``BEGIN IMMEDIATE`` transaction: all of it is committed, or nothing.
+
+        Raises:
+            StoreError: disk full, file damaged or gone, or other writers held it for ``BUSY_SECONDS``.
+            ReadOnlyError: the folder cannot be written.
+        """
+        with self._lock, self._told():
+            self._drop_if_replaced()
+            connection = self._writer = self._writer or self._open_writer()
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    connection.rollback()
+                raise
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Let the queries made inside see one moment: nothing is committed between them."""
+        with self._lock, self._told():
+            self._drop_if_replaced()
+            reader = self._reader = self._reader or self._open_reader()
+            reader.execute("BEGIN")
+            try:
+                yield
+            finally:
+                with suppress(sqlite3.Error):
+                    reader.execute("COMMIT")
+
+    def rows(self, sql: str, parameters: tuple[object, ...] = ()) -> list[sqlite3.Row]:
+        """All rows of a query, fetched at once so that no read transaction stays open.
+
+        Raises:
+            StoreError: the file is damaged or gone.
+        """
+        with self._lock, self._told():
+            self._drop_if_replaced()
+            reader = self._reader = self._reader or self._open_reader()
+            return reader.execute(sql, parameters).fetchall()
+
+    def data_version(self) -> tuple[int, int, int]:
+        """Changes when another connection (our writing one too) has committed; first comes the file's inode."""
+        with self._lock:
+            value = self.rows("PRAGMA data_version")[0][0]
+            return self._inode or 0, self._openings, int(value)
+
+    def _drop_if_replaced(self) -> None:
+        """Leave a file that is not the database any more: it was rebuilt, or its folder was removed.
+
+        Also leave one that changed, if SQLite does not notice it.
+        """
+        inside = self._reader is not None and self._reader.in_transaction
+        if self._inode is None or inside:
+            return
+        fixed = self._opened.signature if self._opened is not None else None
+        if self._inode != _inode(self.path) or (fixed is not None and fixed != signature(self.path)):
+            self.close()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Say what SQLite's errors mean to a person; what is broken is opened anew next time."""
+        try:
+            yield
+        except sqlite3.IntegrityError:
+            raise
+        except sqlite3.DatabaseError as error:
+            self.close()
+            if _code(error) == sqlite3.SQLITE_FULL:
+                raise DiskFullError(f"The disk is full: {self.path} cannot be written.") from None
+            if _code(error) == sqlite3.SQLITE_READONLY:
+                raise ReadOnlyError(
+                    f"The database {self.path} is read-only: nothing can be recorded. `agentdash doctor` tells more."
+                ) from None
+            raise StoreError(_meaning(error, self.path)) from None
+
+    def _open_reader(self) -> sqlite3.Connection:
+        if is_read_only(self.path.parent):
+            return self._open_fixed()
+        self._writer = self._writer or self._open_writer()
+        self._openings += 1  # SQLite counts from the same number each time
+        reader = self._connect()
+        reader.execute("PRAGMA query_only = ON")
+        return reader
+
+    def _open_fixed(self) -> sqlite3.Connection:
+        """Open the reader in a folder that cannot be written."""
+        self._openings += 1
+        self._inode = _inode(self.path)
+        if self._inode is None:
+            raise ReadOnlyError(f"The state folder {self.path.parent} is read-only, and there is no database in it.")
+        self._opened = open_read_only(self.path, BUSY_SECONDS)
+        reader = self._opened.connection
+        reader.row_factory = sqlite3.Row
+        reader.execute("PRAGMA query_only = ON")
+        return reader
+
+    def _open_writer(self) -> sqlite3.Connection:
+        if is_read_only(self.path.parent):
+            raise ReadOnlyError(read_only_words(self.path.parent))
+        writer = self._connect()
+        try:
+            writer.execute("PRAGMA journal_mode = WAL")
+            writer.execute("PRAGMA synchronous = FULL")
+            writer.execute("PRAGMA foreign_keys = ON")
+            writer.execute("PRAGMA journal_size_limit = 4194304")
+            migrate(writer, self.path)
+        except BaseException:
+            writer.close()
+            raise
+        return writer
+
+    def _connect(self) -> sqlite3.Connection:
+        try:
+            connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+            self.path.chmod(0o600)
+        except OSError as error:
+            raise StoreError(f"The database {self.path} cannot be opened: {error}.") from None
+        connection.row_factory = sqlite3.Row
+        self._inode = _inode(self.path)
+        return connection
+
+
+def _inode(path: Path) -> int | None:
+    try:
+        return os.stat(path).st_ino  # noqa: PTH116 - asked for at every look at the feed
+    except OSError:
+        return None
+
+
+def _code(error: sqlite3.DatabaseError) -> int:
+    """The primary code of SQLite's extended one."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
+def _meaning(error: sqlite3.DatabaseError, path: Path) -> str:
+    code = _code(error)
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return (
+            f"The database {path} is damaged: {error}."
+            " `agentdash doctor --rebuild` makes a new one from the session folders."
+        )
+    return f"The database {path} cannot be used: {error}. `agentdash doctor` tells more."

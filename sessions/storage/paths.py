@@ -1,0 +1,151 @@
+"""Where things lie on disk, and who may read them (folders 0700, files 0600)."""
+
+import os
+import re
+import tempfile
+from pathlib import Path
+
+from ..errors import ReadOnlyError, StoreError
+
+SESSION_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
+
+
+def default_home() -> Path:
+    """``$AGENTDASH_HOME``, else the platform's folder for a user's state."""
+    chosen = os.environ.get("AGENTDASH_HOME")
+    if chosen:
+        return Path(chosen).expanduser().absolute()
+    from platformdirs import user_state_path
+
+    return user_state_path("agentdash", appauthor=False)
+
+
+class SessionFolder:
+    """The paths of one session; building one touches nothing on disk."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.id = path.name
+        self.turns = path / "turns"
+        self.lock = path / "runner.lock"
+        self.poke = path / "poke"
+        self.procs = path / "procs.json"
+        self.runner_log = path / "runner.log"
+        self.identity = path / "session.json"
+        self.reserve = path / "reserve"
+        """Empty space that is kept while a turn runs, for recording its end on a full disk."""
+
+    def output(self, turn: int) -> Path:
+        """The agent's stdout, byte for byte."""
+        return self.turns / f"turn_{turn}.jsonl"
+
+    def errors(self, turn: int) -> Path:
+        """The agent's stderr."""
+        return self.turns / f"turn_{turn}.err"
+
+    def prompt(self, turn: int) -> Path:
+        """What the agent reads from its stdin."""
+        return self.turns / f"turn_{turn}.prompt"
+
+    def times(self, turn: int) -> Path:
+        """When which byte arrived."""
+        return self.turns / f"turn_{turn}.times"
+
+    def create(self) -> None:
+        """Make the folder of a session."""
+        self.turns.mkdir(parents=True, mode=0o700)
+        self.path.chmod(0o700)
+        os.mkfifo(self.poke, 0o600)
+
+
+class Layout:
+    """The state folder."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.database = home / "agentdash.db"
+        self.sessions = home / "sessions"
+        self.live = home / "live"
+        self.trash = home / "trash"
+        self.indexes = home / "cache"
+        """What was found out about long turn files; made when it is needed, and never missed."""
+        self.drafts = home / "drafts"
+        """Prompts that are written and not sent; made when there is one."""
+        self.told = home / "told"
+        """What a front end took upon itself to tell; made when it is needed, and cleared after an hour."""
+
+    def create(self) -> None:
+        """Make the state folder and its rooms where they are missing.
+
+        A folder that cannot be written is left as it is: what it holds can still be read.
+
+        Raises:
+            StoreError: it cannot be made, or it is empty and cannot be written.
+        """
+        if self.read_only and self.database.exists():
+            return
+        try:
+            self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+            for room in (self.sessions, self.live, self.trash):
+                room.mkdir(exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise StoreError(_unusable(self.home, error.strerror or str(error))) from None
+        if not os.access(self.home, os.W_OK | os.X_OK):
+            raise StoreError(_unusable(self.home, "permission denied"))
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the state folder exists and this process cannot write in it."""
+        return is_read_only(self.home)
+
+    def check_writable(self) -> None:
+        """Make sure that something can be changed.
+
+        Raises:
+            ReadOnlyError: the state folder cannot be written.
+        """
+        if self.read_only:
+            raise ReadOnlyError(read_only_words(self.home))
+
+    def session(self, session_id: str) -> SessionFolder:
+        """The folder of a session.
+
+        Raises:
+            StoreError: the id could not have come from agentdash; an id is never used as a path unchecked.
+        """
+        if not SESSION_ID.fullmatch(session_id):
+            raise StoreError(f"{session_id!r} is not a session id.")
+        return SessionFolder(self.sessions / session_id)
+
+    def live_name(self, session_id: str, turn: int) -> Path:
+        """The second name of a turn file while it is being written; watchers look only here."""
+        return self.live / f"{session_id}.{turn}.jsonl"
+
+
+def is_read_only(folder: Path) -> bool:
+    """Return whether a folder exists and this process cannot write in it."""
+    return folder.is_dir() and not os.access(folder, os.W_OK | os.X_OK)
+
+
+def read_only_words(home: Path) -> str:
+    """The error of a verb that would change something in a state folder that cannot be written."""
+    return f"The state folder {home} is read-only: nothing in it can be changed. `agentdash doctor` tells more."
+
+
+def _unusable(home: Path, why: str) -> str:
+    return f"The state folder {home} cannot be used: {why}. Set AGENTDASH_HOME to a folder you can write."
+
+
+def write_atomic(path: Path, data: bytes) -> None:
+    """Replace a small file as a whole: readers see the old or the new text, never a part."""
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    temporary = Path(name)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise

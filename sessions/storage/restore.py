@@ -1,0 +1,72 @@
+"""Rows out of a session's own record: after a deletion that is taken back, or a database that was lost."""
+
+import sqlite3
+
+from msgspec import structs
+
+from ..agents.base import Launch
+from ..errors import StoreError
+from ..model import Prompt, Session, Turn
+from .queries import Recipe
+from .rows import USAGE_COLUMNS, dump
+from .session_record import Identity
+from .store import Store, touch_children
+
+_OWN_COLUMNS = ("usage", "stopping", "seen_at", "seen_steps", "deleted_at")
+"""Fields of a session that are no columns, or not as they are."""
+
+
+def restore(store: Store, identity: Identity) -> bool:
+    """Insert all that the record says; False where the session is there already.
+
+    Raises:
+        StoreError: the record contradicts itself; nothing was inserted.
+    """
+    session = identity.session
+    try:
+        return _insert_all(store, identity, session)
+    except sqlite3.IntegrityError as error:
+        raise StoreError(f"The record of session {session.id[:8]} contradicts itself: {error}.") from None
+
+
+def _insert_all(store: Store, identity: Identity, session: Session) -> bool:
+    with store.database.transaction() as db:
+        if db.execute("SELECT 1 FROM sessions WHERE id = ?", (session.id,)).fetchone():
+            return False
+        db.execute("DELETE FROM tombstones WHERE session = ?", (session.id,))
+        _insert(db, "sessions", _session_row(session, identity.recipe))
+        touch_children(db, session.id)
+        for turn, launch in zip(identity.turns, identity.launches, strict=True):
+            _insert(db, "turns", _turn_row(turn, launch, session))
+        for prompt in identity.prompts:
+            _insert(db, "prompts", _prompt_row(prompt))
+        if session.seen_at is not None:
+            _insert(db, "seen", {"session": session.id, "at": session.seen_at, "steps": session.seen_steps})
+    return True
+
+
+def _session_row(session: Session, recipe: Recipe) -> dict[str, object]:
+    plain = {key: value for key, value in structs.asdict(session).items() if key not in _OWN_COLUMNS}
+    usage = {name: getattr(session.usage, name) for name in USAGE_COLUMNS}
+    built = {name: dump(getattr(recipe, name)) for name in ("options", "command", "env")}
+    return plain | usage | built
+
+
+def _turn_row(turn: Turn, launch: Launch, session: Session) -> dict[str, object]:
+    plain = {key: value for key, value in structs.asdict(turn).items() if key != "argv"}
+    packed = {name: dump(plain[name]) for name in ("usage", "thread_usage", "left", "unreadable")}
+    receipt = dump(turn.receipt) if turn.receipt else None
+    # Which conversation each turn belonged to is in no record; all that matter here belong to the last one.
+    own = {"receipt": receipt, "launch": dump(launch), "agent_session": session.agent_session}
+    return plain | packed | own
+
+
+def _prompt_row(prompt: Prompt) -> dict[str, object]:
+    # Its number belongs to the database that is gone; another prompt may have it here.
+    return {key: value for key, value in structs.asdict(prompt).items() if key != "id"}
+
+
+def _insert(db: sqlite3.Connection, table: str, row: dict[str, object]) -> None:
+    columns = ", ".join(f'"{name}"' for name in row)
+    marks = ", ".join("?" * len(row))
+    db.execute(f"INSERT INTO {table} ({columns}) VALUES ({marks})", tuple(row.values()))  # noqa: S608

@@ -1,0 +1,83 @@
+"""``session.json``: a session's identity and settings again, readable by people, enough to rebuild its rows."""
+
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct, structs
+
+from ..agents.base import Launch
+from ..errors import NewerStoreError, StoreError
+from ..model import Prompt, Session, Turn
+from .paths import SessionFolder, write_atomic
+from .queries import Recipe
+from .store import Store
+
+FORMAT = 1
+
+
+class Identity(Struct, frozen=True, kw_only=True):
+    """What the file holds."""
+
+    format: int = FORMAT
+    session: Session
+    recipe: Recipe
+    turns: tuple[Turn, ...]
+    launches: tuple[Launch, ...]
+    """How each turn was started, in the order of the turns."""
+    prompts: tuple[Prompt, ...]
+
+
+def write_identity(store: Store, folder: SessionFolder) -> None:
+    """Write the session, its recipe, turns and prompts as they stand now.
+
+    Raises:
+        OSError: it could not be written; the rows are still right.
+    """
+    session = store.session(folder.id)
+    if session is None:
+        return
+    turns = tuple(store.turns(folder.id))
+    launches = (store.launch(folder.id, turn.n) or Launch(argv=turn.argv) for turn in turns)
+    identity = Identity(
+        session=structs.replace(session, parent=store.recorded_parent(folder.id)),
+        recipe=store.recipe(folder.id),
+        turns=turns,
+        launches=tuple(launches),
+        prompts=tuple(store.prompts(folder.id)),
+    )
+    write_atomic(folder.identity, msgspec.json.format(msgspec.json.encode(identity), indent=1))
+
+
+def read_identity(path: Path) -> Identity:
+    """Read it back.
+
+    Raises:
+        NewerStoreError: a newer agentdash wrote it.
+        StoreError: there is none, or it is damaged.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise StoreError(f"{path}: {error.strerror}.") from None
+    _check_format(path, data)
+    try:
+        identity = msgspec.json.decode(data, type=Identity)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise StoreError(f"{path} cannot be read: {error}.") from None
+    if identity.session.id != path.parent.name or len(identity.turns) != len(identity.launches):
+        raise StoreError(f"{path} is not the record of this session.")
+    return identity
+
+
+class _Versioned(Struct):
+    format: int = FORMAT
+
+
+def _check_format(path: Path, data: bytes) -> None:
+    """Refuse the record of a newer agentdash, whatever else is in it."""
+    try:
+        found = msgspec.json.decode(data, type=_Versioned).format
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return
+    if found > FORMAT:
+        raise NewerStoreError(f"{path} was written by a newer agentdash (format {found}).")

@@ -1,0 +1,307 @@
+"""What front ends write when they ask for something, beside what they read (:mod:`.queries`).
+
+Each method is one transaction and one decision.  A state changes only by compare-and-set inside it, so that of
+several processes that want the same thing exactly one gets it.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from msgspec import Struct, field
+
+from ..agents.base import Launch
+from ..clock import now_ms
+from ..errors import SessionBusyError, StoreError, UnknownSessionError
+from ..model import ENDED, Status
+from .queries import OPEN, Queries
+from .rows import dump
+
+_BUSY = (
+    "SELECT COUNT(*) FROM turns JOIN sessions ON sessions.id = turns.session"  # noqa: S608
+    f" WHERE sessions.host = ? AND turns.status IN ({OPEN}) AND (turns.status <> 'queued' OR turns.launches > 0)"
+    " AND NOT EXISTS (SELECT 1 FROM turns AS asked WHERE asked.asked_by = turns.session"
+    f" AND asked.session <> turns.session AND asked.status IN ({OPEN}))"
+)
+_WAITING = (
+    "SELECT turns.session, turns.n FROM turns JOIN sessions ON sessions.id = turns.session"
+    " JOIN prompts ON prompts.session = turns.session AND prompts.turn = turns.n"
+    " WHERE sessions.host = ? AND turns.status = 'queued' AND turns.launches = 0 ORDER BY prompts.id"
+)
+
+
+class NewSession(Struct, frozen=True, kw_only=True):
+    """What is known of a session before it starts."""
+
+    id: str
+    agent: str
+    title: str
+    task: str
+    cwd: str
+    model: str | None
+    host: str
+    options: Mapping[str, object] = field(default_factory=dict)
+    command: tuple[str, ...] = ()
+    env: Mapping[str, str | None] = field(default_factory=dict)
+    source: str = "user"
+    parent: str | None = None
+
+
+class Store(Queries):
+    """The writes of front ends.  What runners write is in :mod:`.turn_log`."""
+
+    def create(self, new: NewSession, prompt: str, launch: Launch, run_id: str) -> None:
+        """Record the intent: a session with its first turn queued, before anything is started."""
+        now = now_ms()
+        with self.database.transaction() as db:
+            db.execute(
+                "INSERT INTO sessions (id, agent, title, task, cwd, model, options, command, env, source, parent,"
+                " status, turn, host, created_at, updated_at)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', 1, ?, ?, ?)",
+                (
+                    new.id, new.agent, new.title, new.task, new.cwd, new.model, dump(new.options),
+                    dump(new.command), dump(new.env), new.source, new.parent, new.host,
+                    now, now,
+                ),
+            )  # fmt: skip
+            _insert_turn(db, new.id, 1, prompt, launch, run_id, now, new.parent)
+
+    def add_turn(
+        self,
+        session_id: str,
+        after: int,
+        prompt: str,
+        launch: Launch,
+        run_id: str,
+        asked_by: str | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> int:
+        """Queue the next turn if turn ``after`` is still the newest and has ended.
+
+        ``asked_by`` is the session from inside which it was asked for; ``options`` take the place of the session's.
+
+        Raises:
+            UnknownSessionError: the session was deleted meanwhile.
+            SessionBusyError: somebody else was first, or the turn has not ended.
+        """
+        now = now_ms()
+        with self.database.transaction() as db:
+            row = db.execute("SELECT status, turn FROM sessions WHERE id = ?", (session_id,)).fetchone()
+            if row is None:
+                raise UnknownSessionError(f"Session {session_id} was deleted.")
+            if row["turn"] != after or Status(row["status"]) not in ENDED:
+                raise SessionBusyError(
+                    f"Session {session_id[:8]} is {row['status']} (turn {row['turn']}): another prompt was faster."
+                )
+            n = after + 1
+            _insert_turn(db, session_id, n, prompt, launch, run_id, now, asked_by)
+            if options is not None:
+                db.execute("UPDATE sessions SET options = ? WHERE id = ?", (dump(options), session_id))
+            db.execute(
+                "UPDATE sessions SET status = 'queued', reason = NULL, turn = ?, exit_code = NULL, signal = NULL,"
+                " archived_at = NULL, started_at = NULL, ended_at = NULL, model = COALESCE(?, model), updated_at = ?,"
+                " stuck = NULL, stuck_at = NULL, denied = 0 WHERE id = ?",
+                (n, launch.model, now, session_id),
+            )
+        return n
+
+    def begin_launch(self, session_id: str, n: int, patience_ms: int) -> int | None:
+        """Record that a runner is being sent for a queued turn; how many were sent before.
+
+        None if the turn is not queued any more, or another one was sent less than ``patience_ms`` ago: of several
+        front ends that miss a runner, one sends the next.
+        """
+        now = now_ms()
+        with self.database.transaction() as db:
+            row = db.execute(
+                "SELECT launches FROM turns WHERE session = ? AND n = ? AND status = 'queued'"
+                " AND (launched_at IS NULL OR launched_at NOT BETWEEN ? AND ?)",
+                (session_id, n, now - patience_ms, now),
+            ).fetchone()
+            if row is not None:
+                db.execute(
+                    "UPDATE turns SET launches = launches + 1, launched_at = ? WHERE session = ? AND n = ?",
+                    (now, session_id, n),
+                )
+        return None if row is None else int(row["launches"])
+
+    def max_running(self, value: int) -> None:
+        """How many sessions may be at work at once, for whoever looks at the queue from now on."""
+        rows = self.database.rows("SELECT value FROM settings WHERE name = 'max_running'")
+        if rows and rows[0]["value"] == value:
+            return
+        with self.database.transaction() as db:
+            db.execute("INSERT OR REPLACE INTO settings (name, value) VALUES ('max_running', ?)", (value,))
+
+    def take_places(self, host: str) -> list[tuple[str, int]]:
+        """The queued turns whose time has come, in the order they were asked for; each is given to one caller.
+
+        A session from inside which a turn was asked for that waits or works takes no place: it waits for that turn,
+        and if all did so, nobody could ever go on.
+        """
+        if not self.database.rows("SELECT 1 FROM turns WHERE status = 'queued' AND launches = 0 LIMIT 1"):
+            return []
+        now = now_ms()
+        with self.database.transaction() as db:
+            places = db.execute("SELECT value FROM settings WHERE name = 'max_running'").fetchone()
+            busy = db.execute(_BUSY, (host,)).fetchone()[0]
+            waiting = db.execute(_WAITING, (host,)).fetchall()
+            chosen = waiting[: max(0, places["value"] - busy)] if places else waiting
+            for row in chosen:
+                db.execute(
+                    "UPDATE turns SET launches = 1, launched_at = ? WHERE session = ? AND n = ?",
+                    (now, row["session"], row["n"]),
+                )
+            reason = f"waits for a free place: {busy + len(chosen)} at work"
+            for row in waiting[len(chosen) :]:
+                db.execute(
+                    "UPDATE sessions SET reason = ?, updated_at = ? WHERE id = ? AND reason IS NOT ?",
+                    (reason, now, row["session"], reason),
+                )
+        return [(row["session"], row["n"]) for row in chosen]
+
+    def give_place_back(self, session_id: str, n: int) -> None:
+        """No runner could be sent for a turn that was given a place."""
+        with self.database.transaction() as db:
+            db.execute(
+                "UPDATE turns SET launches = 0, launched_at = NULL WHERE session = ? AND n = ? AND status = 'queued'",
+                (session_id, n),
+            )
+
+    def cancel_queued(
+        self, session_id: str, n: int, status: Status, reason: str, rule: str, *, by: str | None = None
+    ) -> bool:
+        """End a turn that no runner has taken, ``by`` whom where somebody asked; False if a runner was faster."""
+        now = now_ms()
+        with self.database.transaction() as db:
+            changed = db.execute(
+                "UPDATE turns SET status = ?, reason = ?, rule = ?, ended_at = ?, stop_by = ?, stop_requested_at = ?"
+                " WHERE session = ? AND n = ? AND status = 'queued'",
+                (status, reason, rule, now, by, now if by else None, session_id, n),
+            ).rowcount
+            if changed:
+                db.execute("UPDATE prompts SET state = 'unsent' WHERE session = ? AND turn = ?", (session_id, n))
+                db.execute(
+                    "UPDATE sessions SET status = ?, reason = ?, ended_at = ?, updated_at = ?"
+                    " WHERE id = ? AND turn = ?",
+                    (status, reason, now, now, session_id, n),
+                )
+        return bool(changed)
+
+    def request(self, session_id: str, turn: int, kind: str, asked_by: str) -> int:
+        """Ask the runner of a turn for something; returns the request's number."""
+        with self.database.transaction() as db:
+            cursor = db.execute(
+                "INSERT INTO requests (session, turn, kind, asked_by, created_at) VALUES (?, ?, ?, ?, ?)",
+                (session_id, turn, kind, asked_by, now_ms()),
+            )
+        if cursor.lastrowid is None:  # pragma: no cover - an INSERT always has one
+            raise StoreError("The request was not recorded.")
+        return cursor.lastrowid
+
+    def delete(self, session_id: str, turn: int, *, archived: bool = True) -> bool:
+        """Remove an ended session's rows; False if a new turn was faster or it is gone.
+
+        Without ``archived``, also where somebody archived it meanwhile.
+        """
+        ended = ", ".join(f"'{status}'" for status in sorted(ENDED))
+        with self.database.transaction() as db:
+            changed = db.execute(
+                f"DELETE FROM sessions WHERE id = ? AND turn = ? AND status IN ({ended})"  # noqa: S608
+                " AND (? OR archived_at IS NULL)",
+                (session_id, turn, archived),
+            ).rowcount
+            if changed:
+                db.execute("DELETE FROM requests WHERE session = ?", (session_id,))
+                touch_children(db, session_id)
+        return bool(changed)
+
+    def archive(self, session_id: str, at: int | None) -> bool:
+        """Put an ended session out of the way (since when, UTC ms), or back (None); False where it has not ended."""
+        with self.database.transaction() as db:
+            changed = db.execute(
+                f"UPDATE sessions SET archived_at = ? WHERE id = ? AND status NOT IN ({OPEN})",  # noqa: S608
+                (at, session_id),
+            ).rowcount
+        return bool(changed)
+
+    def archive_all(self, session_ids: Iterable[str], at: int | None) -> list[str]:
+        """Archive ended sessions (since when, UTC ms), or take them out of the archive (None).
+
+        Returns:
+            The ids of those that changed, which leaves out what has not ended or was there already.
+        """
+        changed = []
+        with self.database.transaction() as db:
+            for session_id in session_ids:
+                cursor = db.execute(
+                    f"UPDATE sessions SET archived_at = ? WHERE id = ? AND status NOT IN ({OPEN})"  # noqa: S608
+                    " AND (archived_at IS NULL) <> (? IS NULL)",
+                    (at, session_id, at),
+                )
+                changed += [session_id] if cursor.rowcount else []
+        return changed
+
+    def rename(self, session_id: str, title: str) -> bool:
+        """Give a session another title; False where it is gone.  What changes is its name: nobody has to look."""
+        with self.database.transaction() as db:
+            changed = db.execute("UPDATE sessions SET title = ? WHERE id = ?", (title, session_id)).rowcount
+        return bool(changed)
+
+    def pin(self, session_id: str, at: int | None) -> bool:
+        """Pin a session (since when, UTC ms; an earlier time stays), or not any more (None); False where it is gone."""
+        with self.database.transaction() as db:
+            changed = db.execute(
+                "UPDATE sessions SET pinned_at = CASE WHEN ? IS NULL THEN NULL ELSE COALESCE(pinned_at, ?) END"
+                " WHERE id = ?",
+                (at, at, session_id),
+            ).rowcount
+        return bool(changed)
+
+    def count_left(self, session_id: str, left: int, note: str | None) -> None:
+        """Put right how many processes an ended session has left, where its runner is not there to do it."""
+        with self.database.transaction() as db:
+            db.execute(
+                f"UPDATE sessions SET left = ?, left_note = ? WHERE id = ? AND left <> ? AND status NOT IN ({OPEN})",  # noqa: S608
+                (left, note, session_id, left),
+            )
+
+    def mark_seen(self, session_id: str, steps: int | None = None) -> None:
+        """Remember that somebody has seen so many steps of the session, or all; at most those that are recorded.
+
+        The marker never goes back to fewer steps.
+        """
+        with self.database.transaction() as db:
+            db.execute(
+                "INSERT INTO seen (session, at, steps)"
+                " SELECT id, ?, MIN(COALESCE(?, steps), steps) FROM sessions WHERE id = ?"
+                " ON CONFLICT (session) DO UPDATE SET at = excluded.at,"
+                " steps = MAX(COALESCE(seen.steps, 0), excluded.steps)",
+                (now_ms(), steps, session_id),
+            )
+
+
+def touch_children(db: sqlite3.Connection, session_id: str) -> None:
+    """Put a session's children into the change feed: their parent is gone, or back."""
+    db.execute("UPDATE sessions SET seq = seq WHERE parent = ?", (session_id,))
+
+
+def _insert_turn(
+    db: sqlite3.Connection,
+    session_id: str,
+    n: int,
+    prompt: str,
+    launch: Launch,
+    run_id: str,
+    now: int,
+    asked_by: str | None,
+) -> None:
+    db.execute(
+        "INSERT INTO turns (session, n, status, run_id, launch, created_at, asked_by)"
+        " VALUES (?, ?, 'queued', ?, ?, ?, ?)",
+        (session_id, n, run_id, dump(launch), now, asked_by),
+    )
+    db.execute(
+        "INSERT INTO prompts (session, turn, text, state, created_at) VALUES (?, ?, ?, 'queued', ?)",
+        (session_id, n, prompt, now),
+    )

@@ -1,0 +1,181 @@
+"""Deleted sessions: their folders wait in ``trash/`` until ``clean``, and can be taken back.
+
+Only what is a session's folder is ever touched here, whatever else lies beside it.
+"""
+
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec import Struct, structs
+
+from ..errors import AmbiguousSessionError, StoreError, UnknownSessionError, UsageError
+from ..model import Session, Status
+from .paths import SESSION_ID, Layout, SessionFolder
+from .restore import restore
+from .session_record import Identity, read_identity
+from .store import Store
+
+
+class Trashed(Struct, frozen=True, kw_only=True):
+    """One deleted session."""
+
+    id: str
+    title: str
+    deleted_at: int
+    """UTC ms."""
+    bytes: int
+
+
+class Cleaned(Struct, frozen=True, kw_only=True):
+    """What a clean-up did, or would do."""
+
+    deleted: tuple[Session, ...]
+    """Moved to the trash."""
+    kept: tuple[Session, ...]
+    """Old, but with processes that still run."""
+    removed: tuple[Trashed, ...]
+    """Gone from the trash, for good."""
+    empty_folders: int = 0
+    """Folders that starts left that were cut off before they recorded anything; gone for good."""
+
+
+def put(layout: Layout, folder: SessionFolder) -> None:
+    """Move a session's folder to the trash; its time of change is that of the deletion from now on."""
+    os.utime(folder.path)
+    folder.path.rename(layout.trash / folder.id)
+
+
+def _entries(layout: Layout) -> list[Path]:
+    """Everything in the trash; nothing if there is none, as in a read-only folder that never had one."""
+    try:
+        return list(layout.trash.iterdir())
+    except FileNotFoundError:
+        return []
+
+
+def count(layout: Layout) -> int:
+    """The number of deleted sessions; their records are not read."""
+    return sum(map(_is_a_sessions, _entries(layout)))
+
+
+def listing(layout: Layout) -> list[Trashed]:
+    """What lies in the trash, the last one first."""
+    found = []
+    for path in _entries(layout):
+        with suppress(FileNotFoundError):  # taken back, or removed, while we look
+            if _is_a_sessions(path):
+                found.append(_trashed(path))
+    return sorted(found, key=lambda trashed: -trashed.deleted_at)
+
+
+def sessions(layout: Layout) -> list[Session]:
+    """The deleted sessions, the last deleted one first; of one whose record cannot be read, only that it is there."""
+    found = []
+    for path in _entries(layout):
+        with suppress(FileNotFoundError):  # restored or removed since the folder was listed
+            if _is_a_sessions(path):
+                found.append(_session(path))
+    return sorted(found, key=lambda session: -(session.deleted_at or 0))
+
+
+def _session(path: Path) -> Session:
+    at = path.stat().st_mtime_ns // 10**6
+    try:
+        return structs.replace(read_identity(path / "session.json").session, deleted_at=at)
+    except StoreError as error:
+        return Session(
+            id=path.name, agent="?", title=path.name, task="", status=Status.LOST, reason=str(error), cwd="", turn=0,
+            created_at=at, updated_at=at, deleted_at=at,
+        )  # fmt: skip
+
+
+def record(layout: Layout, session_id: str) -> Identity | None:
+    """The record of the deleted session with exactly this id; None if the trash has no such session.
+
+    Raises:
+        StoreError: the record cannot be read.
+    """
+    path = layout.trash / session_id
+    known = SESSION_ID.fullmatch(session_id) is not None and _is_a_sessions(path)
+    return read_identity(path / "session.json") if known else None
+
+
+def begins(layout: Layout, ref: str) -> str | None:
+    """The id of the only deleted session whose id begins with a text; None if there is none, or several."""
+    found = [path.name for path in _entries(layout) if path.name.startswith(ref) and _is_a_sessions(path)]
+    return found[0] if len(found) == 1 else None
+
+
+def find(layout: Layout, ref: str) -> Trashed:
+    """The one deleted session that is meant: by a unique beginning of its id, or ``@last``.
+
+    Raises:
+        UnknownSessionError, AmbiguousSessionError, UsageError: none, several, or an empty text.
+    """
+    ref = ref.strip().lower()
+    if not ref:
+        raise UsageError("An empty session id matches nothing. `agentdash restore` lists what can be restored.")
+    there = listing(layout)
+    found = there[:1] if ref == "@last" else [trashed for trashed in there if trashed.id.startswith(ref)]
+    if not found:
+        raise UnknownSessionError(f"No deleted session has an id that begins with {ref!r}.")
+    if len(found) > 1:
+        lines = [f"  {trashed.id[:13]}  {trashed.title[:60]}" for trashed in found[:8]]
+        raise AmbiguousSessionError("\n".join([f"{ref!r} is the beginning of several ids:", *lines]))
+    return found[0]
+
+
+def take_back(layout: Layout, store: Store, session_id: str) -> Session:
+    """Undo a deletion: the folder goes back to its place, and its record becomes rows again.
+
+    Raises:
+        StoreError: its record cannot be read, or a session of this id is there.
+    """
+    folder = layout.session(session_id)
+    identity = read_identity(layout.trash / session_id / folder.identity.name)
+    if folder.path.exists():
+        raise StoreError(f"{folder.path} is there already.")
+    (layout.trash / session_id).rename(folder.path)
+    try:
+        if not restore(store, identity):
+            raise StoreError(f"Session {session_id[:8]} is there already.")
+    except BaseException:
+        folder.path.rename(layout.trash / session_id)
+        raise
+    return identity.session
+
+
+def empty(layout: Layout, before_ms: int, *, dry_run: bool = False) -> list[Trashed]:
+    """Remove for good what was deleted before a time (UTC ms); what went, or would go."""
+    old = [trashed for trashed in listing(layout) if trashed.deleted_at < before_ms]
+    if not dry_run:
+        old = [trashed for trashed in old if _remove(layout.trash / trashed.id)]
+    return old
+
+
+def _remove(path: Path) -> bool:
+    """Remove a folder for good, under a name by which nobody takes it back meanwhile."""
+    going = path.with_name(f".gone-{path.name}")
+    try:
+        path.rename(going)
+    except FileNotFoundError:
+        return False
+    shutil.rmtree(going)
+    return True
+
+
+def _is_a_sessions(path: Path) -> bool:
+    known = SESSION_ID.fullmatch(path.name) is not None and not path.is_symlink() and path.is_dir()
+    return known and (path / "turns").is_dir()
+
+
+def _trashed(path: Path) -> Trashed:
+    try:
+        session = read_identity(path / "session.json").session
+        title = session.title or session.task
+    except StoreError:
+        title = "?"
+    size = sum(file.lstat().st_size for file in path.rglob("*") if file.is_file() and not file.is_symlink())
+    return Trashed(id=path.name, title=title, deleted_at=path.stat().st_mtime_ns // 10**6, bytes=size)

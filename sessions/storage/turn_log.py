@@ -1,0 +1,317 @@
+"""What the one process that owns a turn writes about it: claim, progress, end, receipts.
+
+A turn is claimed, adopted and ended by compare-and-set; who does not hold the session's lock writes none of it.
+"""
+
+import sqlite3
+
+from msgspec import Struct
+
+from ..agents.base import Facts, Launch
+from ..clock import now_ms
+from ..model import LIVE, MESSAGE_CHARACTERS, Left, Receipt, Status, Stopping, Usage, left_text
+from ..rules.attention import Stuck
+from .rows import USAGE_COLUMNS, dump, launch_from, load
+from .store import Store
+
+_LIVE = "(" + ", ".join(f"'{status}'" for status in sorted(LIVE)) + ")"
+
+
+class Owner(Struct, frozen=True, kw_only=True):
+    """Who a runner is: enough to tell it from any other process, on any host that sees the folder."""
+
+    pid: int
+    start: int
+    boot_id: str
+    pid_ns: str
+
+
+class Claim(Struct, frozen=True, kw_only=True):
+    """A turn that now belongs to this runner."""
+
+    run_id: str
+    launch: Launch
+    agent: str
+    cwd: str
+    started_at: int | None = None
+    agent_pid: int | None = None
+    agent_start: int | None = None
+    stop_requested_at: int | None = None
+    stop_by: str | None = None
+
+
+class Outcome(Struct, frozen=True, kw_only=True):
+    """How a turn ended."""
+
+    status: Status
+    reason: str | None
+    rule: str | None = None
+    stop_by: str | None = None
+    """Whose stop ended it; recorded here where that could not be before its first signal."""
+    exit_code: int | None = None
+    signal: str | None = None
+    duration_ms: int | None = None
+    rusage: dict[str, float] | None = None
+    receipt: Receipt | None = None
+    left: tuple[Left, ...] = ()
+    started: bool = True
+    """Whether the agent may have been given its prompt."""
+
+
+class TurnLog:
+    """One turn's rows, in the hands of the runner that owns it."""
+
+    def __init__(self, store: Store, session_id: str, n: int, owner: Owner) -> None:
+        self._database = store.database
+        self._session = session_id
+        self._n = n
+        self._owner = owner
+
+    def claim(self) -> Claim | None:
+        """Take a queued turn; None if somebody else has it or it was cancelled."""
+        now = now_ms()
+        with self._database.transaction() as db:
+            changed = db.execute(
+                "UPDATE turns SET status = 'starting', runner_pid = ?, runner_start = ?, boot_id = ?, pid_ns = ?,"
+                " started_at = ? WHERE session = ? AND n = ? AND status = 'queued'",
+                (*self._identity(), now, self._session, self._n),
+            ).rowcount
+            if not changed:
+                return None
+            db.execute(
+                "UPDATE sessions SET status = 'starting', reason = NULL, started_at = ?, last_event_at = NULL,"
+                " stuck = NULL, stuck_at = NULL, denied = 0, updated_at = ? WHERE id = ?",
+                (now, now, self._session),
+            )
+            return self._read_claim(db)
+
+    def adopt(self) -> Claim | None:
+        """Take a live turn whose runner is gone; the caller holds the session's lock."""
+        with self._database.transaction() as db:
+            changed = db.execute(
+                f"UPDATE turns SET runner_pid = ?, runner_start = ?, boot_id = ?, pid_ns = ?"  # noqa: S608
+                f" WHERE session = ? AND n = ? AND status IN {_LIVE}",
+                (*self._identity(), self._session, self._n),
+            ).rowcount
+            return self._read_claim(db) if changed else None
+
+    def running(self, agent_pid: int, agent_start: int) -> None:
+        """The agent lives: record its identity, and its prompt as sent."""
+        now = now_ms()
+        with self._database.transaction() as db:
+            changed = db.execute(
+                "UPDATE turns SET status = 'running', agent_pid = ?, agent_start = ?"
+                " WHERE session = ? AND n = ? AND status = 'starting' AND runner_pid = ?",
+                (agent_pid, agent_start, self._session, self._n, self._owner.pid),
+            ).rowcount
+            if not changed:
+                return
+            db.execute(
+                "UPDATE sessions SET status = 'running', reason = NULL, updated_at = ? WHERE id = ?",
+                (now, self._session),
+            )
+            db.execute(
+                "UPDATE prompts SET state = 'sent', sent_at = ? WHERE session = ? AND turn = ? AND state = 'queued'",
+                (now, self._session, self._n),
+            )
+
+    def progress(
+        self,
+        facts: Facts,
+        status: Status,
+        reason: str | None,
+        steps: int,
+        event_at: int | None,
+        stuck: Stuck | None = None,
+    ) -> None:
+        """Record what the stream says so far, and what keeps the turn from getting anywhere."""
+        with self._database.transaction() as db:
+            changed = db.execute(
+                f"UPDATE turns SET status = ? WHERE session = ? AND n = ? AND status IN {_LIVE}"  # noqa: S608
+                " AND runner_pid = ?",
+                (status, self._session, self._n, self._owner.pid),
+            ).rowcount
+            if not changed:
+                return
+            self._write_facts(db, facts, steps)
+            db.execute(
+                "UPDATE sessions SET status = ?, reason = ?, last_event_at = COALESCE(?, last_event_at), stuck = ?,"
+                " stuck_at = ?, updated_at = ? WHERE id = ?",
+                (
+                    status, _short(reason), event_at, _short(stuck.evidence) if stuck else None,
+                    stuck.since if stuck else None, now_ms(), self._session,
+                ),
+            )  # fmt: skip
+            if steps:
+                db.execute(
+                    "UPDATE prompts SET state = 'seen', seen_at = ? WHERE session = ? AND turn = ? AND state = 'sent'",
+                    (now_ms(), self._session, self._n),
+                )
+
+    def end(self, facts: Facts, outcome: Outcome, steps: int) -> bool:
+        """Conclude the turn; False if it was concluded by somebody else."""
+        now, reason = now_ms(), _short(outcome.reason)
+        with self._database.transaction() as db:
+            changed = db.execute(
+                f"UPDATE turns SET status = ?, reason = ?, rule = ?, exit_code = ?, signal = ?, duration_ms = ?,"  # noqa: S608
+                f" stop_by = COALESCE(stop_by, ?), stop_requested_at = COALESCE(stop_requested_at, ?),"
+                f" rusage = ?, receipt = ?, left = ?, ended_at = ? WHERE session = ? AND n = ? AND status IN {_LIVE}",
+                (
+                    outcome.status, reason, outcome.rule, outcome.exit_code, outcome.signal, outcome.duration_ms,
+                    outcome.stop_by, now if outcome.stop_by else None,
+                    dump(outcome.rusage) if outcome.rusage else None,
+                    dump(outcome.receipt) if outcome.receipt else None,
+                    dump(outcome.left), now, self._session, self._n,
+                ),
+            ).rowcount  # fmt: skip
+            if not changed:
+                return False
+            self._write_facts(db, facts, steps)
+            db.execute(
+                "UPDATE prompts SET state = CASE WHEN ? THEN 'seen' WHEN state = 'queued' THEN ? ELSE state END"
+                " WHERE session = ? AND turn = ?",
+                (steps > 0, "unconfirmed" if outcome.started else "unsent", self._session, self._n),
+            )
+            db.execute(
+                "UPDATE sessions SET status = ?, reason = ?, exit_code = ?, signal = ?, left = ?, left_note = ?,"
+                " stopping = NULL, stuck = NULL, stuck_at = NULL, ended_at = ?, updated_at = ? WHERE id = ?",
+                (
+                    outcome.status, reason, outcome.exit_code, outcome.signal, len(outcome.left),
+                    left_text(outcome.left), now, now, self._session,
+                ),
+            )  # fmt: skip
+            return True
+
+    def left(self, left: tuple[Left, ...]) -> None:
+        """Record which processes outlive the turn."""
+        with self._database.transaction() as db:
+            db.execute("UPDATE turns SET left = ? WHERE session = ? AND n = ?", (dump(left), self._session, self._n))
+            db.execute(
+                "UPDATE sessions SET left = ?, left_note = ? WHERE id = ? AND (left <> ? OR left_note IS NOT ?)",
+                (len(left), left_text(left), self._session, len(left), left_text(left)),
+            )
+
+    def requests(self) -> list[str]:
+        """The kinds of all open requests for this turn, or for a later one that never started."""
+        rows = self._database.rows(
+            "SELECT kind FROM requests WHERE session = ? AND turn >= ? AND done_at IS NULL ORDER BY id",
+            (self._session, self._n),
+        )
+        return [row["kind"] for row in rows]
+
+    def stopping(self, by: str) -> None:
+        """Record that a stop was asked for, and by whom, before the first signal is sent."""
+        with self._database.transaction() as db:
+            db.execute(
+                "UPDATE turns SET stop_requested_at = ?, stop_by = ? WHERE session = ? AND n = ?"
+                " AND stop_requested_at IS NULL",
+                (now_ms(), by, self._session, self._n),
+            )
+
+    def rung(self, stopping: Stopping | None) -> None:
+        """Record how far a stop has come, for those who watch it."""
+        with self._database.transaction() as db:
+            db.execute(
+                "UPDATE sessions SET stopping = ? WHERE id = ?", (dump(stopping) if stopping else None, self._session)
+            )
+
+    def answer(self, receipt: Receipt) -> None:
+        """Answer every open request with the same receipt: a second stop joins the first."""
+        with self._database.transaction() as db:
+            db.execute(
+                "UPDATE requests SET done_at = ?, receipt = ? WHERE session = ? AND turn >= ? AND done_at IS NULL",
+                (now_ms(), dump(receipt), self._session, self._n),
+            )
+            db.execute(
+                "UPDATE turns SET receipt = ? WHERE session = ? AND n = ? AND receipt IS NULL",
+                (dump(receipt), self._session, self._n),
+            )
+
+    def status(self) -> Status | None:
+        """Where the turn stands now."""
+        rows = self._database.rows("SELECT status FROM turns WHERE session = ? AND n = ?", (self._session, self._n))
+        return Status(rows[0]["status"]) if rows else None
+
+    def newer_turn_queued(self) -> bool:
+        """Whether the session waits for another turn to start."""
+        rows = self._database.rows(
+            "SELECT 1 FROM turns WHERE session = ? AND n > ? AND status = 'queued'", (self._session, self._n)
+        )
+        return bool(rows)
+
+    def _identity(self) -> tuple[int, int, str, str]:
+        return self._owner.pid, self._owner.start, self._owner.boot_id, self._owner.pid_ns
+
+    def _read_claim(self, db: sqlite3.Connection) -> Claim:
+        row = db.execute(
+            "SELECT turns.*, sessions.agent AS agent, sessions.cwd AS cwd FROM turns"
+            " JOIN sessions ON sessions.id = turns.session WHERE session = ? AND n = ?",
+            (self._session, self._n),
+        ).fetchone()
+        names = ("run_id", "agent", "cwd", "started_at", "agent_pid", "agent_start", "stop_requested_at", "stop_by")
+        return Claim(launch=launch_from(row), **{name: row[name] for name in names})
+
+    def _write_facts(self, db: sqlite3.Connection, facts: Facts, steps: int) -> None:
+        """The turn's facts, and the session's sums over all turns."""
+        usage = self._usage(db, facts)
+        db.execute(
+            "UPDATE turns SET agent_session = ?, end = ?, error = ?, usage = COALESCE(?, usage),"
+            " thread_usage = COALESCE(?, thread_usage), cost_usd = ?,"
+            " cost_about_usd = CASE WHEN ? THEN ? ELSE COALESCE(?, cost_about_usd) END,"
+            " steps = ?, unknown = ?, unreadable = ? WHERE session = ? AND n = ?",
+            (
+                _name(facts.agent_session), facts.end, _short(facts.error), _known(usage), _known(facts.thread_usage),
+                facts.cost_usd, facts.cost_usd is not None, facts.cost_about_usd, facts.cost_about_usd, steps,
+                facts.unknown, dump(facts.unreadable), self._session, self._n,
+            ),
+        )  # fmt: skip
+        rows = db.execute("SELECT usage, cost_usd, steps FROM turns WHERE session = ?", (self._session,)).fetchall()
+        total = Usage()
+        for row in rows:
+            total = total.plus(load(row["usage"], Usage) or Usage())
+        costs = [row["cost_usd"] for row in rows if row["cost_usd"] is not None]
+        db.execute(
+            f"UPDATE sessions SET {', '.join(f'{name} = ?' for name in USAGE_COLUMNS)}, cost_usd = ?, steps = ?,"  # noqa: S608
+            " unknown = ?, denied = ?, agent_session = COALESCE(?, agent_session), model = COALESCE(?, model),"
+            " last_message = COALESCE(?, last_message) WHERE id = ?",
+            (
+                *(getattr(total, name) for name in USAGE_COLUMNS),
+                sum(costs) if costs else None, sum(row["steps"] for row in rows), facts.unknown,
+                facts.denied, _name(facts.agent_session), _short(facts.model), _short(facts.last_message),
+                self._session,
+            ),
+        )  # fmt: skip
+
+    def _usage(self, db: sqlite3.Connection, facts: Facts) -> Usage:
+        """This turn's own tokens: cumulative counts minus what the same thread had reported before.
+
+        A turn that was also measured by itself has the larger number: one of them saw more.
+        """
+        if not facts.thread_usage.known:
+            return facts.usage
+        rows = db.execute(
+            "SELECT thread_usage FROM turns WHERE session = ? AND n < ? AND agent_session = ? ORDER BY n DESC",
+            (self._session, self._n, _name(facts.agent_session)),
+        )
+        earlier = (load(row["thread_usage"], Usage) or Usage() for row in rows)
+        before = next((usage for usage in earlier if usage.known), Usage())
+        rest = facts.thread_usage.minus(before)
+        return facts.usage if (facts.usage.total_tokens or 0) > (rest.total_tokens or 0) else rest
+
+
+def _known(usage: Usage) -> str | None:
+    """Who concludes a turn in place of its runner must not forget what that one measured."""
+    return dump(usage) if usage.known else None
+
+
+_NAME_CHARACTERS = 200
+
+
+def _name(agent_session: str | None) -> str | None:
+    """An id that a later start can carry in its argv; what is longer is no id."""
+    return agent_session if agent_session is None or len(agent_session) <= _NAME_CHARACTERS else None
+
+
+def _short(text: str | None) -> str | None:
+    """What an agent says is unbounded; a row is read with every listing."""
+    return text if text is None or len(text) <= MESSAGE_CHARACTERS else text[: MESSAGE_CHARACTERS - 1] + "…"

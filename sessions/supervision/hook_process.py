@@ -1,0 +1,134 @@
+"""The keeper: a small process that runs the user's command on a change of state, so that no runner waits for it.
+
+``python -P -m agentdash.sessions.supervision.hook_process SECONDS NAME COMMAND...``, with the command's environment.
+
+It waits for the command and for everything that this leaves behind, and kills what is left after so many seconds, but
+for sessions that the command started.  What there is to say is one line on its stderr, which is the runner's log.
+"""
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+
+from ..text.sanitize import one_line
+from . import processes
+from .spawn import clean_signals
+
+OUTPUT_BYTES = 1000
+"""Of what the command prints; the rest is read and dropped."""
+
+KILL_SECONDS = 2.0
+"""How long it is tried to kill what is left."""
+
+LINE_CELLS = 500
+
+
+class Keeper:
+    """One command until nothing of it is left."""
+
+    def __init__(self, command: Sequence[str], seconds: float) -> None:
+        self._command = list(command)
+        self._seconds = seconds
+        self._status: int | None = None
+        self.output = b""
+
+    def run(self) -> str | None:
+        """What went wrong, in words; None where nothing did."""
+        wake = _wake_on_child()
+        try:
+            process = subprocess.Popen(
+                self._command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )  # fmt: skip
+        except (OSError, ValueError) as error:
+            return getattr(error, "strerror", None) or str(error)
+        pipe = process.stdout.fileno() if process.stdout is not None else -1
+        in_time = self._wait(process.pid, pipe, wake)
+        if not in_time:
+            _kill_everything()
+            return f"killed after {self._seconds:g} s"
+        code = os.waitstatus_to_exitcode(self._status or 0)
+        return None if code == 0 else f"exit {code}" if code > 0 else f"killed by {processes.signal_name(-code)}"
+
+    def _wait(self, pid: int, pipe: int, wake: int) -> bool:
+        """Whether all of it ended in time."""
+        os.set_blocking(pipe, False)
+        poll = select.poll()
+        for descriptor in (pipe, wake):
+            poll.register(descriptor, select.POLLIN)
+        deadline = time.monotonic() + self._seconds
+        while (left := deadline - time.monotonic()) > 0:
+            ready = [descriptor for descriptor, _ in poll.poll(left * 1000)]
+            if wake in ready:
+                os.read(wake, 4096)
+            if pipe in ready and not self._drain(pipe):
+                poll.unregister(pipe)
+            self._reap(pid)
+            if self._status is not None and not _below():
+                self._drain(pipe)
+                return True
+        return False
+
+    def _drain(self, pipe: int) -> bool:
+        """Read what is there; False at the end."""
+        with contextlib.suppress(BlockingIOError):
+            while data := os.read(pipe, 65536):
+                self.output += data[: OUTPUT_BYTES - len(self.output)]
+            return False
+        return True
+
+    def _reap(self, pid: int) -> None:
+        with contextlib.suppress(ChildProcessError):
+            while (found := os.waitpid(-1, os.WNOHANG))[0]:
+                if found[0] == pid:
+                    self._status = found[1]
+
+
+def _wake_on_child() -> int:
+    """A descriptor that can be read when a child ended."""
+    receive, send = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    signal.set_wakeup_fd(send, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    return receive
+
+
+def _below() -> list[processes.Process]:
+    """What the command started and still runs; a runner and what belongs to a session are not its own any more."""
+    return [process for process in processes.tree(os.getpid(), _belongs_to_a_session) if not process.zombie]
+
+
+def _belongs_to_a_session(pid: int) -> bool:
+    return bool(processes.environment(pid).keys() & {processes.RUNNER_MARK, processes.SESSION_TAG})
+
+
+def _kill_everything() -> None:
+    deadline = time.monotonic() + KILL_SECONDS
+    while (found := _below()) and time.monotonic() < deadline:
+        for process in found:
+            with contextlib.suppress(PermissionError):
+                processes.send_kill(process)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(-1, os.WNOHANG)
+
+
+def main(argv: list[str]) -> int:
+    """Keep one command; the arguments are described at the top of this module."""
+    seconds, name, *command = argv
+    clean_signals()
+    processes.become_subreaper()
+    keeper = Keeper(command, float(seconds))
+    wrong = keeper.run()
+    said = keeper.output.decode("utf-8", "replace")
+    if wrong is not None or said.strip():
+        line = one_line(": ".join(filter(None, (f"hook on {name}", wrong or "ok", said))), LINE_CELLS)
+        os.write(2, f"{line}\n".encode("utf-8", "replace"))  # whole: others write to this log too
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

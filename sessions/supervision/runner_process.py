@@ -1,0 +1,59 @@
+"""Sending a runner for a turn, and waking one that is there."""
+
+import errno
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+from ..storage.paths import Layout
+from .processes import RUN_TAG, RUNNER_MARK, SESSION_TAG
+
+RUNNER = "agentdash.sessions.supervision.runner"
+
+
+def send_runner(layout: Layout, session_id: str, turn: int, mode: str, env: Mapping[str, str | None]) -> None:
+    """Start the runner of a turn in a session of its own, so that it outlives whoever starts it.
+
+    ``env`` holds the values of the adapter's ``env_keys``, recorded when the session began (None: it was not set);
+    the rest is the environment of the caller, without the tags of a session the caller may itself be part of.
+    """
+    folder = layout.session(session_id)
+    if not folder.path.is_dir():
+        folder.create()  # somebody removed it: what its processes are ended by needs a lock to hold
+    base = {name: value for name, value in os.environ.items() if name not in {SESSION_TAG, RUN_TAG, *env}}
+    own = {name: value for name, value in env.items() if value is not None}
+    log = os.open(folder.runner_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", RUNNER, str(layout.home), session_id, str(turn), mode],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd="/",
+            env=base | own | {RUNNER_MARK: str(folder.lock)},
+            start_new_session=True,
+        )
+    finally:
+        os.close(log)
+    # A long-lived front end must not collect zombies; a short-lived one leaves the runner to init.
+    threading.Thread(target=process.wait, name=f"reap runner {process.pid}", daemon=True).start()
+
+
+def poke(fifo: Path) -> bool:
+    """Wake the session's runner; False if there is none."""
+    try:
+        descriptor = os.open(fifo, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno in (errno.ENXIO, errno.ENOENT):
+            return False
+        raise
+    try:
+        os.write(descriptor, b"!")
+    except BlockingIOError:
+        pass  # it is full of pokes already
+    finally:
+        os.close(descriptor)
+    return True

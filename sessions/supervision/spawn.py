@@ -1,0 +1,104 @@
+"""Starting the agent: a process group of its own, its files, clean signals, and the tags that find it again."""
+
+import errno
+import os
+import signal
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from ..agents.base import Launch
+from ..storage.paths import Layout
+from .processes import HOME, RUN_TAG, RUNNER_MARK, SESSION_TAG
+
+
+class StartError(Exception):
+    """The agent could not be started; the text is the reason shown to people."""
+
+
+def clean_signals() -> None:
+    """Give the agent default signals and an empty mask.
+
+    A shell script's ``&`` starts us with SIGINT ignored, and an ignored signal is inherited over exec: the agent
+    would survive the first rung of the ladder.  A handler, unlike "ignore", is reset by exec.
+    """
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    kept = {signal.SIGPIPE, signal.SIGXFSZ}  # Python ignores these itself, and subprocess restores them
+    for number in signal.valid_signals() - kept:
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def start_agent(
+    layout: Layout, session_id: str, turn: int, *, launch: Launch, run_id: str, cwd: str
+) -> subprocess.Popen[bytes]:
+    """Start the turn's process.
+
+    The turn file is opened by its name in ``live/``, so that the kernel reports the writes there.
+
+    Raises:
+        StartError: command or folder missing, not executable, files not creatable.
+    """
+    folder = layout.session(session_id)
+    try:
+        stdin = _stdin(folder.prompt(turn), launch.stdin)
+        stdout = _output(folder.output(turn), layout.live_name(session_id, turn))
+        stderr = _create(folder.errors(turn))
+    except OSError as error:
+        raise StartError(f"the turn's files could not be made: {error}") from None
+    try:
+        return subprocess.Popen(
+            list(launch.argv),
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            cwd=cwd,
+            env=_environment(os.environ, layout, session_id, run_id, launch.env),
+            start_new_session=True,
+        )
+    except ValueError as error:
+        raise StartError(f"the command cannot be started: {error}") from None  # a NUL byte, a lone surrogate
+    except OSError as error:
+        raise StartError(_start_reason(error, launch.argv[0], cwd)) from None
+    finally:
+        for descriptor in (stdin, stdout, stderr):
+            os.close(descriptor)
+
+
+def _environment(
+    base: Mapping[str, str], layout: Layout, session_id: str, run_id: str, extra: Mapping[str, str]
+) -> dict[str, str]:
+    env = {name: value for name, value in base.items() if name != RUNNER_MARK}
+    own = {SESSION_TAG: session_id, RUN_TAG: run_id, HOME: str(layout.home)}
+    return env | dict(extra) | own
+
+
+def _stdin(path: Path, text: str | None) -> int:
+    """A file that holds the prompt: no limit of an argument's length, and never an open pipe (codex waits for it)."""
+    if text is None:
+        return os.open(os.devnull, os.O_RDONLY)
+    descriptor = _create(path)
+    with open(descriptor, "wb") as file:
+        file.write(text.encode("utf-8", "replace"))
+    return os.open(path, os.O_RDONLY)
+
+
+def _output(path: Path, live: Path) -> int:
+    os.close(_create(path))
+    live.unlink(missing_ok=True)
+    os.link(path, live)
+    return os.open(live, os.O_WRONLY | os.O_APPEND)
+
+
+def _create(path: Path) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
+
+
+def _start_reason(error: OSError, command: str, cwd: str) -> str:
+    if error.errno == errno.ENOENT:
+        if not Path(cwd).is_dir():
+            return f"the folder {cwd} does not exist"
+        return f"{command}: command not found"
+    if error.errno == errno.EACCES:
+        return f"{command}: permission denied (is it executable, and may {cwd} be entered?)"
+    return f"{command} could not be started: {error.strerror or error}"

@@ -1,0 +1,210 @@
+"""Stopping a session: the ladder of signals, the sweep for what it left, and the receipt.
+
+Every agent CLI puts the shell commands it runs into sessions of their own, so that killing its process group
+leaves them alive (protocols 1).  The ladder gives the agent a chance to end its commands itself; the sweep ends
+whatever is then still there; the receipt says what was ended, by which signal, and what could not be.
+"""
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable
+from enum import Enum
+
+from ..agents.base import Ladder
+from ..clock import now_ms
+from ..model import Ended, Left, Receipt, Status, Stopping
+from . import processes
+from .process_ownership import Kin
+from .processes import Process
+
+POLL = 0.05
+"""Seconds between two looks during a stop."""
+
+KILL_PATIENCE = 5.0
+"""Seconds a process may survive SIGKILL (uninterruptible sleep) before it is reported as left."""
+
+SCAN_SHARE = 4.0
+"""A sweep looks again after this multiple of what its last look cost."""
+
+CLEAN_SCANS = 2
+"""Scans that must find nothing: a process can be born between the first scan and its last signal."""
+
+
+class Phase(Enum):
+    """The rungs, in order."""
+
+    INTERRUPT = signal.SIGINT
+    TERMINATE = signal.SIGTERM
+    KILL = signal.SIGKILL
+    SWEEP_TERMINATE = "sweep, SIGTERM"
+    SWEEP_KILL = "sweep, SIGKILL"
+    OVER = "over"
+
+
+class Stop:
+    """One stop under way; :meth:`tick` is called by the runner's loop until it is over."""
+
+    def __init__(self, kin: Kin, ladder: Ladder, agent_alive: Callable[[], bool], now: float) -> None:
+        self._kin = kin
+        self._ladder = ladder
+        self._agent_alive = agent_alive
+        self._began = now
+        self._seen: dict[tuple[int, int], Process] = {}
+        self._signals: dict[tuple[int, int], signal.Signals] = {}
+        self._refused: dict[tuple[int, int], str] = {}
+        self._last_rung: signal.Signals | None = None
+        self._clean = 0
+        self._next_interrupt = now
+        self._next_scan = 0.0
+        self.reaped: dict[int, int] = {}
+        """Wait status by pid, filled by the runner."""
+        self.left: tuple[Left, ...] = ()
+        self.phase = Phase.INTERRUPT
+        self._phase_began = now
+        self._look()
+        if not agent_alive():
+            self._enter(Phase.SWEEP_TERMINATE, now)
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more is to be done."""
+        return self.phase is Phase.OVER
+
+    def stage(self, now: float) -> Stopping:
+        """Where the stop stands, for those who watch it."""
+        waits = {
+            Phase.INTERRUPT: (self._ladder.interrupt, "SIGTERM"),
+            Phase.TERMINATE: (self._ladder.terminate, "SIGKILL"),
+            Phase.SWEEP_TERMINATE: (self._ladder.sweep, "SIGKILL"),
+        }
+        rung = self.phase.value if isinstance(self.phase.value, str) else self.phase.value.name
+        if self.phase not in waits:
+            return Stopping(rung=rung)
+        wait, then = waits[self.phase]
+        due = now_ms() + round(1000 * max(0.0, self._phase_began + wait - now))
+        return Stopping(rung=rung, next=then, due_at=due)
+
+    def hurry(self, now: float) -> None:
+        """Go to SIGKILL at once."""
+        if self.phase in (Phase.INTERRUPT, Phase.TERMINATE):
+            self._enter(Phase.KILL, now)
+        elif self.phase is Phase.SWEEP_TERMINATE:
+            self._enter(Phase.SWEEP_KILL, now)
+
+    def tick(self, now: float) -> None:
+        """Do what is due; to be called again after ``POLL`` seconds."""
+        if self.phase in (Phase.INTERRUPT, Phase.TERMINATE, Phase.KILL):
+            self._climb(now)
+        if self.phase in (Phase.SWEEP_TERMINATE, Phase.SWEEP_KILL):
+            self._sweep(now)
+
+    def receipt(self, session: str, status: Status, now: float, note: str | None = None) -> Receipt:
+        """What was ended and what is left."""
+        left = {process.pid for process in self.left}
+        ended = [self._ended(p) for p in self._seen.values() if p.pid not in left]
+        return Receipt(
+            session=session,
+            status=status,
+            ended=tuple(ended),
+            left=self.left,
+            duration_ms=round((now - self._began) * 1000),
+            note=note,
+        )
+
+    def _enter(self, phase: Phase, now: float) -> None:
+        self.phase = phase
+        self._phase_began = now
+        self._clean = 0
+        if phase in (Phase.TERMINATE, Phase.KILL):
+            self._signal_group(phase.value)
+
+    def _climb(self, now: float) -> None:
+        """The agent and its group: SIGINT again and again, SIGTERM, SIGKILL."""
+        if not self._agent_alive():
+            self._enter(Phase.SWEEP_TERMINATE, now)
+            return
+        waited = now - self._phase_began
+        if self.phase is Phase.INTERRUPT:
+            if waited >= self._ladder.interrupt:
+                self._enter(Phase.TERMINATE, now)
+            elif now >= self._next_interrupt:
+                self._next_interrupt = now + self._ladder.interrupt_every
+                self._signal_group(signal.SIGINT)
+        elif self.phase is Phase.TERMINATE and waited >= self._ladder.terminate:
+            self._enter(Phase.KILL, now)
+        elif self.phase is Phase.KILL and waited >= KILL_PATIENCE:
+            self._enter(Phase.SWEEP_KILL, now)
+
+    def _sweep(self, now: float) -> None:
+        """Everything else that is ours: SIGTERM, a moment, SIGKILL, until two scans find nothing."""
+        if now < self._next_scan:
+            return
+        found = self._look()
+        # Many stops at once on a busy machine must not spend all of it on looking.
+        self._next_scan = now + SCAN_SHARE * (time.monotonic() - now)
+        if not any(key not in self._refused for key in found):
+            self._clean += 1
+            if self._clean >= CLEAN_SCANS:
+                self._finish(found)
+            return
+        self._clean = 0
+        waited = now - self._phase_began
+        if self.phase is Phase.SWEEP_TERMINATE and waited >= self._ladder.sweep:
+            self._enter(Phase.SWEEP_KILL, now)
+        elif self.phase is Phase.SWEEP_KILL and waited >= KILL_PATIENCE:
+            self._finish(found)
+            return
+        number = signal.SIGTERM if self.phase is Phase.SWEEP_TERMINATE else signal.SIGKILL
+        for key, process in found.items():
+            if self._signals.get(key) != number or number is signal.SIGKILL:
+                self._signal_one(process, number)
+
+    def _look(self) -> dict[tuple[int, int], Process]:
+        found = self._kin.find()
+        self._seen |= found
+        return found
+
+    def _signal_group(self, number: signal.Signals) -> None:
+        """Signal the agent's group, while its leader is unreaped: only so long is its number ours."""
+        self._last_rung = number
+        if self._kin.agent is None or not self._kin.group_is_ours():
+            return
+        for key, process in self._look().items():
+            if process.group == self._kin.agent[0]:
+                self._signals[key] = number
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._kin.agent[0], number)
+
+    def _signal_one(self, process: Process, number: signal.Signals) -> None:
+        try:
+            processes.send(process, number)
+        except PermissionError:
+            self._refused[process.key] = "permission denied: it runs as another user"
+            return
+        self._signals[process.key] = number
+
+    def _finish(self, found: dict[tuple[int, int], Process]) -> None:
+        self.left = tuple(
+            Left(pid=p.pid, command=p.command, reason=self._refused.get(key, "did not react to SIGKILL"))
+            for key, p in found.items()
+        )
+        self.phase = Phase.OVER
+
+    def _ended(self, process: Process) -> Ended:
+        status = self.reaped.get(process.pid)
+        if status is None:
+            # What the agent ended itself got no signal from us: the rung that made it do so is the reason.
+            sent = self._signals.get(process.key, self._last_rung)
+            return Ended(pid=process.pid, command=process.command, signal=sent.name if sent else None, observed=True)
+        if os.WIFSIGNALED(status):
+            name = processes.signal_name(os.WTERMSIG(status))
+            return Ended(pid=process.pid, command=process.command, signal=name)
+        sent = self._signals.get(process.key)
+        return Ended(
+            pid=process.pid,
+            command=process.command,
+            signal=sent.name if sent else None,
+            exit_code=os.waitstatus_to_exitcode(status),
+        )

@@ -1,0 +1,30 @@
+"""Durations as people write and read them: ``90``, ``1.5s``, ``10m``, ``2h``, ``7d``."""
+
+import math
+import re
+
+from ..errors import UsageError
+
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_DURATION = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([smhdw]?)\s*", re.ASCII)
+
+
+def seconds(text: str) -> float:
+    """How many seconds a text means.
+
+    Raises:
+        UsageError: it is no duration, or a negative or endless one.
+    """
+    found = _DURATION.fullmatch(text.lower())
+    value = float(found[1]) * _UNITS[found[2]] if found else math.nan
+    if not math.isfinite(value):
+        raise UsageError(f"{text!r} is no duration. Write seconds, or a number with s, m, h, d or w: 90, 10m, 7d.")
+    return value
+
+
+def text(value: float) -> str:
+    """A number of seconds in the largest unit that tells it exactly: ``90s``, ``10m``, ``7d``."""
+    for unit in "dhm":
+        if value >= _UNITS[unit] and value % _UNITS[unit] == 0:
+            return f"{value / _UNITS[unit]:g}{unit}"
+    return f"{value:g}s"

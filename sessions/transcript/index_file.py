@@ -1,0 +1,117 @@
+"""What a first reading of a long turn file found out, kept so that the second one opens at once.
+
+It lies outside of the session's folder, because looking changes nothing there, and it is never needed: what does not
+fit to the file, or to the code that reads it, is made anew.
+"""
+
+import sys
+import zlib
+from collections.abc import Container
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from ..storage.paths import write_atomic
+
+WORTH_KEEPING = 4 << 20
+"""Bytes of a turn file; a shorter one is read as fast as its index."""
+
+_SAMPLE = 64 * 1024
+
+
+class SavedIndex(Struct, frozen=True):
+    """An index of whole blocks; the arrays are in the machine's byte order."""
+
+    covered: int
+    """Bytes of the turn file that it describes."""
+    starts: bytes
+    """Where each block begins, 64 bits each; the last one begins behind what is covered."""
+    states: list[bytes]
+    """What the parser remembers at the beginning of each block."""
+    giants: list[int]
+    kinds: bytes
+    blocks: bytes
+    """The block of each step, 32 bits each."""
+    lacking: list[tuple[int, int]]
+    """Place and key of each step that lacks its diffs, see ``additions``."""
+    conversation: str | None
+    """The agent's id of the conversation."""
+
+
+class _File(Struct, frozen=True):
+    made_by: str
+    sample: int
+    index: SavedIndex
+
+
+def load(path: Path, output: Path, agent: str) -> SavedIndex | None:
+    """The index of a turn file; None where there is none that fits."""
+    try:
+        file = msgspec.msgpack.decode(path.read_bytes(), type=_File)
+        fits = file.made_by == _maker(agent) and file.sample == _sample(output, file.index.covered)
+    except (OSError, msgspec.MsgspecError):
+        return None
+    return file.index if fits else None
+
+
+def save(path: Path, output: Path, agent: str, index: SavedIndex) -> None:
+    """Keep the index of a turn file; where there is no room for it, it is not kept."""
+    with suppress(OSError):
+        file = _File(made_by=_maker(agent), sample=_sample(output, index.covered), index=index)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_atomic(path, msgspec.msgpack.encode(file))
+
+
+def path_of(folder: Path, session_id: str, turn: int) -> Path:
+    """Where the index of a turn lies."""
+    return folder / f"{session_id}.{turn}.index"
+
+
+def forget(folder: Path, session_id: str) -> None:
+    """Remove the indexes of a session; what cannot be removed does no harm."""
+    for path in folder.glob(f"{session_id}.*.index"):
+        with suppress(OSError):
+            path.unlink()
+
+
+def forget_others(folder: Path, sessions: Container[str]) -> None:
+    """Remove the indexes of all sessions but these."""
+    for path in folder.glob("*.index"):
+        if path.name.partition(".")[0] not in sessions:
+            with suppress(OSError):
+                path.unlink()
+
+
+def _sample(output: Path, covered: int) -> int:
+    """A checksum of both ends of what is covered, and of its length: another file gives another one.
+
+    Raises:
+        OSError: the file is shorter, or cannot be read.
+    """
+    with output.open("rb") as file:
+        head = file.read(min(_SAMPLE, covered))
+        file.seek(max(0, covered - _SAMPLE))
+        tail = file.read(min(_SAMPLE, covered))
+    if len(tail) < min(_SAMPLE, covered):
+        raise OSError(f"{output} is shorter than {covered} bytes")
+    return zlib.crc32(tail, zlib.crc32(head, covered))
+
+
+@cache
+def _maker(agent: str) -> str:
+    """Who made it: an index fits only the code that would make the same one."""
+    code = zlib.crc32(sys.byteorder.encode())
+    sessions = Path(__file__).parents[1]
+    for module in sorted(
+        [
+            *sessions.glob("transcript/*.py"),
+            *sessions.glob("agents/**/*.py"),
+            *sessions.glob("rules/*.py"),
+            sessions / "model.py",
+        ]
+    ):
+        code = zlib.crc32(module.read_bytes(), code)
+    return f"{agent} {code:08x}"

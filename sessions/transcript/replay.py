@@ -1,0 +1,60 @@
+"""A session once more at its own pace: which step comes when, and how long to wait before it.
+
+Pure: who plays it does the waiting.
+"""
+
+import heapq
+import math
+from collections.abc import Iterable, Iterator
+
+from ..model import Step
+
+_Open = tuple[int, int, Step]
+"""When a step was over, its place in the order, and the step."""
+
+
+def paced(steps: Iterable[Step], speed: float, max_gap: float, pause: float) -> Iterator[tuple[float, Step]]:
+    """Each step with the seconds to wait before it.
+
+    Args:
+        steps: each in its last form, in the order of turn and index; never all of them in memory.
+        speed: how many times faster than it was.
+        max_gap: seconds of the replay; a longer wait is shortened to this.
+        pause: seconds before a step of which nobody knows when it came.
+    """
+    before: int | None = None
+    for step in as_they_came(steps):
+        moment = _over(step)
+        if moment is None:
+            yield pause, step
+            continue
+        passed = 0 if before is None else max(0, moment - before)
+        before = moment
+        yield min(passed / 1000 / speed, max_gap), step
+
+
+def as_they_came(steps: Iterable[Step]) -> Iterator[Step]:
+    """The steps in the order in which they were over, turn by turn.
+
+    A command that ran beside other steps comes after them.  Only steps that were under way at the same time are
+    kept.  A step without a time stays behind the one before it; a clock that was set back begins anew.
+    """
+    under_way: list[_Open] = []
+    turn: int | None = None
+    now = 0
+    for number, step in enumerate(steps):
+        began = now if step.at is None else step.at
+        anew = step.turn != turn or began < now
+        yield from _over_by(under_way, math.inf if anew else began)
+        turn, now, over = step.turn, began, _over(step)
+        heapq.heappush(under_way, (now if over is None else over, number, step))
+    yield from _over_by(under_way, math.inf)
+
+
+def _over_by(under_way: list[_Open], moment: float) -> Iterator[Step]:
+    while under_way and under_way[0][0] <= moment:
+        yield heapq.heappop(under_way)[2]
+
+
+def _over(step: Step) -> int | None:
+    return step.at if step.ended_at is None else step.ended_at

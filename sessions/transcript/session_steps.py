@@ -1,0 +1,303 @@
+"""All turns of a session as one sequence of steps: the end first, the rest as it is read."""
+
+import os
+import shlex
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from msgspec import Struct, structs
+
+from ..agents.base import Agent
+from ..agents.event_parser import MOST_STRAY, stray_words
+from ..agents.json_lines import NOT_JSON
+from ..clock import monotonic
+from ..model import Prompt, Status, Step, StepKind, Turn
+from ..storage.paths import SessionFolder
+from ..text.units import size
+from . import index_file
+from .additions import Diffs
+from .block_cache import BlockCache
+from .snapshot import Gap, Section, View
+from .turn_index import LINE_CAP, TurnIndex
+
+AT_ONCE = 1 << 20
+"""Bytes of a session that are read before anything is shown; of a longer one the end is shown first."""
+
+TAIL_BYTES = 256 * 1024
+"""What is read of that end."""
+
+PASS_SECONDS = 0.2
+"""Read in one go: what was read so far can be shown then."""
+
+FIRST_SECONDS = 1.0
+"""The end may take so long: without it there is nothing to show."""
+
+_FIRST_BYTES = 16_384
+_FIRST_LINES = 20
+"""Of what it printed, where a start failed: enough to see why."""
+
+Touched = dict[TurnIndex, set[int]]
+
+Facts = Callable[[], tuple[list[Turn], list[Prompt]]]
+"""The turns and prompts of the session as they are now."""
+
+
+class Growth(Struct, frozen=True):
+    """What a look brought."""
+
+    view: View
+    changed: frozenset[int] = frozenset()
+    """Items that were there before and look otherwise now."""
+    turns: tuple[Turn, ...] = ()
+    """What the store says about them."""
+    ahead: int = 0
+    """Bytes that are there and were not read yet, but for those that are held back."""
+    held: tuple[int, int] | None = None
+    """The turn, and the place in its file, from which on the runner has not recorded yet when the bytes arrived."""
+    trouble: str | None = None
+    """Why a file could not be read."""
+
+
+class SessionSteps:
+    """The steps of one session.
+
+    :meth:`refresh` and :meth:`close` belong to one thread at a time; the views they give can be used in any other.
+
+    Args:
+        folder: the session's.
+        agent: who wrote its turn files.
+        facts: what the store says about it.
+        index_folder: where the indexes of long files are kept.
+        diffs: where the diffs are that the turn files lack; None seeks none.
+    """
+
+    def __init__(
+        self, folder: SessionFolder, agent: Agent, facts: Facts, index_folder: Path, diffs: Diffs | None = None
+    ) -> None:
+        self._folder = folder
+        self._agent = agent
+        self._facts = facts
+        self._index_folder = index_folder
+        self._diffs = diffs
+        self._cache = BlockCache()
+        self._turns: list[TurnIndex] = []
+        self._tail: TurnIndex | None = None
+        self._read_from: int | None = None
+        """From this place of the list on the turns were read before all others."""
+        self._view = View()
+        self._timed = False
+
+    def refresh(self, seconds: float = PASS_SECONDS, *, timed: bool = False) -> Growth:
+        """Read what is new, for about so long.
+
+        Args:
+            seconds: about how long to read.
+            timed: of a turn that runs, hold back what has no time of arrival yet; it is written after the line.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        # Turns first: a turn that is seen as ended then has all its bytes on disk.
+        turns, prompts = self._facts()
+        self._meet(turns, prompts)
+        if self._diffs is not None:
+            self._diffs.know(turns)
+        touched: Touched = {}
+        trouble = None
+        self._timed = timed
+        try:
+            if self._read_from is None:
+                self._read_from = self._choose_end()
+                self._read_end(turns, FIRST_SECONDS, touched)
+            else:
+                self._read_end(turns, seconds / 2, touched)
+                self._read_rest(turns, seconds / 2, touched)
+        except OSError as error:
+            trouble = f"{error.filename or self._folder.path}: {error.strerror or error}"
+        return self._grown(turns, touched, trouble)
+
+    def every_step(self, turn: int | None = None) -> Iterator[Step]:
+        """All steps in their order, with all their words, as they are now; one at a time is in memory.
+
+        Raises:
+            OSError: a file cannot be read.
+        """
+        turns, prompts = self._facts()
+        self._meet(turns, prompts)
+        self._read_from = 0
+        for index, facts in zip(self._turns, turns, strict=True):
+            if turn is None or facts.n == turn:
+                index.read_on(float("inf"))
+                self._finish(index, facts)
+                index.know_share(facts)
+                yield from index.every()
+
+    def close(self) -> None:
+        """Close the files; what was found out about long ones is kept."""
+        for index in self._turns:
+            if not index.finished:
+                self._keep(index)
+            index.close()
+        if self._tail is not None:
+            self._tail.close()
+
+    def _meet(self, turns: list[Turn], prompts: list[Prompt]) -> None:
+        """Make an index for each turn that is new."""
+        first = {prompt.turn: prompt for prompt in reversed(prompts)}
+        for turn in turns[len(self._turns) :]:
+            index = self._index(turn.n, first.get(turn.n))
+            saved = index_file.load(self._index_path(turn.n), self._folder.output(turn.n), self._agent.name)
+            if saved is not None:
+                index.take_up(saved)
+            self._turns.append(index)
+
+    def _index(self, turn: int, prompt: Prompt | None = None, begin: int = 0) -> TurnIndex:
+        asked = None
+        if prompt is not None:
+            asked = Step(turn=turn, kind=StepKind.PROMPT, text=prompt.text, at=prompt.created_at)
+        output, times = self._folder.output(turn), self._folder.times(turn)
+        return TurnIndex(output, times, self._agent, turn, self._cache, prompt=asked, begin=begin, diffs=self._diffs)
+
+    def _choose_end(self) -> int:
+        """Where in the list of turns the end begins that is read first; 0 where all of it is read at once."""
+        if sum(index.ahead for index in self._turns) <= AT_ONCE:
+            return 0
+        room = TAIL_BYTES
+        for place in reversed(range(len(self._turns))):
+            ahead = self._turns[place].ahead
+            if ahead > room:
+                begin = _line_start(self._folder.output(self._turns[place].turn), room)
+                if begin is not None:
+                    self._tail = self._index(self._turns[place].turn, begin=begin)
+                return place + 1
+            room -= ahead
+        return 0
+
+    def _read_end(self, turns: list[Turn], seconds: float, touched: Touched) -> None:
+        """The turns that are shown first, and the tail of the one before them."""
+        start = self._read_from or 0
+        if self._tail is not None:
+            self._read_one(self._tail, turns[start - 1], seconds, touched)
+        for index, turn in zip(self._turns[start:], turns[start:], strict=False):
+            self._read_one(index, turn, seconds, touched)
+
+    def _read_rest(self, turns: list[Turn], seconds: float, touched: Touched) -> None:
+        """The turns before them, in their order."""
+        deadline = monotonic() + seconds
+        start = self._read_from or 0
+        for index, turn in zip(self._turns[:start], turns[:start], strict=False):
+            self._read_one(index, turn, deadline - monotonic(), touched)
+            if index.ahead and index.held is None:
+                return
+        if self._tail is not None:
+            self._tail.close()
+        self._read_from, self._tail = 0, None
+
+    def _read_one(self, index: TurnIndex, turn: Turn, seconds: float, touched: Touched) -> None:
+        if index.finished:
+            return
+        places = touched.setdefault(index, set())
+        places |= index.read_on(seconds, timed=self._timed and not turn.status.ended)
+        places |= index.know_share(turn)
+        if turn.status.ended and not index.ahead:
+            places |= self._finish(index, turn)
+
+    def _finish(self, index: TurnIndex, turn: Turn) -> set[int]:
+        """Account for the end of a turn."""
+        if index.finished or not turn.status.ended:
+            return set()
+        touched = index.finish(turn.ended_at, partial(self._failure, turn, index))
+        self._keep(index)
+        return touched
+
+    def _grown(self, turns: list[Turn], touched: Touched, trouble: str | None) -> Growth:
+        earlier, view = self._view, View(self._sections())
+        if not any(touched.values()) and view.sections == earlier.sections:
+            view = earlier  # what was found out about it holds
+        self._view = view
+        changed: set[int] = set()
+        for index, places in touched.items():
+            before = earlier.shown(index)
+            items = (view.item(index, place) for place in places if place < before)
+            changed.update(item for item in items if item is not None)
+        ahead = sum(index.ahead for index in self._turns if index.held is None)
+        held = next(((index.turn, index.held) for index in self._turns if index.held is not None), None)
+        return Growth(view, frozenset(changed), tuple(turns), ahead, held, trouble)
+
+    def _sections(self) -> list[Section]:
+        start = self._read_from or 0
+        done = next((n for n, index in enumerate(self._turns[:start]) if index.ahead), start)
+        if done == start:
+            return list(self._turns)
+        missing = sum(index.ahead for index in self._turns[done:start])
+        if self._tail is not None:
+            missing -= self._tail.position - self._tail.begin
+        gap = Gap(self._turns[done].turn, f"… {size(max(0, missing))} between are still being read")
+        tail = [self._tail] if self._tail is not None else []
+        return [*self._turns[: done + 1], gap, *tail, *self._turns[start:]]
+
+    def _failure(self, turn: Turn, index: TurnIndex) -> Step | None:
+        """Why a turn failed about which its agent said nothing: the reason, the command, and the first of stderr.
+
+        What it printed to stdout are steps: nothing of it is told again.
+        """
+        if turn.status is not Status.FAILED or not turn.reason or index.failed:
+            return None
+        reason = _without_what_is_shown(turn.reason, index)
+        failure = Step(turn=index.turn, kind=StepKind.ERROR, text=reason, fatal=True, at=turn.ended_at)
+        if turn.steps > turn.unknown:
+            return failure
+        return structs.replace(
+            failure,
+            command=shlex.join(turn.argv),
+            exit_code=turn.exit_code,
+            output=_first_lines(self._folder.errors(turn.n)),
+        )
+
+    def _index_path(self, turn: int) -> Path:
+        return index_file.path_of(self._index_folder, self._folder.id, turn)
+
+    def _keep(self, index: TurnIndex) -> None:
+        """Keep what was found out about a long file."""
+        worth = index.position >= index_file.WORTH_KEEPING and index.position > index.kept
+        saved = index.saved() if worth else None
+        if saved is not None:
+            index_file.save(self._index_path(index.turn), self._folder.output(index.turn), self._agent.name, saved)
+
+
+def _without_what_is_shown(reason: str, index: TurnIndex) -> str:
+    """The reason of a failure without the line on stdout that it was taken from, which is a step of its own."""
+    count = len(index)
+    for place in sorted({*range(min(count, MOST_STRAY)), *range(max(0, count - MOST_STRAY), count)}):
+        step = index.step(place)
+        if step.kind is StepKind.UNKNOWN and step.event == NOT_JSON:
+            told = f": {stray_words(step.text).strip()}"
+            before, found, after = reason.rpartition(told)
+            # A note may stand behind it, in brackets.
+            if found and (not after or after.startswith(" (")):
+                return before + after
+    return reason
+
+
+def _first_lines(path: Path) -> str | None:
+    """The first lines of a file that hold anything; None where there are none, or no file."""
+    try:
+        with path.open("rb") as file:
+            lines = file.read(_FIRST_BYTES).decode("utf-8", "replace").split("\n")
+    except OSError:
+        return None
+    return "\n".join([line for line in lines if line.strip()][:_FIRST_LINES]) or None
+
+
+def _line_start(path: Path, room: int) -> int | None:
+    """Where the first whole line within the last ``room`` bytes begins; more where a line is longer than that."""
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        while room <= LINE_CAP:
+            file.seek(max(0, size - room))
+            newline = file.read(room).find(b"\n")
+            if 0 <= newline < room - 1:
+                return max(0, size - room) + newline + 1
+            room *= 4
+    return None

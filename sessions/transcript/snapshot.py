@@ -1,0 +1,261 @@
+"""The steps of a session as one immutable sequence: what a widget shows until it is given the next one."""
+
+import re
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import compress
+from typing import Protocol
+
+from ..model import Step, StepKind
+from .kind_codes import encoded, pattern, tally
+from .turn_index import TurnIndex
+
+
+class Section(Protocol):
+    """A stretch of steps that grows at its end; its blocks are what is searched in one go."""
+
+    kinds: bytearray
+    turn: int
+
+    @property
+    def block_count(self) -> int:
+        """How many blocks it has."""
+
+    def block_of(self, place: int) -> int:
+        """The block of a step."""
+
+    def block(self, number: int) -> dict[int, Step]:
+        """The steps of a block, with all their words."""
+
+    def step(self, place: int) -> Step:
+        """One of its steps."""
+
+    def whole(self, place: int) -> Step:
+        """The same with all its words."""
+
+    def fill(self, place: int) -> bool:
+        """Seek the diffs of a step that lacks them; return True if they were found.  Reads files."""
+
+    def where(self, place: int) -> tuple[int, int]:
+        """Offset and size of the line that gave it, in bytes."""
+
+
+class Gap:
+    """Stands for what lies between the part that was read from the beginning and the part read from the end."""
+
+    def __init__(self, turn: int, told: str) -> None:
+        self.turn = turn
+        self._step = Step(turn=turn, kind=StepKind.NOTICE, text=told)
+        self.kinds = bytearray([encoded(self._step)])
+
+    def step(self, place: int) -> Step:  # noqa: ARG002 - there is only one
+        """How much is missing."""
+        return self._step
+
+    whole = step
+    block_count = 0
+
+    def block_of(self, place: int) -> int:  # noqa: ARG002 - it has none
+        """None."""
+        return 0
+
+    def block(self, number: int) -> dict[int, Step]:  # noqa: ARG002 - it has none
+        """Nothing to search."""
+        return {}
+
+    def fill(self, place: int) -> bool:  # noqa: ARG002 - it has none
+        """Nothing to seek."""
+        return False
+
+    def where(self, place: int) -> tuple[int, int]:  # noqa: ARG002 - there is only one
+        """Nowhere."""
+        return 0, 0
+
+
+class View:
+    """So many steps of each section, numbered from 0; sections go on growing behind it."""
+
+    def __init__(self, sections: Sequence[Section] = ()) -> None:
+        self.sections = tuple(sections)
+        """What it is made of, in order."""
+        self._lengths = tuple(len(section.kinds) for section in sections)
+        self._starts: list[int] = []
+        total = 0
+        for length in self._lengths:
+            self._starts.append(total)
+            total += length
+        self._total = total
+
+    def __len__(self) -> int:
+        return self._total
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is left out."""
+        return not any(isinstance(section, Gap) for section in self.sections)
+
+    def step(self, item: int) -> Step:
+        """A step, without the middle of what is very long."""
+        section, place = self.find(item)
+        return section.step(place)
+
+    def whole(self, item: int) -> Step:
+        """A step with all its words.
+
+        Raises:
+            OSError: the file cannot be read any more.
+        """
+        section, place = self.find(item)
+        return section.whole(place)
+
+    def fill(self, items: Iterable[int]) -> list[int]:
+        """Seek the diffs of steps that lack them; return the items whose diffs were found.  Reads files."""
+        found = []
+        for item in items:
+            section, place = self.find(item)
+            if section.fill(place):
+                found.append(item)
+        return found
+
+    def filled(self, item: int) -> Step:
+        """A step as in :meth:`step`, with its diffs, which are sought if it lacks them.  Reads files."""
+        step = self.step(item)
+        return self.step(item) if step.lacks_diffs and self.fill([item]) else step
+
+    def where(self, item: int) -> tuple[int, int]:
+        """Offset and size in bytes of the line that gave a step its last form; (0, 0) where no line did."""
+        section, place = self.find(item)
+        return section.where(place)
+
+    def turn(self, item: int) -> int:
+        """The turn of a step."""
+        return self.find(item)[0].turn
+
+    def find(self, item: int) -> tuple[Section, int]:
+        """The section of a step, and its place there."""
+        number = bisect_right(self._starts, item) - 1
+        return self.sections[number], item - self._starts[number]
+
+    def shown(self, section: Section) -> int:
+        """How many steps of a section are shown."""
+        return next((n for s, n in zip(self.sections, self._lengths, strict=True) if s is section), 0)
+
+    def item(self, section: Section, place: int) -> int | None:
+        """Where a place of a section stands; None where it is not shown."""
+        for start, length, candidate in zip(self._starts, self._lengths, self.sections, strict=True):
+            if candidate is section and place < length:
+                return start + place
+        return None
+
+    def extends(self, earlier: "View") -> bool:
+        """Whether it begins with all steps of an earlier view."""
+        number = len(earlier.sections)
+        if self.sections[:number] != earlier.sections:
+            return False
+        last = number - 1
+        return not number or (
+            self._lengths[:last] == earlier._lengths[:last] and self._lengths[last] >= earlier._lengths[last]
+        )
+
+    def moved(self, earlier: "View", item: int) -> int:
+        """Where a step of an earlier view stands in this one: the same words, or the nearest to them."""
+        if item >= len(earlier):
+            return len(self)
+        section, place = earlier.find(item)
+        same = self.item(section, place)
+        if same is not None:
+            return same
+        found = self._gap() if isinstance(section, Gap) else self._same_line(section, place)
+        # The ends of both are the same.
+        return max(0, item + len(self) - len(earlier)) if found is None else found
+
+    def number(self, turn: int, index: int) -> int | None:
+        """The item that is this step of this turn, the last one where the turn has fewer; None while it is not read."""
+        there = [
+            (start, length, section)
+            for start, length, section in zip(self._starts, self._lengths, self.sections, strict=True)
+            if section.turn == turn and length
+        ]
+        if not there:
+            return None
+        start, length, section = there[0]
+        # Steps of the agent are counted from 1, whether there is a prompt before them or not.
+        place = max(0, index - 1 + section.lead) if isinstance(section, TurnIndex) else max(0, index)
+        return None if len(there) > 1 and place >= length else start + min(place, length - 1)
+
+    def after_steps(self, count: int) -> int:
+        """The item after so many steps of agents: prompts, and what was added at the end of a turn, are not theirs."""
+        for start, length, section in zip(self._starts, self._lengths, self.sections, strict=True):
+            lead, added = (section.lead, section.added) if isinstance(section, TurnIndex) else (0, 0)
+            if count < length - lead - added:
+                return start + lead + count
+            count -= length - lead - added
+        return len(self)
+
+    def turn_starts(self) -> list[int]:
+        """The first step of each turn."""
+        turns: dict[int, int] = {}
+        for start, length, section in zip(self._starts, self._lengths, self.sections, strict=True):
+            if length:
+                turns.setdefault(section.turn, start)
+        return list(turns.values())
+
+    def count(self, marked: bytes) -> int:
+        """How many steps a table of ``kinds`` marks."""
+        return sum(number for tallied in self._tallies for value, number in tallied.items() if marked[value])
+
+    @cached_property
+    def _tallies(self) -> list[dict[int, int]]:
+        """How many there are of each kind, by section: asked for at every key, and the same until the next view."""
+        return [tally(kinds) for kinds in self._kinds()]
+
+    def matching(self, marked: bytes) -> "array[int]":
+        """The items that a table of ``kinds`` marks."""
+        found = array("I")
+        for start, kinds in zip(self._starts, self._kinds(), strict=True):
+            found.extend(compress(range(start, start + len(kinds)), kinds.translate(marked)))
+        return found
+
+    def next_marked(self, marked: bytes, item: int, direction: int) -> int | None:
+        """The nearest marked item after (1) or before (-1) an item."""
+        wanted = pattern(marked)
+        pieces = list(zip(self._starts, self._kinds(), strict=True))
+        for start, kinds in pieces if direction > 0 else reversed(pieces):
+            found = _after(wanted, kinds, item - start) if direction > 0 else _before(wanted, kinds, item - start)
+            if found is not None:
+                return start + found
+        return None
+
+    def _gap(self) -> int | None:
+        return next((n for n, s in zip(self._starts, self.sections, strict=True) if isinstance(s, Gap)), None)
+
+    def _same_line(self, section: Section, place: int) -> int | None:
+        """The step that the same line of the same file gave."""
+        offset, size = section.where(place) if isinstance(section, TurnIndex) else (0, 0)
+        others = (s for s in self.sections if isinstance(s, TurnIndex) and s.turn == section.turn and not s.begin)
+        other = next(others, None)
+        if other is None or not isinstance(section, TurnIndex) or not size:
+            return None
+        # A line can give several steps: the same one of them.
+        here, there = section.places_at(offset), other.places_at(offset)
+        rank = here.index(place) if place in here else 0
+        return self.item(other, there[min(rank, len(there) - 1)]) if there else None
+
+    def _kinds(self) -> Iterator[bytes]:
+        for section, length in zip(self.sections, self._lengths, strict=True):
+            yield bytes(section.kinds[:length])
+
+
+def _after(wanted: re.Pattern[bytes], kinds: bytes, place: int) -> int | None:
+    found = wanted.search(kinds, max(0, place + 1)) if place + 1 < len(kinds) else None
+    return found.start() if found else None
+
+
+def _before(wanted: re.Pattern[bytes], kinds: bytes, place: int) -> int | None:
+    if place <= 0:
+        return None
+    backwards = kinds[: min(place, len(kinds))][::-1]
+    found = wanted.search(backwards)
+    return len(backwards) - 1 - found.start() if found else None

@@ -1,0 +1,105 @@
+"""Any file of steps without a session around it: a turn file, or a transcript that an agent keeps for itself."""
+
+import gzip
+import os
+import shutil
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from functools import partial
+from io import BufferedReader
+from itertools import islice
+from pathlib import Path
+
+from msgspec import structs
+
+from ..agents.detect import LOOKED_AT, guess_format
+from ..agents.formats import reader_named
+from ..errors import NotATranscriptError
+from ..model import Step
+from .block_cache import BlockCache
+from .turn_index import LINE_CAP, TurnIndex
+
+_GZIP = b"\x1f\x8b\x08"
+
+
+class StepFile:
+    """The steps of a file of any size; what it says stays on disk until it is asked for.
+
+    Args:
+        path: a regular file.
+        format_name: see :data:`..agents.formats.FORMATS`; concluded from the first lines if it is None.
+
+    Raises:
+        NotATranscriptError: nothing of it can be read.
+        UsageError: there is no such format.
+        OSError: the file cannot be read.
+    """
+
+    def __init__(self, path: Path, format_name: str | None = None) -> None:
+        name = format_name or _format_of(path)
+        self.format = name
+        self._index = TurnIndex(path, Path(os.devnull), reader_named(name), 1, BlockCache())
+        self._index.read_on(float("inf"))
+        self._index.finish(None)
+        facts = self._index.facts
+        self.lines, self.unknown = facts.lines, facts.unknown
+        """Lines that are not blank, and those of them that the format does not know."""
+        if not self.lines:
+            raise NotATranscriptError("it is empty")
+        if format_name is None and self.unknown >= self.lines:
+            raise NotATranscriptError(f"it looks like a file of {name}, but agentdash knows none of its lines")
+
+    def steps(self) -> Iterator[Step]:
+        """The steps in their order; their numbers begin at 0 in each turn.
+
+        Raises:
+            OSError: the file cannot be read any more.
+        """
+        turn, number = 0, 0
+        for step in self._index.every():
+            turn, number = step.turn, (number + 1 if step.turn == turn else 0)
+            yield structs.replace(step, index=number)
+
+
+def _format_of(path: Path) -> str:
+    """The name of the format of a file that is not empty."""
+    blank = True
+    with path.open("rb") as file:
+        # One line at a time is in memory: each may be huge.
+        for line in islice(iter(partial(file.readline, LINE_CAP), b""), LOOKED_AT):
+            blank = blank and not line.strip()
+            if name := guess_format([line]):
+                return name
+    words = "it is empty" if blank else "it is not a transcript that agentdash knows (--agent command shows any text)"
+    raise NotATranscriptError(words)
+
+
+@contextmanager
+def plain_file(path: Path | None, stream: BufferedReader) -> Iterator[Path]:
+    """A regular file with the bytes of a stream, unpacked if gzip packed them.
+
+    A pipe can be read once, and a packed file only from its beginning: both are copied to a file that is removed
+    at the end.
+
+    Args:
+        path: where the stream comes from, if that is a regular file.
+        stream: a binary file at its beginning.
+
+    Raises:
+        OSError: the stream cannot be read or the copy cannot be written.
+        NotATranscriptError: the packed bytes are damaged.
+    """
+    packed = stream.peek(len(_GZIP)).startswith(_GZIP)
+    if path is not None and not packed:
+        yield path
+        return
+    with tempfile.NamedTemporaryFile(prefix="agentdash-view-") as copy:
+        try:
+            with gzip.GzipFile(fileobj=stream) if packed else nullcontext(stream) as plain:
+                shutil.copyfileobj(plain, copy)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise NotATranscriptError(f"it cannot be unpacked: {error}") from None
+        copy.flush()
+        yield Path(copy.name)

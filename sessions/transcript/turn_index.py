@@ -1,0 +1,429 @@
+"""One turn as a list of steps, whatever the size of its file: kinds are kept in memory, words stay on disk.
+
+The file is read once, in blocks.  Of a block are kept where it begins and what the parser remembered there; of a
+step, one byte for its kind and the number of the block that holds its last line.  To show a step, that block is
+parsed again from what the parser remembered: the same as reading from the beginning gives.
+"""
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from threading import RLock
+from time import sleep
+
+from msgspec import structs
+
+from ..agents.base import Facts, TurnParser
+from ..agents.formats import Reader
+from ..clock import monotonic
+from ..model import Step, StepKind, Turn
+from ..rules.truncate import trimmed
+from ..storage.line_reader import ArrivalTimes, LineReader
+from .additions import Additions, Diffs
+from .block_cache import Block, BlockCache, Placed
+from .index_file import SavedIndex
+from .kind_codes import FATAL, encoded, table
+
+BLOCK_BYTES = 256 * 1024
+"""What is parsed again to show one step of it: some milliseconds."""
+
+BLOCK_LINES = 1_000
+"""The same where lines are short: each makes a step that takes memory."""
+
+STATE_SHARE = 64
+"""A block is at least so many times longer than the state kept for it: the index stays a small part of the file."""
+
+LINE_CAP = 16 << 20
+"""Bytes; a longer line is a step of its own that shows only its beginning."""
+
+BEGINNING = 4_096
+
+_GIVE_WAY = 0.001
+"""Seconds between two blocks, for who draws meanwhile."""
+
+_NOTHING = encoded(Step(kind=StepKind.UNKNOWN))
+_GONE = "This part of the turn file cannot be read any more."
+_FATAL = table(having=FATAL)
+
+
+class TurnIndex:
+    """The steps of one turn: its prompt, what its file says, and what was added at its end.
+
+    One thread reads on while others ask for steps.
+
+    Args:
+        output: the turn file; it need not exist yet.
+        times: its ``.times`` file.
+        agent: who writes it.
+        turn: its number.
+        cache: where parsed blocks are kept.
+        prompt: the step before all others.
+        begin: where to begin in the middle of a file (bytes); an end whose beginning lies before it stands alone.
+        diffs: where the diffs are that the file lacks.
+    """
+
+    def __init__(
+        self,
+        output: Path,
+        times: Path,
+        agent: Reader,
+        turn: int,
+        cache: BlockCache,
+        *,
+        prompt: Step | None = None,
+        begin: int = 0,
+        diffs: Diffs | None = None,
+    ) -> None:
+        self.turn = turn
+        self.begin = begin
+        self.kinds = bytearray()
+        """The byte of each step, see ``kinds``."""
+        self.finished = False
+        """Whether nothing can come any more."""
+        self.held: int | None = None
+        """The offset at which reading stopped because later arrivals are not recorded yet; None if it did not."""
+        self.kept = 0
+        """Bytes of the file that an index on disk describes."""
+        self._output, self._times_path = output, times
+        self._agent, self._cache = agent, cache
+        self._lock = RLock()
+        self._parser = agent.parser(turn)
+        self._blocks = array("I")
+        self._starts = array("Q", [begin])
+        self._states = [self._parser.checkpoint() or b""]
+        self._giants: set[int] = set()
+        self._newest: Block = {}
+        self._lines = 0
+        """Lines of the block that is being read."""
+        self._later = Additions(None if begin else diffs)  # only a whole turn shows which of several edits a step was
+        self._own: dict[int, Step] = {}
+        """Steps that no line gave: the prompt, what was interrupted, why the turn failed."""
+        self.lead = 0
+        """Steps before what the agent did: its prompt."""
+        self.added = 0
+        """Steps behind what the agent did."""
+        self._reader = LineReader(output, begin, cap=LINE_CAP, kept=BEGINNING)
+        self._times = ArrivalTimes(times, begin)
+        self._position = begin
+        if prompt is not None:
+            self._add_own(prompt)
+            self.lead = 1
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    @property
+    def ahead(self) -> int:
+        """Bytes that are written and were not read; 0 where nobody can say, which reading tells."""
+        try:
+            return 0 if self.finished else self._reader.ahead
+        except OSError:
+            return 0
+
+    @property
+    def position(self) -> int:
+        """Where reading goes on, in bytes."""
+        return self._position
+
+    @property
+    def facts(self) -> Facts:
+        """What the parser has concluded so far."""
+        return self._parser.facts
+
+    @property
+    def failed(self) -> bool:
+        """Whether the stream says itself that the turn failed."""
+        return any(_FATAL[value] for value in set(self.kinds))
+
+    def read_on(self, seconds: float, *, timed: bool = False) -> set[int]:
+        """Read what is there, for about so long; the places of the steps that are new or other than before.
+
+        Args:
+            seconds: about how long to read.
+            timed: leave what has no time of arrival yet to a later call, see :attr:`held`.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        touched: set[int] = set()
+        deadline = monotonic() + seconds
+        recorded = self._times.upto() if timed else None
+        self.held = None
+        self._times.refresh()
+        while not self.finished:
+            with self._lock:
+                room = BLOCK_BYTES if recorded is None else min(BLOCK_BYTES, recorded - self._reader.offset)
+                if room <= 0:
+                    self.held = self._reader.offset if self.ahead else None
+                    break
+                chunk = self._reader.read(room)
+                for end, line in self._reader.split(chunk):
+                    self._line(line, end, touched)
+            if not chunk or monotonic() >= deadline:
+                break
+            sleep(_GIVE_WAY)  # a lock that is taken again at once is never given to who waits for it
+        return touched
+
+    def finish(self, at: int | None, last: Callable[[], Step | None] | None = None) -> set[int]:
+        """The turn is over: an unfinished last line is all there will be, and open steps were interrupted.
+
+        Args:
+            at: when it ended, UTC ms.
+            last: makes a step to be added behind all others, once all of them are there.
+        """
+        touched: set[int] = set()
+        with self._lock:
+            rest = self._reader.rest()
+            if rest is not None:
+                self._line(rest, self._reader.offset, touched)
+            self._end_block(self._position)
+            for step in self._parser.close(at):
+                place = step.index + self.lead
+                self._make_room(place)
+                self._own[place] = structs.replace(trimmed(step), index=self._number(step.index))
+                self.kinds[place] = encoded(step)
+                self._later.note(place, step)
+                touched.add(place)
+            more = last() if last is not None else None
+            if more is not None:
+                touched.add(len(self))
+                self.added += 1
+                self._add_own(structs.replace(more, index=self._number(self._parser.state.next)))
+            self.finished = True
+            self._reader.close()
+        return touched
+
+    def close(self) -> None:
+        """Close the file."""
+        self._reader.close()
+
+    def step(self, place: int) -> Step:
+        """A step, without the middle of what is very long."""
+        with self._lock:
+            own = self._own.get(place)
+        found = None if own else self._placed(place)
+        step = own or (found.step if found else Step(turn=self.turn, index=place, kind=StepKind.UNKNOWN, text=_GONE))
+        return self._later.added(place, step) if step.changes or step.whole_thread else step
+
+    def fill(self, place: int) -> bool:
+        """Seek the diffs of a step that lacks them; return True if they were found.  Reads files."""
+        step = self.step(place)
+        return step.lacks_diffs and not self._later.sought(place, step).lacks_diffs
+
+    def know_share(self, turn: Turn) -> set[int]:
+        """Take over how much of its conversation's tokens the turn used; the places of steps that say so now."""
+        if not self._later.know_share(turn):
+            return set()
+        place = bytes(self.kinds).rfind(encoded(Step(kind=StepKind.USAGE)))
+        return {place} if place >= 0 else set()
+
+    def where(self, place: int) -> tuple[int, int]:
+        """Offset and size in bytes of the line that gave a step its last form; (0, 0) where no line did."""
+        found = self._placed(place)
+        return (found.offset, found.size) if found else (0, 0)
+
+    def whole(self, place: int) -> Step:
+        """A step with all its words, parsed again.
+
+        Raises:
+            OSError: the file cannot be read any more.
+        """
+        step = self.step(place)
+        found = self._parse(self._blocks[place], whole=True).get(place) if step.cut else None
+        step = step if found is None else self._later.added(place, _latest(found.step, step))
+        return self._later.sought(place, step)
+
+    def places_at(self, offset: int) -> list[int]:
+        """The steps that the line at an offset gave, or gave their last form."""
+        with self._lock:
+            block = self._block(bisect_right(self._starts, offset) - 1)
+        return sorted(place for place, placed in block.items() if placed.offset == offset)
+
+    @property
+    def block_count(self) -> int:
+        """How many stretches there are to search."""
+        return len(self._starts)
+
+    def block(self, number: int) -> dict[int, Step]:
+        """The steps that got their last form in a block, with all their words; for who goes through everything.
+
+        Diffs that were not sought yet are sought.
+
+        Raises:
+            OSError: the file cannot be read any more.
+        """
+        found = {place: placed.step for place, placed in self._parse(number, whole=True).items()}
+        with self._lock:
+            own = {place: step for place, step in self._own.items() if self._blocks[place] == number}
+            steps = {place: step for place, step in found.items() if self._blocks[place] == number}
+        whole = sorted((steps | {place: _latest(steps.get(place), step) for place, step in own.items()}).items())
+        return {place: self._later.sought(place, self._later.added(place, step)) for place, step in whole}
+
+    def every(self) -> Iterator[Step]:
+        """All steps in their order, with all their words; no block is parsed anew for each long step of it.
+
+        Raises:
+            OSError: the file cannot be read any more.
+        """
+        number, block = -1, dict[int, Step]()
+        for place in range(len(self)):
+            step = self.step(place)
+            if step.cut:
+                if self._blocks[place] != number:
+                    number = self._blocks[place]
+                    block = self.block(number)
+                step = block.get(place, step)
+            yield step
+
+    def block_of(self, place: int) -> int:
+        """The block that has the last line of a step."""
+        return self._blocks[place]
+
+    def saved(self) -> SavedIndex | None:
+        """What spares the next reader the first reading; None where that is impossible."""
+        with self._lock:
+            self._end_block(self._position)
+            if self._newest or self.begin:
+                return None
+            return SavedIndex(
+                covered=self._starts[-1],
+                starts=self._starts.tobytes(),
+                states=self._states,
+                giants=sorted(self._giants),
+                kinds=bytes(self.kinds[self.lead : len(self) - self.added]),
+                blocks=self._blocks[self.lead : len(self) - self.added].tobytes(),
+                lacking=self._later.saved(self.lead),
+                conversation=self._later.conversation,
+            )
+
+    def take_up(self, saved: SavedIndex) -> None:
+        """Begin where an earlier reading of the same file ended."""
+        with self._lock:
+            self.kept = saved.covered
+            self._starts = array("Q", saved.starts)
+            self._states, self._giants = list(saved.states), set(saved.giants)
+            self.kinds[self.lead :] = saved.kinds
+            self._blocks[self.lead :] = array("I", saved.blocks)
+            self._later.take_up(saved.lacking, self.lead, saved.conversation)
+            self._parser.resume(self._states[-1])
+            self._position = saved.covered
+            self._reader.close()
+            self._reader = LineReader(self._output, saved.covered, cap=LINE_CAP, kept=BEGINNING)
+            self._times = ArrivalTimes(self._times_path, saved.covered)
+
+    def _add_own(self, step: Step) -> None:
+        self._own[len(self)] = step
+        self.kinds.append(encoded(step))
+        self._blocks.append(len(self._starts) - 1)
+
+    def _line(self, line: bytes, end: int, touched: set[int]) -> None:
+        """Account for the line that ends at ``end``."""
+        begin, self._position = self._position, end
+        self._lines += 1
+        giant = end - begin > LINE_CAP + 1
+        if giant:
+            self._end_block(begin)
+        for step in _steps(self._parser, line, end - begin, self._times.at(end)):
+            place = step.index + self.lead
+            self._make_room(place)
+            self.kinds[place], self._blocks[place] = encoded(step), len(self._starts) - 1
+            self._newest[place] = self._at(step, begin, end)
+            if step.changes or step.agent_session:
+                self._later.note(place, step)
+            touched.add(place)
+        if giant and self._starts[-1] == begin:
+            self._giants.add(len(self._starts) - 1)
+            self._end_block(end)
+        elif self._is_full(end - self._starts[-1]):
+            self._end_block(end)
+
+    def _is_full(self, size: int) -> bool:
+        """Whether a block of so many bytes is worth a state of its own."""
+        enough = size >= BLOCK_BYTES or self._lines >= BLOCK_LINES
+        return enough and size >= STATE_SHARE * len(self._states[-1])
+
+    def _make_room(self, place: int) -> None:
+        missing = place + 1 - len(self.kinds)
+        if missing > 0:
+            self.kinds.extend(bytes([_NOTHING]) * missing)
+            self._blocks.extend([len(self._starts) - 1] * missing)
+
+    def _end_block(self, end: int) -> None:
+        """Begin another block; the last one goes on where the parser's state cannot be written down."""
+        state = self._parser.checkpoint() if end > self._starts[-1] else None
+        if state is None:
+            return
+        self._cache.keep(self, len(self._starts) - 1, self._newest)
+        self._newest, self._lines = {}, 0
+        self._starts.append(end)
+        self._states.append(state)
+
+    def _placed(self, place: int) -> Placed | None:
+        with self._lock:
+            return self._block(self._blocks[place]).get(place)
+
+    def _block(self, number: int) -> Block:
+        """A block, trimmed; what cannot be read any more is empty."""
+        if number == len(self._starts) - 1 and not self.finished:
+            return self._newest
+        found = self._cache.get(self, number)
+        if found is None:
+            try:
+                found = self._parse(number)
+            except OSError:
+                return {}
+            self._cache.keep(self, number, found)
+        return found
+
+    def _parse(self, number: int, *, whole: bool = False) -> Block:
+        with self._lock:
+            last = number + 1 >= len(self._starts)
+            start, stop = self._starts[number], self._position if last else self._starts[number + 1]
+            state, giant = self._states[number], number in self._giants
+        parser = self._agent.parser(self.turn)
+        parser.resume(state)
+        times = ArrivalTimes(self._times_path, start)
+        block: Block = {}
+        begin = start
+        for end, line in self._stretch(start, stop, giant=giant):
+            for step in _steps(parser, line, end - begin, times.at(end)):
+                block[step.index + self.lead] = self._at(step, begin, end, whole=whole)
+            begin = end
+        return block
+
+    def _stretch(self, start: int, stop: int, *, giant: bool) -> Iterable[tuple[int, bytes]]:
+        """The lines of a block, each with the offset after it."""
+        if giant:
+            with self._output.open("rb") as file:
+                file.seek(start)
+                yield stop, file.read(BEGINNING)
+            return
+        with LineReader(self._output, start, cap=LINE_CAP) as reader:
+            while reader.offset < stop and (chunk := reader.read(min(BLOCK_BYTES, stop - reader.offset))):
+                yield from reader.split(chunk)
+            rest = reader.rest()
+            if rest is not None:
+                yield stop, rest
+
+    def _at(self, step: Step, begin: int, end: int, *, whole: bool = False) -> Placed:
+        step = structs.replace(step if whole else trimmed(step), index=self._number(step.index))
+        return Placed(step, begin, end - begin)
+
+    def _number(self, index: int) -> int:
+        """Step 0 of a turn is its prompt; below zero are those whose number nobody knows before the rest is read."""
+        return -index - 1 if self.begin else index + 1
+
+
+def _steps(parser: TurnParser, line: bytes, size: int, at: int | None) -> list[Step]:
+    """The steps of one line that takes so many bytes in the file."""
+    if size > LINE_CAP + 1:
+        return parser.too_long(line, size - 1, at)
+    return parser.feed(line, at)
+
+
+def _latest(step: Step | None, own: Step) -> Step:
+    """A step with all its words as it ended: what no line tells is in ``own``."""
+    if step is None:
+        return own
+    return structs.replace(step, index=own.index, status=own.status, ended_at=own.ended_at)

@@ -1,0 +1,36 @@
+"""The verb that says what a session did to files: changes."""
+
+import click
+
+from . import common
+
+
+@click.command()
+@click.option("--turn", type=click.IntRange(min=1), metavar="N", help="Only this turn.")
+@click.option("--diff", is_flag=True, help="Print the diffs.")
+@click.option("--no-git", is_flag=True, help="Do not ask git.")
+@common.json_option
+@common.id_argument
+def changes(ref: str, turn: int | None, diff: bool, no_git: bool, as_json: bool) -> None:
+    """What a session did to files, and what git says.
+
+    The files that the agent's own edits touched; what its commands changed only git can tell.
+    """
+    with common.open_manager() as manager:
+        session = manager.get(ref)
+        manager.check_folder(session)
+        found = manager.changes_of(session.id, turn, git=not no_git)
+    if as_json:
+        from ....sessions.changes.as_json import changes_json
+
+        common.print_json(changes_json(found, diffs=diff))
+        return
+    from ....sessions.changes.git import git_diffs
+    from ...render.changes import changes_text, file_diffs
+
+    seen_as = common.look()
+    common.say(changes_text(found, seen_as))
+    if diff:
+        find = None if no_git else git_diffs(found.cwd)
+        for file in found.files:
+            common.say(file_diffs(file, seen_as, find))

@@ -1,0 +1,235 @@
+"""The verbs of the settings: where they are, what holds, and the user's own editor for the file."""
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ....sessions.errors import AgentdashError, UsageError
+from . import common
+
+
+@click.group(no_args_is_help=False)
+def config() -> None:
+    """The settings: what holds and why, the file, a first one."""
+
+
+@config.command("path")
+@common.json_option
+def config_path(as_json: bool) -> None:
+    """Where the settings are read from."""
+    from ....sessions.settings.config import config_path
+
+    path = config_path()
+    if as_json:
+        common.print_json({"path": str(path), "exists": path.exists()})
+    else:
+        common.say([str(path)], painted=False)
+
+
+@config.command("show")
+@common.json_option
+def config_show(as_json: bool) -> None:
+    """The settings in force: what the file says, and the defaults of all that it leaves out."""
+    from ....sessions.settings.config import as_toml, in_force, read_settings
+
+    loaded = read_settings()
+    settings = in_force(loaded.config, demo=loaded.demo)
+    if as_json:
+        from msgspec import to_builtins
+
+        common.print_json(to_builtins(settings))
+    else:
+        common.say([as_toml(settings).rstrip()])
+
+
+@config.command("list")
+@common.json_option
+def config_list(as_json: bool) -> None:
+    """Every setting: its value, where that comes from, and what it does."""
+    from ....sessions.settings.config import read_settings
+    from ....sessions.settings.effective import held
+    from ...render.settings import held_json, settings_lines
+
+    listed = list(held(read_settings()))
+    if as_json:
+        common.print_json([held_json(one) for one in listed])
+    else:
+        common.say(settings_lines(listed, common.look()))
+
+
+def complete_keys(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """The keys that begin like this."""
+    from ....sessions.settings.config import read_settings
+    from ....sessions.settings.effective import held
+
+    with suppress(AgentdashError):
+        return [one.setting.key for one in held(read_settings()) if one.setting.key.startswith(incomplete)]
+    return []
+
+
+@config.command("get")
+@common.json_option
+@click.argument("key", shell_complete=complete_keys)
+def config_get(key: str, as_json: bool) -> int:
+    """The value of one setting, or of a whole table; exit code 1 where it is not set.
+
+    For example: agentdash config get agents.codex.sandbox
+    """
+    value = _value(key)
+    if as_json:
+        common.print_json(value)
+    elif value is not None:
+        common.say([_plain(value)])
+    return common.FAILED if value is None else 0
+
+
+@config.command("check")
+@common.json_option
+def config_check(as_json: bool) -> None:
+    """Whether the settings can be used, under each of their profiles; else file, line and key (exit code 2)."""
+    path, profiles = _checked()
+    if as_json:
+        common.print_json({"path": str(path), "exists": path.exists(), "ok": True, "profiles": profiles})
+        return
+    under = f", also under {', '.join(profiles)}" if profiles else ""
+    words = f"{path}: fine{under}" if path.exists() else f"{path} is not there: the defaults hold"
+    common.say([words], painted=False)
+
+
+@config.command("init")
+@common.json_option
+def config_init(as_json: bool) -> None:
+    """Write a first file, with every setting as a comment."""
+    from ....sessions.settings.config import config_path
+    from ....sessions.settings.template import write_first
+
+    path = config_path()
+    write_first(path)
+    if as_json:
+        common.print_json({"path": str(path), "exists": True})
+    else:
+        common.say([f"wrote {path}"], painted=False)
+
+
+@config.command("edit")
+@click.argument("key", required=False, shell_complete=complete_keys)
+def config_edit(key: str | None) -> int:
+    """Open the file in $VISUAL or $EDITOR, at KEY where one is given; afterwards say whether it can be used.
+
+    Where there is none yet, a first one is written, with every setting as a comment.
+    """
+    import os
+
+    from ....sessions.settings.config import config_path
+    from ....sessions.settings.template import write_first
+    from ...services.pager_editor import at_line, editor, run
+
+    argv = editor(os.environ)
+    if argv is None:
+        raise UsageError("No editor: set VISUAL or EDITOR.")
+    path = config_path()
+    if not path.exists():
+        write_first(path)
+    try:
+        code = run(at_line(argv, path, _line(path, key) if key else None))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"The editor {argv[0]}: {error}.") from None
+    _checked()
+    common.say([f"{path}: fine"], err=True, painted=False)
+    return common.FAILED if code else 0
+
+
+@config.command("docs")
+def config_docs() -> None:
+    """Print the page with all settings, as Markdown."""
+    from ....sessions.settings.docs import page
+
+    common.say([page().rstrip("\n")])
+
+
+@click.command()
+@common.json_option
+def presets(as_json: bool) -> None:
+    """The named starts of the settings, for spawn --preset."""
+    from ....sessions.settings.config import config_path, load_config
+
+    found = load_config().presets
+    if as_json:
+        from msgspec import to_builtins
+
+        common.print_json([{"name": name, **to_builtins(preset)} for name, preset in found.items()])
+        return
+    from ...render.settings import preset_lines
+
+    common.say_on(
+        preset_lines(found, common.look()), otherwise=f"No presets yet. Write [presets.NAME] into {config_path()}."
+    )
+
+
+def complete_presets(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """The presets that begin like this."""
+    from ....sessions.settings.config import load_config
+
+    with suppress(AgentdashError):
+        return [name for name in load_config().presets if name.startswith(incomplete)]
+    return []
+
+
+def complete_profiles(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """The profiles that begin like this."""
+    from ....sessions.settings.config import read_settings
+
+    with suppress(AgentdashError):
+        return [name for name in read_settings(profile="").profiles if name.startswith(incomplete)]
+    return []
+
+
+def _value(key: str) -> Any:
+    """What holds for a key, or for a table.
+
+    Raises:
+        UsageError: there is no such key.
+    """
+    from ....sessions.settings.catalog import setting_named
+    from ....sessions.settings.config import read_settings
+    from ....sessions.settings.effective import held_at, value_at, values_of
+    from ....sessions.settings.toml_positions import parts
+
+    loaded = read_settings()
+    found = value_at(values_of(loaded), parts(key))
+    return held_at(loaded, setting_named(key, demo=loaded.demo)).value if found is None else found
+
+
+def _plain(value: Any) -> str:
+    """A text as it stands, a table as TOML, anything else as its value in TOML."""
+    from ....sessions.agents.codex.toml_values import toml_value
+    from ....sessions.settings.config import tables_as_toml
+    from ....sessions.text.sanitize import clean
+
+    if isinstance(value, str):
+        return clean(value)
+    return tables_as_toml(value).rstrip() if isinstance(value, dict) else toml_value(value)
+
+
+def _line(path: Path, key: str) -> int:
+    from ....sessions.settings.catalog import setting_named
+    from ....sessions.settings.toml_positions import parts, place_of
+
+    setting_named(key)
+    return place_of(path.read_text(encoding="utf-8", errors="replace"), parts(key))
+
+
+def _checked() -> tuple[Path, list[str]]:
+    """The file and its profiles.
+
+    Raises:
+        ConfigError: it cannot be used, by itself or under a profile.
+    """
+    from ....sessions.settings.config import read_settings
+    from ...keys.keymap import check_keys
+
+    loaded = read_settings()
+    check_keys(loaded)
+    return loaded.path, list(loaded.profiles)

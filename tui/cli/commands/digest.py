@@ -1,0 +1,67 @@
+"""The verb digest: what a session did since somebody looked, in a few facts."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from . import common
+
+if TYPE_CHECKING:
+    from ....sessions.digest.collect import Digest
+    from ....sessions.model import Session
+
+_FROM_THE_START = {"since_steps": None, "since_at": None}
+
+
+@click.command()
+@click.option("--since-start", is_flag=True, help="All of it, whatever was seen.")
+@click.option("--turn", type=click.IntRange(min=1), metavar="N", help="Only this turn.")
+@common.json_option
+@common.id_argument
+def digest(ref: str, since_start: bool, turn: int | None, as_json: bool) -> None:
+    """What a session did since you last looked.
+
+    Commands, files, tests and errors, counted; no model is asked.
+    """
+    if since_start and turn is not None:
+        raise click.UsageError("--since-start and --turn are about different parts: give one of them.")
+    with common.settled_manager() as manager:
+        session = manager.get(ref)
+        told = manager.digest(session.id, turn, whole=since_start)
+        marker = session if turn is None and not since_start and session.seen_steps is not None else None
+        if as_json:
+            common.print_json(_json(session, told, turn, marker))
+        else:
+            _say(session, told, turn, marker)
+            common.looked_at(manager, session, turn)
+        manager.check_folder(session)
+
+
+def _json(session: "Session", told: "Digest", turn: int | None, marker: "Session | None") -> dict[str, object]:
+    from ....sessions.json_schema import digest_json
+
+    since = {"since_steps": marker.seen_steps, "since_at": marker.seen_at} if marker else _FROM_THE_START
+    return {"session": session.id, "status": session.status, "turn": turn} | since | digest_json(told)
+
+
+def _say(session: "Session", told: "Digest", turn: int | None, marker: "Session | None") -> None:
+    from ....sessions.digest.summary import digest_lines
+    from ....widgets.drawing.units import count
+    from ...render.table import session_lines
+
+    look = common.look()
+    part = _part(turn, marker, look.now)
+    if told.steps:
+        facts = [look.paint(f"{count(told.steps, 'step')} {part}", "dim"), *digest_lines(told)]
+    else:
+        facts = [f"nothing new {part}" if marker else f"no steps {part}"]
+    common.say([*session_lines(session, look), *(f"  {line}" for line in facts)])
+
+
+def _part(turn: int | None, marker: "Session | None", now: int) -> str:
+    """Which part of the session it is about."""
+    from ....widgets.drawing.units import age
+
+    if marker is not None and marker.seen_at is not None:
+        return f"since you looked, {age(now - marker.seen_at)} ago"
+    return "since the start" if turn is None else f"in turn {turn}"

@@ -1,0 +1,70 @@
+"""The verb that looks at the installation itself: doctor."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from . import common
+
+if TYPE_CHECKING:
+    from ....sessions.lifecycle.rebuild import Rebuilt
+    from ....sessions.settings.config import Loaded
+
+
+@click.command()
+@click.option("--rebuild", "rebuilds", is_flag=True, help="First give the session folders their rows again.")
+@common.json_option
+def doctor(rebuilds: bool, as_json: bool) -> int:
+    """Look at everything agentdash needs, and say what to do about what is wrong.
+
+    Exits 0 if nothing is broken, else 1.  --rebuild restores the database from the session folders and removes
+    empty folders of starts that were cut off; a database that cannot be read is set aside, not deleted.
+    """
+    rebuilt = _rebuild() if rebuilds else None
+    from ....sessions.doctor.checks import examine
+    from ....sessions.storage.paths import Layout, default_home
+
+    # No manager: it would make the state folder, and a database it cannot open would end the examination.
+    findings = examine(Layout(default_home()), check=_check_keys)
+    if as_json:
+        common.print_json(findings if rebuilt is None else {"rebuilt": rebuilt, "findings": findings})
+    else:
+        from ...render.doctor import findings_text
+
+        common.say(findings_text(findings, common.look()))
+    return common.FAILED if any(finding.state == "fail" for finding in findings) else 0
+
+
+def _rebuild() -> "Rebuilt":
+    """Make the database anew, and say what came of it."""
+    from ....sessions.lifecycle.rebuild import rebuild
+    from ....sessions.settings.config import load_config
+    from ....sessions.storage.paths import Layout, default_home
+
+    done = rebuild(Layout(default_home()), load_config().queue.max_running)
+    common.say(_rebuilt_lines(done), err=True)
+    return done
+
+
+def _rebuilt_lines(done: "Rebuilt") -> Iterator[str]:
+    from ....sessions.text.sanitize import one_line
+    from ....sessions.text.units import count
+
+    if done.set_aside:
+        yield one_line(f"The database could not be read; it is kept as {done.set_aside}.")
+    for reason in done.skipped:
+        yield f"skipped: {one_line(reason)}"
+    if done.removed:
+        yield f"{count(len(done.removed), 'empty folder')} removed."
+    if done.trashed:
+        yield f"{count(len(done.trashed), 'folder')} moved to the trash."
+    yield f"{count(len(done.restored), 'session')} restored."
+
+
+def _check_keys(loaded: "Loaded") -> None:
+    """What the dashboard asks of ``[keys]``; its registry is loaded only where somebody changed a key."""
+    if "keys" in loaded.stated or any("keys" in profile for profile in loaded.profiles.values()):
+        from ...keys.keymap import check_keys
+
+        check_keys(loaded)

@@ -1,0 +1,147 @@
+"""The verbs about the end: stop, rm, wait."""
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from ....sessions.errors import AgentdashError, UsageError
+from ....sessions.text.durations import seconds
+from . import common
+
+if TYPE_CHECKING:
+    from ....sessions.manager import SessionManager
+    from ....sessions.model import Receipt, Session
+
+
+@click.command()
+@click.option("--now", is_flag=True, help="SIGKILL at once.")
+@click.option("--family", is_flag=True, help="Also the sessions that they started, which go on otherwise.")
+@common.json_option
+@common.live_ids_argument
+def stop(refs: tuple[str, ...], now: bool, family: bool, as_json: bool) -> int:
+    """End sessions and all processes that they started.
+
+    Prints a receipt of each: which process was ended by which signal, and what is left.
+    """
+    from ....sessions.model import Receipt
+
+    with common.open_manager() as manager:
+        sessions = common.named(manager, refs)
+        ids = [session.id for session in sessions]
+        if family:
+            told = manager.stop_family(ids, now=now)
+        else:
+            told = list(zip(sessions, manager.stop_all(ids, now=now), strict=True))
+    receipts = [(session, one) for session, one in told if isinstance(one, Receipt)]
+    if as_json:
+        from ....sessions.json_schema import receipt_json
+
+        common.print_json([receipt_json(receipt) for _, receipt in receipts])
+    for session, receipt in () if as_json else receipts:
+        _say_receipt(receipt, session)
+    _complain([one for _, one in told if isinstance(one, AgentdashError)])
+    return common.FAILED if any(receipt.left for _, receipt in receipts) else 0
+
+
+@click.command()
+@common.json_option
+@common.id_argument
+def ps(ref: str, as_json: bool) -> None:
+    """The living processes of a session, with what they cost and where they listen."""
+    with common.open_manager() as manager:
+        processes = manager.processes(ref)
+    if as_json:
+        common.print_json(processes)
+        return
+    from ...render.processes import processes_text
+
+    common.say(processes_text(processes, common.look()))
+
+
+@click.command()
+@click.option("--yes", "-y", is_flag=True, help="Also what is running, without asking.")
+@common.json_option
+@common.ids_argument
+def rm(refs: tuple[str, ...], yes: bool, as_json: bool) -> int:
+    """Delete sessions.
+
+    One that is running is stopped first, after asking.
+    """
+    with common.open_manager() as manager:
+        sessions = common.named(manager, refs)
+        if not yes and not _agreed([session for session in sessions if session.status.live]):
+            common.say(["Nothing was deleted."], err=True)
+            return common.FAILED
+        told, errors = _deleted(manager, sessions)
+    if as_json:
+        from ....sessions.json_schema import receipt_json
+
+        common.print_json([
+            {"deleted": session.id, "receipt": receipt and receipt_json(receipt)} for session, receipt in told
+        ])  # fmt: skip
+    for session, receipt in () if as_json else told:
+        if receipt:
+            _say_receipt(receipt, session)
+        common.say([f"deleted {common.name_of(session)} (agentdash restore {session.id[:8]} brings it back)"])
+    _complain(errors)
+    return 0
+
+
+@click.command()
+@click.option("--any", "any_", is_flag=True, help="Until the first of them has ended.")
+@click.option("--timeout", type=seconds, metavar="S", help="Give up after S seconds, or 10m, 2h (exit 124).")
+@common.json_option
+@common.live_ids_argument
+def wait(refs: tuple[str, ...], any_: bool, timeout: float | None, as_json: bool) -> int:
+    """Wait until sessions have ended.
+
+    Exits 0 if all are done, 1 if any is not, 124 after the timeout.
+    """
+    with common.open_manager() as manager:
+        sessions = manager.wait(refs, any_=any_, timeout=timeout)
+    common.print_sessions(sessions, as_json=as_json)
+    return common.outcome(session for session in sessions if session.status.ended)
+
+
+def _deleted(
+    manager: "SessionManager", sessions: "list[Session]"
+) -> "tuple[list[tuple[Session, Receipt | None]], list[AgentdashError]]":
+    """Delete one after the other; one that cannot be deleted spoils no other."""
+    told, errors = [], []
+    for session in sessions:
+        try:
+            told.append((session, manager.delete(session.id)))
+        except AgentdashError as error:
+            errors.append(error)
+    return told, errors
+
+
+def _complain(errors: list[AgentdashError]) -> None:
+    """Say at the end what could not be done.
+
+    Raises:
+        AgentdashError: there is something to say.
+    """
+    if errors:
+        raise errors[0] if len(errors) == 1 else AgentdashError("\n".join(map(str, errors)))
+
+
+def _agreed(running: list["Session"]) -> bool:
+    """Whether what is running may be ended; asks whoever sits there, and No is the default.
+
+    Raises:
+        UsageError: nobody can be asked.
+    """
+    if not running:
+        return True
+    names = ", ".join(map(common.name_of, running))
+    if not sys.stdin.isatty():
+        raise UsageError(f"Still running: {names}. Say --yes to stop and delete it.")
+    return click.confirm(f"Stop and delete {names}?", default=False, err=True)
+
+
+def _say_receipt(receipt: "Receipt", session: "Session") -> None:
+    from ...render.cards import receipt_text
+
+    common.say(receipt_text(receipt, session.title or session.task, common.look()))

@@ -1,0 +1,32 @@
+"""The verb that shows the keys of the dashboard, and by which names the settings change them."""
+
+import click
+
+from . import common
+
+
+@click.command()
+@common.json_option
+def keys(as_json: bool) -> None:
+    """The keys of the dashboard: the name of each action, its keys, where they are valid, what it does.
+
+    The names are those of [keys] in the settings and of the dashboard's command line.
+    """
+    from ....sessions.settings.config import read_settings
+    from ...keys.actions import REGISTRY
+    from ...keys.key_names import shown
+    from ...keys.keymap import keys_in_force
+
+    keymap = keys_in_force(read_settings())
+    found = [(action, list(map(shown, keymap.keys(action)))) for action in REGISTRY.values()]
+    if as_json:
+        common.print_json([
+            {
+                "action": action.id, "keys": keys, "default": list(map(shown, action.keys.split(","))),
+                "where": sorted(action.where), "help": action.help, "fixed": action.fixed, "changes": action.changes,
+            }
+            for action, keys in found
+        ])  # fmt: skip
+    else:
+        width = max(len(action.id) for action, _ in found)
+        common.say([f"{action.id:<{width}}  {' '.join(keys) or '-':<15}  {action.help}" for action, keys in found])

@@ -1,0 +1,65 @@
+"""The verb that tries out notifications: notify."""
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from ....sessions.errors import UsageError
+from . import common
+
+if TYPE_CHECKING:
+    from ....sessions.notifications.settings import Chosen
+    from ....sessions.notifications.terminal_support import Way
+
+
+@click.command()
+@click.option("--kind", type=click.Choice(("auto", "osc9", "osc99", "osc777", "bell")), help="Not the settings' one.")
+@click.argument("text", required=False, default="This is a notification.")
+@common.json_option
+def notify(kind: "Chosen | None", text: str, as_json: bool) -> None:
+    """Notify through this terminal as the dashboard does, and say what was sent.
+
+    Shows whether notifications reach you here: over SSH, inside tmux.
+    """
+    from ....sessions.notifications.terminal_support import way
+    from ....sessions.settings.config import load_config
+
+    chosen = way(kind or load_config().notify.terminal, os.environ)
+    if chosen is not None:
+        _send(chosen.sequence("agentdash", text))
+    if as_json:
+        known = {"kind": chosen.kind, "why": chosen.why, "tmux": chosen.tmux, "bell": chosen.bell} if chosen else None
+        common.print_json({"sent": chosen is not None, "way": known})
+    else:
+        common.say([_told(chosen)])
+
+
+def _send(sequence: str) -> None:
+    """To the terminal itself, whatever has become of stdout.
+
+    Raises:
+        UsageError: there is none.
+    """
+    try:
+        with open("/dev/tty", "w", encoding="utf-8", errors="replace") as terminal:
+            terminal.write(sequence)
+    except OSError as error:
+        raise UsageError(f"There is no terminal to notify through: {error.strerror}.") from None
+
+
+_NAMES = {
+    "osc9": "OSC 9 (iTerm2)",
+    "osc99": "OSC 99 (kitty)",
+    "osc777": "OSC 777 (rxvt)",
+    "bell": "a bell",
+}
+
+
+def _told(way: "Way | None") -> str:
+    """What was sent, in words."""
+    if way is None:
+        return "nothing was sent: notify.terminal is off"
+    wrapped = ", wrapped for tmux (it needs `set -g allow-passthrough on`)" if way.tmux and way.kind != "bell" else ""
+    beside = ", and a bell" if way.bell else ""
+    return f"sent {_NAMES[way.kind]}{wrapped}{beside}; chosen by: {way.why}"

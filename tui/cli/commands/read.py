@@ -1,0 +1,191 @@
+"""The verbs that only look: ls, show, trajectory, messages, output, explain."""
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from ....sessions.clock import now_ms
+from . import common
+
+if TYPE_CHECKING:
+    from ....sessions.manager import SessionManager
+    from ....sessions.model import Session, Status, Step
+
+_NEWEST = 30
+_STATUSES = ("queued", "starting", "running", "waiting", "finishing", "done", "failed", "stopped", "lost")
+
+_full = click.option("--full", is_flag=True, help="Cut nothing; show diffs.")
+_turn = click.option("--turn", type=click.IntRange(min=1), metavar="N", help="Only this turn.")
+
+
+@click.command()
+@click.option(
+    "--status",
+    "-s",
+    "wanted",
+    multiple=True,
+    type=click.Choice(_STATUSES, case_sensitive=False),
+    help="Only sessions in this state; repeatable.",
+)
+@click.option("--here", is_flag=True, help="Only sessions of this folder.")
+@click.option("--archived", is_flag=True, help="Those that were archived.")
+@click.option(
+    "--filter",
+    "-f",
+    "words",
+    default="",
+    metavar="WORDS",
+    help='As in the dashboard: words, state:failed agent:codex cwd:api cost:>1 age:<1h is:attention, "!" inverts.',
+)
+@click.option("--all", "everything", is_flag=True, help=f"Also what is older than the newest {_NEWEST}.")
+@common.json_option
+def ls(wanted: tuple[str, ...], here: bool, archived: bool, words: str, everything: bool, as_json: bool) -> None:
+    """List the sessions, newest first; pinned ones above the others, but with --json."""
+    from ....sessions.lifecycle.launch_plan import checked_folder
+    from ....sessions.model import Status
+    from ....sessions.rules.filter_query import parse
+
+    asked = parse(words)
+    with common.settled_manager() as manager:
+        statuses = {Status(name.lower()) for name in wanted}
+        sessions = manager.sessions(statuses=statuses, cwd=checked_folder(None) if here else None, archived=archived)
+        if asked.away:
+            sessions = _with_put_away(manager, sessions, asked.away, statuses, here=here)
+        sessions = [session for session in sessions if asked.matches(session, now_ms())] if asked else sessions
+    if as_json:
+        common.print_sessions(sessions, as_json=True)
+        return
+    from ...render.table import sessions_text
+
+    listed = sessions if everything else _recent(sessions)
+    shown = {session.id for session in listed}
+    older = [session for session in sessions if session.id not in shown]
+    filtered = bool(wanted) or here or archived or bool(asked)
+    pinned_first = sorted(listed, key=lambda session: session.pinned_at is None)
+    common.say(sessions_text(pinned_first, common.look(), older=older, filtered=filtered))
+
+
+@click.command()
+@common.json_option
+@common.id_argument
+def show(ref: str, as_json: bool) -> None:
+    """Everything known about one session: facts, turns, prompts."""
+    with common.settled_manager() as manager:
+        session = manager.get(ref)
+        turns, prompts = manager.turns(session.id), manager.prompts(session.id)
+        if as_json:
+            from ....sessions.json_schema import prompt_json, session_json, turn_json
+
+            parts = {"turns": [turn_json(t) for t in turns], "prompts": [prompt_json(p) for p in prompts]}
+            common.print_json(session_json(session) | parts)
+        else:
+            from ...render.cards import session_card
+
+            common.say(session_card(session, turns, prompts, common.look()))
+            common.looked_at(manager, session)
+        manager.check_folder(session)
+
+
+@click.command()
+@_full
+@_turn
+@common.json_option
+@common.id_argument
+def trajectory(ref: str, full: bool, turn: int | None, as_json: bool) -> None:
+    """What the agent did, step by step."""
+    with common.open_manager() as manager:
+        session = manager.get(ref)
+        print_steps(manager.each_step(session.id, turn), full=full, as_json=as_json)
+        if not as_json:
+            common.looked_at(manager, session, turn)
+        manager.check_folder(session)
+
+
+@click.command()
+@common.json_option
+@common.id_argument
+def messages(ref: str, as_json: bool) -> None:
+    """What was said, in full: prompts and answers."""
+    with common.open_manager() as manager:
+        session = manager.get(ref)
+        print_steps(manager.messages(session.id), full=True, as_json=as_json)
+        if not as_json:
+            common.looked_at(manager, session)
+        manager.check_folder(session)
+
+
+@click.command()
+@_turn
+@click.option("--stderr", is_flag=True, help="What it wrote to stderr.")
+@common.raw_option
+@common.json_option
+@common.id_argument
+def output(ref: str, turn: int | None, stderr: bool, raw: bool, as_json: bool) -> None:
+    """The output of a turn: byte for byte into a pipe or a file.
+
+    On a terminal control sequences are left out, unless --raw keeps them.  The current turn unless --turn names
+    another.
+    """
+    with common.open_manager() as manager:
+        session = manager.get(ref)
+        manager.check_folder(session)
+        path = manager.output_path(session.id, turn, stderr=stderr)
+    if not as_json:
+        common.print_file(path, raw=raw)
+        return
+    data = path.read_bytes() if path.exists() else b""
+    text = data.decode("utf-8", "replace")
+    stream = "stderr" if stderr else "stdout"
+    facts = {"session": session.id, "turn": turn or session.turn, "stream": stream, "path": str(path)}
+    common.print_json(facts | {"text": text, "lossy": text.encode() != data})
+
+
+@click.command()
+@common.json_option
+@common.id_argument
+def explain(ref: str, as_json: bool) -> None:
+    """Why a session is in its state.
+
+    Prints the facts, where each was read, and the rule that decided.
+    """
+    with common.settled_manager() as manager:
+        explanation = manager.explain(ref)
+    if as_json:
+        common.print_json(explanation)
+        return
+    from ...render.cards import explanation_text
+
+    common.say(explanation_text(explanation, common.look()))
+
+
+def print_steps(steps: Iterable["Step"], *, full: bool, as_json: bool) -> None:
+    """Print steps as they are made."""
+    if as_json:
+        from ....sessions.json_schema import step_json
+
+        common.print_json_array(map(step_json, steps))
+        return
+    from ...render.steps import steps_text
+
+    common.say_on(steps_text(steps, common.look(full=full)), otherwise="No steps yet.")
+
+
+def _with_put_away(
+    manager: "SessionManager", sessions: "list[Session]", away: Collection[str], statuses: "set[Status]", *, here: bool
+) -> "list[Session]":
+    """Add the archived and the deleted sessions that a filter asks for, in the order of their creation."""
+    from ....sessions.lifecycle.launch_plan import checked_folder
+
+    cwd, there = checked_folder(None) if here else None, {session.id for session in sessions}
+    found = manager.put_away(archived="archived" in away, deleted="deleted" in away)
+    more = [
+        one for one in found
+        if one.id not in there and (not statuses or one.status in statuses) and cwd in (None, one.cwd)
+    ]  # fmt: skip
+    return sorted([*sessions, *more], key=lambda session: -session.created_at)
+
+
+def _recent(sessions: Sequence["Session"]) -> list["Session"]:
+    """The newest, and whatever is alive, wants attention or is pinned."""
+    return [s for n, s in enumerate(sessions) if n < _NEWEST or s.status.live or s.attention or s.pinned_at]

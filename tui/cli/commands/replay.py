@@ -1,0 +1,66 @@
+"""The verb replay: a session's steps once more, at the pace at which they came."""
+
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from ....sessions.errors import UsageError
+from ....sessions.text.durations import seconds
+from . import common
+
+if TYPE_CHECKING:
+    from ....sessions.model import Step
+
+_PAUSE = 0.2
+"""Seconds before a step of which nobody knows when it came."""
+
+_LONGEST_GAP = 86_400.0
+"""Seconds; a system does not sleep for any number of them."""
+
+
+@click.command()
+@click.option("--speed", type=float, default=10.0, metavar="X", help="How many times faster than it was (default: 10).")
+@click.option("--turn", type=click.IntRange(min=1), metavar="N", help="Only this turn.")
+@click.option("--max-gap", type=seconds, default="2s", metavar="SECONDS", help="The longest wait (default: 2).")
+@click.option("--full", is_flag=True, help="Cut nothing; show diffs.")
+@common.json_option
+@common.id_argument
+def replay(ref: str, speed: float, turn: int | None, max_gap: float, full: bool, as_json: bool) -> None:
+    """Watch again what an agent did, at its pace.
+
+    Each step appears when it was over; with --json as one line.
+    """
+    if not math.isfinite(speed) or speed <= 0:
+        raise UsageError(f"--speed takes a number above 0, not {speed:g}.")
+    from ....sessions.transcript.replay import paced
+
+    with common.open_manager() as manager:
+        session = manager.get(ref)
+        manager.check_folder(session)
+        steps = manager.each_step(session.id, turn)
+        play(paced(steps, speed, min(max_gap, _LONGEST_GAP), _PAUSE), time.sleep, full=full, as_json=as_json)
+
+
+def play(
+    steps: "Iterable[tuple[float, Step]]", wait: Callable[[float], None], *, full: bool = False, as_json: bool = False
+) -> None:
+    """Print each step after its wait."""
+    if as_json:
+        from ....sessions.json_schema import step_json
+
+        for step in _in_time(steps, wait):
+            common.print_json(step_json(step))
+        return
+    from ...render.steps import steps_text
+
+    for line in steps_text(_in_time(steps, wait), common.look(full=full)):
+        common.say([line])
+
+
+def _in_time(steps: "Iterable[tuple[float, Step]]", wait: Callable[[float], None]) -> "Iterator[Step]":
+    for gap, step in steps:
+        wait(gap)
+        yield step

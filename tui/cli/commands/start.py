@@ -1,0 +1,347 @@
+"""The verbs that set an agent to work: spawn, run, inject, retry."""
+
+import tomllib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ....sessions.errors import UsageError
+from ....sessions.rules.limits import parsed
+from ....sessions.settings.presets import Start, preset_named
+from ....sessions.text.durations import seconds
+from . import common
+from .config import complete_presets
+
+if TYPE_CHECKING:
+    from ....sessions.manager import SessionManager
+    from ....sessions.model import Session
+
+
+def complete_agents(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """The agents that can be started from this state folder."""
+    from ....sessions.agents.demo.place import find_demo
+    from ....sessions.agents.registry import agent_names
+    from ....sessions.storage.paths import default_home
+
+    names = agent_names(demo=find_demo(default_home()) is not None)
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def complete_modes(_: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """What any agent takes as its sandbox, or as its permission mode."""
+    from ....sessions.agents.registry import AGENTS, agent_named
+
+    agents = (agent_named(name) for name in AGENTS)
+    return [
+        mode
+        for agent in agents
+        if agent.mode_key == parameter.name
+        for mode in agent.modes()
+        if mode.startswith(incomplete)
+    ]
+
+
+_agent = click.option("--agent", "-a", metavar="NAME", shell_complete=complete_agents, help="Which agent CLI.")
+_cwd = click.option("--cwd", "-C", type=click.Path(), help="Where it works (default: here).")
+_title = click.option("--title", metavar="TEXT", help="A name for the table.")
+_limit = click.option(
+    "--limit",
+    "limits",
+    multiple=True,
+    metavar="WHAT=N",
+    help="wall=10m, silence=5m, output=200MB, tokens=500k, cost=2.50, action=warn; repeatable.",
+)
+_raised = click.option(
+    "--limit",
+    "limits",
+    multiple=True,
+    metavar="WHAT=N",
+    help="Another limit from this turn on, such as tokens=1M; repeatable, as with spawn.",
+)
+_wait = click.option("--wait", is_flag=True, help="Wait for the end; exit 0 only if it is done.")
+_timeout = click.option(
+    "--timeout",
+    type=seconds,
+    metavar="S",
+    help="Like --wait, but give up after S seconds, or 10m, 2h (124).",
+)
+
+
+@click.command()
+@click.option(
+    "--preset", metavar="NAME", shell_complete=complete_presets, help="What [presets.NAME] says; other options win."
+)
+@_agent
+@click.option("--model", "-m", metavar="NAME", help="Which model.")
+@_cwd
+@_title
+@click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="Any key of [agents.NAME]; repeatable.")
+@click.option("--sandbox", metavar="MODE", shell_complete=complete_modes, help="What the agent may touch (codex).")
+@click.option(
+    "--permission-mode", metavar="MODE", shell_complete=complete_modes, help="What it may do without asking (claude)."
+)
+@click.option("--danger", is_flag=True, help="No sandbox and no questions: the agent may do anything you may.")
+@_limit
+@click.option("-n", "copies", type=click.IntRange(1, 100), metavar="N", help="Start it N times.")
+@click.option("--dry-run", is_flag=True, help="Show the exact command and start nothing.")
+@_wait
+@_timeout
+@common.json_option
+@common.prompt_argument
+def spawn(
+    preset: str | None,
+    agent: str | None,
+    model: str | None,
+    cwd: str | None,
+    title: str | None,
+    pairs: tuple[str, ...],
+    sandbox: str | None,
+    permission_mode: str | None,
+    danger: bool,
+    limits: tuple[str, ...],
+    copies: int | None,
+    dry_run: bool,
+    wait: bool,
+    timeout: float | None,
+    as_json: bool,
+    words: tuple[str, ...],
+) -> int:
+    """Start an agent on a prompt.
+
+    "-" or a pipe alone: the prompt is read from stdin.  PROMPT and "-": stdin follows the prompt, as in
+    git diff | agentdash spawn "Review this" -
+
+    With a preset the prompt takes the place of {prompt} in the preset's own, or comes behind it.
+    """
+    text = common.read_prompt(words, needed=preset is None)
+    if danger and (sandbox or permission_mode):
+        raise UsageError("--danger lifts every limit: leave out --sandbox and --permission-mode, or leave it out.")
+    options = _with_limits(parse_pairs(pairs), limits)
+    # Who names a mode does not want the danger of the settings or the preset.
+    dangerous = danger or (False if sandbox or permission_mode else None)
+    named = {"sandbox": sandbox, "permission_mode": permission_mode, "full_danger": dangerous}
+    options |= {key: value for key, value in named.items() if value is not None}
+    start = Start(prompt=text, agent=agent, model=model, cwd=cwd, options=options, copies=copies)
+    with common.open_manager() as manager:
+        if preset is not None:
+            start = start.over(preset_named(manager.presets(), preset), manager.default_agent())
+        fields: dict[str, Any] = {
+            "agent": start.agent,
+            "model": start.model,
+            "cwd": start.cwd,
+            "options": start.options,
+        }
+        if dry_run:
+            return _show_plan(manager.plan(start.prompt, **fields), as_json)
+        sessions = manager.spawn_copies(start.copies or 1, start.prompt, title=title, **fields)
+        one = sessions[0] if start.copies is None else None
+        return _follow(manager, one or sessions, wait=wait, timeout=timeout, as_json=as_json)
+
+
+@click.command(context_settings={"allow_interspersed_args": False})
+@_cwd
+@_title
+@_limit
+@_wait
+@_timeout
+@common.raw_option
+@common.json_option
+@click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED)
+def run(
+    cwd: str | None,
+    title: str | None,
+    limits: tuple[str, ...],
+    wait: bool,
+    timeout: float | None,
+    raw: bool,
+    as_json: bool,
+    argv: tuple[str, ...],
+) -> int:
+    """Run any command as a session, with empty stdin.
+
+    For example: agentdash run -- make test
+    """
+    with common.open_manager() as manager:
+        session = manager.run(argv, cwd=cwd, title=title, options=_with_limits({}, limits))
+        return _follow(manager, session, wait=wait, timeout=timeout, raw=raw, as_json=as_json)
+
+
+@click.command()
+@_raised
+@_wait
+@_timeout
+@common.json_option
+@common.id_argument
+@common.prompt_argument
+def inject(
+    ref: str, words: tuple[str, ...], limits: tuple[str, ...], wait: bool, timeout: float | None, as_json: bool
+) -> int:
+    """Send a session its next prompt.
+
+    "-" or a pipe alone: the prompt is read from stdin.  PROMPT and "-": stdin follows the prompt.
+    """
+    text = common.read_prompt(words)
+    with common.open_manager() as manager:
+        session = manager.inject(ref, text, limits=parsed(limits))
+        return _follow(manager, session, wait=wait, timeout=timeout, as_json=as_json)
+
+
+@click.command()
+@_raised
+@_wait
+@_timeout
+@common.raw_option
+@common.json_option
+@common.id_argument
+def retry(ref: str, limits: tuple[str, ...], wait: bool, timeout: float | None, raw: bool, as_json: bool) -> int:
+    """Try the last turn of a session again; a command, also one that went well."""
+    with common.open_manager() as manager:
+        session = manager.retry(ref, limits=parsed(limits))
+        return _follow(manager, session, wait=wait, timeout=timeout, raw=raw, as_json=as_json)
+
+
+def parse_pairs(pairs: tuple[str, ...]) -> dict[str, Any]:
+    """``key=value`` options; the value is TOML, and what is no TOML is text; dots make tables.
+
+    Raises:
+        UsageError: a pair without ``=`` or without a key.
+    """
+    options: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        *tables, name = (part.strip() for part in key.split("."))
+        if not equals or not name or not all(tables):
+            raise UsageError(f"--set takes KEY=VALUE, not {pair!r}.")
+        place = options
+        for table in tables:
+            place = place.setdefault(table, {})
+            if not isinstance(place, dict):
+                raise UsageError(f"--set gives {table!r} both a value and keys of its own.")
+        place[name] = _value(value)
+    return options
+
+
+def _with_limits(options: dict[str, Any], pairs: tuple[str, ...]) -> dict[str, Any]:
+    if not pairs:
+        return options
+    stated = options.get("limits", {})
+    return options | {"limits": (stated if isinstance(stated, dict) else {}) | parsed(pairs)}
+
+
+def _value(text: str) -> Any:
+    try:
+        parsed = tomllib.loads(f"value = {text}")
+    except tomllib.TOMLDecodeError:
+        return text
+    return parsed["value"] if len(parsed) == 1 else text
+
+
+def _show_plan(launch: Any, as_json: bool) -> int:
+    if as_json:
+        from msgspec import to_builtins
+
+        common.print_json(to_builtins(launch))
+        return 0
+    from ...render.cards import launch_text
+
+    common.say(launch_text(launch))
+    _warn(launch.warnings)
+    return 0
+
+
+def _warn(warnings: Sequence[str]) -> None:
+    from ....sessions.text.sanitize import clean
+
+    for warning in warnings:
+        common.say([clean(f"agentdash: {warning}")], err=True)
+
+
+def _follow(
+    manager: "SessionManager",
+    started: "Session | list[Session]",
+    *,
+    wait: bool,
+    timeout: float | None,
+    as_json: bool,
+    raw: bool = False,
+) -> int:
+    """Say what became of a start: at once, or at its end.
+
+    After a wait stdout holds the answer alone (``answer=$(agentdash spawn --wait …)``), or the session as JSON.
+    Several sessions are an array, also where there is only one of them.
+    """
+    several = isinstance(started, list)
+    begun = started if isinstance(started, list) else [started]
+    warnings = manager.warnings(begun[0].id)
+    _warn(warnings)
+    sessions = [manager.started(session.id) for session in begun]
+    if not wait and timeout is None:
+        _report(sessions, as_json, several, warnings=warnings)
+        _say_what_is_missing(manager, sessions)
+        return common.FAILED if any(session.status in ("failed", "lost") for session in sessions) else 0
+    reported = {session.id: _words(session) for session in sessions}
+    if not as_json:
+        _report(sessions, as_json=False, err=True)
+    try:
+        sessions = manager.wait([session.id for session in sessions], timeout=timeout)
+    except TimeoutError:
+        if as_json:
+            _report([manager.get(session.id) for session in sessions], as_json, several, warnings=warnings)
+        raise
+    if as_json:
+        _report(sessions, as_json, several, warnings=warnings)
+    for session in () if as_json else sessions:
+        if _words(session) != reported[session.id]:
+            _report([session], as_json=False, err=True)
+        if several:
+            common.say([f"-- {common.name_of(session)} --"])
+        _print_answer(manager, session, raw=raw)
+    _say_what_is_missing(manager, sessions)
+    return common.outcome(sessions)
+
+
+def _say_what_is_missing(manager: "SessionManager", sessions: "list[Session]") -> None:
+    """Name the demo to a user without any agent; each failed session names how to install its own."""
+    failed = any(session.status == "failed" and session.agent != "command" for session in sessions)
+    if failed and not any(agent.installed for agent in manager.agents()):
+        click.echo("No agent is installed here. `agentdash demo` shows the dashboard without one.", err=True)
+
+
+def _print_answer(manager: "SessionManager", session: "Session", *, raw: bool) -> None:
+    """What a command printed, or what an agent said last; all of it."""
+    from ....sessions.text.sanitize import clean
+
+    if session.agent == "command":
+        common.print_file(manager.output_path(session.id), raw=raw)
+    elif answer := manager.answer(session.id):
+        common.say([clean(answer)])
+
+
+def _words(session: "Session") -> tuple[str, str | None, str]:
+    """What the line about a session depends on; its age and its counts are not in it."""
+    return session.status, session.reason, session.title
+
+
+def _report(
+    sessions: "list[Session]",
+    as_json: bool,
+    several: bool = False,
+    *,
+    err: bool = False,
+    warnings: Sequence[str] = (),
+) -> None:
+    """Print the sessions, and on stderr why they are in their states; ``warnings`` are about the start."""
+    if as_json:
+        from ....sessions.json_schema import session_json
+
+        told = [session_json(session) | {"warnings": list(warnings)} for session in sessions]
+        common.print_json(told if several else told[0])
+        return
+    from ....sessions.text.sanitize import clean
+    from ...render.table import session_line
+
+    for session in sessions:
+        common.say([session_line(session, common.look(err=err))], err=err)
+        if session.reason and session.status in ("failed", "lost", "stopped", "waiting", "queued", "done"):
+            common.say([clean(session.reason)], err=True)

@@ -1,0 +1,139 @@
+"""The verbs that follow a session as plain lines: tail, logs, peek."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import click
+
+from ....sessions.errors import UnknownSessionError
+from . import common
+from .read import print_steps
+
+if TYPE_CHECKING:
+    from ....sessions.manager import SessionManager
+
+_LAST = 10
+_PEEKED = 5
+
+_turn = click.option("--turn", type=click.IntRange(min=1), metavar="N", help="Only this turn; ends with it.")
+_full = click.option("--full", is_flag=True, help="Cut nothing; show diffs.")
+_next_turns = click.option(
+    "--follow-turns", "next_turns", is_flag=True, help="Stay for the next turns, until you press Ctrl+C."
+)
+
+
+@click.command()
+@click.option("--lines", "-n", "last", type=click.IntRange(min=0), default=_LAST, show_default=True, metavar="N",
+              help="How many steps that are there already to print first.")  # fmt: skip
+@_turn
+@_next_turns
+@_full
+@common.json_option
+@common.ids_argument
+def tail(refs: tuple[str, ...], last: int, turn: int | None, next_turns: bool, full: bool, as_json: bool) -> int:
+    """Follow sessions as plain text: each step as it comes.
+
+    A step that takes time is printed in one line when it begins, and with its result when it has ended.  With --json,
+    each is one line, `status` says "running" at first, and `session` names the session.  Lines of several sessions
+    begin with the session's name.
+
+    Ends when the sessions have ended: exits 0 if all are done, else 1.  Ctrl+C leaves them running.
+    """
+    return follow(refs, last=last, turn=turn, next_turns=next_turns, full=full, as_json=as_json)
+
+
+@click.command()
+@click.option("--follow", "-f", "going_on", is_flag=True, help="Follow, as `tail` does.")
+@click.option(
+    "--lines", "-n", "last", type=click.IntRange(min=0), metavar="N", help="Only the last N steps (default: all)."
+)
+@_turn
+@_next_turns
+@_full
+@common.json_option
+@common.id_argument
+def logs(
+    ref: str, going_on: bool, last: int | None, turn: int | None, next_turns: bool, full: bool, as_json: bool
+) -> int:
+    """The steps of a session as plain text; with -f, follow it.
+
+    `logs -f` is `tail` with all earlier steps; without -f it is `trajectory`.
+    """
+    if going_on or next_turns:
+        return follow([ref], last=last, turn=turn, next_turns=next_turns, full=full, as_json=as_json)
+    with common.open_manager() as manager:
+        session = manager.get(ref)
+        steps = manager.each_step(session.id, turn)
+        if last is not None:
+            from collections import deque
+
+            steps = iter(deque(steps, maxlen=last))
+        print_steps(steps, full=full, as_json=as_json)
+        if not as_json:
+            common.looked_at(manager, session, turn)
+    return 0
+
+
+@click.command()
+@click.option("--lines", "-n", "last", type=click.IntRange(min=0), default=_PEEKED, show_default=True, metavar="N",
+              help="How many steps.")  # fmt: skip
+@_full
+@common.json_option
+@common.id_argument
+def peek(ref: str, last: int, full: bool, as_json: bool) -> None:
+    """The last steps of a session and its state.
+
+    Reads only the end of a long session.
+    """
+    from ....sessions.transcript.tail import StepTail
+
+    with common.settled_manager() as manager:
+        session = manager.get(ref)
+        found = StepTail(manager.open_trajectory(session.id), whole=full)
+        try:
+            steps = [told.step for told in found.begin(last)]
+        finally:
+            found.close()
+    if as_json:
+        from ....sessions.json_schema import session_json, step_json
+
+        common.print_json({"session": session_json(session), "steps": [step_json(step) for step in steps]})
+        return
+    print_steps(steps, full=full, as_json=False)
+    common.print_sessions([session], as_json=False)
+
+
+def follow(
+    refs: Sequence[str],
+    *,
+    last: int | None = _LAST,
+    turn: int | None = None,
+    next_turns: bool = False,
+    full: bool = False,
+    as_json: bool = False,
+) -> int:
+    """Print the steps of sessions as they come, until all have ended; the exit code."""
+    from ..follow_lines import Printer, follow
+
+    with common.open_manager() as manager:
+        sessions = common.named(manager, refs)
+        write_json = common.print_json if as_json else None
+        printer = Printer(common.look(full=full), common.say, write_json, named=len(sessions) > 1)
+        try:
+            good = follow(manager, sessions, printer, _complain, last=last, turn=turn, full=full, next_turns=next_turns)
+        except KeyboardInterrupt:
+            return 130
+        if not as_json:
+            for session in sessions:
+                _looked_at(manager, session.id)
+    return 0 if good else common.FAILED
+
+
+def _looked_at(manager: "SessionManager", session_id: str) -> None:
+    with suppress(UnknownSessionError):  # it was deleted while it was followed
+        common.looked_at(manager, manager.get(session_id))
+
+
+def _complain(text: str) -> None:
+    click.echo(f"agentdash: {text}", err=True)

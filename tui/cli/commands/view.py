@@ -1,0 +1,75 @@
+"""The verb view: the steps of a file from anywhere."""
+
+import sys
+from contextlib import ExitStack, nullcontext
+from io import BufferedReader
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from ....sessions.errors import NotATranscriptError, UsageError
+from . import common
+from .read import print_steps
+
+if TYPE_CHECKING:
+    from ....sessions.transcript.turn_file import StepFile
+
+
+def complete_formats(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The names of the formats that begin like this."""
+    from ....sessions.agents.formats import FORMATS
+
+    return [CompletionItem(name) for name in FORMATS if name.startswith(incomplete)]
+
+
+@click.command()
+@click.option(
+    "--agent",
+    "-a",
+    "format_name",
+    metavar="FORMAT",
+    shell_complete=complete_formats,
+    help="codex, claude (turn files), codex-rollout, claude-project, gemini-session (transcripts), or command "
+    "(any text); default: by content.",
+)
+@click.option("--full", is_flag=True, help="Cut nothing; show diffs.")
+@common.json_option
+@click.argument("file", type=click.Path())
+def view(file: str, format_name: str | None, full: bool, as_json: bool) -> int:
+    """The steps of a file, wherever it comes from ("-": stdin).
+
+    Reads what codex and claude print as JSON lines, and the transcripts that agents keep: the rollouts below
+    ~/.codex/sessions, the files below ~/.claude/projects, and the chats of Gemini CLI (session-*.jsonl) below
+    ~/.gemini/tmp.  A file packed by gzip is unpacked.
+
+    Lines that agentdash does not know are shown as they are, and counted on stderr.  Exits 1 if there are any, or if
+    the file is no transcript.
+    """
+    with ExitStack() as open_files:
+        try:
+            found = _opened(file, format_name, open_files)
+            print_steps(found.steps(), full=full, as_json=as_json)
+        except BrokenPipeError:
+            raise
+        except NotATranscriptError as error:
+            raise NotATranscriptError(f"{file}: {error}.") from None
+        except OSError as error:
+            raise UsageError(f"{file}: cannot be read: {error.strerror}.") from None
+    if found.unknown:
+        what = f"{found.unknown} of {found.lines} lines {'is' if found.unknown == 1 else 'are'}"
+        click.echo(f"agentdash: {what} not known to agentdash.", err=True)
+    return common.FAILED if found.unknown else 0
+
+
+def _opened(file: str, format_name: str | None, open_files: ExitStack) -> "StepFile":
+    from ....sessions.transcript.turn_file import StepFile, plain_file
+
+    path = Path(file)
+    source: Any = nullcontext(sys.stdin.buffer) if file == "-" else path.open("rb")
+    stream = open_files.enter_context(source)
+    if not isinstance(stream, BufferedReader):
+        stream = BufferedReader(stream)  # whoever runs the verb within a program gave stdin another form
+    regular = path if file != "-" and path.is_file() else None
+    return StepFile(open_files.enter_context(plain_file(regular, stream)), format_name)

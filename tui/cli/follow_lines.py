@@ -1,0 +1,244 @@
+"""Sessions followed as plain lines: what `tail`, `logs -f` and a `watch` without a terminal print."""
+
+import asyncio
+import select
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+from ...sessions.errors import UnknownSessionError, UsageError
+from ...sessions.model import Session, Status
+from ...sessions.recheck import rechecked
+from ...sessions.text.sanitize import cut, one_line, pad
+from ...sessions.transcript.tail import ARRIVAL_SECONDS, StepTail, Told
+from ...sessions.watch import Change, changes
+from ..render.steps import step_text, turn_heading
+from ..render.style import Look, short_id
+from ..render.table import session_lines
+
+if TYPE_CHECKING:
+    from ...sessions.manager import SessionManager
+
+_NAME_CELLS = 24
+"""Of the name before each line, if several sessions are followed."""
+
+_LOOKS = (0.02, 0.1, 0.3, ARRIVAL_SECONDS + 0.1)
+"""Seconds after an event at which to look again: the time at which a line arrived is recorded after the line, in a
+file that nobody watches."""
+
+
+class Printer:
+    """Steps and states as lines; with JSON, one object to a line.
+
+    Args:
+        look: how the reader sees it.
+        write: prints lines for people.
+        write_json: prints one value; None to print for people.
+        named: each line begins with the name of its session.
+    """
+
+    def __init__(
+        self,
+        look: Look,
+        write: Callable[[Iterable[str]], None],
+        write_json: Callable[[Any], None] | None = None,
+        *,
+        named: bool = False,
+    ) -> None:
+        self._look = look
+        self._write, self._write_json = write, write_json
+        self._named = named
+        self._turns: dict[str, int] = {}
+
+    def steps(self, session: Session, told: Sequence[Told]) -> None:
+        """Print steps of a session."""
+        if self._write_json is not None:
+            from ...sessions.json_schema import step_json
+
+            for one in told:
+                self._write_json({"session": session.id} | step_json(one.step))
+            return
+        lines = [line for one in told for line in self._lines(session, one)]
+        if lines:
+            self._write(self._prefixed(session, lines))
+
+    def state(self, session: Session) -> None:
+        """Print the state of a session."""
+        if self._write_json is None:
+            self._write(self._prefixed(session, session_lines(session, self._look)))
+
+    def _lines(self, session: Session, told: Told) -> list[str]:
+        step = told.step
+        heading = [turn_heading(step.turn, self._look)] if self._turns.get(session.id) != step.turn else []
+        self._turns[session.id] = step.turn
+        lines = step_text(step, self._look)
+        indent = "    " if step.parent else ""
+        return heading + [indent + line for line in (lines[:1] if told.begun and not step.items else lines)]
+
+    def _prefixed(self, session: Session, lines: Iterable[str]) -> Iterable[str]:
+        if not self._named:
+            return lines
+        name = f"{short_id(session.id)} {one_line(session.title or session.task)}"
+        before = self._look.paint(pad(cut(name, _NAME_CELLS), _NAME_CELLS), "dim") + " | "
+        return [before + line for line in lines]
+
+
+class Followed:
+    """One session that is followed."""
+
+    def __init__(self, manager: "SessionManager", session: Session, turn: int | None, *, full: bool) -> None:
+        self.session = session
+        self.outcome: Status | None = None
+        """How it, or the turn that is followed, ended; None while it goes on."""
+        self._manager = manager
+        self._turn = turn
+        self._tail = StepTail(manager.open_trajectory(session.id), turn, whole=full, timed=True)
+
+    def begin(self, last: int | None, printer: Printer) -> None:
+        """Print what is there."""
+        self._refresh()
+        printer.steps(self.session, self._tail.begin(last))
+        self._read(printer)
+
+    def go_on(self, printer: Printer) -> None:
+        """Print what came since the last look.
+
+        Raises:
+            UnknownSessionError: it was deleted.
+        """
+        self._refresh()
+        self._read(printer)
+
+    @property
+    def waits(self) -> bool:
+        """True while lines are held back until it is known when they arrived."""
+        return self._tail.waits
+
+    def grew(self, change: Change) -> bool:
+        """Whether a change on disk may be about it."""
+        return change.database or change.sweep or any(n.startswith(self.session.id + ".") for n in change.turn_files)
+
+    def close(self) -> None:
+        """Close its files."""
+        self._tail.close()
+
+    def _refresh(self) -> None:
+        # First the state, then the steps: of a turn that has ended, all steps are there.
+        self.session = self._manager.get(self.session.id)
+        if self._turn is None:
+            status = self.session.status
+        else:
+            turns = self._manager.turns(self.session.id)
+            status = next((turn.status for turn in turns if turn.n == self._turn), Status.QUEUED)
+        self.outcome = status if status.ended else None
+
+    def _read(self, printer: Printer) -> None:
+        while True:
+            printer.steps(self.session, self._tail.more())
+            if not self._tail.behind:
+                return
+
+
+def follow(
+    manager: "SessionManager",
+    sessions: Sequence[Session],
+    printer: Printer,
+    complain: Callable[[str], None],
+    *,
+    last: int | None = 10,
+    turn: int | None = None,
+    full: bool = False,
+    next_turns: bool = False,
+) -> bool:
+    """Print the steps of sessions as they come, until all have ended; whether all of them are done.
+
+    Args:
+        manager: where they are.
+        sessions: which.
+        printer: prints them.
+        complain: is told in a line what else is to be said.
+        last: how many steps that are there already are printed first; None prints all.
+        turn: follow only this turn, and end with it.
+        full: cut nothing.
+        next_turns: an ended session is followed on: until the user interrupts it.
+
+    Raises:
+        UsageError: there is no such turn.
+        BrokenPipeError: the reader of the output is gone.
+    """
+    if turn is not None:
+        for session in sessions:
+            if turn > session.turn:
+                raise UsageError(f"Session {short_id(session.id)} has no turn {turn}: its newest is {session.turn}.")
+    followed = [Followed(manager, session, turn, full=full) for session in sessions]
+    try:
+        return asyncio.run(_follow(manager, followed, printer, complain, last, next_turns=next_turns))
+    finally:
+        for one in followed:
+            one.close()
+
+
+async def _follow(
+    manager: "SessionManager",
+    followed: list[Followed],
+    printer: Printer,
+    complain: Callable[[str], None],
+    last: int | None,
+    *,
+    next_turns: bool,
+) -> bool:
+    for one in followed:
+        one.begin(last, printer)
+        if one.session.status is Status.QUEUED:
+            complain(f"{short_id(one.session.id)} is queued: it has not begun yet.")
+    open_ones, good = list(followed), True
+    told: dict[str, tuple[int, Status]] = {}
+
+    def is_news(change: Change) -> bool:
+        return not change.sweep or bool(change.turn_files) or any(one.waits for one in open_ones)
+
+    looks = rechecked(changes(manager.home, manager.live_dir), is_news, _LOOKS)
+    async with aclosing(looks):
+        async for change in looks:
+            check_reader()
+            if change is not None and change.sweep:
+                manager.settle()
+            for one in [one for one in open_ones if one.waits or (change is not None and one.grew(change))]:
+                try:
+                    one.go_on(printer)
+                except UnknownSessionError:
+                    complain(f"Session {short_id(one.session.id)} was deleted.")
+                    open_ones.remove(one)
+                    good = False
+                    continue
+                end = (one.session.turn, one.outcome) if one.outcome else None
+                if end is None or told.get(one.session.id) == end:
+                    continue
+                told[one.session.id] = end
+                printer.state(one.session)
+                if not next_turns:
+                    open_ones.remove(one)
+                    good = good and one.outcome is Status.DONE
+            if not open_ones:
+                return good
+    return good  # the stream of changes never ends
+
+
+def check_reader() -> None:
+    """Make sure that the output still has a reader: else only the next line would notice that it has none.
+
+    Raises:
+        BrokenPipeError: it has none.
+    """
+    if _reader_is_gone():
+        raise BrokenPipeError
+
+
+def _reader_is_gone() -> bool:
+    try:
+        poll = select.poll()
+        poll.register(sys.stdout.fileno(), 0)
+        return any(events & select.POLLERR for _, events in poll.poll(0))
+    except (OSError, ValueError, AttributeError):  # an output that is no file, or a platform without poll
+        return False

@@ -1,0 +1,202 @@
+"""The command line: one verb per method of the manager, for people and, with ``--json``, for programs."""
+
+import os
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import takewhile
+from typing import Any
+
+import click
+
+from ... import __version__
+from ...sessions.errors import AgentdashError
+from .commands import (
+    changes,
+    common,
+    config,
+    digest,
+    doctor,
+    export,
+    finish,
+    keep,
+    keys,
+    notify,
+    read,
+    replay,
+    setup,
+    start,
+    tail,
+    view,
+    watch,
+)
+
+INTERRUPTED, BROKEN_PIPE = 130, 141
+"""What a shell reports for SIGINT and SIGPIPE."""
+
+
+_WORDS = "agentdash.words"
+"""Where the verb and what stands behind it are kept."""
+
+
+class _Group(click.Group):
+    """The group of verbs; a reader that goes away (``agentdash ls | head -1``) ends a verb quietly."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        ctx.meta[_WORDS] = args  # click (8) keeps them from the function below
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # Nothing is left to say, not even what is still buffered at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            return BROKEN_PIPE
+        return result
+
+
+@click.group(cls=_Group, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--read-only", is_flag=True, help="Dashboard, table and watch change no session.")
+@click.version_option(__version__, "--version", "-V", message="agentdash %(version)s")
+@click.option(
+    "--profile", metavar="NAME", shell_complete=config.complete_profiles, help="Settings of [profiles.NAME] on top."
+)
+@click.pass_context
+def cli(context: click.Context, read_only: bool, profile: str | None) -> int | None:
+    """Start, follow, prompt and stop coding agents.  Without a verb: the dashboard.
+
+    ID is a session's id, a unique beginning of it, or @last.  Exit codes: 0 done, 1 failed, 2 not a valid
+    request, 124 timed out, 130 interrupted.
+    """
+    if read_only and context.invoked_subcommand not in (None, "watch", "table"):
+        raise click.UsageError("--read-only is for the dashboard, table and watch.")
+    if profile is not None:
+        context.with_resource(_under(profile))
+        if context.invoked_subcommand not in _TOLD_OTHERWISE and not _asks_for_help(context):
+            _check_profile(profile)
+    if context.invoked_subcommand is not None:
+        return None
+    from ..startup import check_terminal, open_dashboard
+
+    check_terminal()
+    with common.open_manager() as manager:
+        return open_dashboard(manager, read_only=read_only)
+
+
+for _command in (
+    start.spawn, start.run, read.ls, read.show, digest.digest, read.trajectory, read.messages, read.output,
+    start.inject, finish.stop, start.retry, finish.rm, finish.ps, keep.rename, keep.pin, keep.archive, keep.restore,
+    keep.clean, read.explain, finish.wait, view.view, tail.tail, tail.logs, tail.peek, watch.watch, watch.table,
+    changes.changes, export.export,
+    replay.replay, config.config, config.presets, notify.notify, keys.keys, setup.demo, setup.completion,
+    doctor.doctor,
+):  # fmt: skip
+    cli.add_command(_command)
+
+
+_TOLD_OTHERWISE = frozenset({"config", "doctor", "demo", "completion"})
+"""Verbs that say themselves what is wrong with the settings, or never read the user's."""
+
+
+def _asks_for_help(context: click.Context) -> bool:
+    words = takewhile(lambda word: word != "--", context.meta.get(_WORDS, ()))
+    return any(word in context.help_option_names for word in words)
+
+
+def _check_profile(profile: str) -> None:
+    """Make sure that there is such a profile, also for verbs that need none of its settings.
+
+    Raises:
+        ConfigError: there is none, or the settings cannot be used.
+    """
+    from ...sessions.settings.config import read_settings
+
+    read_settings(profile=profile)
+
+
+@contextmanager
+def _under(profile: str) -> Iterator[None]:
+    """Settings of a profile, for one command and for all that it starts."""
+    from ...sessions.settings.config import PROFILE
+
+    before = os.environ.get(PROFILE)
+    os.environ[PROFILE] = profile
+    try:
+        yield
+    finally:
+        del os.environ[PROFILE]
+        if before is not None:
+            os.environ[PROFILE] = before
+
+
+def run(argv: Sequence[str] | None = None) -> int:
+    """Carry out one command line and return its exit code; no exception leaves it."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    as_json = "--json" in arguments[: arguments.index("--")] if "--" in arguments else "--json" in arguments
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal that knows fewer characters is no reason to fail
+    try:
+        result = cli.main(arguments, prog_name="agentdash", standalone_mode=False)
+    except SystemExit as leaving:
+        return int(leaving.code or 0)  # click leaves by itself after completing a word
+    except Exception as error:  # noqa: BLE001 - the last resort of a program that shows no tracebacks
+        return _told(error, as_json)
+    return result if isinstance(result, int) else 0
+
+
+def _told(error: Exception, as_json: bool) -> int:
+    """Say what went wrong, in words or as JSON, and give the exit code."""
+    if isinstance(error, click.Abort | KeyboardInterrupt):
+        return _tell("Interrupted", "Interrupted; the sessions go on.", INTERRUPTED, as_json)
+    if isinstance(error, AgentdashError):
+        return _tell(type(error).__name__, str(error), error.exit_code, as_json)
+    if isinstance(error, TimeoutError):
+        return _tell("TimeoutError", f"Timed out: {error}; the sessions go on.", common.TIMED_OUT, as_json)
+    if isinstance(error, click.ClickException):
+        hint = "" if as_json or not isinstance(error, click.UsageError) else _hint(error)
+        return _tell(type(error).__name__, " ".join(error.format_message().split()) + hint, error.exit_code, as_json)
+    return _unexpected(error, as_json)
+
+
+def _tell(kind: str, message: str, code: int, as_json: bool) -> int:
+    from ...sessions.text.sanitize import clean
+
+    if as_json:
+        from ...sessions.json_schema import dump
+
+        told = {"error": {"type": kind, "message": message}}
+        click.echo(dump(told), err=True, nl=False)
+    else:
+        click.echo(f"agentdash: {clean(message)}", err=True)
+    return code
+
+
+def _hint(error: click.UsageError) -> str:
+    path = error.ctx.command_path if error.ctx else "agentdash"
+    return f" Try: {path} --help."
+
+
+def _unexpected(error: Exception, as_json: bool) -> int:
+    if os.environ.get("AGENTDASH_DEBUG"):
+        traceback.print_exception(error)
+    where = _log(error) or "set AGENTDASH_DEBUG=1 to see where"
+    name = type(error).__name__
+    return _tell(name, f"Unexpected {name}: {error}. Details: {where}.", common.FAILED, as_json)
+
+
+def _log(error: Exception) -> str | None:
+    """Keep the traceback in the state folder; None where that cannot be written."""
+    from ...sessions.storage.paths import default_home
+
+    path = default_home() / "cli.log"
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "a", encoding="utf-8", errors="replace") as file:
+            file.writelines(traceback.format_exception(error))
+    except OSError:
+        return None
+    return str(path)

@@ -1,0 +1,62 @@
+"""The command line at the bottom of the screen."""
+
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from ...widgets.drawing.glyphs import UNICODE, Signs
+from ...widgets.drawing.line import Line
+from ...widgets.inputs.command_input import CommandInput
+from ...widgets.inputs.history import Recall
+from ..keys.command_line import CommandLine, UnusableLineError, longer
+
+
+class CommandScreen(ModalScreen[str | None]):
+    """Answers with a line that is a command; one that is none stays there with the reason."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "close", show=False)]
+
+    def __init__(self, commands: CommandLine, recall: Recall, *, signs: Signs = UNICODE) -> None:
+        super().__init__()
+        self._commands = commands
+        self._hint = Line(signs=signs, id="command-hint")
+        self._input = CommandInput(self._completions, recall, id="command-input")
+
+    def compose(self) -> ComposeResult:
+        """What is said of the line, and the line."""
+        with Vertical(id="command"):
+            yield self._hint
+            with Horizontal(id="command-line"):
+                yield Static(":", id="command-sign")
+                yield self._input
+
+    def on_mount(self) -> None:
+        """Say how it goes."""
+        self._hint.say("Tab completes   Up recalls   Enter does it   Esc closes")
+
+    @on(Input.Changed)
+    def _changed(self, event: Input.Changed) -> None:
+        if event.value:
+            self._hint.say(self._commands.hint(event.value, self._hint.size.width or self.size.width))
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        line = event.value.strip()
+        try:
+            if line:
+                self._commands.find(line)
+        except UnusableLineError as error:
+            self._hint.say(str(error))
+            return
+        if line:
+            self._input.recall.sent(line)
+        self.dismiss(line or None)
+
+    def _completions(self, line: str) -> tuple[str, list[str]]:
+        found = self._commands.completions(line)
+        return longer(line, found), found

@@ -1,0 +1,163 @@
+"""All keys, made from the registry and the keys in force."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from textwrap import wrap
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from ...widgets.inputs.history_input import RecallInput
+from ..keys.actions import (
+    APP_ACTIONS,
+    CHANGES_ACTIONS,
+    FILES_KEYS,
+    LINES_KEYS,
+    PANE_ACTIONS,
+    PROMPT_KEYS,
+    STEP_KEYS,
+    STEPS_KEYS,
+    TABLE_ACTIONS,
+    TABLE_KEYS,
+    VIEWER_ACTIONS,
+    Action,
+    Place,
+    here,
+)
+from ..keys.keymap import DEFAULT, Keymap
+from ..texts import Tour
+
+Section = tuple[str, Sequence[tuple[str, str]]]
+"""A heading, and pairs of keys and what they do."""
+
+_KEYS_CELLS = 21
+
+_GROUPS = {
+    Place.TABLE: ("sessions", (*TABLE_KEYS, *TABLE_ACTIONS)),
+    Place.STEPS: ("steps", (*STEPS_KEYS, *LINES_KEYS, *VIEWER_ACTIONS)),
+    Place.STEP: ("a step in its pane", STEP_KEYS),
+    Place.PROMPT: ("prompt", PROMPT_KEYS),
+    Place.FILES: ("changed files", (*FILES_KEYS, *CHANGES_ACTIONS)),
+}
+
+
+class HelpScreen(ModalScreen[None]):
+    """What every key does; typing leaves only the lines that have the text."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "close", "close", show=False),
+        Binding("down", "roll(1)", "down", show=False),
+        Binding("up", "roll(-1)", "up", show=False),
+        Binding("pagedown", "page(1)", "a page down", show=False),
+        Binding("pageup", "page(-1)", "a page up", show=False),
+    ]
+    AUTO_FOCUS = "#help-filter"
+
+    def __init__(
+        self,
+        keymap: Keymap = DEFAULT,
+        place: Place = Place.TABLE,
+        tour: Tour = (),
+        *,
+        read_only: bool = False,
+        table: bool = True,
+    ) -> None:
+        """``table`` says whether the screen has one."""
+        super().__init__()
+        self._sections = list(sections(keymap, place, tour, read_only=read_only, table=table))
+        self._text = Static(help_text(self._sections))
+
+    def compose(self) -> ComposeResult:
+        """A field, and the keys in groups."""
+        with Vertical(classes="dialog") as dialog:
+            dialog.border_title = "Keys"
+            yield RecallInput(id="help-filter", placeholder="type to filter: a key or a word")
+            with VerticalScroll(can_focus=False):
+                yield self._text
+            yield Static("Up Down PgUp PgDn scroll   Esc close", classes="keys")
+
+    @on(Input.Changed)
+    def _filter(self, event: Input.Changed) -> None:
+        self._show(event.value)
+        self.query_one(VerticalScroll).scroll_home(animate=False)
+
+    def on_resize(self) -> None:
+        """Lines are broken for a width, which is known after the layout."""
+        self.call_after_refresh(lambda: self._show(self.query_one("#help-filter", Input).value))
+
+    def _show(self, wanted: str) -> None:
+        width = self.query_one(VerticalScroll).scrollable_content_region.width
+        self._text.update(help_text(matching(self._sections, wanted), width))
+
+    @on(Input.Submitted)
+    def action_close(self) -> None:
+        """Close it."""
+        self.dismiss(None)
+
+    def action_roll(self, lines: int) -> None:
+        """Scroll by lines."""
+        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
+
+    def action_page(self, pages: int) -> None:
+        """Scroll by pages."""
+        scroll = self.query_one(VerticalScroll)
+        scroll.scroll_relative(y=pages * scroll.size.height, animate=False)
+
+
+def sections(
+    keymap: Keymap, place: Place, tour: Tour = (), *, read_only: bool = False, table: bool = True
+) -> Iterator[Section]:
+    """Everything by key, in groups: first what is valid here, with the keys that it has here."""
+    left_out = {Place.PROMPT} if read_only else set()
+    left_out |= set() if table else {Place.TABLE}
+    if tour:
+        yield "what to try here", list(tour)
+    heading, actions = _GROUPS[place]
+    yield heading, _told(keymap, actions)
+    allowed = [action for action in here(table=table) if not (read_only and action.changes)]
+    yield "everywhere but in a text", _told(keymap, allowed, keymap.taken(place))
+    yield "the whole program", _told(keymap, [*PANE_ACTIONS, *APP_ACTIONS])
+    for other, (heading, actions) in _GROUPS.items():
+        if other is not place and other not in left_out:
+            yield heading, _told(keymap, actions)
+
+
+def _told(keymap: Keymap, actions: Iterable[Action], taken: Collection[str] = ()) -> list[tuple[str, str]]:
+    return [(keymap.names(action, taken), _what(action)) for action in actions]
+
+
+def _what(action: Action) -> str:
+    """What it does, and the name that people look for where that says it otherwise."""
+    named = not action.label or action.label.casefold() in action.help.casefold()
+    return action.help if named else f"{action.label}: {action.help}"
+
+
+def matching(found: Iterable[Section], text: str) -> Iterator[Section]:
+    """The lines that have a text, in key or words; a single character is a key."""
+    needle = text.strip().removeprefix("/") or text.strip()
+    for heading, pairs in found:
+        kept = [(keys, told) for keys, told in pairs if _has(keys, told, needle)]
+        if kept:
+            yield heading, kept
+
+
+def _has(keys: str, told: str, needle: str) -> bool:
+    return needle in keys.split(" ") if len(needle) == 1 else needle.casefold() in f"{keys} {told}".casefold()
+
+
+def help_text(found: Iterable[Section], width: int = 0) -> Content:
+    """The keys under the headings of their groups; what they do is broken under itself where it needs more lines."""
+    lines: list[Content] = []
+    for heading, pairs in found:
+        lines.append(Content.styled(heading, "bold"))
+        for keys, told in pairs:
+            first, *more = wrap(told, width - _KEYS_CELLS) if width > 2 * _KEYS_CELLS else [told]
+            lines.append(Content.assemble((f"  {keys:<18}", "bold"), " ", first))
+            lines += [Content(" " * _KEYS_CELLS + line) for line in more]
+        lines.append(Content(""))
+    return Content("\n").join(lines[:-1]) if lines else Content("Nothing has that. Backspace takes it back.")

@@ -1,0 +1,316 @@
+"""The dialog that starts a session: preset, prompt, agent, mode, folder, model, more arguments."""
+
+import asyncio
+import shlex
+import uuid
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import ClassVar
+
+from msgspec import Struct, field
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input, Label, Static, TextArea
+
+from ...sessions.agents.base import Launch
+from ...sessions.lifecycle.agent_list import AgentInfo
+from ...sessions.settings.presets import MOST_COPIES, Preset
+from ...sessions.text.sanitize import clean
+from ...widgets.drawing.units import place
+from ...widgets.inputs.choice import Choice
+from ...widgets.inputs.field import Field
+from ...widgets.inputs.history_input import RecallInput
+from ...widgets.inputs.prompt_box import PromptInput
+from .. import texts
+from .path_suggester import FolderSuggester
+
+NO_PRESET = "(none)"
+DANGER = "Nothing is off limits: it may do anything that you may, without asking."
+
+SETTLED_SECONDS = 0.15
+"""The exact command is worked out when nobody typed for so long."""
+
+
+class SpawnRequest(Struct, frozen=True, kw_only=True):
+    """What somebody filled in."""
+
+    prompt: str
+    agent: str | None
+    cwd: str
+    model: str | None = None
+    options: Mapping[str, object] = field(default_factory=dict)
+    copies: int = 1
+    session_id: str | None = None
+    """That of the session to come, so that it starts with the arguments that were shown."""
+
+
+class Offer(Struct, frozen=True, kw_only=True):
+    """What the dialog can offer, and what it shows at first."""
+
+    agents: Sequence[AgentInfo]
+    first: SpawnRequest
+    folders: Sequence[str] = ()
+    """Recent ones, the last one first."""
+    prompts: Sequence[str] = ()
+    presets: Mapping[str, Preset] = field(default_factory=dict)
+
+
+Plan = Callable[[SpawnRequest], Awaitable[tuple[Launch | None, str | None]]]
+"""The exact start, or the reason why there is none."""
+
+Start = Callable[[SpawnRequest], Awaitable[str | None]]
+"""Starts a session; gives the reason where that was not possible."""
+
+
+Keep = Callable[[str | None], None]
+"""Takes what is to be there the next time, at each key: a text, none after a start, None where nothing was written."""
+
+
+class NewSessionScreen(ModalScreen[None]):
+    """Asks what to start and shows the exact command; stays open, with the reason, when it could not be started."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "cancel", show=False),
+        Binding("enter", "start", "start", show=False),
+    ]
+
+    def __init__(self, offer: Offer, plan: Plan, start: Start, keep: Keep = lambda _: None) -> None:
+        super().__init__()
+        self._keep = keep
+        self._offer = offer
+        self._agents = {agent.name: agent for agent in offer.agents}
+        self._plan = plan
+        self._start = start
+        self._first = first = offer.first
+        """What is shown before somebody changes it: of a preset, where one is chosen."""
+        self._installed = installed = [agent.name for agent in offer.agents if agent.installed]
+        self._absent = [agent.name for agent in offer.agents if not agent.installed]
+        without = f"not installed: {', '.join(self._absent)}" if self._absent else ""
+        self._starting = False
+        self._session_id = str(uuid.uuid4())
+        self._preset = Choice([NO_PRESET, *offer.presets], NO_PRESET, id="new-preset")
+        self._filled = Preset()
+        self._prompt = PromptInput(id="new-prompt")
+        self._agent = Choice(installed, first.agent or "", without=without, id="new-agent")
+        self._mode = Choice((), "", id="new-mode")
+        self._mode_name = Label()
+        self._folder = RecallInput(first.cwd, suggester=FolderSuggester(offer.folders), id="new-cwd")
+        self._model = RecallInput(first.model or "", id="new-model")
+        self._more = RecallInput(_arguments(first), placeholder="passed on as they are", id="new-args")
+        self._copies = Input("1", type="integer", max_length=3, compact=True, id="new-copies")
+        self._danger = Static(DANGER, markup=False, id="new-danger")
+        self._beside = Static("", id="new-beside", markup=False)
+        self._keys = Static("", classes="keys")
+        self._command = Static("", id="new-plan", markup=False)
+        self._error = Static("", id="new-error", markup=False)
+
+    def compose(self) -> ComposeResult:
+        """The fields, each beside its name."""
+        with Vertical(classes="dialog") as dialog:
+            dialog.border_title = "New session"
+            if self._offer.presets:
+                yield Field("preset", self._preset)
+            yield Field("prompt", self._prompt)
+            yield Field("agent", self._agent)
+            yield Field(self._mode_name, self._mode)
+            yield Field("folder", self._folder)
+            yield Field("model", self._model)
+            yield Field("arguments", self._more)
+            yield Field("copies", self._copies)
+            yield self._danger
+            yield self._command
+            yield self._beside
+            yield self._error
+            yield self._keys
+
+    def on_mount(self) -> None:
+        """Begin with the prompt."""
+        self._folder.recall.learn(map(place, self._offer.folders))
+        self._prompt.recall.learn(self._offer.prompts)
+        self._prompt.text = self._offer.first.prompt
+        self._prompt.move_cursor(self._prompt.document.end)
+        self._prompt.focus()
+        self._agent_chosen()
+
+    def on_descendant_focus(self) -> None:
+        """Name the keys of the field that has them."""
+        focused = self.focused
+        own = "Up earlier" if isinstance(focused, RecallInput) else ""
+        if isinstance(focused, Choice):
+            own = "Left Right change" if self.app.has_class("-ascii") else "←→ change"
+        elif isinstance(focused, PromptInput):
+            own = "Ctrl+J new line   Up earlier"
+        self._keys.update("   ".join(filter(None, ("Enter start", "Tab next field", own, "Esc cancel"))))
+
+    @on(Choice.Changed, "#new-preset")
+    def _preset_chosen(self) -> None:
+        """Fill the fields; what was written stays the text of the start."""
+        preset, first = self._offer.presets.get(self._preset.value or "", Preset()), self._offer.first
+        text = self._filled.text_in(self._prompt.text)
+        if self._preset.value in self._offer.presets:
+            first = SpawnRequest(
+                prompt="",
+                agent=preset.agent or first.agent,
+                cwd=preset.cwd or first.cwd,
+                model=preset.model,
+                options=preset.all_options(),
+                copies=preset.copies,
+            )
+        self._first, self._filled = first, preset
+        self._agent.offer(self._installed, first.agent or "")
+        self._folder.value, self._model.value = first.cwd, first.model or ""
+        self._more.value, self._copies.value = _arguments(first), str(first.copies)
+        self._agent_chosen()
+        self._write(preset, text)
+
+    def _write(self, preset: Preset, text: str) -> None:
+        """Put the preset's prompt around the text, and the cursor where the text goes on."""
+        self._prompt.text = preset.told(text) if text else "".join(preset.frame())
+        before = preset.frame()[0] + text
+        self._prompt.cursor_location = (before.count("\n"), len(before) - before.rfind("\n") - 1)
+
+    @on(Choice.Changed, "#new-agent")
+    def _agent_chosen(self) -> None:
+        agent = self._agents.get(self._agent.value or "")
+        if agent is not None:
+            self._fill_own(agent)
+            self._mode.offer(agent.choices, agent.choice_of(self._carried(agent)) or "", agent.unheld)
+        key = agent.mode_key if agent else None
+        self._mode_name.update((key or "").partition("_")[0])
+        # Not by its height: a row that is not there cannot be reached by Tab either.
+        self._mode.display = self._mode_name.display = bool(key)
+        self._model.placeholder = (agent and agent.model) or "the agent's own default"
+
+    def _fill_own(self, agent: AgentInfo) -> None:
+        """Keep model and arguments that were filled in for one agent away from another."""
+        first = self._first
+        for text, own in ((self._model, first.model or ""), (self._more, _arguments(first))):
+            if agent.name == first.agent:
+                text.value = text.value or own
+            elif text.value == own:
+                text.value = ""
+
+    def _carried(self, agent: AgentInfo) -> dict[str, object]:
+        """The options of the preset, or of the session that is repeated, that hold for an agent; of another, limits."""
+        options = self._first.options.items()
+        return {key: value for key, value in options if agent.name == self._first.agent or key == "limits"}
+
+    @on(Choice.Changed)
+    @on(Input.Changed)
+    @on(TextArea.Changed)
+    def _changed(self) -> None:
+        self._show_command()
+
+    @work(exclusive=True, group="plan")
+    async def _show_command(self) -> None:
+        agent = self._agents.get(self._agent.value or "")
+        if agent is None:
+            self._danger.display = False
+            return
+        self._danger.display = self._mode.value in agent.unheld
+        await asyncio.sleep(SETTLED_SECONDS)
+        request = self._request()
+        launch, reason = await self._plan(request)
+        self._say("\n".join(filter(None, (self._missing(), *launch.warnings))) if launch else reason or "")
+        self._command.update(clean(f"$ {shlex.join(launch.argv)}") if launch else "")
+        beside = texts.beside_command(launch, request.options) if launch else ""
+        self._beside.update(clean(beside))
+        self._beside.display = bool(beside)
+
+    def _missing(self) -> str:
+        """A sentence if the preset, the session that is repeated, or the settings want an agent that is not there."""
+        name = self._first.agent
+        return f"{name} is not installed: another agent is chosen." if name in self._absent else ""
+
+    def action_start(self) -> None:
+        """Enter, wherever one is."""
+        self._try()
+
+    @on(PromptInput.Left)
+    def action_leave(self) -> None:
+        """Leave; what was written is kept."""
+        self.dismiss(None)
+
+    @on(TextArea.Changed)
+    def _keep_text(self) -> None:
+        text = self._filled.text_in(self._prompt.text)
+        self._keep(text if text != self._offer.first.prompt else None)
+
+    @on(PromptInput.Sent)
+    @on(Input.Submitted)
+    def _send(self) -> None:
+        self._try()
+
+    @work(group="start")
+    async def _try(self) -> None:
+        # A second Enter while the first one starts the session would start it twice.
+        if self._starting:
+            return
+        self._starting = True
+        try:
+            await self._start_as_filled()
+        finally:
+            self._starting = False
+
+    async def _start_as_filled(self) -> None:
+        # A plan that is still being made would take the place of what is said now.
+        self.workers.cancel_group(self, "plan")
+        request = self._request()
+        if not request.prompt.strip():
+            self._say("Write a prompt: what should the agent do?")
+            self._prompt.focus()
+            return
+        if not 1 <= request.copies <= MOST_COPIES:
+            self._say(f"Between 1 and {MOST_COPIES} copies can be started at once.")
+            self._copies.focus()
+            return
+        reason = await self._start(request)
+        if reason is None:
+            self._keep("")
+            self.dismiss(None)
+        else:
+            self._session_id = str(uuid.uuid4())  # the one that was tried may be taken
+            self._say(reason)
+
+    def _request(self) -> SpawnRequest:
+        """The fields as they stand."""
+        return SpawnRequest(
+            prompt=self._prompt.text.rstrip("\n"),
+            agent=self._agent.value,
+            cwd=self._folder.value.strip(),
+            model=self._model.value.strip() or None,
+            options=self._options(),
+            copies=int(self._copies.value) if self._copies.value.isdecimal() else 0,
+            session_id=self._session_id,
+        )
+
+    def _options(self) -> dict[str, object]:
+        """What differs from the settings; of the session that is being repeated, also what has no field here."""
+        agent = self._agents.get(self._agent.value or "")
+        if agent is None:
+            return {}
+        shown = {"args", "full_danger", agent.mode_key}
+        options = {key: value for key, value in self._carried(agent).items() if key not in shown}
+        options |= agent.options_of(self._mode.value)
+        if more := self._more.value.strip():
+            options["args"] = _split(more)
+        return options
+
+    def _say(self, reason: str) -> None:
+        self._error.update(clean(reason))
+        self._error.display = bool(reason)
+
+
+def _arguments(request: SpawnRequest) -> str:
+    arguments = request.options.get("args", ())
+    return shlex.join(map(str, arguments)) if isinstance(arguments, list | tuple) else ""
+
+
+def _split(text: str) -> list[str]:
+    """As a shell would; while a quotation mark is open, at the blanks."""
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()

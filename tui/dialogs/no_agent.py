@@ -1,0 +1,36 @@
+"""The dialog where no agent is installed: how to install one; nothing can be started from it."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from ...sessions.lifecycle.agent_list import AgentInfo
+from ..texts import install_lines
+
+
+class NoAgentScreen(ModalScreen[None]):
+    """Names the command that installs each agent."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss(None)", "close", show=False)]
+
+    def __init__(self, agents: Sequence[AgentInfo]) -> None:
+        super().__init__()
+        self._agents = agents
+
+    def compose(self) -> ComposeResult:
+        """The commands, and the way to see agentdash without an agent."""
+        with Vertical(classes="dialog") as dialog:
+            dialog.border_title = "No agent is installed"
+            yield Static("\n".join(install_lines(self._agents)), markup=False)
+            yield Static(
+                "agentdash looks for them in PATH; `bin` in [agents.codex] names another place.\n"
+                "`agentdash demo` shows the dashboard with scripted agents.",
+                markup=False,
+                classes="consequence",
+            )
+            yield Static("Esc close", classes="keys")

@@ -1,0 +1,49 @@
+"""The processes of one session, looked up again as long as somebody looks."""
+
+from collections.abc import Awaitable, Callable
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from ...sessions.lifecycle.process_list import ProcessInfo
+from ..render.processes import processes_text
+from ..render.style import Look
+
+LOOK_SECONDS = 2.0
+
+
+class ProcessesScreen(ModalScreen[None]):
+    """A tree with processor time, memory and ports; nothing of it is asked for while it is closed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,enter,q,p", "dismiss(None)", "close", show=False)]
+
+    def __init__(self, title: str, look: Callable[[], Awaitable[list[ProcessInfo] | None]]) -> None:
+        super().__init__()
+        self._title = title
+        self._look = look
+        self._lines = Static("", markup=False, classes="lines")
+
+    def compose(self) -> ComposeResult:
+        """The tree."""
+        with Vertical(classes="dialog") as dialog:
+            dialog.border_title = f'Processes of "{self._title}"'.replace("[", "\\[")
+            with VerticalScroll():
+                yield self._lines
+            yield Static("Esc close", classes="keys")
+
+    def on_mount(self) -> None:
+        """Look at once, and again and again."""
+        self._refresh_lines()
+        self.set_interval(LOOK_SECONDS, self._refresh_lines)
+
+    @work(exclusive=True)
+    async def _refresh_lines(self) -> None:
+        processes = await self._look()
+        if processes is not None:
+            # Never as wide as the dialog: a tree's long command lines are cut by the dialog itself.
+            self._lines.update("\n".join(processes_text(processes, Look(width=200))))

@@ -1,0 +1,119 @@
+"""A stop under way: which signal was sent, when the next one comes, and at last the receipt."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from ...sessions.agents.base import Ladder
+from ...sessions.clock import monotonic
+from ...sessions.model import Receipt
+from ...sessions.text.sanitize import one_line, pad
+from ...widgets.drawing import units
+from ...widgets.drawing.glyphs import UNICODE, Signs
+from ...widgets.drawing.line import Line
+
+TICK_SECONDS = 0.25
+
+
+class StoppingScreen(ModalScreen[None]):
+    """Counts down to the next signal; the same screen then shows what was ended.
+
+    Closing it stops nothing and hurries nothing: the runner carries the stop out.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,enter,q", "dismiss(None)", "close", show=False),
+        Binding("X", "hurry", "kill now", show=False),
+    ]
+
+    def __init__(
+        self, title: str, ladder: Ladder, hurry: Callable[[], Awaitable[object]], *, signs: Signs = UNICODE
+    ) -> None:
+        super().__init__()
+        self._title = title
+        self._ladder = ladder
+        self._hurry = hurry
+        self._began = monotonic()
+        self._receipt: Receipt | None = None
+        self._dialog = Vertical(classes="dialog")
+        self._countdown = Line(signs=signs)
+        self._summary = Static("", markup=False)
+        self._lines = Static("", markup=False, classes="lines")
+        self._keys = Static("X kill now   Esc close (the stop goes on)", classes="keys")
+
+    def compose(self) -> ComposeResult:
+        """The countdown, which the receipt replaces."""
+        with self._dialog:
+            yield self._countdown
+            yield self._summary
+            with VerticalScroll(can_focus=False):
+                yield self._lines
+            yield self._keys
+
+    def on_mount(self) -> None:
+        """Begin to count."""
+        if self._receipt is not None:
+            self._show(self._receipt)
+            return
+        self._head(f'Stopping "{self._title}"')
+        self.set_interval(TICK_SECONDS, self._tick)
+        self._tick()
+
+    def show_receipt(self, receipt: Receipt) -> None:
+        """It is done: say what was ended; a stop may be faster than this screen."""
+        self._receipt = receipt
+        if self.is_mounted:
+            self._show(receipt)
+
+    def _show(self, receipt: Receipt) -> None:
+        self._head(f'{str(receipt.status).capitalize()} "{self._title}"')
+        self._countdown.display = False
+        summary, *lines = receipt_lines(receipt)
+        self._summary.update(summary)
+        self._lines.update("\n".join(lines))
+        self._keys.update("Enter close")
+
+    async def action_hurry(self) -> None:
+        """Give nothing more time."""
+        if self._receipt is None:
+            self._ladder = Ladder(interrupt=0, terminate=0)
+            self.run_worker(self._hurry())
+
+    def _tick(self) -> None:
+        if self._receipt is None:
+            self._countdown.say(countdown(self._ladder, monotonic() - self._began))
+
+    def _head(self, title: str) -> None:
+        self._dialog.border_title = title.replace("[", "\\[")
+
+
+def countdown(ladder: Ladder, elapsed: float) -> str:
+    """What was sent and what comes when, ``elapsed`` seconds after the stop was asked for."""
+    kill_at = ladder.interrupt + ladder.terminate
+    if elapsed < ladder.interrupt:
+        until = (("SIGTERM", ladder.interrupt), ("SIGKILL", kill_at))
+        return f"SIGINT sent, {', '.join(f'{name} in {_seconds(at - elapsed)}' for name, at in until)}"
+    if elapsed < kill_at:
+        return f"SIGTERM sent, SIGKILL in {_seconds(kill_at - elapsed)}"
+    return "SIGKILL sent, looking for what is left"
+
+
+def receipt_lines(receipt: Receipt) -> Sequence[str]:
+    """The summary, then what each signal ended, then what is left and why."""
+    took = f", {units.duration(receipt.duration_ms)}" if receipt.duration_ms is not None else ""
+    lines = [receipt.summary() + took]
+    for how, processes in receipt.by_signal().items():
+        names = [f"{process.pid} {units.command(process.command)}" for process in processes]
+        lines += [f"{pad(how if row == 0 else '', 10)} {name}" for row, name in enumerate(names)]
+    lines += [f"{pad('left', 10)} {p.pid} {units.command(p.command, 40)}: {one_line(p.reason)}" for p in receipt.left]
+    return [*lines, one_line(receipt.note)] if receipt.note else lines
+
+
+def _seconds(left: float) -> str:
+    """Whole seconds, counted down: ``3s`` for anything above two."""
+    return f"{int(left) + (left > int(left))}s"

@@ -1,0 +1,318 @@
+"""What can be done by key: the one list from which bindings, footer, help, palette and command line are made.
+
+The lists keep their own default keys (``widgets`` know nothing of the dashboard); their entries here are made from
+those.  Which keys are in force says ``keymap``.
+"""
+
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+
+from msgspec import Struct
+from textual.binding import Binding, BindingType
+
+from ...sessions.model import Session, Status
+from ...widgets.document.document_pane import DocumentPane
+from ...widgets.inputs.prompt_box import PromptInput
+from ...widgets.lists.file_list import FileList
+from ...widgets.lists.virtual_list import VirtualList
+from ...widgets.steps.step_groups import GROUPS
+from ...widgets.steps.trajectory import Trajectory
+from ...widgets.table.session_table import SessionTable
+
+
+class Place(StrEnum):
+    """What has the keys."""
+
+    TABLE = "table"
+    STEPS = "steps"
+    STEP = "step"
+    """One step in its pane."""
+    FILES = "files"
+    """The list of the files that a session changed."""
+    DIFFS = "diffs"
+    """The diffs beside it."""
+    PROMPT = "prompt"
+
+
+EVERYWHERE = frozenset({Place.TABLE, Place.STEPS, Place.STEP, Place.PROMPT})
+"""The screens of sessions.  Characters are text in a prompt: only other keys act there."""
+READING = frozenset({Place.STEPS, Place.STEP})
+CHANGES = frozenset({Place.FILES, Place.DIFFS})
+
+
+class Action(Struct, frozen=True, kw_only=True):
+    """One thing that a key does."""
+
+    id: str
+    """Its name in ``[keys]`` and on the command line."""
+    keys: str
+    """By default; as Textual names them, separated by commas; the first one is shown."""
+    label: str = ""
+    """One or two words for the footer and the palette."""
+    help: str
+    weight: int = 1
+    """How much it deserves its place in a footer that is too short; 0 never stands there."""
+    where: frozenset[Place] = EVERYWHERE
+    """What must have the keys."""
+    does: str = ""
+    """The action as Textual calls it, where it is not the id."""
+    changes: bool = False
+    """Whether it changes a session: not possible in a dashboard that only looks."""
+    fixed: bool = False
+    """Whether it keeps its keys whatever the settings say."""
+
+    @property
+    def run(self) -> str:
+        """The action as Textual calls it."""
+        return self.does or self.id
+
+
+ACTIONS = (
+    Action(id="new_session", keys="n", label="new", help="start a session", weight=4, changes=True),
+    Action(
+        id="new_like", keys="N", label="new like it", help="start a session like the selected one", weight=0,
+        changes=True,
+    ),
+    Action(id="write_prompt", keys="i,m", label="prompt", help="write to the selected session", weight=5, changes=True),
+    Action(
+        id="stop", keys="x", label="stop", help="stop the session and all its processes (asks first)", weight=3,
+        changes=True,
+    ),
+    Action(id="kill", keys="X", label="kill", help="stop it at once, without giving it time", weight=0, changes=True),
+    Action(id="retry", keys="R", label="retry", help="send its last prompt again", weight=2, changes=True),
+    Action(id="delete", keys="D", label="delete", help="move the session to the trash (asks first)", changes=True),
+    Action(
+        id="archive", keys="A", label="archive", help="put it out of the way; u brings it back", weight=0, changes=True
+    ),
+    Action(id="rename", keys="r", label="rename", help="give the session another title", weight=0, changes=True),
+    Action(
+        id="pin", keys="P", label="pin", help="keep it above the others, or not any more", weight=0, changes=True
+    ),
+    Action(
+        id="undo", keys="u", label="undo", help="bring back what was deleted or archived last", weight=0, changes=True
+    ),
+    Action(id="processes", keys="p", label="processes", help="its processes, and what they cost", weight=0),
+    Action(
+        id="beside", keys="vertical_line", label="beside", help="the marked sessions side by side, or this one alone"
+    ),
+    Action(id="follow", keys="f,F", label="follow", help="follow the newest step, or stop following"),
+    Action(id="command_line", keys="colon", label="command", help="a command by its name, with completion", weight=0),
+    Action(
+        id="smaller", keys="less_than_sign", label="smaller", help="less room for the table", weight=0, does="split(-5)"
+    ),
+    Action(
+        id="larger", keys="greater_than_sign", label="larger", help="more room for the table", weight=0, does="split(5)"
+    ),
+    Action(id="zoom", keys="plus", label="zoom", help="the whole screen for this pane, or for both", weight=0),
+    Action(id="meter", keys="f3", label="meter", help="what the dashboard itself costs", weight=0),
+    Action(id="theme", keys="t", label="theme", help="the next theme: dark, light, colour-blind-safe", weight=0),
+    Action(id="mouse", keys="f2", label="mouse", help="mouse on or off; off: the terminal selects", weight=0),
+    Action(id="settings", keys="comma", label="settings", help="all settings, and where they come from", weight=0),
+    Action(id="log", keys="L", label="log", help="what was said here, to be read again", weight=0),
+    Action(
+        id="back", keys="escape", label="back", help="back by one level; never stops or quits", weight=0, fixed=True
+    ),
+    Action(id="help", keys="question_mark", label="help", help="this page", weight=6),
+    Action(id="quit", keys="q", label="quit", help="leave the dashboard; the sessions go on", weight=7),
+)  # fmt: skip
+"""The keys of a screen of sessions."""
+
+TABLE_ACTIONS = tuple(
+    Action(
+        id=f"table.{name}", keys=keys, label=label, help=help_, weight=weight, where=frozenset({Place.TABLE}), does=does
+    )
+    for name, keys, label, help_, weight, does in (
+        ("filter", "slash", "filter", "show only some: words, state:failed, cost:>1", 5, "filter"),
+        ("all", "0", "all", "sessions of every state", 0, "quick('0')"),
+        ("needs_you", "1", "needs you", "only what needs you", 0, "quick('1')"),
+        ("at_work", "2", "at work", "only what is at work", 0, "quick('2')"),
+        ("failed", "3", "failed", "only what failed or was lost", 0, "quick('3')"),
+        ("done", "4", "done", "only what is done", 0, "quick('4')"),
+        ("queued", "5", "queued", "only what waits in the queue", 0, "quick('5')"),
+        ("here", "full_stop", "here", "only the selected session's folder, or all again", 0, "here"),
+        ("sort", "s", "sort", "choose the order", 1, "sort"),
+        ("reverse", "S", "reverse", "the other way round", 0, "reverse"),
+        ("group", "T", "group", "one list, a tree, in folders, in agents", 0, "group"),
+        ("columns", "C", "columns", "choose, order and size the columns", 0, "columns"),
+        ("views", "V", "views", "go to a saved view, or save this one", 0, "views"),
+    )
+)
+"""What can be done by key in the table; they go before the keys of the whole screen."""
+
+VIEWER_ACTIONS = tuple(
+    Action(id=f"steps.{name}", keys=keys, label=label, help=help_, weight=weight, where=READING, does=does)
+    for name, keys, label, help_, weight, does in (
+        ("search", "slash", "search", "search all steps", 6, "search"),
+        ("next_match", "n", "next", "the next step that has the text", 0, "match(1)"),
+        ("previous_match", "N", "previous", "the step before that has it", 0, "match(-1)"),
+        ("go_to", "number_sign", "go to", "go to a step by its number", 0, "go_to"),
+        ("copy", "y", "copy", "copy the command, message or diff", 2, "copy"),
+        ("copy_part", "Y", "copy part", "choose what of the step is copied", 0, "copy_part"),
+        ("page_step", "o", "pager", "the whole step in $PAGER", 0, "page_step"),
+        ("page_file", "O", "file", "the turn's raw JSONL, or its stderr, in $PAGER", 0, "page_file"),
+        ("edit_step", "v", "editor", "the whole step in $EDITOR", 0, "edit_step"),
+        ("source", "M", "source", "Markdown as it was written, or set out", 0, "source"),
+        ("changes", "c", "changes", "the files that the session changed", 5, "changes"),
+        ("export", "s", "save", "save the session as Markdown, HTML or JSON", 0, "export"),
+        ("raw", "r", "raw", "the line of JSON that gave the step", 0, "paper('raw')"),
+        ("stderr", "S", "stderr", "what the agent wrote to stderr", 0, "paper('stderr')"),
+        ("explain", "equals_sign", "why", "why the session has its status", 0, "paper('explain')"),
+    )
+)
+"""What can be done by key while somebody reads; they go before the keys of the whole screen."""
+
+CHANGES_ACTIONS = tuple(
+    Action(id=f"files.{name}", keys=keys, label=label, help=help_, where=CHANGES, does=does)
+    for name, keys, label, help_, does in (
+        ("edit", "v", "editor", "the file in $EDITOR", "edit"),
+        ("copy", "y", "copy path", "copy its path", "copy"),
+        ("step", "w", "its step", "the step that touched it last", "step"),
+        ("look_again", "r", "look again", "look again", "look_again"),
+    )
+)
+"""The keys of the screen of changed files."""
+
+APP_ACTIONS = tuple(
+    Action(id=name, keys=keys, help=help_, where=EVERYWHERE | CHANGES, does=does, fixed=fixed, weight=0)
+    for name, keys, help_, does, fixed in (
+        ("palette", "ctrl+p", "all of this by name", "command_palette", False),
+        ("suspend", "ctrl+z", "suspend; fg comes back", "suspend_process", False),
+        ("interrupt", "ctrl+c", "twice: quit", "help_quit", True),
+    )
+)
+"""The keys of the whole program."""
+
+PANE_ACTIONS = (
+    Action(id="next_pane", keys="tab", help="the next pane", does="next_pane(1)", fixed=True),
+    Action(id="previous_pane", keys="shift+tab", help="the pane before", does="next_pane(-1)", fixed=True),
+)
+"""How Tab goes round."""
+
+_FIXED = {"prompt.earlier", "prompt.later", "prompt.leave"}
+"""A text without them could not be written in or left."""
+
+
+def _declared(bindings: Iterable[BindingType], *where: Place) -> tuple[Action, ...]:
+    """The keys that a widget declares, with a name and a description."""
+    return tuple(
+        Action(
+            id=one.id, keys=one.key, help=one.description, does=one.action, where=frozenset(where), weight=0,
+            fixed=one.id in _FIXED,
+        )
+        for one in bindings
+        if isinstance(one, Binding) and one.id and one.description
+    )  # fmt: skip
+
+
+TABLE_KEYS = _declared(SessionTable.BINDINGS, Place.TABLE)
+STEPS_KEYS = (
+    *_declared(Trajectory.BINDINGS, Place.STEPS),
+    *(
+        Action(
+            id=f"steps.only_{group.label}", keys=group.key, help=f"only {group.label}, or with other kinds",
+            does=f"group('{group.key}')", weight=0, fixed=True, where=frozenset({Place.STEPS}),
+        )
+        for group in GROUPS
+    ),
+)  # fmt: skip
+LINES_KEYS = _declared(VirtualList.BINDINGS, Place.STEPS, Place.STEP, Place.FILES, Place.DIFFS)
+STEP_KEYS = _declared(DocumentPane.BINDINGS, Place.STEP, Place.DIFFS)
+FILES_KEYS = _declared(FileList.BINDINGS, Place.FILES)
+PROMPT_KEYS = (
+    Action(id="prompt.send", keys="enter", help="send", where=frozenset({Place.PROMPT}), weight=0, fixed=True),
+    *_declared(PromptInput.BINDINGS, Place.PROMPT),
+)
+
+REGISTRY = {
+    action.id: action
+    for actions in (
+        ACTIONS, PANE_ACTIONS, APP_ACTIONS, TABLE_KEYS, TABLE_ACTIONS, STEPS_KEYS, LINES_KEYS, VIEWER_ACTIONS,
+        STEP_KEYS, PROMPT_KEYS, FILES_KEYS, CHANGES_ACTIONS,
+    )
+    for action in actions
+}  # fmt: skip
+"""Everything that a key does, by name."""
+
+_WATCHING = frozenset({
+    "write_prompt", "stop", "kill", "retry", "processes", "follow", "command_line", "meter", "theme", "mouse",
+    "settings", "log", "back", "help", "quit",
+})  # fmt: skip
+"""What can be done where there is no table."""
+
+
+def bindings(actions: Iterable[Action] = ACTIONS) -> list[BindingType]:
+    """Default keys as Textual wants them; their ids are what a keymap changes them by."""
+    return [
+        Binding(action.keys, action.run, action.label or action.help, show=False, id=action.id) for action in actions
+    ]
+
+
+def watch_bindings() -> list[BindingType]:
+    """The keys of a screen that only shows sessions."""
+    return bindings([*PANE_ACTIONS, *here(table=False)])
+
+
+def here(*, table: bool = True) -> list[Action]:
+    """The actions of a screen with a table, or without one."""
+    return [action for action in ACTIONS if table or action.id in _WATCHING]
+
+
+_ALWAYS = frozenset({
+    "new_session", "write_prompt", "help", "quit", "back", "theme", "mouse", "undo", "next_pane", "command_line", "log",
+    "settings", "split", "smaller", "larger", "zoom", "meter",
+})  # fmt: skip
+
+
+def can_stop(session: Session) -> bool:
+    """Whether something of it may run."""
+    return not session.status.ended or session.left > 0 or session.status is Status.LOST
+
+
+def can_retry(session: Session) -> bool:
+    """Whether its last prompt can be sent again."""
+    return session.status in (Status.FAILED, Status.STOPPED, Status.LOST)
+
+
+def can_prompt(session: Session) -> bool:
+    """Whether it takes a prompt now; one that is archived comes back by it."""
+    return session.status.ended and session.agent != "command" and session.deleted_at is None
+
+
+_WHEN: dict[str, Callable[[Session], bool]] = {
+    "stop": can_stop,
+    "kill": can_stop,
+    "new_like": lambda session: session.agent != "command",
+    "archive": lambda session: session.status.ended and session.archived_at is None,
+    "retry": can_retry,
+}
+"""What an action asks of the selected session; the others take any."""
+
+
+_NOT_IN_TRASH = frozenset({
+    "new_like", "write_prompt", "stop", "kill", "retry", "delete", "archive", "rename", "pin", "processes", "beside",
+})  # fmt: skip
+"""What cannot be done to a deleted session: it can be read and restored."""
+
+BULK = frozenset({"stop", "kill", "retry", "delete", "archive", "pin", "write_prompt"})
+"""What is done to the marked sessions, where any are, or to a whole group."""
+
+
+def unlike(sessions: Iterable[Session]) -> list[Session]:
+    """One session of each kind that :func:`possible` tells apart: of thousands, a few."""
+    kinds = {
+        (one.status, one.left > 0, one.agent, one.archived_at is None, one.deleted_at is None): one for one in sessions
+    }
+    return list(kinds.values())
+
+
+def possible(action_id: str, session: Session | None, *, read_only: bool = False) -> bool:
+    """Whether an action makes sense for the selected session, and may be done at all."""
+    action = REGISTRY.get(action_id)
+    if read_only and action is not None and action.changes:
+        return False
+    if session is not None and session.deleted_at is not None and action_id in _NOT_IN_TRASH:
+        return False
+    if action_id in _ALWAYS or session is None:
+        return action_id in _ALWAYS
+    wanted = _WHEN.get(action_id)
+    return wanted is None or wanted(session)

@@ -1,0 +1,167 @@
+"""Which keys are in force: the defaults of the registry with ``[keys]`` of the settings laid over them."""
+
+from collections.abc import Collection, Iterator, Mapping
+from difflib import get_close_matches
+from itertools import combinations
+from typing import Any
+
+from msgspec import Struct, field
+
+from ...sessions.errors import ConfigError
+from ...sessions.settings.config import Loaded, read_settings, unusable
+from . import key_names
+from .actions import REGISTRY, Action, Place
+
+NEVER = "<ignore>"
+"""What Textual (8.2) takes for a key that nobody can press: an empty one would leave the default in force."""
+
+
+class UnusableKeyError(ValueError):
+    """A line of ``[keys]`` that cannot be used.
+
+    Attributes:
+        path: the line's name, with the tables it stands in below ``[keys]``.
+    """
+
+    def __init__(self, path: tuple[str, ...], why: str) -> None:
+        super().__init__(why)
+        self.path = path
+
+
+class Keymap(Struct, frozen=True):
+    """The keys in force."""
+
+    changed: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Keys as Textual names them, of the actions that have others than by default; none where it has none."""
+
+    def keys(self, action: Action, without: Collection[str] = ()) -> tuple[str, ...]:
+        """The keys of an action, as Textual names them, except those that mean something else where somebody is."""
+        keys = self.changed.get(action.id, tuple(action.keys.split(",")))
+        return tuple(key for key in keys if key not in without)
+
+    def name(self, action_id: str) -> str:
+        """How an action is called upon: by its first key, or on the command line where it has none."""
+        keys = self.keys(REGISTRY[action_id])
+        return key_names.shown(keys[0]) if keys else f":{action_id}"
+
+    def names(self, action: Action, without: Collection[str] = ()) -> str:
+        """All its keys as people write them; its name on the command line where it has none."""
+        return " ".join(map(key_names.shown, self.keys(action, without))) or f":{action.id}"
+
+    def taken(self, place: Place) -> frozenset[str]:
+        """The keys that mean something there which they do not mean on the whole screen."""
+        inner = (action for action in REGISTRY.values() if place in action.where and _narrow(action))
+        return frozenset(key for action in inner for key in self.keys(action))
+
+    def for_textual(self) -> dict[str, str]:
+        """What ``App.set_keymap`` takes."""
+        return {name: ",".join(keys) or NEVER for name, keys in self.changed.items()}
+
+
+DEFAULT = Keymap()
+"""The keys where nobody wants others."""
+
+
+def _narrow(action: Action) -> bool:
+    return not {Place.TABLE, Place.STEPS} <= action.where
+
+
+def keymap(stated: Mapping[str, Any]) -> Keymap:
+    """The keys with what the settings state laid over them.
+
+    Args:
+        stated: a key or several by the name of an action; the part before a dot may be a table of its own.
+
+    Raises:
+        UnusableKeyError: an unknown action or key, a key that is not to be had, two actions on one key in one place.
+    """
+    paths = dict(_flat(stated, ()))
+    changed = {name: _keys(name, path, value) for name, (path, value) in paths.items()}
+    made = Keymap(changed)
+    for one, other in combinations(REGISTRY.values(), 2):
+        if (one.id in changed or other.id in changed) and (key := _clash(made, one, other)):
+            blamed, kept = (other, one) if other.id in changed else (one, other)
+            raise UnusableKeyError(paths[blamed.id][0], _told(key, blamed, kept))
+    return made
+
+
+def keys_in_force(loaded: Loaded) -> Keymap:
+    """The keys that the settings ask for.
+
+    Raises:
+        ConfigError: one of them cannot be used.
+    """
+    try:
+        return keymap(loaded.config.keys)
+    except UnusableKeyError as error:
+        raise unusable(loaded, ("keys", *error.path), str(error)) from None
+
+
+def check_keys(loaded: Loaded) -> None:
+    """Whether the keys can be used, by themselves and under each profile of the file.
+
+    Raises:
+        ConfigError: one of them cannot.
+    """
+    for name in ("", *loaded.profiles):
+        try:
+            keys_in_force(read_settings(loaded.path, name))
+        except ConfigError as error:
+            if not name:
+                raise
+            raise ConfigError(f"{error} (under the profile {name})", error.line) from None
+
+
+def _flat(stated: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[str, tuple[tuple[str, ...], Any]]]:
+    for name, value in stated.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, (*path, name))
+        else:
+            yield ".".join((*path, name)), ((*path, name), value)
+
+
+def _keys(name: str, path: tuple[str, ...], value: Any) -> tuple[str, ...]:
+    action = REGISTRY.get(name)
+    if action is None:
+        raise UnusableKeyError(path, f"Unknown action {name!r}.{_near(name)} All of them: agentdash keys.")
+    if action.fixed:
+        raise UnusableKeyError(path, f"{name} keeps its keys ({DEFAULT.names(action)}).")
+    spelled = [value] if isinstance(value, str) else list(value)
+    return tuple(dict.fromkeys(_key(action, path, spelling) for spelling in spelled if spelling))
+
+
+def _key(action: Action, path: tuple[str, ...], spelling: str) -> str:
+    key = key_names.textual_name(spelling)
+    if key is None:
+        example = "Keys are written like x, X, ?, space, f5, pgdn, ctrl+x, alt+x."
+        raise UnusableKeyError(path, f"Unknown key {spelling!r}. {example}")
+    if action.where == {Place.PROMPT} and (key_names.types(key) or key in ("backspace", "delete")):
+        raise UnusableKeyError(path, f"{key_names.shown(key)} writes in a prompt and can do nothing else there.")
+    return key
+
+
+def _near(name: str) -> str:
+    last = name.rpartition(".")[2]
+    close = [one for one in REGISTRY if one.endswith(f".{last}")] or get_close_matches(name, REGISTRY, 3)
+    return f" Did you mean {' or '.join(close[:5])}?" if close else ""
+
+
+def _clash(made: Keymap, one: Action, other: Action) -> str | None:
+    """The key that does two things in one place; the defaults have some that mean something else inside a pane."""
+    shared = one.where & other.where
+    by_default = set(one.keys.split(",")) & set(other.keys.split(","))
+    for key in made.keys(one):
+        if _where(key, shared) and key in made.keys(other) and key not in by_default:
+            return key
+    return None
+
+
+def _where(key: str, places: frozenset[Place]) -> frozenset[Place]:
+    """Where a key does something: a character is text in a prompt."""
+    return places - {Place.PROMPT} if key_names.types(key) else places
+
+
+def _told(key: str, blamed: Action, kept: Action) -> str:
+    places = ", ".join(place for place in Place if place in _where(key, blamed.where & kept.where))
+    keeps = "which keeps it" if kept.fixed else f"give {kept.id} another key too, or none"
+    return f"{key_names.shown(key)} cannot be {blamed.id}: it is {kept.id} ({kept.help}) in {places}; {keeps}."

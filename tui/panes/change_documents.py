@@ -1,0 +1,109 @@
+"""What a session did to files, as rows of a list and as documents: pure."""
+
+from collections.abc import Callable
+
+from ...sessions.changes.git import GitDiff
+from ...sessions.changes.model import Edit, FileChanges, GitAnswer, SessionChanges
+from ...sessions.text.sanitize import one_line
+from ...sessions.text.units import line_change
+from ...widgets.document.diff import Diff
+from ...widgets.document.model import Block, Document
+from ...widgets.document.plain import Spans
+from ...widgets.drawing.glyphs import Signs
+from ...widgets.drawing.spans import Row
+from ...widgets.drawing.units import clock, count, place
+from ...widgets.lists.file_list import FileRow
+from ...widgets.steps.step_lines import ENDING_ROLES
+
+
+def file_row(file: FileChanges) -> FileRow:
+    """A file as a line of the list."""
+    kind = file.kind or "only tried"
+    git = "" if file.git is None else " ".join(file.git.words)
+    times = f" x{file.touched}" if file.touched > 1 else ""
+    return file.path, kind + times, lines_text(file.added, file.removed, partial=file.partial), git
+
+
+def lines_text(added: int | None, removed: int | None, *, partial: bool = False) -> str:
+    """Lines that came and went, where anybody knows."""
+    if added is None and removed is None:
+        return ""
+    return line_change(added or 0, removed or 0, least=partial)
+
+
+def summary(changes: SessionChanges) -> str:
+    """All files in a line, and what git says of the folder."""
+    changed = [file for file in changes.files if file.touched]
+    if not changed:
+        told = "no edits"
+    else:
+        known = [file for file in changed if file.added is not None]
+        partial = len(known) < len(changed) or any(file.partial for file in changed)
+        lines = lines_text(sum(f.added or 0 for f in known), sum(f.removed or 0 for f in known), partial=partial)
+        told = "  ".join(filter(None, (f"{count(len(changed), 'file')} changed", lines if known else "")))
+    more = f" and {count(changes.more, 'edit')} of others" if changes.more else ""
+    return f"{told}{more}   {git_summary(changes)}".rstrip()
+
+
+def git_summary(changes: SessionChanges) -> str:
+    """What git says of the repository now."""
+    report = changes.git
+    if report is None:
+        return ""
+    if report.totals is None:
+        return f"git: {one_line(report.detail or report.answer)}"
+    totals = report.totals
+    counts = (("staged", totals.staged), ("unstaged", totals.unstaged), ("untracked", totals.untracked))
+    told = ", ".join(f"{number} {word}" for word, number in counts if number) or "clean"
+    others = f", {totals.others} not by its edits" if totals.others else ""
+    return f"git: {told}{others}"
+
+
+def file_document(file: FileChanges, find: Callable[[str], GitDiff] | None, signs: Signs) -> Document:
+    """The edits of a file in their order, then what git has beside them."""
+    blocks: list[Block] = [_edit(edit, signs) for edit in file.edits]
+    if file.more_edits:
+        blocks.append(_note(f"{count(file.more_edits, 'edit')} more are counted and not kept"))
+    if find is not None:
+        blocks.append(_git(file, find(file.absolute)))
+    kind: Row = ((file.kind or "only tried", "dim"),)
+    return Document(((one_line(file.path), "strong"), *kind), blocks, signs)
+
+
+def nothing(changes: SessionChanges, signs: Signs) -> Document:
+    """Why there is no file to show."""
+    told = "No edits by this agent. Changes made by its commands show up in git only."
+    return Document((("no edits", "heading"),), [_note(told), *(_note(note) for note in changes.notes)], signs)
+
+
+def _edit(edit: Edit, signs: Signs) -> Block:
+    ending: Row = ()
+    if edit.status is not None and not edit.counts:
+        ending = ((f"  {signs.endings[edit.status]}", ENDING_ROLES[edit.status]),)
+    moved = edit.moved_to or edit.moved_from
+    facts = (
+        edit.kind,
+        lines_text(edit.added, edit.removed),
+        f"{'to' if edit.moved_to else 'from'} {place(one_line(moved))}" if moved else "",
+        clock(edit.at),
+    )
+    told = " · ".join(filter(None, facts))
+    caption: Row = ((f"turn {edit.turn} step {edit.index}", "strong"), (f" · {told}", "dim"), *ending)
+    if edit.diff:
+        return Diff(edit.diff, caption)
+    return Spans([((), (("the diff was too long to keep" if edit.cut else "nobody has its diff", "dim"),))], caption)
+
+
+def _git(file: FileChanges, found: GitDiff) -> Block:
+    state = " ".join(file.git.words) if file.git is not None else ""
+    caption: Row = (("git now", "strong"), (f" · {state}" if state else "", "dim"))
+    if found.answer is not GitAnswer.OK and not found.text:
+        return Spans([((), ((one_line(found.detail or found.answer), "dim"),))], caption)
+    if not found.text:
+        told = "git has nothing to compare it with" if "untracked" in state else "as it was committed"
+        return Spans([((), ((told, "dim"),))], caption)
+    return Diff(found.text, (*caption, (" · cut", "attention")) if found.cut else caption)
+
+
+def _note(text: str) -> Block:
+    return Spans([((), ((text, "dim"),))])

@@ -1,0 +1,61 @@
+"""What of a step can be copied, and under which name: pure."""
+
+from collections.abc import Iterator
+from string import ascii_lowercase
+
+import msgspec
+from msgspec import Struct
+
+from ...sessions.json_schema import step_json
+from ...sessions.model import Step
+
+TAKEN = frozenset("jkq")
+"""Letters with which a list of choices is moved in or left: no choice has one of them."""
+
+
+class Piece(Struct, frozen=True):
+    """A text of a step."""
+
+    key: str
+    name: str
+    text: str
+
+
+def pieces(step: Step) -> Iterator[Piece]:
+    """The parts of a step that can be copied, the likeliest first; each key is the first free letter of its name."""
+    taken = set(TAKEN)
+    for name, text in _texts(step):
+        key = next(letter for letter in name + ascii_lowercase if letter in ascii_lowercase and letter not in taken)
+        taken.add(key)
+        yield Piece(key, name, text)
+
+
+def main_piece(step: Step) -> Piece | None:
+    """What ``y`` copies: the command, the words, the diff; None where a step has no text."""
+    return next(pieces(step), None)
+
+
+def _texts(step: Step) -> Iterator[tuple[str, str]]:
+    if step.command:
+        yield "command", step.command
+    diffs = "\n".join(change.diff for change in step.changes if change.diff)
+    if diffs:
+        yield "diff", diffs
+    if step.changes:
+        yield "paths", "\n".join(change.path for change in step.changes)
+    if step.items:
+        yield "plan", "\n".join(f"{_BOX.get(item.status, '- [ ]')} {item.text}" for item in step.items)
+    if step.arguments is not None:
+        yield "arguments", step.arguments if isinstance(step.arguments, str) else _json(step.arguments)
+    if step.text and step.text != step.command:
+        yield step.kind.value.replace("_", " "), step.text
+    if step.output:
+        yield "output", step.output
+    yield "json", _json(step_json(step))
+
+
+_BOX = {"completed": "- [x]", "in_progress": "- [~]"}
+
+
+def _json(value: object) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()

@@ -1,0 +1,100 @@
+"""What the dashboard itself costs: bytes to the terminal, processor time, memory; only while asked for."""
+
+import os
+import resource
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from textual.app import App
+from textual.timer import Timer
+
+from ...sessions.clock import monotonic
+from ...sessions.supervision.processes import usage
+from ...widgets.drawing.glyphs import Signs
+from ...widgets.drawing.line import Line
+from ...widgets.drawing.units import size
+
+
+class Meter(Line):
+    """One line, new once a second; its own bytes are not counted, so that a quiet screen reads 0 B/s."""
+
+    def __init__(self, *, signs: Signs) -> None:
+        super().__init__(signs=signs, id="meter")
+        self._timer: Timer | None = None
+        self._unhook: Callable[[], None] | None = None
+        self._bytes = self._frames = self._own_bytes = self._own_frames = 0
+        self._before = (0.0, 0.0)
+
+    @property
+    def running(self) -> bool:
+        """Whether it measures."""
+        return self._timer is not None
+
+    def toggle(self) -> None:
+        """Begin to measure, or end it."""
+        if self._timer is None:
+            self._unhook = self._hook(self.app)
+            self._before = (monotonic(), _spent())
+            self._timer = self.set_interval(1.0, self._tell)
+            self.say("measuring")
+        else:
+            self.on_unmount()
+        self.display = self.running
+
+    def on_unmount(self) -> None:
+        """Leave the terminal's driver as it was."""
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        if self._unhook is not None:
+            self._unhook()
+            self._unhook = None
+
+    def _hook(self, app: App[Any]) -> Callable[[], None]:
+        driver = app._driver
+        if driver is None:
+            return lambda: None
+        write = driver.write
+
+        def counted(data: str) -> None:
+            self._bytes += len(data.encode(errors="replace"))
+            self._frames += 1
+            write(data)
+
+        driver.write = counted  # type: ignore[method-assign]
+
+        def unhook() -> None:
+            driver.write = write  # type: ignore[method-assign]
+
+        return unhook
+
+    def _tell(self) -> None:
+        at, spent = monotonic(), _spent()
+        passed = max(1e-3, at - self._before[0])
+        wrote = (self._bytes - self._own_bytes) / passed
+        frames = (self._frames - self._own_frames) / passed
+        share = 100 * (spent - self._before[1]) / passed
+        self._before = (at, spent)
+        self._bytes = self._frames = self._own_bytes = self._own_frames = 0
+        self.say(f"{size(round(wrote))}/s  {frames:.0f} writes/s  CPU {share:.1f} %  {_memory()}")
+        self.call_after_refresh(self._leave_out_own)
+
+    def _leave_out_own(self) -> None:
+        """What was written since the line changed was written for it, unless something else moved in that moment."""
+        self._own_bytes, self._own_frames = self._bytes, self._frames
+
+
+def _spent() -> float:
+    """Seconds of processor time so far."""
+    own = resource.getrusage(resource.RUSAGE_SELF)
+    return own.ru_utime + own.ru_stime
+
+
+def _memory() -> str:
+    """Resident memory; where nobody tells how much it is now, the most that it ever was."""
+    _, resident = usage(os.getpid())
+    if resident is not None:
+        return size(resident)
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return f"at most {size(most * (1 if sys.platform == 'darwin' else 1024))}"

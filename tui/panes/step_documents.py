@@ -1,0 +1,139 @@
+"""What a pane shows beside steps: a raw line, stderr, why a status, what is new."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from ...sessions.errors import StoreError, UnknownSessionError
+from ...sessions.lifecycle.explain import Explanation
+from ...sessions.model import Session, Step
+from ...sessions.text.sanitize import clean, one_line
+from ...sessions.transcript.snapshot import View
+from ...widgets.document.model import Document
+from ...widgets.document.plain import PlainText, Spans, facts
+from ...widgets.document.pretty import pretty_json
+from ...widgets.document.step_document import step_document
+from ...widgets.document.syntax import Code, CodeBlock
+from ...widgets.drawing.glyphs import Signs
+from ...widgets.drawing.spans import Row
+from ...widgets.drawing.units import count, size
+from ..render.steps import step_text as rendered
+from ..render.style import Look
+from .trajectory_reader import Source as FollowingSource
+
+RAW_MOST = 4 << 20
+"""Bytes of a raw line that are shown; a longer one is opened in the pager."""
+
+
+class Source(FollowingSource, Protocol):
+    """What papers are made from: the manager."""
+
+    def get(self, ref: str) -> Session:
+        """A session."""
+
+    def explain(self, ref: str) -> Explanation:
+        """Why it has its status."""
+
+    def stderr_tail(self, ref: str, turn: int | None = None) -> tuple[str, int]:
+        """The end of an agent's stderr."""
+
+    def output_path(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> Path:
+        """Where its output is."""
+
+
+class Papers:
+    """Makes what the pane shows; reads files, so it is called in a thread."""
+
+    def __init__(self, source: Source, signs: Signs) -> None:
+        self._source = source
+        self._signs = signs
+        self.source = False
+        """Whether texts are shown as they were written, and not set out as Markdown."""
+
+    def make(self, kind: str, session_id: str, view: View, item: int) -> Document:
+        """The paper of this kind about a step or its session.
+
+        Raises:
+            AgentdashError: the session, or one of its files, is not there any more.
+        """
+        made = self._made(kind, session_id, view, item)
+        len(made)  # its lines are found and its Markdown parsed here, and not while it is drawn
+        return made
+
+    def _made(self, kind: str, session_id: str, view: View, item: int) -> Document:
+        turn = view.turn(item)
+        match kind:
+            case "raw":
+                return self._raw(session_id, turn, *view.where(item))
+            case "stderr":
+                return stderr(*self._source.stderr_tail(session_id, turn), turn, self._signs)
+            case "explain":
+                return explanation(self._source.explain(session_id), self._signs)
+        return step_document(
+            self.whole(view, item), cwd=self._folder(session_id), signs=self._signs, source=self.source
+        )
+
+    def _folder(self, session_id: str) -> str:
+        """Where the session works, to shorten paths; "" for a session in the trash, whose steps can be read too."""
+        try:
+            return self._source.get(session_id).cwd
+        except UnknownSessionError:
+            return ""
+
+    @staticmethod
+    def whole(view: View, item: int) -> Step:
+        """A step with all its words; what is known of it, where its file cannot be read any more."""
+        try:
+            return view.whole(item)
+        except OSError:
+            return view.step(item)
+
+    def _raw(self, session_id: str, turn: int, offset: int, size_: int) -> Document:
+        if not size_:
+            return notes("no raw line", ["No line of the turn file gave this step."], self._signs)
+        path = self._source.output_path(session_id, turn)
+        try:
+            with path.open("rb") as file:
+                file.seek(offset)
+                return raw_line(file.read(min(size_, RAW_MOST)), offset, self._signs)
+        except OSError as error:
+            raise StoreError(f"{path}: {error.strerror or error}.") from None
+
+
+def raw_line(data: bytes, offset: int, signs: Signs) -> Document:
+    """One line of a turn file: as it is, and set out where it is JSON."""
+    text = data.decode("utf-8", "replace").rstrip("\n")
+    title: Row = (("raw line", "heading"), (f"at byte {offset:,}", "dim"), (size(len(data)), "dim"))
+    pretty = pretty_json(text)
+    block = PlainText(text) if pretty is None else CodeBlock(Code(pretty, "json"))
+    return Document(title, [block], signs)
+
+
+def stderr(text: str, left_out: int, turn: int, signs: Signs) -> Document:
+    """What an agent wrote to its stderr in a turn; of much, the end."""
+    lines = text.rstrip("\n").count("\n") + 1 if text.strip() else 0
+    told = count(lines, "line") if lines else "nothing was written to it"
+    title: Row = (("stderr", "heading"), (f"turn {turn}", "dim"), (told, "dim"))
+    missing = [Spans([((), ((f"{size(left_out)} before this are left out: O opens all of it", "attention"),))])]
+    blocks = [PlainText(text.strip("\n"))] if lines else []
+    return Document(title, [*(missing if left_out else []), *blocks], signs)
+
+
+def explanation(found: Explanation, signs: Signs) -> Document:
+    """The status, the rule that gave it, and every fact with where it was read."""
+    reason: Row = ((one_line(found.reason), "dim"),) if found.reason else ()
+    title: Row = ((f"why it is {found.status}", "heading"), *reason)
+    rows = [
+        (one_line(fact.name), (f"{one_line(fact.value)}   ({one_line(fact.source)})", "text")) for fact in found.facts
+    ]
+    return Document(title, [PlainText(clean(found.rule)), facts(rows, caption=(("facts", "heading"),))], signs)
+
+
+def notes(title: str, lines: Sequence[str], signs: Signs) -> Document:
+    """A few lines under a title."""
+    return Document(((title, "heading"),), [PlainText(clean("\n".join(lines)))], signs)
+
+
+def step_text(step: Step) -> str:
+    """A whole step as text, for programs outside."""
+    return "\n".join(rendered(step, Look(full=True, width=100))) + "\n"

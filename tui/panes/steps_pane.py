@@ -1,0 +1,428 @@
+"""The steps of one session with what belongs to reading them: counts, search, jumps, the step in a pane of its own."""
+
+import re
+from collections.abc import Callable
+from typing import ClassVar
+
+from msgspec import structs
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Input
+
+from ...sessions.digest.collect import digest
+from ...sessions.digest.summary import digest_lines
+from ...sessions.model import Session
+from ...sessions.transcript.session_steps import Growth
+from ...sessions.transcript.snapshot import View
+from ...widgets.document.document_pane import DocumentPane
+from ...widgets.drawing.glyphs import Signs
+from ...widgets.drawing.line import Line
+from ...widgets.inputs.history_input import RecallInput
+from ...widgets.lists.virtual_list import VirtualList
+from ...widgets.steps.filter_line import filter_line
+from ...widgets.steps.step_decorations import Unread
+from ...widgets.steps.step_lines import Manner
+from ...widgets.steps.trajectory import Trajectory
+from .. import texts
+from ..keys.actions import VIEWER_ACTIONS, bindings
+from ..services.background import Requests
+from ..services.external_programs import Outside
+from ..state.read_positions import Places
+from .diff_seeker import DiffSeeker
+from .step_actions import Chosen, StepActions
+from .step_documents import Papers, Source
+from .step_search import Finder
+from .trajectory_reader import Following
+
+SLOW_SECONDS = 0.2
+"""After this the steps of the session before are cleared, even if those of the new one are still being read."""
+
+
+_NUMBER = re.compile(r"(?:\d{1,9}\.)?\d{1,9}", re.ASCII)
+"""A step of this turn, or a turn and its step."""
+
+
+class Viewer(StepActions):
+    """Reads the steps of one session at a time, in a thread, and shows them."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(VIEWER_ACTIONS)
+    DEFAULT_CSS = """
+    Viewer > #ask, Viewer > #pane { display: none; }
+    Viewer > #ask { height: 1; }
+    Viewer.-asking > #ask, Viewer.-paned > #pane { display: block; }
+    """
+
+    class ChangesAsked(Message):
+        """The files that the session changed are to be shown."""
+
+        def __init__(self, session_id: str) -> None:
+            super().__init__()
+            self.session_id = session_id
+
+    class Changed(Message):
+        """Something that is said elsewhere on the screen changed: whether it follows, how much was read."""
+
+    def __init__(
+        self, source: Source, requests: Requests, outside: Outside, signs: Signs, *, clock: Callable[[], int]
+    ) -> None:
+        super().__init__(source, requests, outside, Papers(source, signs))
+        self._clock = clock
+        self._following: Following | None = None
+        self._shown: Following | None = None
+        self._session: Session | None = None
+        self._marked = False
+        """Whether it is told what is new since somebody looked."""
+        self._stale = False
+        self._reading = False
+        self._places = Places()
+        self._recalling = False
+        self._finder = Finder(requests, self._show_hit, self._say_counts)
+        self._papered: tuple[str, int, int] | None = None
+        self._asked = ""
+        self._view = View()
+        self.growth: Growth | None = None
+        """What the last look brought."""
+        self.steps = Trajectory(signs=signs, id="steps")
+        self._seeker = DiffSeeker(requests, self.steps, lambda: self._view)
+        self.counts = Line(signs=signs, id="counts")
+        self.pane = DocumentPane(signs=signs, id="pane")
+        self._paper = ""
+        """What the pane shows: a step, its raw line, stderr; nothing while it is closed."""
+
+    def compose(self) -> ComposeResult:
+        """Counts, steps, and where a search is asked for."""
+        yield self.counts
+        yield self.steps
+        yield self.pane
+        yield RecallInput(id="ask")
+
+    @property
+    def chosen(self) -> Chosen | None:
+        """The step under the cursor; None where there is none."""
+        if self._following is None or self._following is not self._shown or not len(self._view):
+            return None
+        return Chosen(self._following.session_id, self._view, self.steps.cursor)
+
+    @property
+    def shows_stderr(self) -> bool:
+        """Whether the pane shows stderr."""
+        return self._paper == "stderr"
+
+    @property
+    def following(self) -> bool:
+        """Whether the newest step is shown."""
+        return self.steps.following
+
+    @property
+    def _over(self) -> bool:
+        """Whether all is read of turns that have ended: the next one is told by the session's row."""
+        growth = self.growth
+        if self._shown is not self._following or growth is None or growth.ahead or growth.trouble is not None:
+            return False
+        return bool(growth.turns) and all(turn.status.ended for turn in growth.turns)
+
+    def on_mount(self) -> None:
+        """What runs shows its age; what is over needs no clock."""
+        self._ages = self.set_interval(1.0, self._tick, pause=True)
+
+    def on_resize(self) -> None:
+        """The counts are made for a width."""
+        self._say_counts()
+
+    def open(self, session: Session | None) -> None:
+        """Show another session, or none."""
+        former, self._following = self._following, None
+        if former is not None:
+            self._leave(former.session_id)
+            self.run_worker(self.requests.expect(former.close()))
+        self._finder.forget()
+        if session is None:
+            self._shown, self._view = None, View()
+            self.steps.clear()
+            return
+        self._following = Following(self.source, session.id)
+        self._session, self._marked = session, False
+        self.steps.look_like(Manner(signs=self.steps.signs, now=self._clock(), cwd=session.cwd))
+        self.set_timer(SLOW_SECONDS, self._clear_if_slow)
+        self.read_on()
+
+    def turn_files_grew(self, turn_files: frozenset[str], *, sweep: bool) -> None:
+        """Read on, if the open session is concerned."""
+        if self._following is not None and (self._following.grew(turn_files) or (sweep and not self._over)):
+            self.read_on()
+
+    def read_on(self) -> None:
+        """Read what is new; while a read is under way, once more after it."""
+        self._stale = True
+        if not self._reading:
+            self._reading = True
+            self._read()
+
+    @work
+    async def _read(self) -> None:
+        try:
+            while self._stale and self._following is not None:
+                self._stale = False
+                following = self._following
+                growth = await self.requests.expect(following.refresh())
+                if following is self._following and growth is not None:
+                    self._show(following, growth)
+                    # Long files are read in several goes; between them the screen has its turn.
+                    self._stale = self._stale or (growth.ahead > 0 and growth.trouble is None)
+        finally:
+            self._reading = False
+
+    def _show(self, following: Following, growth: Growth) -> None:
+        opened = following is not self._shown
+        if opened:
+            self._shown = following
+            if self._paper:
+                self._read_paper(self._paper)
+            self.steps.clear()
+            self._recalling = True
+        if growth.trouble is not None and (self.growth is None or self.growth.trouble != growth.trouble):
+            self.requests.complain(growth.trouble)
+        if not opened and growth == self.growth:
+            return  # nothing is new
+        self.growth, self._view = growth, growth.view
+        (self._ages.pause if self._over else self._ages.resume)()
+        notes = {turn.n: texts.turn_words(turn) for turn in growth.turns}
+        self.steps.show(growth.view, growth.changed, turn_notes=notes)
+        self._recall(following.session_id)
+        self._mark_unread()
+        self.run_worker(self._finder.grown(growth.view, growth.changed), group="grown")
+        if self._finder.waiting and growth.view.complete:
+            self._look_for(self._finder.waiting)
+        self._say_counts()
+        self._seek_if_wanted()
+        self.post_message(self.Changed())
+
+    @on(Trajectory.Lacking)
+    def _lacking(self, event: Message) -> None:
+        event.stop()
+        self._seek_if_wanted()
+
+    @work
+    async def _seek_diffs(self) -> None:
+        """Seek the diffs that steps on the screen lack; a turn that runs can bring them later."""
+        if self.steps.cursor in await self._seeker.run() and self._paper == "step":
+            self._read_paper(self._paper)
+
+    def _seek_if_wanted(self) -> None:
+        if self._seeker.wanted:
+            self._seek_diffs()
+
+    def _recall(self, session_id: str) -> None:
+        """Go back to where somebody was, once that is read."""
+        place = self._places.find(session_id, self._view) if self._recalling else None
+        if place is not None:
+            self.steps.show_groups(self._places.groups(session_id))
+            self.steps.recall(place)
+        self._recalling = self._recalling and not self._view.complete
+
+    def _mark_unread(self) -> None:
+        """Tell apart what came since somebody looked, once all of it is read."""
+        session = self._session
+        if self._marked or session is None or not self._view.complete:
+            return
+        self._marked = True
+        item = self._view.after_steps(session.seen_steps or 0)
+        if session.seen_steps is not None and session.unread and item < len(self._view):
+            self._tell_unread(session, self._view, Unread(item, texts.unread(session)))
+
+    @work(exclusive=True, group="unread")
+    async def _tell_unread(self, session: Session, view: View, unread: Unread) -> None:
+        self.steps.mark_unread(unread)
+        new = map(view.filled, range(unread.item, len(view)))
+        told = await self.requests.ask(lambda: digest_lines(digest(new, session.cwd)))
+        if told and session is self._session:
+            self.steps.mark_unread(structs.replace(unread, facts=tuple(told)))
+
+    def _leave(self, session_id: str) -> None:
+        if self._shown is None or self._shown.session_id != session_id or self._recalling:
+            return
+        if self.steps.following:
+            self._places.forget(session_id)
+        else:
+            self._places.leave(session_id, self._view, self.steps.remembered(), self.steps.groups)
+
+    def _clear_if_slow(self) -> None:
+        if self._following is not None and self._following is not self._shown:
+            self._view = View()
+            self.steps.clear("reading…")
+
+    def _tick(self) -> None:
+        self.steps.tick(self._clock())
+        self._seek_if_wanted()
+
+    @on(Trajectory.Filtered)
+    def _filtered(self, event: Message) -> None:
+        event.stop()
+        self._say_counts()
+
+    @on(Trajectory.Moved)
+    def _moved(self, event: Message) -> None:
+        event.stop()
+        self._say_counts()
+        self._seek_if_wanted()
+        if self._paper in ("step", "raw"):
+            self._read_paper(self._paper)
+
+    @on(Trajectory.Opened)
+    def _opened(self, event: Message) -> None:
+        event.stop()
+        self.open_paper("step")
+
+    @on(DocumentPane.Another)
+    def _another(self, event: DocumentPane.Another) -> None:
+        event.stop()
+        self.steps.action_step_over(event.direction)
+
+    def action_changes(self) -> None:
+        """The files that the session changed."""
+        if self._following is not None:
+            self.post_message(self.ChangesAsked(self._following.session_id))
+
+    def action_source(self) -> None:
+        """Show texts as they were written, or set out as Markdown."""
+        self.papers.source = not self.papers.source
+        self._papered = None
+        self.open_paper("step")
+
+    def action_paper(self, kind: str) -> None:
+        """Show a paper in the pane, or close the pane where it is there already."""
+        if self._paper == kind:
+            self.close_paper()
+        else:
+            self.open_paper(kind)
+
+    def open_paper(self, kind: str) -> None:
+        """Show the step under the cursor, its raw line, stderr or an explanation in the pane."""
+        if self._following is None:
+            return
+        self._paper = kind
+        self.add_class("-paned")
+        self._read_paper(kind)
+        self.screen.set_focus(self.pane)
+
+    def close_paper(self) -> bool:
+        """Close the pane; whether it was open."""
+        if not self._paper:
+            return False
+        self._paper, self._papered = "", None
+        self.remove_class("-paned")
+        self.screen.set_focus(self.steps)
+        return True
+
+    @work(exclusive=True, group="paper")
+    async def _read_paper(self, kind: str) -> None:
+        following, view, item = self._following, self._view, self.steps.cursor
+        if following is None or not len(view):
+            return
+        made = await self.requests.ask(self.papers.make, kind, following.session_id, view, item)
+        if made is not None and kind == self._paper and following is self._following:
+            subject = (kind, view.step(item).turn, view.step(item).index)
+            self.pane.show(made, same=subject == self._papered)
+            self._papered = subject
+
+    @on(VirtualList.FollowingChanged)
+    def _following_changed(self, event: Message) -> None:
+        event.stop()
+        self.post_message(self.Changed())
+
+    @on(Trajectory.Lost)
+    def _lost(self, event: Trajectory.Lost) -> None:
+        event.stop()
+        self.requests.tell(event.what if self._view.complete else f"{event.what}: the rest is still being read")
+
+    def action_search(self) -> None:
+        """Ask for a text."""
+        self._ask("/", "search all steps; small letters find any")
+
+    def action_go_to(self) -> None:
+        """Ask for the number of a step."""
+        self._ask("#", "a step of this turn, or turn.step: 12, 3.12")
+
+    def action_match(self, direction: int) -> None:
+        """The next place that has the text, or the one before."""
+        self._finder.next(self.steps.cursor, direction)
+
+    def step_back(self) -> bool:
+        """Leave the field, the pane or the search, one at a time; whether there was any."""
+        if self.has_class("-asking"):
+            self._answered()
+            return True
+        if self.close_paper():
+            return True
+        if not self._finder.forget():
+            return False
+        self.steps.highlight("")
+        self._say_counts()
+        return True
+
+    def _ask(self, kind: str, hint: str) -> None:
+        self._asked = kind
+        ask = self.query_one("#ask", RecallInput)
+        ask.value, ask.placeholder = "", f"{kind} {hint}"
+        self.add_class("-asking")
+        # At once, and not when the screen finds the time: what is typed next belongs to the field.
+        self.screen.set_focus(ask)
+
+    def _answered(self) -> None:
+        self.remove_class("-asking")
+        self.screen.set_focus(self.steps)
+
+    @on(Input.Submitted, "#ask")
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self._answered()
+        if event.value.strip():
+            event.input.recall.sent(event.value)  # type: ignore[attr-defined]
+            self.find(event.value) if self._asked == "/" else self.go_to(event.value)
+
+    def go_to(self, text: str) -> None:
+        """Go to a step by its number, or by turn and number."""
+        turn, _, index = text.strip().rpartition(".")
+        current = self.steps.current
+        if not _NUMBER.fullmatch(text.strip()) or current is None:
+            self.requests.tell(f"{text.strip()!r} is no step: 12, or 3.12 for step 12 of turn 3.")
+            return
+        item = self._view.number(int(turn or current.turn), int(index))
+        if item is None:
+            missing = f"There is no turn {turn or current.turn}." if self._view.complete else "It is still being read."
+            self.requests.tell(missing)
+        else:
+            self.steps.following = False
+            self.steps.go(item)
+
+    def show_step(self, turn: int, index: int) -> None:
+        """Go to a step by its turn and its index."""
+        item = self._view.number(turn, index)
+        if item is not None:
+            self._show_hit(item)
+
+    def find(self, needle: str) -> None:
+        """Search everything, and go to the first place from the cursor on as soon as it is found."""
+        self.steps.highlight(needle)
+        self._look_for(needle)
+
+    @work(exclusive=True, group="search")
+    async def _look_for(self, needle: str) -> None:
+        await self._finder.run(self._view, needle, self.steps.cursor)
+
+    def _show_hit(self, item: int) -> None:
+        self.steps.following = False
+        self.steps.go(item)
+        self.steps.reveal_match()
+
+    def _say_counts(self) -> None:
+        note = "" if self.growth is None or self._view.complete else "reading…"
+        steps, found = self.steps, self._finder.found(self.steps.cursor)
+        width = self.counts.size.width
+        shown = filter_line(
+            self._view.count, steps.groups, steps.level, width, signs=steps.signs, found=found, note=note
+        )
+        self.counts.say(shown if len(self._view) else Content(""))

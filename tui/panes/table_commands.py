@@ -1,0 +1,78 @@
+"""What the command line takes about the table: filter, order, groups, views."""
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+
+from msgspec import structs
+
+from ...sessions.rules.filter_query import completions
+from ...widgets.table.ordering import ORDERS, Grouping
+from ..keys.actions import TABLE_ACTIONS
+from ..keys.command_line import Command, starting
+from ..screens.session_commands import named
+from .table_pane import TablePane
+
+
+def table_commands(pane: TablePane) -> Iterator[Command]:
+    """The actions of the table by their names, and those that take more behind it."""
+    yield from named(pane, TABLE_ACTIONS)
+    more = _More(pane)
+    yield Command(
+        names=("filter", "table.filter"),
+        takes="[FILTER]",
+        help="show only some: words, state:failed, cost:>1; all again",
+        run=more.filter,
+        complete=more.words,
+    )
+    for name, values, what in (
+        ("sort", ORDERS, "the order"),
+        ("group", tuple(Grouping), "rows together"),
+    ):
+        yield Command(
+            names=(name, f"table.{name}"),
+            takes="[NAME]",
+            help=f"{what} by its name; choose one",
+            run=partial(more.named, name, values),
+            complete=starting(values),
+        )
+    yield Command(
+        names=("view", "views", "table.views"),
+        takes="[NAME]",
+        help="a saved view; choose one",
+        run=more.view,
+        complete=starting(pane.views),
+    )
+
+
+class _More:
+    """What some commands do with what stands behind their names."""
+
+    def __init__(self, pane: TablePane) -> None:
+        self._pane = pane
+
+    def filter(self, text: str) -> None:
+        self._pane.show(structs.replace(self._pane.view, filter=text))
+
+    def words(self, text: str) -> Iterable[str]:
+        """The text with its last word completed."""
+        before, blank, word = text.rpartition(" ")
+        return [f"{before}{blank}{found}" for found in completions(word, self._pane.table.sessions)]
+
+    async def named(self, name: str, values: Iterable[str], value: str) -> None:
+        if value and value not in values:
+            self._pane.complain(f"Unknown {name} {value!r}: {', '.join(values)}.")
+        elif not value:
+            await self._pane.run_action(name)
+        elif name == "sort":
+            self._pane.sort_by(value)
+        else:
+            self._pane.group_by(Grouping(value))
+
+    async def view(self, name: str) -> None:
+        views = self._pane.views
+        if name and name not in views:
+            self._pane.complain(f"Unknown view {name!r}: {', '.join(views)}.")
+        elif name:
+            self._pane.show(views[name])
+        else:
+            await self._pane.run_action("views")

@@ -1,0 +1,390 @@
+"""The table with the line above it and the field for a filter: what is shown of all sessions, and how."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from msgspec import structs
+from textual import on, work
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.suggester import Suggester
+from textual.widgets import Input, Static
+
+from ...sessions.errors import UsageError
+from ...sessions.lifecycle.agent_list import AgentInfo
+from ...sessions.manager import SessionManager
+from ...sessions.model import Session
+from ...sessions.rules.filter_query import completions, while_typing
+from ...sessions.text.sanitize import clean, cut, one_line
+from ...widgets.drawing.glyphs import Signs
+from ...widgets.drawing.line import Line
+from ...widgets.drawing.paint import MUTED
+from ...widgets.drawing.units import place
+from ...widgets.inputs.history_input import RecallInput
+from ...widgets.table.columns import Choice
+from ...widgets.table.ordering import Grouping
+from ...widgets.table.session_table import SessionTable
+from ...widgets.table.table_bar import table_bar
+from .. import texts
+from ..dialogs.columns import ColumnsScreen
+from ..dialogs.pick import PickScreen
+from ..dialogs.views import ViewsScreen
+from ..keys.actions import TABLE_ACTIONS, bindings
+from ..keys.keymap import DEFAULT, Keymap
+from ..services.background import Requests
+from ..state.table_views import BUILT_IN, ENDS, QUICK, View
+from ..state.ui_state import Memory
+from .put_away import PutAway
+
+SORT_KEYS = {
+    "a": "attention", "c": "created", "e": "age", "s": "state", "n": "new", "i": "time", "u": "turn", "z": "steps",
+    "t": "tok", "d": "cost", "g": "agent", "m": "model", "f": "where", "l": "folder", "w": "what", "h": "id",
+    "r": "source", "p": "cpu", "y": "mem", "o": "procs",
+}  # fmt: skip
+"""The letters of the orders in the dialog, where j and k move the cursor and q closes."""
+_SORTED = {
+    "attention": "needs attention first, then newest", "created": "newest first", "age": "most recent activity first",
+    "state": "by state", "new": "most unread steps first", "time": "most recently started turn first",
+    "turn": "most turns first", "steps": "most steps first", "tok": "most tokens first",
+    "cost": "most expensive first", "agent": "by agent", "model": "by model", "where": "by the folder's name",
+    "folder": "by the folder's path", "what": "by title", "id": "by id", "source": "by who started it",
+    "cpu": "most CPU now first, measured every 5 s", "mem": "most memory now first, measured every 5 s",
+    "procs": "most processes now first, measured every 5 s",
+}  # fmt: skip
+
+
+class TablePane(Vertical):
+    """Which sessions are shown, in which order and columns; remembers what somebody chose.
+
+    Args:
+        table: the table that it shows.
+        memory: where choices are kept.
+        requests: tells what is going on.
+        signs: the characters to draw with.
+        manager: knows the archived and the deleted sessions.
+    """
+
+    DEFAULT_CSS = """
+    TablePane > #bar, TablePane > #filter-line, TablePane > #preview { height: 1; display: none; }
+    TablePane.-said > #bar, TablePane.-asking > #filter-line { display: block; }
+    TablePane.-asking > #bar { display: none; }
+    TablePane #filter { background: $background; color: $foreground; width: 1fr; }
+    TablePane #filter-sign { width: 1; text-style: bold; }
+    TablePane #filter-count { width: 16; text-align: right; }
+    """
+    BINDINGS = bindings(TABLE_ACTIONS)
+
+    class Changed(Message):
+        """Another choice of columns or rows; what was looked up for the screen may be missing."""
+
+    def __init__(
+        self, table: SessionTable, memory: Memory, requests: Requests, signs: Signs, manager: SessionManager
+    ) -> None:
+        super().__init__(id="table-pane")
+        self.table = table
+        self._memory = memory
+        self._requests = requests
+        self._signs = signs
+        # A filter of yesterday would hide what began since.
+        self.view = structs.replace(memory.now.view, filter="", quick="", folder="")
+        self.missing = 0
+        """Sessions that are still being read."""
+        self.away = PutAway(table, manager, requests, self.say)
+        self._progress = ""
+        self._agents: Sequence[AgentInfo] = ()
+        self._keymap = DEFAULT
+        self._before = ""
+        self._row: Session | None = None
+        """Where the cursor was before a filter was asked for."""
+        self._problem = ""
+        self.bar = Line(signs=signs, id="bar")
+        self.count = Line(signs=signs, id="filter-count")
+        """How many sessions the filter leaves, while it is being written."""
+        self.preview = Line(signs=signs, id="preview")
+
+    def compose(self) -> ComposeResult:
+        """The line, the field, the table."""
+        yield self.bar
+        with Horizontal(id="filter-line"):
+            yield Static("/", id="filter-sign")
+            yield RecallInput(
+                placeholder="words, state:failed agent:codex cwd:api cost>1 age<1h is:attention !not",
+                suggester=_Words(self.table),
+                id="filter",
+            )
+            yield self.count
+        yield self.table
+        yield self.preview
+        yield self.away
+
+    def on_mount(self) -> None:
+        """As it was left."""
+        self.table.show_columns(self._memory.now.choice)
+        self._apply()
+        if self._memory.problem:
+            self._requests.complain(self._memory.problem)
+
+    @property
+    def views(self) -> Mapping[str, View]:
+        """The views that have a name."""
+        return BUILT_IN | self._memory.now.views
+
+    def complain(self, message: str) -> None:
+        """Say what was asked for and cannot be."""
+        self._requests.complain(message)
+
+    def show(self, view: View) -> None:
+        """Another view; a filter that cannot be understood is told, and the former one stays."""
+        try:
+            view.chooser()
+        except UsageError as error:
+            self._requests.complain(str(error))
+            return
+        self.view = view
+        self._apply()
+        self._keep(view=view)
+
+    def action_filter(self) -> None:
+        """Ask which sessions are to be shown."""
+        self._before, self._row = self.view.filter, self.table.selected
+        field = self.query_one("#filter", RecallInput)
+        field.value = self.view.filter + (" " if self.view.filter else "")
+        field.cursor_position = len(field.value)
+        self.add_class("-asking")
+        self.screen.set_focus(field)
+
+    def action_quick(self, key: str) -> None:
+        """Only sessions of one state; once more, or 0, all again."""
+        self.show(structs.replace(self.view, quick="" if key in ("0", self.view.quick) else key))
+
+    def action_here(self) -> None:
+        """Only sessions of the selected one's folder, or of all again."""
+        session = self.table.selected
+        folder = "" if self.view.folder or session is None else session.cwd
+        self.show(structs.replace(self.view, folder=folder))
+
+    def action_sort(self) -> None:
+        """Ask for an order."""
+        offers = [(key, f"{name:<10} {_SORTED[name]}") for key, name in SORT_KEYS.items()]
+        names = list(SORT_KEYS.values())
+        self.app.push_screen(PickScreen("Sort", offers, at=names.index(self.view.arrangement.sort)), self._sort)
+
+    def _sort(self, number: int | None) -> None:
+        if number is not None:
+            self.sort_by(list(SORT_KEYS.values())[number])
+
+    def sort_by(self, name: str) -> None:
+        """Sort by a column."""
+        self.show(structs.replace(self.view, sort=name, reverse=False))
+
+    def action_reverse(self) -> None:
+        """The other way round."""
+        self.show(structs.replace(self.view, reverse=not self.view.reverse))
+
+    def action_group(self) -> None:
+        """One list, a tree of parents and children, by folder, by agent."""
+        kinds = list(Grouping)
+        self.group_by(kinds[(kinds.index(self.view.grouping) + 1) % len(kinds)])
+
+    def group_by(self, grouping: Grouping) -> None:
+        """Put rows together."""
+        self.show(structs.replace(self.view, grouping=grouping))
+
+    def action_columns(self) -> None:
+        """Choose, order and size the columns."""
+        self.app.push_screen(ColumnsScreen(self._memory.now.choice, self.table.size.width, self._choose_columns))
+
+    def _choose_columns(self, choice: Choice) -> None:
+        self.table.show_columns(choice)
+        self._keep(columns=choice.names, widths=dict(choice.widths))
+        self.post_message(self.Changed())
+
+    def action_views(self) -> None:
+        """Go to a saved view, or save this one."""
+        self.app.push_screen(ViewsScreen(self._memory.now.views, self.view, self._save_view), self._view_chosen)
+
+    def _view_chosen(self, view: View | None) -> None:
+        if view is not None:
+            self.show(view)
+
+    def _save_view(self, name: str, view: View | None) -> None:
+        kept = {other: saved for other, saved in self._memory.now.views.items() if other != name}
+        self._keep(views=kept if view is None else kept | {name: view})
+
+    def teach(self, agents: Sequence[AgentInfo], keymap: Keymap) -> None:
+        """Take over what an empty table names: the agents that can be started or installed, and the keys."""
+        self._agents, self._keymap = agents, keymap
+        self._say_why_empty()
+
+    def sessions_changed(self) -> None:
+        """Put the line above the table right, and what stands in it where nothing is left."""
+        if not self.table.counts[1]:
+            self.away.count()
+        self.say()
+
+    def _say_why_empty(self) -> None:
+        view = self.view
+        quick = "" if view.filter or view.folder else view.quick
+        if self.away.reading:
+            self.table.show_when_empty(["reading…"])
+            return
+        counts = self.away.counts
+        if self.table.counts[1] or (view.chooses and counts is not None and any(counts)):
+            self.table.show_when_empty(texts.nothing_matches(quick))
+        else:
+            self.table.show_when_empty(self._lesson(counts))
+
+    def _lesson(self, counts: tuple[int, int] | None) -> Sequence[str]:
+        """The lines in a table without any session; none until it is known whether some were put away."""
+        if counts is None:
+            return ()
+        away = texts.put_away(*counts, self._keymap.name("table.views"), self.size.width)
+        return texts.no_sessions(self._agents, self._keymap.name("new_session"), away)
+
+    def step_back(self) -> bool:
+        """Take back the range and the marks, or the choice of rows, one at a time; whether there was any."""
+        if self.has_class("-asking"):
+            self._answer(self._before)
+            return True
+        if self.table.unmark():
+            return True
+        if self.view.chooses:
+            self.show(structs.replace(self.view, filter="", quick="", folder=""))
+            return True
+        return False
+
+    @on(SessionTable.Recounted)
+    @on(SessionTable.Marked)
+    def say(self) -> None:
+        """Put the line above the table right."""
+        view, width = self.view, self.size.width
+        chosen = [f"/{view.filter}"] if view.filter and not self.has_class("-asking") else []
+        chosen += [QUICK[view.quick][0]] if view.quick in QUICK else []
+        chosen += [f"only {place(view.folder)}"] if view.folder else []
+        marked = len(self.table.marked)
+        said = table_bar(
+            chosen,
+            self.table.counts if view.chooses else None,
+            view.arrangement,
+            marked,
+            new=self.table.new if view.quick in ENDS else 0,
+            elsewhere=self.table.marked_elsewhere,
+            ranging=self.table.ranging,
+            width=width,
+        )
+        self._say_why_empty()
+        if self._progress:
+            said = Content.styled(self._progress, "bold $text-primary")
+        elif self.missing:
+            said = Content.styled(f"reading {self.missing:,} more", MUTED)
+        self.table.show_problem(self._problem)
+        shown, there = self.table.counts
+        self.count.say(f"{shown:,} of {there:,}" if view.chooses else "")
+        self.bar.say(said)
+        self.set_class(bool(said.plain), "-said")
+
+    def say_last(self, session: Session | None) -> None:
+        """What the selected session said last, where nothing else shows it."""
+        said = (session.last_message or session.reason or "") if session is not None else ""
+        self.preview.say(cut(one_line(said, self.size.width * 4), self.size.width))
+
+    def on_resize(self) -> None:
+        """The line is made for a width."""
+        self.say()
+
+    @on(Input.Changed, "#filter")
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        if self.has_class("-asking"):
+            wanted, otherwise = while_typing(event.value)
+            self._try(wanted)
+            if otherwise != wanted and not self._problem and not self.table.counts[0]:
+                self._try(otherwise)
+            if self._row is not None:
+                self.table.select(self._row.id)
+
+    @on(Input.Submitted, "#filter")
+    def _entered(self, event: Input.Submitted) -> None:
+        event.stop()
+        # Escape may have been faster, and then nothing is asked any more.
+        if self.has_class("-asking") and self._settle(event.value):
+            self.screen.set_focus(self.table)
+
+    @on(Input.Blurred, "#filter")
+    def _left(self, event: Input.Blurred) -> None:
+        """Leaving the field says Enter; leaving the terminal does not."""
+        event.stop()
+        if self.has_class("-asking") and self.app.app_focus and not event.input.has_focus:
+            self._settle(event.value)
+
+    def _settle(self, text: str) -> bool:
+        """End the question with what was written; whether that could be understood."""
+        self._try(text)
+        if self._problem:
+            return False
+        self.query_one("#filter", RecallInput).recall.sent(text.strip())
+        self.remove_class("-asking")
+        self.say()
+        return True
+
+    def _answer(self, text: str) -> None:
+        self.remove_class("-asking")
+        self._try(text)
+        if self._row is not None:
+            self.table.select(self._row.id)
+        self.screen.set_focus(self.table)
+
+    def _try(self, text: str) -> None:
+        """Show what a filter means while it is being written; what cannot be understood is told, and hides nothing."""
+        view = structs.replace(self.view, filter=" ".join(text.split()))
+        self._problem = ""
+        try:
+            view.chooser()
+        except UsageError as error:
+            self._problem = clean(str(error))
+            view = structs.replace(view, filter=self._before)
+        self.view = view
+        self._apply()
+
+    def show_progress(self, progress: str) -> None:
+        """Show how far an operation has come, above the table; "" when it is over."""
+        self._progress = progress
+        self.say()
+
+    def _apply(self) -> None:
+        self.away.want(self.view.away)
+        if not self.table.counts[1]:
+            self.away.count()
+        self.table.choose(self.view.chooser(), self.view.arrangement)
+        self._say_why_empty()
+        self.say()
+        self.post_message(self.Changed())
+
+    def _keep(self, **changes: object) -> None:
+        self._memory.set(**changes)
+        self.remember()
+
+    @work(group="remember")
+    async def remember(self) -> None:
+        """Write down what is to hold the next time too."""
+        try:
+            await asyncio.to_thread(self._memory.save)
+        except OSError as error:
+            where = self._memory.path
+            self._requests.complain(f"{where} cannot be written: {error.strerror}. It holds until you quit.")
+
+
+class _Words(Suggester):
+    """Completes the word of a filter that is being written."""
+
+    def __init__(self, table: SessionTable) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self._table = table
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """The whole text with its last word completed."""
+        before, blank, word = value.rpartition(" ")
+        found = completions(word, self._table.sessions) if word else []
+        return f"{before}{blank}{found[0]}" if found else None

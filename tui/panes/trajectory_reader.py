@@ -1,0 +1,62 @@
+"""The one trajectory that is open: read in a thread, each time only what is new."""
+
+import asyncio
+from typing import Protocol
+
+from ...sessions.transcript.session_steps import Growth
+
+
+class Opened(Protocol):
+    """What the manager gives for an open trajectory."""
+
+    def refresh(self) -> Growth:
+        """What is new since the last call; what is long is read in several."""
+
+    def close(self) -> None:
+        """Close its files."""
+
+
+class Source(Protocol):
+    """Where trajectories come from: the manager."""
+
+    def open_trajectory(self, ref: str) -> Opened:
+        """Open the trajectory of a session."""
+
+
+class Following:
+    """Reads the steps of one session; closed while a read is under way, it closes after that read."""
+
+    def __init__(self, source: Source, session_id: str) -> None:
+        self.session_id = session_id
+        self._source = source
+        self._opened: Opened | None = None
+        self._closed = False
+        self._one_at_a_time = asyncio.Lock()
+
+    async def refresh(self) -> Growth | None:
+        """What is new; None once it is closed.
+
+        Raises:
+            AgentdashError: there is no such session any more.
+        """
+        async with self._one_at_a_time:
+            if self._closed:
+                return None
+            return await asyncio.to_thread(self._read)
+
+    async def close(self) -> None:
+        """Close the files."""
+        self._closed = True
+        async with self._one_at_a_time:
+            if self._opened is not None:
+                await asyncio.to_thread(self._opened.close)
+                self._opened = None
+
+    def grew(self, turn_files: frozenset[str]) -> bool:
+        """Whether one of these files of the live folder belongs to the session."""
+        return any(name.startswith(self.session_id + ".") for name in turn_files)
+
+    def _read(self) -> Growth:
+        if self._opened is None:
+            self._opened = self._source.open_trajectory(self.session_id)
+        return self._opened.refresh()

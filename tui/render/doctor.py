@@ -1,0 +1,36 @@
+"""What the doctor found, one line each, and what to do below it."""
+
+from collections.abc import Sequence
+
+from ...sessions.doctor.model import Finding, State
+from ...sessions.model import StepKind, StepStatus
+from ...sessions.text.sanitize import cell_width, one_line, pad
+from .style import Look
+
+_ROLES: dict[State, str] = {"ok": "good", "warn": "attention", "fail": "danger"}
+
+
+def findings_text(findings: Sequence[Finding], look: Look) -> list[str]:
+    """Every finding, then how many there are of each kind."""
+    width = max((cell_width(finding.name) for finding in findings), default=0)
+    lines = [line for finding in findings for line in _lines(finding, width, look)]
+    states = [finding.state for finding in findings]
+    return [*lines, f"{states.count('ok')} ok, {states.count('warn')} to look at, {states.count('fail')} broken"]
+
+
+def _lines(finding: Finding, width: int, look: Look) -> list[str]:
+    mark = look.paint(_mark(finding.state, look), _ROLES[finding.state])
+    lines = [f"{mark} {pad(finding.name, width)}  {finding.found}"]
+    if finding.state != "ok" and finding.remedy:
+        lines.append(f"  {look.signs.below} {one_line(finding.remedy)}")
+    return lines
+
+
+def _mark(state: State, look: Look) -> str:
+    signs = look.signs
+    marks: dict[State, str] = {
+        "ok": signs.endings[StepStatus.OK],
+        "warn": signs.kinds[StepKind.ERROR],
+        "fail": signs.endings[StepStatus.FAILED],
+    }
+    return marks[state]

@@ -1,0 +1,43 @@
+"""What lies in the trash, and what a clean-up took."""
+
+from collections.abc import Iterator, Sequence
+
+from ...sessions.model import Session
+from ...sessions.storage.trash import Cleaned, Trashed
+from ...sessions.text.sanitize import one_line
+from ...widgets.drawing.units import age, count, size
+from .style import Look, short_id
+
+
+def trash_text(trashed: Sequence[Trashed], look: Look) -> Iterator[str]:
+    """One line each, the last one first."""
+    if not trashed:
+        yield "The trash is empty."
+    for one in trashed:
+        ago = age(look.now - one.deleted_at)
+        yield f"{short_id(one.id)}  {ago:>4}  {size(one.bytes):>8}  {one_line(one.title, 60)}"
+    if trashed:
+        yield look.paint("agentdash restore ID brings one back; agentdash clean removes what is old.", "dim")
+
+
+def cleaned_text(cleaned: Cleaned, look: Look, *, dry_run: bool) -> Iterator[str]:
+    """What went where, and what stayed although it is old."""
+    would = "would be " if dry_run else ""
+    for session in cleaned.deleted:
+        yield f"{would}deleted  {_line(session, look)}"
+    for session in cleaned.kept:
+        yield f"kept     {_line(session, look)}: {session.left_note or 'processes'} left running"
+    for one in cleaned.removed:
+        yield f"{would}removed from the trash  {short_id(one.id)}  {one_line(one.title, 60)}"
+    if cleaned.empty_folders:
+        yield f"{count(cleaned.empty_folders, 'empty folder')} of starts that were cut off {would}removed"
+    freed = size(sum(one.bytes for one in cleaned.removed))
+    yield (
+        f"{count(len(cleaned.deleted), 'session')} {would}deleted,"
+        f" {count(len(cleaned.removed), 'session')} {would}removed from the trash ({freed})."
+    )
+
+
+def _line(session: Session, look: Look) -> str:
+    ended = age(look.now - (session.ended_at or session.updated_at))
+    return f"{short_id(session.id)}  {session.status}  {ended} ago  {one_line(session.title or session.task, 60)}"

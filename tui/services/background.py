@@ -1,0 +1,85 @@
+"""Manager calls from the screen: in a thread, and what goes wrong becomes a toast that says what to do."""
+
+import asyncio
+import traceback
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from textual.app import App
+
+from ...sessions.clock import monotonic
+from ...sessions.errors import AgentdashError
+from ...sessions.text.sanitize import clean
+from ..state.crash_log import record
+from ..state.message_log import Log
+
+T = TypeVar("T")
+
+ERROR_SECONDS = 8.0
+TOLD_SECONDS = 3.0
+
+
+class Requests:
+    """Runs what may block outside of the event loop; errors never end the dashboard."""
+
+    def __init__(self, app: App[Any], home: Path) -> None:
+        self._app = app
+        self._home = home
+        self._told = ("", 0.0)
+        self.log = Log()
+        """All that was told."""
+
+    async def ask(self, call: Callable[..., T], *args: Any, **options: Any) -> T | None:
+        """The result of a blocking call; None after an error, which was told."""
+        return await self.expect(asyncio.to_thread(call, *args, **options))
+
+    async def done(self, call: Callable[..., object], *args: Any) -> bool:
+        """Whether a blocking call went well; an error was told."""
+        _, reason = await self.outcome(asyncio.to_thread(call, *args))
+        if reason is not None:
+            self.complain(reason)
+        return reason is None
+
+    async def expect(self, result: Awaitable[T]) -> T | None:
+        """The result; None after an error, which was told."""
+        found, reason = await self.outcome(result)
+        if reason is not None:
+            self.complain(reason)
+        return found
+
+    async def outcome_of(self, call: Callable[..., T], *args: Any) -> T | None:
+        """The result of a blocking call; None after an error, which is told nowhere."""
+        return (await self.outcome(asyncio.to_thread(call, *args)))[0]
+
+    async def outcome(
+        self, result: Awaitable[T], *, passing: type[Exception] | tuple[()] = ()
+    ) -> tuple[T | None, str | None]:
+        """The result and None, or None and what went wrong, for whoever tells it in its own place.
+
+        An error of the kind ``passing`` is raised: whoever asks knows what to do about it.
+        """
+        try:
+            return await result, None
+        except passing:
+            raise
+        except AgentdashError as error:
+            return None, clean(str(error))
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other sessions can still be watched
+            where = record(self._home, "".join(traceback.format_exception(error)))
+            return None, clean(f"Unexpected {type(error).__name__}: {error}. Details: {where}")
+
+    def complain(self, message: str) -> None:
+        """Show what went wrong; what still stands there is not said again."""
+        earlier, at = self._told
+        if message == earlier and monotonic() - at < ERROR_SECONDS:
+            return
+        self._told = (message, monotonic())
+        self.log.add(message, "error")
+        self._app.notify(clean(message), severity="error", timeout=ERROR_SECONDS, markup=False)
+
+    def tell(self, message: str) -> None:
+        """Show what is going on, in the place of what was told before."""
+        self.log.add(message)
+        self._app.clear_notifications()
+        self._app.notify(clean(message), markup=False, timeout=TOLD_SECONDS)

@@ -1,0 +1,210 @@
+"""What a key asks of several sessions: one question that lists them, one line that says what became of it."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from ...sessions.clock import monotonic
+from ...sessions.errors import AgentdashError
+from ...sessions.manager import SessionManager
+from ...sessions.model import Receipt, Session
+from ...sessions.text.sanitize import clean
+from ...widgets.drawing import units
+from ...widgets.drawing.glyphs import Signs
+from .. import texts
+from ..dialogs.confirm import Answer, ConfirmScreen
+from ..keys.actions import can_prompt, can_retry, can_stop
+from ..keys.key_queue import KeysInOrder
+from .background import Requests
+
+LISTED = 50
+"""Sessions that a question names."""
+
+SHOWN_FROM = 10
+"""For so many sessions and more, the screen shows how far it has come."""
+
+SHOWN_EVERY_SECONDS = 0.1
+
+
+class Bulk:
+    """Stops, retries, deletes, archives and prompts several sessions; one that cannot be is told, the others go on."""
+
+    def __init__(self, app: KeysInOrder[Any], manager: SessionManager, requests: Requests, signs: Signs) -> None:
+        self._app = app
+        self._manager = manager
+        self._requests = requests
+        self._signs = signs
+        self.moving = asyncio.Lock()
+        """Held while sessions go to the archive or the trash, or come back: an undo waits for its end."""
+        self.progress: Callable[[str], object] = lambda _: None
+        """Shows how far it has come on the screen; "" when it is over."""
+
+    async def stop(self, sessions: Sequence[Session]) -> bool:
+        """Stop them at the same time, after a question; return whether that was wanted."""
+        return await self._end("Stop", sessions, "Sends SIGINT to all at once.", now=False)
+
+    async def kill(self, sessions: Sequence[Session]) -> bool:
+        """Stop them without giving them time, after a question; return whether that was wanted."""
+        return await self._end("Kill", sessions, "Sends SIGKILL to all at once.", now=True)
+
+    async def _end(self, verb: str, sessions: Sequence[Session], consequence: str, *, now: bool) -> bool:
+        running = [session for session in sessions if can_stop(session)]
+        if not running:
+            self._requests.tell(texts.none_of(sessions, "stop"))
+            return False
+        if not await self._confirmed(verb, running, consequence):
+            return False
+        ids = [session.id for session in running]
+        receipts = await self._requests.ask(partial(self._manager.stop_all, ids, now=now))
+        self._requests.tell(_stopped(receipts or []))
+        return True
+
+    async def end_family(self, session: Session) -> None:
+        """Stop a session and those that it started, and say what became of it."""
+        told = await self._requests.ask(self._manager.stop_family, [session.id])
+        self._requests.tell(_stopped([receipt for _, receipt in told or ()]))
+
+    async def retry(self, sessions: Sequence[Session]) -> bool:
+        """The last prompt of each once more, after a question; whether one of them has it."""
+        ended = [session for session in sessions if can_retry(session)]
+        if not ended:
+            self._requests.tell(texts.none_of(sessions, "retry"))
+            return False
+        if not await self._confirmed("Retry", ended, "Sends each its last prompt again."):
+            return False
+        return bool(await self._each(ended, self._manager.retry, "retried"))
+
+    async def delete(self, sessions: Sequence[Session], *, undo_key: str) -> list[str]:
+        """Move them to the trash after a question; the ids of those that went there."""
+        if not await self._confirmed(
+            "Delete", sessions, f"{texts.trash(sessions)} {texts.undoable(sessions, undo_key)}"
+        ):
+            return []
+        async with self.moving:
+            return await self._each(sessions, self._manager.delete, "deleted", undo_key=undo_key)
+
+    async def archive(self, sessions: Sequence[Session], *, undo_key: str) -> list[str]:
+        """Archive those that have ended, after a question; return the ids of those that were."""
+        ended = [session for session in sessions if session.status.ended and not session.put_away]
+        if not ended:
+            self._requests.tell(texts.none_of(sessions, "archive"))
+            return []
+        left = len(sessions) - len(ended)
+        others = f" {units.count(left, 'session', 'sessions')} of {len(sessions)} cannot be archived." if left else ""
+        if not await self._confirmed("Archive", ended, f"{texts.undoable(ended, undo_key)}{others}"):
+            return []
+        async with self.moving:
+            return await self._archive(ended, undo_key)
+
+    async def _archive(self, sessions: Sequence[Session], undo_key: str) -> list[str]:
+        ids = [session.id for session in sessions]
+        with self._showing("Archiving", len(ids)) as show:
+            went = await self._requests.ask(partial(self._manager.archive_all, ids, each=show)) or []
+        if went:
+            what = units.count(len(went), "session")
+            self._requests.tell(f"Archived {what}. {texts.undoable(went, undo_key)}")
+        if len(went) < len(ids):
+            left = units.count(len(ids) - len(went), "session")
+            self._requests.complain(f"{left} not archived: running again, or already put away.")
+        return went
+
+    async def restore(self, session_ids: Sequence[str]) -> list[Session]:
+        """Bring sessions back from the archive and the trash, and say so; return those that are back."""
+        async with self.moving:
+            back: list[Session] = []
+            archived = await self._requests.ask(partial(self._manager.archive_all, session_ids, away=False)) or []
+            refused: list[str] = []
+
+            def restore() -> None:
+                for number, session_id in enumerate(session_ids, 1):
+                    try:
+                        known = session_id in archived
+                        back.append((self._manager.get if known else self._manager.restore)(session_id))
+                    except AgentdashError as error:
+                        refused.append(clean(str(error)))
+                    show(number)
+
+            with self._showing("Restoring", len(session_ids)) as show:
+                await self._requests.done(restore)
+        if back:
+            what = texts.title(back[0]) if len(back) == 1 else f"{len(back)} sessions"
+            self._requests.tell(f"Restored {what}.")
+        if refused:
+            self._requests.complain("\n".join([f"{len(refused)} not restored:", *refused[:5]]))
+        return back
+
+    @contextmanager
+    def _showing(self, doing: str, count: int) -> Iterator[Callable[[int], None]]:
+        """Show how many of several are done, which any thread may report; few take no time and show nothing."""
+        loop = asyncio.get_running_loop()
+        due = [0.0]
+
+        def show(number: int) -> None:
+            if count >= SHOWN_FROM and monotonic() >= due[0]:
+                due[0] = monotonic() + SHOWN_EVERY_SECONDS
+                loop.call_soon_threadsafe(self.progress, f"{doing} {number:,} of {count:,}…")
+
+        show(0)
+        try:
+            yield show
+        finally:
+            loop.call_soon(self.progress, "")
+
+    async def send(self, sessions: Sequence[Session], text: str) -> bool:
+        """A prompt to each of them that can take one, after a question; whether one of them has it."""
+        able = [session for session in sessions if can_prompt(session)]
+        if not able:
+            self._requests.tell(texts.none_of(sessions, "write_prompt"))
+            return False
+        left = len(sessions) - len(able)
+        others = f" {units.count(left, 'session takes', 'sessions take')} no prompt now." if left else ""
+        if not await self._confirmed("Prompt", able, f"Sends {texts.quoted(text)} to each.{others}"):
+            return False
+        return bool(await self._each(able, lambda key: self._manager.inject(key, text), "prompted"))
+
+    async def _each(
+        self, sessions: Sequence[Session], act: Callable[[str], object], done: str, *, undo_key: str = ""
+    ) -> list[str]:
+        """Do it to one after the other, and say how many it was done to and why not to the others."""
+        went: list[str] = []
+        refused: list[str] = []
+
+        def all_of_them() -> None:
+            for number, session in enumerate(sessions, 1):
+                try:
+                    act(session.id)
+                    went.append(session.id)
+                except AgentdashError as error:
+                    refused.append(f'"{texts.title(session, 24)}": {clean(str(error))}')
+                show(number)
+
+        with self._showing(done.capitalize(), len(sessions)) as show:
+            well = await self._requests.done(all_of_them)
+        if well:
+            undo = f" {texts.undoable(went, undo_key)}" if undo_key and went else ""
+            self._requests.tell(f"{units.count(len(went), 'session')} {done}.{undo}")
+            if refused:
+                self._requests.complain("\n".join([f"{len(refused)} not {done}:", *refused[:5]]))
+        return went
+
+    async def _confirmed(self, verb: str, sessions: Sequence[Session], consequence: str) -> bool:
+        with self._app.keys_held():
+            question = f"{verb} {units.count(len(sessions), 'session')}?"
+            lines = [texts.listed(session, self._signs) for session in sessions[:LISTED]]
+            lines += [f"and {len(sessions) - LISTED:,} more"] if len(sessions) > LISTED else []
+            answer = self._app.push_screen(
+                ConfirmScreen(question, lines, consequence, verb.lower()), wait_for_dismiss=True
+            )
+        return await answer is not Answer.NO
+
+
+def _stopped(receipts: Sequence[Receipt | AgentdashError]) -> str:
+    done = [receipt for receipt in receipts if isinstance(receipt, Receipt)]
+    ended, left = sum(len(receipt.ended) for receipt in done), sum(len(receipt.left) for receipt in done)
+    told = (
+        f"{units.count(len(done), 'session')} stopped: {units.count(ended, 'process', 'processes')} ended, {left} left."
+    )
+    failed = [clean(str(error)) for error in receipts if not isinstance(error, Receipt)]
+    return " ".join([told, *failed[:3]])

@@ -1,0 +1,61 @@
+"""Drafts of the dashboard: in memory at each key, on disk within a second and at the end."""
+
+import asyncio
+from collections.abc import Callable
+from threading import Lock
+
+from ...sessions.storage.drafts import NO_SESSION, DraftFiles
+
+WRITE_SECONDS = 1.0
+"""After the first key that is not on disk yet: a draft is written once a second at most."""
+
+
+class Drafts:
+    """What is written and not sent, by session; shared by all prompt boxes of a dashboard.
+
+    A disk that is full or read-only disturbs no key: the text stays in memory, and the next key tries again.
+    """
+
+    def __init__(self, files: DraftFiles, later: Callable[[float, Callable[[], object]], object]) -> None:
+        """``later`` calls back after so many seconds."""
+        self._files = files
+        self._later = later
+        self._texts: dict[str, str] = {}
+        self._changed: set[str] = set()
+        self._waiting = False
+        self._writing = Lock()
+
+    def get(self, session_id: str | None) -> str:
+        """The draft for a session; None means a new one."""
+        key = session_id or NO_SESSION
+        if key not in self._texts:
+            self._texts[key] = self._files.read(key)
+        return self._texts[key]
+
+    def put(self, session_id: str | None, text: str) -> None:
+        """Remember a draft; an empty one is forgotten."""
+        key = session_id or NO_SESSION
+        if text == self.get(session_id):
+            return
+        self._texts[key] = text
+        self._changed.add(key)
+        if not self._waiting:
+            self._waiting = True
+            self._later(WRITE_SECONDS, self._save_soon)
+
+    async def _save_soon(self) -> None:
+        self._waiting = False
+        await asyncio.to_thread(self.save)
+
+    def save(self) -> str | None:
+        """Write what changed; the reason if something could not be written."""
+        reason = None
+        with self._writing:
+            changed, self._changed = self._changed, set()
+            for key in sorted(changed):
+                try:
+                    self._files.write(key, self._texts[key])
+                except OSError as error:
+                    self._changed.add(key)
+                    reason = error.strerror or str(error)
+        return reason

@@ -1,0 +1,136 @@
+"""Telling somebody who looks elsewhere: notifications through the terminal, and counts in its title.
+
+Both are escape sequences, so they reach the person wherever the terminal is: over SSH, and through tmux.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
+from typing import Any
+
+from ...sessions.model import Changes
+from ...sessions.notifications import escape_sequences
+from ...sessions.notifications.claims import Claims
+from ...sessions.notifications.events import Notice, Watcher, merged
+from ...sessions.notifications.settings import NotifySettings
+from ...sessions.notifications.terminal_support import has_title, way
+from ...widgets.table.status_line import Tally
+
+GATHER_SECONDS = 0.3
+"""What happens within this time is one notification; what is read or answered meanwhile needs none."""
+
+
+class Notifier:
+    """Hears what changes and writes to the terminal when somebody should know.
+
+    Args:
+        settings: what is wanted.
+        env: of the terminal.
+        clock: UTC ms.
+        reading: ids of the sessions whose steps somebody reads now.
+        write: puts text on the terminal.
+        later: calls something once, after so many seconds.
+        run: runs something beside all else.
+        claims: says which of several front ends in one window tells something.
+        only: ids of the sessions that matter; None where all do.
+    """
+
+    def __init__(
+        self,
+        settings: NotifySettings,
+        env: Mapping[str, str],
+        *,
+        clock: Callable[[], int],
+        reading: Callable[[], Collection[str]],
+        write: Callable[[str], object],
+        later: Callable[[float, Callable[[], object]], object],
+        run: Callable[[Coroutine[Any, Any, None]], object],
+        claims: Claims,
+        only: Collection[str] | None = None,
+        plain_ascii: bool = False,
+    ) -> None:
+        self._env = env
+        self._way = way(settings.terminal, env)
+        self._on = settings.on
+        self._titled = settings.title and has_title(env)
+        self._clock = clock
+        self._reading = reading
+        self._write = write
+        self._later = later
+        self._run = run
+        self._claims = claims
+        self._turn = asyncio.Lock()
+        self._only = only
+        self._between = ", " if plain_ascii else " · "
+        self._watcher: Watcher | None = None
+        self._tally = Tally()
+        self._pending: list[Notice] = []
+        self._title: str | None = None
+        """What stands in the title now; None while it is not ours."""
+
+    def hear(self, changes: Changes) -> None:
+        """Take what changed; the first time, take what is there."""
+        updated = [session for session in changes.updated if self._only is None or session.id in self._only]
+        if changes.fresh:
+            self._tally = Tally()  # another store: what was counted is void
+        self._tally.update(updated, changes.removed)
+        if self._title is not None:
+            self._name()
+        if self._watcher is None:
+            self._watcher = Watcher(updated, self._clock())
+            return
+        wanted = [notice for notice in self._watcher.update(updated, self._reading()) if notice.event in self._on]
+        if wanted and not self._pending:
+            self._later(GATHER_SECONDS, lambda: self._run(self._tell()))
+        self._pending += wanted
+
+    def use(self, settings: NotifySettings) -> None:
+        """The settings are other ones now."""
+        self._way = way(settings.terminal, self._env)
+        self._on = settings.on
+        self._titled = settings.title and has_title(self._env)
+        if self._titled:
+            self.begin()
+        else:
+            self.end()
+
+    def begin(self) -> None:
+        """The terminal is ours: put its title aside and set our own."""
+        if self._titled and self._title is None:
+            self._write(escape_sequences.SAVE_TITLE)
+            self._name()
+
+    def end(self, write: Callable[[str], object] | None = None) -> None:
+        """The terminal goes to somebody else: give the title back, by ``write`` where our own way is closed."""
+        if self._title is not None:
+            self._title = None
+            (write or self._write)(escape_sequences.RESTORE_TITLE)
+
+    def _name(self) -> None:
+        """Set the title where it would be another one."""
+        counts = [
+            f"{self._tally.groups[word]} {word}" for word in ("waiting", "stuck", "running") if self._tally.groups[word]
+        ]
+        title = " - ".join(filter(None, (self._between.join(counts), "agentdash")))
+        if title != self._title:
+            self._title = title
+            self._write(escape_sequences.title(title))
+
+    async def _tell(self) -> None:
+        """One notification for all that is still news, also when it has been claimed."""
+        async with self._turn:  # a batch waits for the one before it, and takes along what comes meanwhile
+            pending, self._pending = self._pending, []
+            news = self._news(pending)
+            if self._way is None or not news:
+                return
+            ours = self._news(await asyncio.to_thread(self._claims.take, news))
+            if ours and self._way is not None:  # the settings may be other ones by now
+                self._write(self._way.sequence(*merged(ours)))
+
+    def _news(self, notices: Iterable[Notice]) -> list[Notice]:
+        """Those that nobody reads now, nor has dealt with."""
+        reading = self._reading()
+        return [notice for notice in notices if notice.session not in reading and self._stands(notice)]
+
+    def _stands(self, notice: Notice) -> bool:
+        """Whether nobody has dealt with it; who shows only some sessions marks them as seen, looked at or not."""
+        return self._only is not None or (self._watcher is not None and self._watcher.stands(notice))

@@ -1,0 +1,352 @@
+"""What a key asks of the manager: question, call in a thread, toast or receipt.
+
+Errors never end the dashboard, and nothing here waits in the event loop.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from ...sessions.agents.base import Ladder, Launch
+from ...sessions.lifecycle.agent_list import AgentInfo
+from ...sessions.lifecycle.process_list import ProcessInfo
+from ...sessions.manager import SessionManager
+from ...sessions.model import Receipt, Session
+from ...sessions.storage.drafts import NEW_SESSION
+from ...widgets.drawing import units
+from ...widgets.drawing.glyphs import Signs
+from ...widgets.drawing.units import place
+from ...widgets.inputs.history import Recall
+from .. import texts
+from ..dialogs.confirm import Answer, ConfirmScreen
+from ..dialogs.new_session import NewSessionScreen, Offer, SpawnRequest
+from ..dialogs.no_agent import NoAgentScreen
+from ..dialogs.rename import RenameScreen
+from ..dialogs.stopping import StoppingScreen
+from ..keys.key_queue import KeysInOrder
+from ..keys.keymap import DEFAULT, Keymap
+from .background import Requests
+from .bulk_actions import Bulk
+from .drafts import Drafts
+
+
+class Operations:
+    """Starts, prompts, stops and deletes sessions for the main screen."""
+
+    def __init__(
+        self,
+        app: KeysInOrder[Any],
+        manager: SessionManager,
+        requests: Requests,
+        signs: Signs,
+        *,
+        drafts: Drafts,
+        keymap: Keymap = DEFAULT,
+        read_only: bool = False,
+    ) -> None:
+        self.app = app
+        self.drafts = drafts
+        """What is written and not sent."""
+        self.keymap = keymap
+        self.read_only = read_only
+        """Whether nothing may be changed; the manager then refuses what would."""
+        self._manager = manager
+        self._requests = requests
+        self._signs = signs
+        self.bulk = Bulk(app, manager, requests, signs)
+        """The same for several sessions at once."""
+        self.default_agent = ""
+        """The agent that is started when none is named; empty until it is known."""
+        self.agents: list[AgentInfo] = []
+        """What can be started here, or could be; empty until it is known."""
+        self._undoable: list[list[str]] = []
+        self.said = Recall()
+        """What was written on the command line."""
+        self.awaited: str | None = None
+        """A session that was just started and is to be selected as soon as it is in the table."""
+
+    async def learn_default(self) -> None:
+        """Ask the settings which agent is the usual one."""
+        self.default_agent = await self._requests.ask(self._manager.default_agent) or ""
+        self.agents = await self._requests.ask(self._manager.agents) or []
+
+    @property
+    def missing(self) -> str:
+        """Why a prompt without a session starts none: its agent is not installed; empty if it is, or not known yet."""
+        installed = [agent.name for agent in self.agents if agent.installed]
+        if not self.agents or self.default_agent in installed:
+            return ""
+        return texts.not_installed(self.default_agent, bool(installed), self.keymap.name("new_session"))
+
+    async def earlier_prompts(self) -> list[str]:
+        """What people wrote lately, the last one first."""
+        return await self._requests.ask(self._manager.recent_prompts) or []
+
+    async def ask_what_to_start(self, cwd: str, like: Session | None = None) -> None:
+        """Open the dialog; filled in as the session was, where one is given."""
+        with self.app.keys_held():
+            await self._ask_what_to_start(cwd, like)
+
+    async def _ask_what_to_start(self, cwd: str, like: Session | None) -> None:
+        agents = await self._requests.ask(self._manager.agents)
+        if agents is None:
+            return
+        if not any(agent.installed for agent in agents):
+            self.app.push_screen(NoAgentScreen(agents))
+            return
+        if like is not None and like.agent not in {agent.name for agent in agents}:
+            self._requests.complain(texts.not_offered(like.agent))
+            return
+        draft = self.drafts.get(NEW_SESSION)
+        first = SpawnRequest(prompt=draft, agent=self.default_agent, cwd=place(cwd))
+        if like is not None:
+            options = await self._requests.ask(self._manager.options, like.id)
+            first = SpawnRequest(
+                prompt=like.task, agent=like.agent, cwd=place(like.cwd), model=like.model, options=options or {}
+            )
+        folders = await self._requests.ask(self._manager.recent_folders) or []
+        presets = await self._requests.ask(self._manager.presets) or {}
+        prompts = await self.earlier_prompts()
+        offer = Offer(agents=agents, first=first, folders=folders, prompts=prompts, presets=presets)
+
+        def keep(text: str | None) -> None:
+            # What is repeated from a session, and then started or emptied, is no draft of a new one.
+            unchanged = text is None or (like is not None and not text)
+            self.drafts.put(NEW_SESSION, draft if unchanged else text or "")
+
+        self.app.push_screen(NewSessionScreen(offer, self.plan, self.spawn_copies, keep))
+
+    async def plan(self, request: SpawnRequest) -> tuple[Launch | None, str | None]:
+        """The exact start; the reason where there can be none."""
+        # The words of the prompt change nothing but themselves: the command can be shown before they are written.
+        return await self._requests.outcome(
+            asyncio.to_thread(self._manager.plan, request.prompt.strip() or "PROMPT", **_fields(request))
+        )
+
+    async def spawn(self, request: SpawnRequest) -> str | None:
+        """Start a session; the reason where that was not possible."""
+        call = asyncio.to_thread(self._manager.spawn, request.prompt, **_fields(request))
+        session, reason = await self._requests.outcome(call)
+        if session is not None:
+            self.awaited = session.id
+        return reason
+
+    async def spawn_copies(self, request: SpawnRequest) -> str | None:
+        """Start as many of them as were asked for; the reason where that was not possible."""
+        if request.copies == 1:
+            return await self.spawn(request)
+        call = asyncio.to_thread(self._manager.spawn_copies, request.copies, request.prompt, **_fields(request))
+        sessions, reason = await self._requests.outcome(call)
+        if sessions:
+            self.awaited = sessions[0].id
+        return reason
+
+    async def send(self, session: Session | None, text: str, cwd: str) -> bool:
+        """A prompt to a session, or to a new one; whether it is on its way."""
+        if session is not None:
+            return await self._requests.ask(self._manager.inject, session.id, text) is not None
+        if self.missing:
+            self._requests.complain(f"{self.missing[0].upper()}{self.missing[1:]}.")
+            return False
+        reason = await self.spawn(SpawnRequest(prompt=text, agent=None, cwd=cwd))
+        if reason is not None:
+            self._requests.complain(reason)
+        return reason is None
+
+    async def retry_chosen(self, sessions: Sequence[Session], current: Session | None) -> bool:
+        """The last prompt once more; only what somebody looks at gets it without a question.  Whether any has it."""
+        if sessions != [current]:
+            return await self.bulk.retry(sessions)
+        return await self._requests.ask(self._manager.retry, sessions[0].id) is not None
+
+    async def stop_chosen(self, sessions: Sequence[Session]) -> None:
+        """Stop one with its own dialogs, several with one question."""
+        if len(sessions) == 1:
+            await self.stop(sessions[0])
+        elif sessions:
+            await self.bulk.stop(sessions)
+
+    async def kill_chosen(self, sessions: Sequence[Session], current: Session | None) -> None:
+        """Stop sessions without giving them time; only the one under the cursor goes without a question."""
+        if sessions == [current]:
+            await self.stop(sessions[0], now=True)
+        elif sessions:
+            await self.bulk.kill(sessions)
+
+    async def delete_chosen(self, sessions: Sequence[Session]) -> None:
+        """Delete one with its own dialogs, several with one question."""
+        if len(sessions) == 1:
+            await self.delete(sessions[0])
+        elif sessions:
+            self._remember(await self.bulk.delete(sessions, undo_key=self.keymap.name("undo")))
+
+    async def archive_chosen(self, sessions: Sequence[Session], current: Session | None) -> None:
+        """Put them out of the way; only what somebody looks at goes without a question."""
+        if sessions == [current]:
+            await self.archive(sessions[0])
+        elif sessions:
+            self._remember(await self.bulk.archive(sessions, undo_key=self.keymap.name("undo")))
+
+    async def stop(self, session: Session, *, now: bool = False) -> None:
+        """Stop after a question, or at once without one; the receipt at the end."""
+        if now:
+            await self._end(session, Ladder(interrupt=0, terminate=0), now=True)
+            return
+        ladder, answer = await self._confirmed("Stop", session, texts.ladder_words, more=True)
+        if answer is Answer.ALL:
+            await self.bulk.end_family(session)
+        elif answer is Answer.YES and ladder is not None:
+            await self._end(session, ladder)
+
+    async def delete(self, session: Session) -> None:
+        """Delete after a question; what runs is stopped first, with a receipt."""
+        consequence = f"{texts.trash([session])} {texts.undoable([session], self.keymap.name('undo'))}"
+        ladder, answer = await self._confirmed("Delete", session, lambda _: consequence)
+        if ladder is None or answer is Answer.NO:
+            return
+        at_work = not session.status.ended or session.left > 0
+        if at_work and await self._end(session, ladder) is None:
+            return
+        async with self.bulk.moving:
+            deleted = await self._requests.done(self._manager.delete, session.id)
+            self._remember([session.id] if deleted else [])
+        if deleted:
+            self._requests.tell(f'Deleted "{texts.title(session)}". {self.keymap.name("undo")} brings it back.')
+
+    async def archive(self, session: Session) -> None:
+        """Put it out of the way."""
+        async with self.bulk.moving:
+            if any(session.id in batch for batch in self._undoable):
+                return  # a second press, before the row is gone
+            archived = await self._requests.done(self._manager.archive, session.id)
+            self._remember([session.id] if archived else [])
+        if archived:
+            self._requests.tell(f'Archived "{texts.title(session)}". {self.keymap.name("undo")} brings it back.')
+
+    def ask_for_title(self, session: Session) -> None:
+        """Open the dialog with the session's title."""
+
+        async def rename(title: str) -> str | None:
+            return (await self._requests.outcome(asyncio.to_thread(self._manager.rename, session.id, title)))[1]
+
+        self.app.push_screen(RenameScreen(session.title or session.task, rename))
+
+    async def pin_chosen(self, sessions: Sequence[Session]) -> None:
+        """Keep them above the others; where all of them are, not any more."""
+        pinned = not all(session.pinned_at for session in sessions)
+        for session in sessions:
+            if not await self._requests.done(self._manager.pin, session.id, pinned):
+                return
+        if sessions:
+            what = f'"{texts.title(sessions[0])}"' if len(sessions) == 1 else f"{len(sessions)} sessions"
+            self._requests.tell(f"{'Pinned' if pinned else 'Unpinned'} {what}.")
+
+    async def undo(self) -> None:
+        """Bring back what was last deleted or archived in this dashboard, also if that is still under way."""
+        if self.bulk.moving.locked():
+            self._requests.tell("Not done yet: undo follows.")
+            async with self.bulk.moving:
+                pass
+        if not self._undoable:
+            self._requests.tell("Nothing to undo.")
+            return
+        await self.restore(self._undoable[-1])
+
+    async def restore(self, session_ids: Sequence[str]) -> None:
+        """Bring sessions back from the archive or the trash."""
+        ids = list(session_ids)
+        back = await self.bulk.restore(ids)
+        returned = {session.id for session in back}
+        known = [[key for key in batch if key not in returned] for batch in self._undoable]
+        self._undoable = [batch for batch in known if batch]
+        if back:
+            self.awaited = back[0].id
+
+    def _remember(self, session_ids: list[str]) -> None:
+        """What was put away by one key comes back by one key."""
+        if session_ids:
+            self._undoable.append(session_ids)
+
+    async def save(self, session_id: str, path: str, replace: bool) -> tuple[bool, str | None]:
+        """Write a session to a file; whether one is there already, and the reason where it was not written."""
+        # Only who saves needs the writers.
+        from ...sessions.export.formats import format_of
+        from ...sessions.export.saving import ExistsError, save
+
+        def write() -> tuple[Path, int]:
+            target = Path(path).expanduser().absolute()
+            steps = self._manager.each_step(session_id)
+            pieces = format_of(target).write(self._manager.get(session_id), steps)
+            return target, save(target, pieces, force=replace)
+
+        try:
+            written, reason = await self._requests.outcome(asyncio.to_thread(write), passing=ExistsError)
+        except ExistsError as error:
+            return True, str(error)
+        if written is not None:
+            self._requests.tell(f"Wrote {place(str(written[0]))}, {units.size(written[1])}.")
+        return False, reason
+
+    def processes_of(self, session: Session) -> Callable[[], Awaitable[list[ProcessInfo] | None]]:
+        """What looks at a session's processes, each time it is called."""
+        return lambda: self._requests.ask(self._manager.processes, session.id)
+
+    async def seen(self, session: Session) -> None:
+        """Somebody looked at it as it stands there; what came meanwhile stays unread."""
+        if not self.read_only:
+            await self._requests.ask(self._manager.mark_seen, session.id, session.steps)
+
+    async def _end(self, session: Session, ladder: Ladder, *, now: bool = False) -> Receipt | None:
+        """Stop, and show how it goes; a receipt that nobody waits for any more is told in a line."""
+        ask = self._requests.ask
+        screen = StoppingScreen(
+            texts.title(session), ladder, lambda: ask(self._manager.stop, session.id, now=True), signs=self._signs
+        )
+        self.app.push_screen(screen)
+        receipt = await ask(self._manager.stop, session.id, now=now)
+        if receipt is None:
+            if screen.is_active:
+                screen.dismiss(None)
+        elif not receipt.ended and not receipt.left:
+            if screen in self.app.screen_stack:
+                screen.dismiss(None)
+            if receipt.note:
+                self._requests.tell(receipt.note)
+        elif screen.is_attached and screen in self.app.screen_stack:
+            screen.show_receipt(receipt)
+        else:
+            self._requests.tell(f'"{texts.title(session)}": {receipt.summary()}')
+        return receipt
+
+    async def _confirmed(
+        self,
+        verb: str,
+        session: Session,
+        words_of: Callable[[Ladder], str],
+        *,
+        more: bool = False,
+    ) -> tuple[Ladder | None, Answer]:
+        """Ask, with what will be ended; how gently, and the answer.  ``more`` offers to end what it started, too."""
+        with self.app.keys_held():
+            ladder = await self._requests.ask(self._manager.ladder, session.id)
+            processes = await self._requests.ask(self._manager.processes, session.id)
+            family = await self._requests.ask(self._manager.descendants, session.id)
+            if ladder is None or processes is None:
+                return None, Answer.NO
+            below = [one for one in family or () if not one.status.ended]
+            screen = ConfirmScreen(
+                f'{verb} "{texts.title(session)}"?',
+                texts.process_lines(session, processes),
+                " ".join(filter(None, (words_of(ladder), texts.family(below)))),
+                verb.lower(),
+                more=f"{verb.lower()} these too" if below and more else None,
+            )
+            answer = self.app.push_screen(screen, wait_for_dismiss=True)
+        return ladder, await answer
+
+
+def _fields(request: SpawnRequest) -> dict[str, Any]:
+    folder = str(Path(request.cwd or ".").expanduser())
+    fields = {"agent": request.agent, "model": request.model, "cwd": folder, "options": dict(request.options)}
+    return fields | ({"session_id": request.session_id} if request.session_id else {})

@@ -1,0 +1,54 @@
+"""The way to the dashboard: a terminal, the first sessions, and only then the heavy imports."""
+
+import os
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from ..sessions.errors import UsageError
+from .terminal.state import give_size
+
+if TYPE_CHECKING:
+    from ..sessions.manager import SessionManager
+    from ..sessions.model import Session
+
+
+def open_dashboard(
+    manager: "SessionManager",
+    *,
+    tour: Sequence[tuple[str, str]] = (),
+    watched: "Sequence[Session]" = (),
+    alone: bool = False,
+    read_only: bool = False,
+) -> int:
+    """Open the dashboard until the user quits, and return the exit code; read-only if the state folder is.
+
+    The sessions of the first screen are read while Textual is imported, which takes longer.
+
+    Raises:
+        ConfigError: the settings cannot be used.
+        StoreError: the state folder cannot be read.
+        UsageError: there is no terminal to draw on.
+    """
+    check_terminal()
+    read_only = read_only or manager.read_only
+    give_size(sys.stderr)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(manager.first_sessions)
+        from .app import run_dashboard
+    return run_dashboard(manager, tour=tour, watched=watched, alone=alone, first=first.result(), read_only=read_only)
+
+
+def check_terminal() -> None:
+    """Make sure that there can be a dashboard here.
+
+    Raises:
+        UsageError: there is no terminal, or none that can be drawn on.
+    """
+    # Textual reads from stdin and draws on stderr.
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+        raise UsageError("The dashboard needs a terminal for input, output and errors. For a list: agentdash ls.")
+    if os.environ.get("TERM", "") in ("", "dumb"):
+        term = os.environ.get("TERM", "")
+        raise UsageError(f"The dashboard cannot draw on TERM={term!r}. For a list: agentdash ls.")

@@ -1,0 +1,82 @@
+"""What the table shows and how: a filter, a quick one, a folder, an order; values that can be saved by name."""
+
+from msgspec import Struct
+
+from ...sessions.model import Session
+from ...sessions.rules.filter_query import Filter, parse
+from ...widgets.table.ordering import ORDERS, Arrangement, Grouping
+from ...widgets.table.row_model import Chooser
+
+QUICK = {
+    "0": ("all", ""),
+    "1": ("needs you", "is:attention"),
+    "2": ("at work", "state:starting,running,waiting,finishing"),
+    "3": ("failed", "state:failed,lost"),
+    "4": ("done", "state:done"),
+    "5": ("queued", "state:queued"),
+}
+"""Keys, names and filters of the states that people ask for most."""
+
+ENDS = ("3", "4")
+"""Those of states that the header counts only until they were seen."""
+
+
+class View(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Which sessions are shown, and in which order."""
+
+    filter: str = ""
+    quick: str = ""
+    """A key of :data:`QUICK`; empty shows every state."""
+    folder: str = ""
+    """Only sessions of this folder; empty shows all."""
+    sort: str = "attention"
+    reverse: bool = False
+    grouping: Grouping = Grouping.FLAT
+
+    @property
+    def arrangement(self) -> Arrangement:
+        """The order; an unknown one, from a file of another version, is the usual one."""
+        sort = self.sort if self.sort in ORDERS else Arrangement().sort
+        return Arrangement(sort=sort, reverse=self.reverse, grouping=self.grouping)
+
+    @property
+    def chooses(self) -> bool:
+        """Whether it hides anything."""
+        return bool(self.filter or self.quick or self.folder)
+
+    @property
+    def away(self) -> frozenset[str]:
+        """Which of ``archived`` and ``deleted`` it asks for.
+
+        Raises:
+            UsageError: the filter cannot be understood.
+        """
+        return parse(self.filter).away
+
+    def chooser(self) -> Chooser | None:
+        """What tells which sessions are shown; None where all are.
+
+        Raises:
+            UsageError: the filter cannot be understood.
+        """
+        filters = [asked for asked in (parse(self.filter), parse(QUICK.get(self.quick, ("", ""))[1])) if asked]
+        if not filters and not self.folder:
+            return None
+        timed = any(asked.timed for asked in filters)
+        return Chooser(lambda session, now: _meant(session, now, filters, self.folder), timed)
+
+
+def _meant(session: Session, now: int, filters: list[Filter], folder: str) -> bool:
+    return (not folder or session.cwd == folder) and all(asked.matches(session, now) for asked in filters)
+
+
+BUILT_IN = {
+    "all": View(),
+    "needs me": View(quick="1"),
+    "most expensive": View(sort="cost"),
+    "by folder": View(grouping=Grouping.FOLDER),
+    "family tree": View(grouping=Grouping.TREE, sort="created"),
+    "archived": View(filter="is:archived"),
+    "trash": View(filter="is:deleted"),
+}
+"""Views that are always there."""

@@ -1,0 +1,178 @@
+"""What the dashboard remembers of how somebody likes it: a file of its own, never the user's settings."""
+
+import fcntl
+import os
+import tomllib
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Struct, field, to_builtins
+
+from ...sessions.storage.paths import write_atomic
+from ...sessions.text.sanitize import one_line
+from ...widgets.table.columns import COLUMNS, USUAL, Choice
+from .table_views import View
+
+FILE = "dashboard.toml"
+
+LEAST_SHARE, MOST_SHARE = 15, 85
+"""Percent of the screen, between which both the table and the steps can be used."""
+
+_Kind = TypeVar("_Kind", bound=Struct)
+
+_HEADER = "# Written by the dashboard: columns, order, views and sizes. Your settings are in config.toml.\n\n"
+
+
+class Remembered(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The last state of the table, and what was saved by name."""
+
+    view: View = field(default_factory=View)
+    columns: tuple[str, ...] = USUAL.names
+    widths: dict[str, int] = field(default_factory=dict)
+    views: dict[str, View] = field(default_factory=dict)
+    shares: dict[str, int] = field(default_factory=dict)
+    """The table's share of the screen in percent: ``wide`` beside the steps, ``tall`` above them."""
+
+    @property
+    def choice(self) -> Choice:
+        """The columns as the table takes them."""
+        widths = tuple((name, width) for name, width in sorted(self.widths.items()) if 1 <= width <= 60)
+        return Choice(tuple(dict.fromkeys(name for name in self.columns if name in COLUMNS)), widths)
+
+
+class Memory:
+    """Reads the file once; writes what somebody chose into it, and leaves what another dashboard wrote.
+
+    What cannot be used is no reason to show nothing: it is left out, and stays in the file until something else is
+    chosen there.  A file that is no TOML at all is kept as ``dashboard.toml.bad`` once there is something to write.
+    """
+
+    def __init__(self, home: Path) -> None:
+        self.path = home / FILE
+        self.problem = ""
+        """What is wrong with the file, for whoever looks at the screen."""
+        self._chosen: frozenset[str] = frozenset()
+        """The fields that were set here since the last save."""
+        self._named: frozenset[str] = frozenset()
+        """The views that were saved or forgotten here since then."""
+        self._choosing = Lock()
+        self.now = self._load()
+
+    def set(self, **changes: Any) -> None:
+        """Remember these fields as long as the dashboard runs; :meth:`save` keeps them."""
+        with self._choosing:
+            before, self.now = self.now.views, msgspec.structs.replace(self.now, **changes)
+            names = before.keys() | self.now.views.keys()
+            self._named |= {name for name in names if before.get(name) != self.now.views.get(name)}
+            self._chosen |= changes.keys() - {"views"}
+
+    def _load(self) -> Remembered:
+        try:
+            now, odd = understood(tomllib.loads(self.path.read_text("utf-8")))
+        except FileNotFoundError:
+            return Remembered()
+        except (OSError, ValueError, RecursionError) as error:
+            self.problem = f"{self.path} cannot be used, so nothing is remembered: {error}"
+            return Remembered()
+        if odd:
+            self.problem = f"{self.path}: {', '.join(odd)} cannot be used and is left out."
+        return now
+
+    def save(self) -> None:
+        """Write what was set here into the file as it is now, one dashboard and one save after the other.
+
+        Raises:
+            OSError: it cannot be read or written.
+        """
+        with _alone(self.path.with_name(f"{FILE}.lock")):
+            with self._choosing:
+                now, chosen, named = self.now, self._chosen, self._named
+                self._chosen = self._named = frozenset()
+            try:
+                self._write(to_builtins(now), chosen, named)
+            except OSError:
+                with self._choosing:
+                    self._chosen |= chosen
+                    self._named |= named
+                raise
+
+    def _write(self, now: dict[str, Any], chosen: Collection[str], named: Collection[str]) -> None:
+        import tomli_w
+
+        written = self._written()
+        kept = now if written is None else _merged(written, now, chosen, named)
+        write_atomic(self.path, (_HEADER + tomli_w.dumps(kept)).encode())
+
+    def _written(self) -> dict[str, Any] | None:
+        """What the file says now; None where there is none, or none that can be read, which is put aside."""
+        try:
+            return tomllib.loads(self.path.read_text("utf-8"))
+        except FileNotFoundError:
+            return None
+        except (ValueError, RecursionError):
+            self.path.replace(self.path.with_name(f"{FILE}.bad"))
+            return None
+
+
+def understood(raw: Mapping[str, Any]) -> tuple[Remembered, list[str]]:
+    """What a file says, field by field, and the names of what another version or hand wrote that cannot be used."""
+    odd: list[str] = []
+    plain = {name: value for name, value in raw.items() if name not in ("view", "views")}
+    found = _fields(Remembered, plain, "", odd)
+    views = _table(raw, "views", odd)
+    odd += [f"views.{name}" for name, saved in views.items() if not isinstance(saved, dict)]
+    tables = {name: saved for name, saved in views.items() if isinstance(saved, dict)}
+    named = {one_line(name): _fields(View, saved, f"views.{name}.", odd) for name, saved in tables.items()}
+    shares = {name: max(LEAST_SHARE, min(MOST_SHARE, share)) for name, share in found.shares.items()}
+    view = _fields(View, _table(raw, "view", odd), "view.", odd)
+    named.pop("", None)
+    return msgspec.structs.replace(found, view=view, views=named, shares=shares), [one_line(name) for name in odd]
+
+
+def _table(raw: Mapping[str, Any], name: str, odd: list[str]) -> dict[str, Any]:
+    found = raw.get(name, {})
+    if isinstance(found, dict):
+        return found
+    odd.append(name)
+    return {}
+
+
+def _fields(kind: type[_Kind], raw: Mapping[str, Any], where: str, odd: list[str]) -> _Kind:
+    """A struct of those values that it can take; the others are the usual ones."""
+    found = {}
+    for each in msgspec.structs.fields(kind):
+        try:
+            if each.name in raw:
+                found[each.name] = msgspec.convert(raw[each.name], each.type)
+        except msgspec.ValidationError:
+            odd.append(where + each.name)
+    return kind(**found)
+
+
+def _merged(
+    written: Mapping[str, Any], now: Mapping[str, Any], chosen: Collection[str], named: Collection[str]
+) -> dict[str, Any]:
+    """What the file says, but for the fields and the views that were chosen here."""
+    kept = {name: value for name, value in written.items() if name not in chosen}
+    views = {name: view for name, view in _table(written, "views", []).items() if one_line(name) not in named}
+    views |= {name: view for name, view in now.get("views", {}).items() if name in named}
+    return kept | {name: now[name] for name in chosen if name in now} | {"views": views}
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Hold a lock that every dashboard of this store takes; waits for it.
+
+    Raises:
+        OSError: the lock file cannot be made.
+    """
+    descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

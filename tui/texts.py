@@ -1,0 +1,323 @@
+"""What the screens say about a session: pure, so that the words can be tested."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from textual.content import Content
+
+from ..sessions.agents.base import Ladder, Launch
+from ..sessions.agents.demo.place import ONLY_INSIDE
+from ..sessions.lifecycle.agent_list import AgentInfo
+from ..sessions.lifecycle.process_list import ProcessInfo
+from ..sessions.model import Session, Turn
+from ..sessions.rules.limits import Limits
+from ..sessions.text import durations
+from ..sessions.text.sanitize import cell_width, cut, one_line, pad
+from ..sessions.text.units import money
+from ..widgets.drawing.glyphs import Signs
+from ..widgets.drawing.paint import MUTED
+from ..widgets.drawing.units import clock, command, count, duration, place
+from ..widgets.drawing.wrap import wrap
+from ..widgets.table.columns import state_word
+
+Tour = Sequence[tuple[str, str]]
+"""Keys and what they would do here: for somebody who sees this for the first time."""
+
+
+_NOTHING = {
+    "1": "Nothing needs you.",
+    "2": "Nothing is running.",
+    "3": "Nothing failed.",
+    "4": "Nothing is done yet.",
+    "5": "Nothing is queued.",
+}
+
+
+def nothing_matches(quick: str = "") -> Sequence[str]:
+    """What an empty table shows while sessions are hidden; ``quick`` is the key of the one filter that hides them."""
+    return (_NOTHING.get(quick, "Nothing matches."), "", "Esc shows all sessions again")
+
+
+def put_away(archived: int, deleted: int, views_key: str, width: int) -> Sequence[str]:
+    """The lines that say where sessions are that no list shows unless asked, and how to see them; none without any."""
+    there = [f"{archived:,} archived" if archived else "", f"{deleted:,} in the trash" if deleted else ""]
+    where = ", ".join(filter(None, there))
+    if not where:
+        return ()
+    key = f"{views_key} shows {'them' if archived + deleted > 1 else 'it'}"
+    told = f"{where}: {key}"
+    # The key is what helps: in a narrow table it has a line of its own.
+    return (told,) if cell_width(told) <= width else (*wrap(f"{where}:", width), *wrap(key, width))
+
+
+def no_sessions(agents: Sequence[AgentInfo], new_key: str = "n", away: Sequence[str] = ()) -> Sequence[str]:
+    """What stands in an empty table: how to begin and, where no agent is installed, what to install.
+
+    ``away`` are the lines about sessions that were put away: whoever has some needs no demo.
+    """
+    demo = () if away else ("agentdash demo shows what it looks like",)
+    if not agents or any(agent.installed for agent in agents):
+        return (*(away or ("No sessions yet.",)), "", f"{new_key:<14} starts one", *demo)
+    missing = (
+        (*away, "", "No agent is installed here.") if away else ("No sessions yet, and no agent is installed here.",)
+    )
+    return (*missing, "", *install_lines(agents), *(["", *demo] if demo else ()))
+
+
+def install_lines(agents: Sequence[AgentInfo]) -> list[str]:
+    """The command that installs each agent."""
+    known = [agent for agent in agents if agent.hint]
+    wide = max((len(agent.name) for agent in known), default=0)
+    return [f"{agent.name:<{wide}}  {_command_of(agent.hint)}" for agent in known]
+
+
+def _command_of(hint: str) -> str:
+    """The command that an advice names in backticks; all of it where it names none."""
+    return hint.split("`")[1] if hint.count("`") == 2 else hint
+
+
+def not_offered(agent: str) -> str:
+    """The reason why no session of an agent can be started from here."""
+    return ONLY_INSIDE if agent == "demo" else f"A demo starts the demo agent alone, not {agent}."
+
+
+def title(session: Session, width: int = 40) -> str:
+    """What the session is about, on one line."""
+    return one_line(session.title or session.task, width)
+
+
+def unread(session: Session) -> str:
+    """What stands above the first step that nobody has seen."""
+    since = f" since {clock(session.seen_at)}" if session.seen_at is not None else ""
+    return f"{session.unread:,} new{since}"
+
+
+def file_name(session: Session) -> str:
+    """A name for a file about a session: its title in letters that every file system takes."""
+    words = re.findall(r"\w+", title(session, 60).lower(), re.ASCII)
+    return f"{'-'.join(words) or session.id[:8]}.md"
+
+
+def turn_words(turn: Turn) -> str:
+    """How a turn stands, and how long it took."""
+    took = duration(turn.duration_ms) if turn.duration_ms is not None and turn.status.ended else ""
+    return "  ".join(filter(None, (str(turn.status), took)))
+
+
+def headline(session: Session, width: int, *, following: bool, follow_key: str = "F") -> Content:
+    """The line above the steps; whether they are followed stands at its end.
+
+    The state always stands.  Folder, agent and model stand whole or not at all, beside half of the title at least.
+    """
+    state, told = state_word(session), "following" if following else f"{follow_key} follows"
+    if cell_width(state) + len(told) + 2 > width:
+        return Content(cut(state, width))
+    text = _headline(session, state, width - len(told) - 2)
+    gap = width - cell_width(text) - len(told)
+    return Content.assemble(text, " " * gap, (told, MUTED if following else "$text-warning"))
+
+
+_GAP = "   "
+_TITLE_LEAST = 16
+"""Cells of a title that other facts leave to it."""
+
+
+def _headline(session: Session, state: str, width: int) -> str:
+    title = one_line(session.title or session.task)
+    room = width - cell_width(state) - len(_GAP) - min(cell_width(title), max(_TITLE_LEAST, width // 2))
+    folder = _first_that_fits([place(one_line(session.cwd))], room)
+    agent = one_line(session.agent)
+    room -= cell_width(folder) + len(_GAP) if folder else 0
+    who = _first_that_fits([one_line(f"{agent} {session.model or ''}"), agent], room)
+    facts = _GAP.join(filter(None, (state, who, folder)))
+    title = cut(title, width - cell_width(facts) - len(_GAP))
+    return _GAP.join(filter(None, (title, facts)))
+
+
+def _first_that_fits(texts: Sequence[str], room: int) -> str:
+    """The first text that has room beside another one; nothing where none has."""
+    return next((text for text in texts if cell_width(text) + len(_GAP) <= room), "")
+
+
+def beside_command(launch: Launch, options: Mapping[str, object]) -> str:
+    """What a start does that its command does not show: limits, variables, and a stop of its own."""
+    limits = limit_words(launch.limits)
+    parts = [f"limits: {limits}" if limits else ""]
+    parts += [f"{name}={value}" for name, value in launch.env.items()]
+    if launch.after_turn == "sweep":
+        parts.append("processes that outlive the turn are ended")
+    if "stop" in options and launch.ladder is not None:
+        parts.append(f"stop: {ladder_words(launch.ladder)}")
+    return "   ".join(filter(None, parts))
+
+
+def limit_words(limits: Limits) -> str:
+    """The limits of a start, each with its unit."""
+    known = [
+        f"wall {durations.text(limits.wall_seconds)}" if limits.wall_seconds is not None else "",
+        f"silence {durations.text(limits.silence_seconds)}" if limits.silence_seconds is not None else "",
+        f"output {limits.output_mb:,.12g} MB" if limits.output_mb is not None else "",
+        f"{limits.tokens:,} tokens" if limits.tokens is not None else "",
+        f"cost {money(limits.cost_usd)}" if limits.cost_usd is not None else "",
+    ]
+    told = ", ".join(filter(None, known))
+    return f"{told} (a line warns)" if told and not limits.stops else told
+
+
+def ladder_words(ladder: Ladder) -> str:
+    """How gently a stop begins."""
+    kill = ladder.interrupt + ladder.terminate
+    return (
+        f"SIGINT first, SIGTERM after {ladder.interrupt:g} s, SIGKILL after {kill:g} s."
+        f" What is left then gets SIGTERM, and SIGKILL {ladder.sweep:g} s later."
+    )
+
+
+def tour_line(tour: Tour) -> str:
+    """What to try, in the empty prompt."""
+    return "Try: " + "   ".join(f"{keys} {what}" for keys, what in tour) if tour else ""
+
+
+def listed(session: Session, signs: Signs) -> str:
+    """A session as a line of a list of several; of one that has ended, also what is left of it."""
+    left = f"  {count(session.left, 'process', 'processes')} left" if session.status.ended and session.left else ""
+    what = pad(f"{title(session, _LISTED_CELLS - len(left))}{left}", _LISTED_CELLS)
+    where = place(one_line(session.cwd))
+    state = f"{signs.states[session.status]} {session.status:<9}"
+    return f"{state} {signs.plain(f'{pad(one_line(session.agent, 8), 8)} {what}  {where}')}"
+
+
+_LISTED_CELLS = 34
+"""Of a title in a list of several, so that the folders stand below each other."""
+
+
+def family(running: Sequence[Session]) -> str:
+    """What becomes of the sessions at work that one started: they have runners of their own."""
+    many = len(running)
+    return f"{count(many, 'session')} that it started {'goes' if many == 1 else 'go'} on." if many else ""
+
+
+def trash(sessions: Sequence[Session]) -> str:
+    """What a deletion does to these sessions."""
+    running = any(not session.status.ended or session.left for session in sessions)
+    return f"{'What runs is stopped first. ' if running else ''}Moved to the trash."
+
+
+def undoable(away: Sequence[object], key: str) -> str:
+    """What the key of undo does after several sessions were put away."""
+    return f"{key} to undo." if len(away) == 1 else f"{key} brings all {len(away)} back."
+
+
+def quoted(text: str) -> str:
+    """A prompt on one line, as it was written."""
+    return f'"{one_line(text, 60)}"'
+
+
+_WHY_NOT = {
+    "stop": "is not running",
+    "kill": "is not running",
+    "archive": "has not ended yet",
+    "retry": "did not fail and was not stopped: only such sessions can be retried",
+    "new_like": "is a command: a new session takes a prompt",
+}
+_NONE = {
+    "stop": "is running",
+    "kill": "is running",
+    "archive": "has ended",
+    "retry": "failed, was stopped or was lost",
+    "write_prompt": "can take a prompt (running, or not an agent)",
+}
+
+
+def why_not(
+    action: str,
+    session: Session | None,
+    *,
+    read_only: bool,
+    several: Sequence[Session] = (),
+    marked: bool = False,
+    restore_key: str = "u",
+) -> str:
+    """Explain why a key does nothing now.
+
+    Args:
+        action: what was asked for.
+        session: the session under the cursor.
+        read_only: whether the dashboard changes nothing.
+        several: the sessions that the action would be done to, if those are not just the one under the cursor.
+        marked: whether these are marked; else they are a group.
+        restore_key: the key that brings sessions back from the trash or the archive.
+    """
+    if read_only:
+        return "This dashboard is read-only: nothing is changed from here."
+    meant = list(several) or ([session] if session is not None else [])
+    if not meant:
+        return "No session is selected."
+    if all(one.deleted_at is not None for one in meant):
+        return _in_trash(meant, marked=marked, restore_key=restore_key)
+    if len(meant) > 1:
+        return f"None of the {_which(meant, marked=marked)} {_NONE.get(action, 'allows this')}."
+    if meant[0].archived_at is not None and action == "archive":
+        return f'"{title(meant[0])}" is archived already: {restore_key} restores it.'
+    return f'"{title(meant[0])}" {_WHY_NOT.get(action, f"is {meant[0].status}")}.'
+
+
+def _in_trash(sessions: Sequence[Session], *, marked: bool, restore_key: str) -> str:
+    if len(sessions) == 1:
+        return f'"{title(sessions[0])}" is in the trash: {restore_key} restores it.'
+    return f"The {_which(sessions, marked=marked)} are in the trash: {restore_key} restores them."
+
+
+def _which(sessions: Sequence[Session], *, marked: bool) -> str:
+    """Several sessions by how they were chosen: ``3 marked sessions``."""
+    return count(len(sessions), "marked session") if marked else f"{count(len(sessions), 'session')} of the group"
+
+
+def none_of(sessions: Sequence[Session], action: str) -> str:
+    """What an action answers that can be done to none of several sessions."""
+    if len(sessions) == 1:
+        return f'"{title(sessions[0])}" {_WHY_NOT.get(action, "does not allow this")}.'
+    return f"None of the {len(sessions)} sessions {_NONE[action]}."
+
+
+def target_of_several(sessions: Sequence[Session], able: int, *, marked: bool) -> str:
+    """What sending a prompt will do while sessions are marked, or a group is selected; ``able`` can take one."""
+    which = _which(sessions, marked=marked)
+    if not able:
+        return f"none of the {which} can take a prompt"
+    return f"goes to {which if able == len(sessions) else f'{able} of the {which}'}, after a question"
+
+
+def not_installed(agent: str, others: bool, new_key: str) -> str:
+    """Why a prompt starts no session; ``others`` says that another agent is installed."""
+    if not others:
+        return f"no agent is installed here: {new_key} shows how to install one"
+    return f"{agent} is not installed here: {new_key} starts another agent"
+
+
+def target(session: Session | None, default_agent: str, cwd: str, *, missing: str = "") -> str:
+    """What sending a prompt will do; ``missing`` is the reason why it starts no session."""
+    if session is None and missing:
+        return missing
+    if session is None:
+        return f"starts a new {default_agent or 'agent'} session in {place(cwd)}"
+    if session.deleted_at is not None:
+        return "in the trash: it takes no prompt"
+    if session.agent == "command":
+        return "this is a command: it takes no prompt"
+    if session.status.ended:
+        return f'goes to "{title(session, 30)}" as turn {session.turn + 1}'
+    return f"session is {session.status}: takes a prompt after turn {session.turn}"
+
+
+def process_lines(session: Session, processes: Sequence[ProcessInfo]) -> list[str]:
+    """The processes that will be ended, as a tree."""
+    if not processes:
+        return [f"{session.agent}, turn {session.turn}: no process is running."]
+    depths: dict[int, int] = {}
+    told = "left these running" if session.status.ended else "and what it started"
+    lines = [f"{session.agent}, turn {session.turn}, {told}:"]
+    for process in processes:
+        depth = depths[process.pid] = depths.get(process.parent, -1) + 1
+        lines.append(f"  {'  ' * depth}{process.pid} {command(process.command)}")
+    return lines

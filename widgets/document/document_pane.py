@@ -1,0 +1,71 @@
+"""A pane that shows a document of any length, scrolled by lines."""
+
+from typing import ClassVar, Protocol
+
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from ..drawing.glyphs import UNICODE, Signs
+from ..drawing.spans import Row
+from ..lists.virtual_list import VirtualList
+
+
+class Lines(Protocol):
+    """What can be shown: items, each of which is made when it is looked at."""
+
+    def __len__(self) -> int:
+        """How many items."""
+
+    def rows(self, item: int, width: int) -> list[Row]:
+        """The rows of an item, none wider than ``width`` cells."""
+
+
+class DocumentPane(VirtualList):
+    """Shows one document; the place in it stays while the same one grows."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down", "roll(1)", "one line down", show=False, id="step.down"),
+        Binding("k,up", "roll(-1)", "one line up", show=False, id="step.up"),
+        Binding("g,home", "beginning", "the beginning", show=False, id="step.first"),
+        Binding("G,end", "ending", "the end", show=False, id="step.last"),
+        Binding("l,right", "another(1)", "the next step", show=False, id="step.next"),
+        Binding("h,left", "another(-1)", "the step before", show=False, id="step.previous"),
+    ]
+
+    class Another(Message):
+        """Somebody wants to see the next step, or the one before."""
+
+        def __init__(self, direction: int) -> None:
+            super().__init__()
+            self.direction = direction
+
+    def __init__(self, *, signs: Signs = UNICODE, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(signs=signs, id=id)
+        self._document: Lines | None = None
+
+    def show(self, document: Lines, *, same: bool = False) -> None:
+        """Show a document; ``same`` says that it is a newer form of the one that is there."""
+        top = self.top if same else (0, 0)
+        self._document = document
+        self.forget_all()
+        self.place(top)
+
+    def count(self) -> int:
+        """How many items there are."""
+        return 0 if self._document is None else len(self._document)
+
+    def rows(self, item: int, width: int) -> list[Row]:
+        """The rows of an item."""
+        return self._document.rows(item, width) if self._document is not None else []
+
+    def action_beginning(self) -> None:
+        """Go to the first line."""
+        self.place((0, 0))
+
+    def action_ending(self) -> None:
+        """Go to the last line."""
+        self.place(self.end())
+
+    def action_another(self, direction: int) -> None:
+        """Ask for another document of the same kind."""
+        self.post_message(self.Another(direction))

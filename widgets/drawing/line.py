@@ -1,0 +1,25 @@
+"""One line of text that is drawn again only when it reads differently."""
+
+from textual.content import Content
+from textual.widgets import Static
+
+from .glyphs import UNICODE, Signs
+
+
+class Line(Static):
+    """Static text of a fixed size: a change neither lays out the screen again nor repeats what stands there."""
+
+    DEFAULT_CSS = "Line { height: 1; }"
+
+    def __init__(self, *, signs: Signs = UNICODE, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, markup=False)
+        self._plain = signs.plain
+        self._said: Content | None = None
+
+    def say(self, text: str | Content) -> None:
+        """Show a text."""
+        content = Content(text) if isinstance(text, str) else text
+        content = Content(self._plain(content.plain), spans=list(content.spans))
+        if self._said is None or content != self._said or content.spans != self._said.spans:
+            self._said = content
+            self.update(content, layout=False)

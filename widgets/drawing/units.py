@@ -1,0 +1,43 @@
+"""Texts of the screen: the units of :mod:`agentdash.sessions.text.units`, paths and commands in short."""
+
+from pathlib import Path
+
+from ...sessions.text.sanitize import cut, one_line
+from ...sessions.text.units import age, clock, count, duration, moment, money, percent, runtime, size, steady, tokens
+
+__all__ = [
+    "age",
+    "below",
+    "clock",
+    "command",
+    "count",
+    "duration",
+    "moment",
+    "money",
+    "percent",
+    "place",
+    "runtime",
+    "size",
+    "steady",
+    "tokens",
+]
+
+
+def place(path: str) -> str:
+    """The path with ``~`` for the user's home."""
+    home = str(Path.home())
+    return "~" + path[len(home) :] if path == home or path.startswith(home + "/") else path
+
+
+def below(path: str, folder: str | None) -> str:
+    """The path as seen from a folder, where it lies below it; else with ``~`` for the user's home."""
+    if folder and path.startswith(folder.rstrip("/") + "/"):
+        return path[len(folder.rstrip("/")) + 1 :]
+    return place(path)
+
+
+def command(text: str, width: int = 0) -> str:
+    """A command line without the folder of its program; cut at ``width`` cells, if that is given."""
+    program, blank, rest = one_line(text).partition(" ")
+    short = program.rpartition("/")[2] or program
+    return cut(short + blank + rest, width) if width else short + blank + rest

@@ -1,0 +1,94 @@
+"""One of a few, on one line: left and right, or the space bar, go from one to the next."""
+
+from collections.abc import Collection, Sequence
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static
+
+from ..drawing.paint import MUTED
+
+
+class Choice(Static, can_focus=True):
+    """The chosen one stands out, reversed while the keys are here; what cannot be chosen stands behind it."""
+
+    DEFAULT_CSS = """
+    Choice { height: auto; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("right,space", "step(1)", "next", show=False),
+        Binding("left", "step(-1)", "previous", show=False),
+    ]
+
+    class Changed(Message):
+        """Another one is chosen."""
+
+        def __init__(self, choice: "Choice", value: str) -> None:
+            super().__init__()
+            self.choice = choice
+            self.value = value
+
+        @property
+        def control(self) -> "Choice":
+            """Where it was chosen."""
+            return self.choice
+
+    def __init__(self, values: Sequence[str], chosen: str, *, without: str = "", id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, markup=False)
+        self._values = list(values)
+        self._at = self._values.index(chosen) if chosen in self._values else 0
+        self._without = without
+        self._alarming: Collection[str] = ()
+        self._focused = False
+        """Set by the events themselves: ``has_focus`` follows them."""
+
+    @property
+    def value(self) -> str | None:
+        """The chosen one; None where there is nothing to choose."""
+        return self._values[self._at] if self._values else None
+
+    def on_mount(self) -> None:
+        """Show it."""
+        self._show()
+
+    def offer(self, values: Sequence[str], chosen: str, alarming: Collection[str] = ()) -> None:
+        """Offer others; a chosen one that is among the ``alarming`` has the colour of failures."""
+        self._alarming = alarming
+        self._values = list(values)
+        self._at = self._values.index(chosen) if chosen in self._values else 0
+        self._show()
+
+    def action_step(self, by: int) -> None:
+        """Choose the next or the previous one."""
+        if self._values:
+            # No way round: the most careful value must not be one key away from the most dangerous.
+            self._at = min(max(self._at + by, 0), len(self._values) - 1)
+            self._show()
+            self.post_message(self.Changed(self, self._values[self._at]))
+
+    def on_focus(self) -> None:
+        """The keys are here."""
+        self._focused = True
+        self._show()
+
+    def on_blur(self) -> None:
+        """The keys are elsewhere."""
+        self._focused = False
+        self._show()
+
+    def _show(self) -> None:
+        # Brackets too: the choice must be readable without colours.
+        others = "$block-cursor-foreground" if self._focused else MUTED
+        parts = [
+            Content.styled(f"[{value}]", self._style(value)) if at == self._at else Content.styled(f" {value} ", others)
+            for at, value in enumerate(self._values)
+        ]
+        if self._without:
+            parts.append(Content.styled(f"  {self._without}", others))
+        self.update(Content(" ").join(parts))
+
+    def _style(self, chosen: str) -> str:
+        colour = "$text-error" if chosen in self._alarming else "$foreground"
+        return f"bold reverse {colour}" if self._focused else f"bold {colour}"

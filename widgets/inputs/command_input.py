@@ -1,0 +1,46 @@
+"""The field of a command line: Tab completes, up and down go through what was written before."""
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+
+from .history import Recall
+from .history_input import RecallInput
+
+
+class CommandInput(RecallInput):
+    """Tab puts in what all completions agree on, and after that one completion after the other.
+
+    Args:
+        complete: what a line may become.
+        recall: what was written before, which outlives the field.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "complete(1)", "complete", show=False),
+        Binding("shift+tab", "complete(-1)", "the completion before", show=False),
+    ]
+
+    def __init__(
+        self,
+        complete: Callable[[str], tuple[str, list[str]]],
+        recall: Recall,
+        *,
+        id: str | None = None,  # noqa: A002
+    ) -> None:
+        super().__init__(id=id)
+        self.recall = recall
+        self._complete = complete
+        self._offers: list[str] = []
+
+    def action_complete(self, direction: int) -> None:
+        """Complete what is written."""
+        if self.value in self._offers:
+            at = (self._offers.index(self.value) + direction) % len(self._offers)
+            self._put(self._offers[at])
+            return
+        agreed, offers = self._complete(self.value)
+        self._offers = offers if len(offers) > 1 else []
+        if offers:
+            self._put(agreed if agreed != self.value or len(offers) == 1 else offers[0])

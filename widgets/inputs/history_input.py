@@ -1,0 +1,44 @@
+"""A field of one line that goes through earlier values with up and down."""
+
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.suggester import Suggester
+from textual.widgets import Input
+
+from .history import Recall
+
+
+class RecallInput(Input):
+    """Up and down put earlier values into the field; right takes over what is suggested."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "older", "an earlier value", show=False),
+        Binding("down", "newer", "a later value", show=False),
+    ]
+
+    def __init__(
+        self,
+        value: str = "",
+        *,
+        placeholder: str = "",
+        suggester: Suggester | None = None,
+        id: str | None = None,  # noqa: A002
+    ) -> None:
+        super().__init__(value, placeholder=placeholder, suggester=suggester, compact=True, id=id)
+        self.cursor_blink = False
+        self.recall = Recall()
+        """What stood there before."""
+
+    def action_older(self) -> None:
+        """An earlier value."""
+        self._put(self.recall.older(self.value))
+
+    def action_newer(self) -> None:
+        """A later value, and at last what was being written."""
+        self._put(self.recall.newer())
+
+    def _put(self, value: str | None) -> None:
+        if value is not None:
+            self.value = value
+            self.cursor_position = len(value)

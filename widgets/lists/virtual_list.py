@@ -1,0 +1,243 @@
+"""A list of any length on the line API: only what is on the screen is made, wrapped and drawn.
+
+What stands at the top of the screen (an item and a line of it) is the truth, and the scrollbar follows from it: a
+height that was estimated wrongly moves the scrollbar and never the text.
+"""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.cache import LRUCache
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import var
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from ..drawing.glyphs import UNICODE, Signs
+from ..drawing.paint import ROLES, ROLES_CSS, Painter
+from ..drawing.spans import Row
+from .heights import Heights
+
+CACHED_ITEMS = 400
+
+Place = tuple[int, int]
+"""An item, and a line of it."""
+
+
+class VirtualList(ScrollView, can_focus=True):
+    """Items in their order, each some lines high; follows the last one if it is told to."""
+
+    COMPONENT_CLASSES = ROLES
+    DEFAULT_CSS = f"VirtualList {{ overflow-x: hidden; overflow-y: scroll; {ROLES_CSS} }}"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("pagedown,space", "page(1.0)", "one page down", show=False, id="lines.page_down"),
+        Binding("pageup,b", "page(-1.0)", "one page up", show=False, id="lines.page_up"),
+        Binding("ctrl+d", "page(0.5)", "half a page down", show=False, id="lines.half_page_down"),
+        Binding("ctrl+u", "page(-0.5)", "half a page up", show=False, id="lines.half_page_up"),
+        Binding("J", "roll(1)", "one line down", show=False, id="lines.down"),
+        Binding("K", "roll(-1)", "one line up", show=False, id="lines.up"),
+    ]
+
+    following: var[bool] = var(False, init=False)
+    """Whether what comes new scrolls into view."""
+
+    class FollowingChanged(Message):
+        """Somebody scrolled away from the end, or came back to it."""
+
+        def __init__(self, following: bool) -> None:
+            super().__init__()
+            self.following = following
+
+    def __init__(self, *, signs: Signs = UNICODE, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self.signs = signs
+        self._painter = Painter(self, signs)
+        self._heights = Heights()
+        self._strips: LRUCache[int, list[Strip]] = LRUCache(CACHED_ITEMS)
+        self._top: Place = (0, 0)
+        self._page: list[Strip] = []
+        self._columns = 0
+        self.note = ""
+        """What stands there while there is no item."""
+        self._noted = ""
+
+    def count(self) -> int:
+        """How many items there are."""
+        raise NotImplementedError
+
+    def rows(self, item: int, width: int) -> list[Row]:
+        """The lines of an item, at least one, none wider than ``width`` cells."""
+        raise NotImplementedError
+
+    @property
+    def columns(self) -> int:
+        """Cells of text: one is left free before the scrollbar."""
+        return max(10, self.size.width - 1)
+
+    @property
+    def page_lines(self) -> int:
+        """Lines of the screen."""
+        return max(1, self.size.height)
+
+    @property
+    def top(self) -> Place:
+        """What stands at the top of the screen."""
+        return self._top
+
+    def shown(self) -> range:
+        """The items of which something is on the screen."""
+        last = self._moved(self._top, self.page_lines - 1)[0]
+        return range(self._top[0], min(last + 1, self.count()))
+
+    def forget_all(self) -> None:
+        """All items became others; nothing is drawn yet."""
+        self._columns = self.columns
+        self._strips.clear()
+        self._heights = Heights(self.count())
+
+    def forget(self, items: Iterable[int]) -> None:
+        """Some items became others; nothing is drawn yet."""
+        for item in items:
+            self._strips.discard(item)
+            self._heights.forget(item)
+
+    def grow(self) -> None:
+        """Items were added at the end."""
+        self._heights.count = self.count()
+
+    def place(self, place: Place) -> None:
+        """Put this line at the top of the screen, or the end at its bottom, and the scrollbar where it belongs."""
+        self._top = max((0, 0), min(place, self.end()))
+        page = self._visible()
+        self.virtual_size = Size(0, self._heights.total)
+        y = float(self._heights.top(self._top[0]) + self._top[1])
+        # Not by assignment: that would call the watcher, which moves the text.
+        self.set_reactive(ScrollView.scroll_y, y)
+        self.set_reactive(ScrollView.scroll_target_y, y)
+        if self.show_vertical_scrollbar:
+            self.vertical_scrollbar.position = y
+        self._show(page)
+
+    def end(self) -> Place:
+        """The place at which the last line is the last of the screen."""
+        return self._moved((self.count(), 0), -self.page_lines)
+
+    def reveal(self, item: int) -> None:
+        """Scroll as little as shows the item; its beginning, where it is higher than the screen."""
+        if not 0 <= item < self.count():
+            return
+        first = (item, 0)
+        last = self._moved(first, self.height(item) - self.page_lines)
+        if self._top > first or self._top < last:
+            self.place(first if self._top > first or last > first else last)
+
+    def height(self, item: int) -> int:
+        """The lines of an item; none of one that is not there."""
+        if not 0 <= item < self.count():
+            return 0
+        if not self._heights.measured(item):
+            self.strips(item)
+        return self._heights[item]
+
+    def roll(self, lines: int) -> None:
+        """Move the text; up leaves the end, and down to the end joins it again."""
+        far = abs(lines) > 4 * self.page_lines
+        line = self._heights.top(self._top[0]) + self._top[1] + lines
+        place = self._heights.find(max(0, line)) if far else self._moved(self._top, lines)
+        end = self.end()
+        self.place(place)
+        if lines:
+            self.following = place >= end
+
+    def watch_following(self, following: bool) -> None:
+        """Tell whoever shows it, and jump to the end."""
+        self.post_message(self.FollowingChanged(following))
+        if following:
+            self.place(self.end())
+
+    def action_roll(self, lines: int) -> None:
+        """Scroll by lines."""
+        self.roll(lines)
+
+    def action_page(self, pages: float) -> None:
+        """Scroll by a part of what fits on the screen."""
+        self.roll(int(pages * max(1, self.page_lines - 1)))
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """The scrollbar or the wheel moved."""
+        self.roll(round(new_value) - round(old_value))
+
+    def on_resize(self) -> None:
+        """Other widths wrap differently: what stood at the top stays there."""
+        item, line = self._top
+        if self._columns != self.columns:
+            share = line / self._heights[item] if line and item < self._heights.count else 0.0
+            self.forget_all()
+            line = int(share * self.height(item)) if share else 0
+        self.place(self.end() if self.following else (item, line))
+
+    def notify_style_update(self) -> None:
+        """Another theme: no strip can be used again."""
+        super().notify_style_update()
+        self._painter.clear()
+        self._strips.clear()
+        self._page = []
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen."""
+        if not self._page:
+            self._page = self._visible()
+        if y < len(self._page):
+            return self._page[y]
+        return self._painter.strip([(self.note if y == 0 and not self.count() else "", "dim")], self.size.width)
+
+    def strips(self, item: int) -> list[Strip]:
+        """The drawn lines of an item; its height is known from then on."""
+        strips = self._strips.get(item)
+        if strips is None:
+            rows = self.rows(item, self.columns)
+            strips = self._strips[item] = [self._painter.strip(row, self.size.width) for row in rows]
+        if not self._heights.measured(item):
+            self._heights.measure(item, len(strips))
+        return strips
+
+    def redraw(self) -> None:
+        """Draw those lines of the screen that are others than before."""
+        self._show(self._visible())
+
+    def _moved(self, place: Place, lines: int) -> Place:
+        """Exactly so many lines further; what lies between is measured, and the ends of the list bound it."""
+        item, line = place[0], place[1] + lines
+        while line < 0 and item > 0:
+            item -= 1
+            line += self.height(item)
+        while item < self.count() and line >= self.height(item):
+            line -= self.height(item)
+            item += 1
+        return item, max(0, line)
+
+    def _visible(self) -> list[Strip]:
+        item, skip = self._top
+        page: list[Strip] = []
+        while item < self.count() and len(page) < self.page_lines:
+            page.extend(self.strips(item)[skip:])
+            skip = 0
+            item += 1
+        return page[: self.page_lines]
+
+    def _show(self, page: list[Strip]) -> None:
+        """Draw the lines again that are others than before."""
+        before, self._page = self._page, page
+        if not page:
+            if not before and self.note != self._noted:
+                self.refresh(Region(0, 0, self.size.width, 1))
+            self._noted = self.note
+        for y in range(max(len(before), len(page))):
+            if y >= len(before) or y >= len(page):
+                self.refresh(Region(0, y, self.size.width, 1))
+            elif before[y] is not page[y] and before[y] != page[y]:
+                # A cursor that comes or goes changes the first cell alone, and each cell costs bytes.
+                width = 1 if before[y].crop(1) == page[y].crop(1) else self.size.width
+                self.refresh(Region(0, y, width, 1))

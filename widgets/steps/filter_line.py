@@ -1,0 +1,64 @@
+"""The kinds of steps with their counts and keys, and how a search gets on: one line, pure."""
+
+from collections.abc import Callable, Collection
+
+from msgspec import Struct
+from textual.content import Content
+
+from ..drawing.glyphs import UNICODE, Signs
+from ..drawing.paint import MUTED
+from .step_groups import GROUPS, Group
+from .step_lines import BRIEF, WHOLE
+
+
+class Found(Struct, frozen=True):
+    """How a search gets on."""
+
+    needle: str
+    hits: int
+    at: int | None
+    """Which of the hits the cursor is on, from 1."""
+    share: float
+    """How much was searched, 0 to 1."""
+
+
+LEVELS = {BRIEF: "one line each", WHOLE: "whole"}
+
+
+def filter_line(
+    count: Callable[[bytes], int],
+    groups: Collection[str],
+    level: int,
+    width: int,
+    *,
+    signs: Signs = UNICODE,
+    found: Found | None = None,
+    note: str = "",
+) -> Content:
+    """Counts of the groups, chosen ones strong; signs for words where those have no room; at the end the search."""
+    right = found_words(found) if found is not None else " · ".join(filter(None, (LEVELS.get(level), note)))
+    numbers = [(group, count(group.marked)) for group in GROUPS]
+    there = [(group, number) for group, number in numbers if number or group.key in groups]
+    room = width - len(right) - (2 if right else 0)
+    named = [f"{group.key} {group.label} {number:,}" for group, number in there]
+    short = [f"{group.key} {signs.kinds[group.kind]} {number:,}" for group, number in there]
+    told = named if sum(map(len, named)) + 2 * len(named) - 2 <= room else short
+    while told and sum(map(len, told)) + 2 * len(told) - 2 > room:
+        told.pop()
+    styles = [_style(group, groups) for group, _ in there]
+    left = Content("  ").join(Content.styled(words, style) for words, style in zip(told, styles, strict=False))
+    gap = " " * max(2, width - len(left.plain) - len(right))
+    return Content.assemble(left, gap, (right, "$text-warning")) if right else left
+
+
+def _style(group: Group, chosen: Collection[str]) -> str:
+    if group.key in chosen:
+        return "bold $foreground"
+    return "$text-error" if group.key == "7" else MUTED
+
+
+def found_words(found: Found) -> str:
+    """How many steps have the text, and how much was searched."""
+    place = f"{found.at:,} of {found.hits:,}" if found.at else f"{found.hits:,}"
+    share = "" if found.share >= 1 else f" · {int(found.share * 100)} % searched"
+    return f"/{found.needle[:24]}  {place if found.hits or share else 'nothing found'}{share}"

@@ -1,0 +1,43 @@
+"""Kinds of steps in the groups that people look for; each has a number key."""
+
+from collections.abc import Collection
+
+from msgspec import Struct
+
+from ...sessions.model import StepKind
+from ...sessions.transcript.kind_codes import FAILED, NESTED, table
+
+
+class Group(Struct, frozen=True):
+    """Steps that are shown or hidden together."""
+
+    key: str
+    label: str
+    kind: StepKind
+    """The kind whose character stands for the group."""
+    marked: bytes
+    """Which steps belong to it, as a table of ``kinds``."""
+
+
+_TOOLS = (StepKind.TOOL_CALL, StepKind.WEB_SEARCH, StepKind.SUBAGENT)
+_OTHER = (StepKind.START, StepKind.PLAN, StepKind.NOTICE, StepKind.USAGE, StepKind.UNKNOWN)
+
+GROUPS = (
+    Group("1", "prompts", StepKind.PROMPT, table([StepKind.PROMPT])),
+    Group("2", "messages", StepKind.MESSAGE, table([StepKind.MESSAGE])),
+    Group("3", "reasoning", StepKind.REASONING, table([StepKind.REASONING])),
+    Group("4", "commands", StepKind.COMMAND, table([StepKind.COMMAND])),
+    Group("5", "tools", StepKind.TOOL_CALL, table(_TOOLS)),
+    Group("6", "files", StepKind.FILE_CHANGE, table([StepKind.FILE_CHANGE])),
+    Group("7", "failures", StepKind.ERROR, table(having=FAILED)),
+    Group("8", "other", StepKind.NOTICE, table(_OTHER)),
+)
+
+FAILURES = table(having=FAILED)
+PROMPTS = table([StepKind.PROMPT], lacking=NESTED)
+
+
+def union(keys: Collection[str]) -> bytes:
+    """Which steps belong to any of these groups."""
+    chosen = [group.marked for group in GROUPS if group.key in keys]
+    return bytes(any(marked[value] for marked in chosen) for value in range(256))

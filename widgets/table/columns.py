@@ -1,0 +1,349 @@
+"""A session as the cells of its row: pure, so that what the table shows can be tested without a screen.
+
+What changes often stands left: the terminal is sent everything from the left edge of a widget up to the cell that
+changed.  Columns go, the least needed first, until the text that says what the session is about has room.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+
+from msgspec import Struct, field, structs
+
+from ...sessions.model import Load, Session, Status, Stopping
+from ...sessions.rules.attention import SILENT_MS
+from ...sessions.text.sanitize import cell_width, cut, cut_left, one_line, pad
+from ..drawing import units
+from ..drawing.glyphs import UNICODE, Signs
+
+WHAT_LEAST = 20
+"""Cells that the text needs before another column may stand beside it."""
+
+WHAT_GOOD = 40
+"""The same for columns that are only good to have."""
+
+MESSAGE_LEAST = 24
+"""Cells left of the text's room from which on the last message stands behind the title."""
+
+UNREAD_COUNTED = 99
+"""More unread steps are not counted: each number of a running session is sent over the line."""
+
+UNREAD_ROOM = 24
+"""Cells that the text keeps beside the unread steps: at 80 columns it needs them more."""
+
+TOGETHER_MS = 600_000
+"""Ages from here on are a minute late at worst: many rows at once are one frame for the terminal."""
+
+_MINUTE_MS = 60_000
+
+Cell = tuple[str, str]
+"""Padded text and the role of its colour."""
+
+
+class Moment(Struct, frozen=True):
+    """What a cell says depends on, beside its session."""
+
+    now: int
+    """UTC ms, from which ages are counted."""
+    signs: Signs = UNICODE
+    loads: Mapping[str, Load] = field(default_factory=dict)
+    """What the processes of sessions cost, where that was looked at."""
+
+
+class Column(Struct, frozen=True):
+    """One column: how wide it is, and how soon it goes when there is no room."""
+
+    heading: str
+    width: int
+    text: Callable[[Session, Moment], str]
+    rank: int = 0
+    """The highest goes first; 0 stays."""
+    room: int = WHAT_LEAST
+    """What it must leave to the text."""
+    right: bool = False
+    cut_left: bool = False
+    help: str = ""
+    """What it says, for whoever chooses columns."""
+
+
+class Choice(Struct, frozen=True):
+    """The columns that somebody wants, in their order, and widths other than the usual ones."""
+
+    names: tuple[str, ...]
+    widths: tuple[tuple[str, int], ...] = ()
+
+
+def _state(session: Session, moment: Moment) -> str:
+    return f"{_mark(session, moment)} {state_word(session)}{' new' if is_new(session) else ''}"
+
+
+def is_new(session: Session) -> bool:
+    """Return whether it ended, and the user has not opened it since."""
+    return session.status.ended and session.attention and not session.put_away
+
+
+def state_word(session: Session) -> str:
+    """The state as people say it: what runs and gets nowhere is stuck, and what was put away is that."""
+    if session.put_away:
+        return "archived" if session.deleted_at is None else "deleted"
+    return "stuck" if _is_stuck(session) else str(session.status)
+
+
+def _mark(session: Session, moment: Moment) -> str:
+    return moment.signs.stuck if _is_stuck(session) else moment.signs.states[session.status]
+
+
+def _is_stuck(session: Session) -> bool:
+    return session.status is Status.RUNNING and session.stuck is not None
+
+
+def _age(session: Session, moment: Moment) -> str:
+    return units.age(moment.now - session.last_sign_at)
+
+
+def _created(session: Session, moment: Moment) -> str:
+    return units.age(moment.now - session.created_at)
+
+
+def _unread(session: Session, _: Moment) -> str:
+    count = session.unread
+    return f"+{count}" if 0 < count <= UNREAD_COUNTED else f"{UNREAD_COUNTED}+" if count else ""
+
+
+def _time(session: Session, moment: Moment) -> str:
+    if session.started_at is None:
+        return ""
+    return units.runtime((session.ended_at or moment.now) - session.started_at)
+
+
+def _where(session: Session, _: Moment) -> str:
+    return one_line(session.cwd.rstrip("/").rpartition("/")[2] or "/")
+
+
+def _source(session: Session, _: Moment) -> str:
+    """Who started it: ``you``, ``orch:1a2b`` for a session or an orchestrator, else its first eight characters."""
+    if session.source == "user":
+        return "you"
+    kind, colon, name = session.source.partition(":")
+    return one_line(f"orch:{name[:4]}" if colon and kind == "orchestrator" else session.source[:8])
+
+
+def _load(told: Callable[[Load], str]) -> Callable[[Session, Moment], str]:
+    def text(session: Session, moment: Moment) -> str:
+        load = moment.loads.get(session.id)
+        return "" if load is None else told(load)
+
+    return text
+
+
+STATE = Column("state", 12, _state)
+"""Mark and word."""
+
+_MARK = Column("", 1, _mark)
+_NEW = Column("new", 3, _unread, rank=7, room=UNREAD_ROOM, right=True, help="steps since somebody looked")
+OTHERS = (
+    Column("age", 4, _age, rank=1, right=True, help="since its agent last printed something, or since it ended"),
+    _NEW,
+    Column("time", 5, _time, rank=9, room=WHAT_GOOD, right=True, help="how long its newest turn took"),
+    Column("turn", 4, lambda s, _: str(s.turn), rank=4, right=True, help="the number of its newest turn"),
+    Column("tok", 5, lambda s, _: units.tokens(s.usage.total_tokens), rank=5, right=True, help="tokens in and out"),
+    Column("cost", 7, lambda s, _: units.money(s.cost_usd), rank=6, right=True, help="US dollars, as the agent says"),
+    Column("id", 8, lambda s, _: s.id[:8], rank=8, room=WHAT_GOOD, help="the beginning of its id"),
+    Column("agent", 7, lambda s, _: one_line(s.agent), rank=2, help="the agent's name"),
+    Column("model", 12, lambda s, _: one_line(s.model or "?"), rank=10, room=WHAT_GOOD, help="the agent's model"),
+    Column("where", 10, _where, rank=3, cut_left=True, help="the last part of its folder"),
+)
+"""What stands between the state and the text where nobody chose other columns."""
+
+_MORE = (
+    Column("created", 7, _created, rank=2, right=True, help="since it was started for the first time"),
+    Column("steps", 6, lambda s, _: f"{s.steps}", rank=2, right=True, help="steps of all turns"),
+    Column("source", 9, _source, rank=2, help="who started it: you, or an orchestrator"),
+    Column("folder", 20, lambda s, _: one_line(units.place(s.cwd)), rank=2, cut_left=True, help="its whole folder"),
+    Column(
+        "cpu",
+        5,
+        _load(lambda load: units.percent(load.cpu)),
+        rank=2,
+        right=True,
+        help="what its processes use of a processor",
+    ),
+    Column("mem", 7, _load(lambda load: units.size(load.rss_bytes)), rank=2, right=True, help="their memory"),
+    Column("procs", 5, _load(lambda load: str(load.processes)), rank=2, right=True, help="how many of them it has"),
+)
+COLUMNS = {column.heading: column for column in (*OTHERS, *_MORE)}
+"""What can be chosen, by name."""
+
+USUAL = Choice(tuple(column.heading for column in OTHERS))
+LOADS = frozenset({"cpu", "mem", "procs"})
+"""Columns for which processes must be looked at."""
+
+_ROLES = {
+    Status.QUEUED: "dim",
+    Status.STARTING: "running",
+    Status.RUNNING: "running",
+    Status.WAITING: "attention",
+    Status.FINISHING: "running",
+    Status.FAILED: "failure",
+    Status.STOPPED: "dim",
+    Status.LOST: "failure",
+}
+
+
+def role(session: Session) -> str:
+    """What the colour of a session means; all that is over and was seen is dim."""
+    if session.put_away or (session.status.ended and not session.attention):
+        return "dim"
+    if session.status is Status.DONE:
+        return "good"
+    return "attention" if _is_stuck(session) else _ROLES[session.status]
+
+
+def fitting(candidates: Sequence[Column], width: int) -> tuple[Column, ...]:
+    """Those that leave room for the text in a table of this width."""
+    chosen = list(candidates)
+    while taken(chosen) + max(column.room for column in chosen) > width:
+        least = max(chosen, key=lambda column: column.rank)
+        if least.rank == 0:
+            break
+        chosen.remove(least)
+    return tuple(chosen)
+
+
+def taken(chosen: Sequence[Column]) -> int:
+    """Cells that the columns need, each with the blank after it."""
+    return sum(column.width + 1 for column in chosen)
+
+
+@lru_cache(maxsize=64)
+def columns(width: int, choice: Choice = USUAL) -> tuple[Column, ...]:
+    """The columns of the screen's table."""
+    widths = dict(choice.widths)
+    chosen = [COLUMNS[name] for name in choice.names if name in COLUMNS]
+    sized = [structs.replace(column, width=widths.get(column.heading, column.width)) for column in chosen]
+    return fitting((STATE if width >= 60 else _MARK, *sized), width)
+
+
+def headings(chosen: Sequence[Column], width: int, sort: str = "", arrow: str = "") -> str:
+    """The line above the rows; an arrow stands at the column that they are sorted by."""
+    texts = [
+        pad(
+            cut(column.heading + (arrow if column.heading == sort else ""), column.width),
+            column.width,
+            right=column.right,
+        )
+        for column in chosen
+    ]
+    return cut(" ".join([*texts, "what" + (arrow if sort == "what" else "")]), width)
+
+
+def cells(
+    session: Session,
+    moment: Moment,
+    width: int,
+    choice: Choice = USUAL,
+    *,
+    marked: bool = False,
+    lead: str = "",
+) -> tuple[Cell, ...]:
+    """One row; each cell is padded to its column, and a blank stands between two cells."""
+    colour = role(session)
+    chosen = columns(width, choice)
+    row = [(fitted(column, session, moment), _cell_role(column, colour)) for column in chosen]
+    lead += f"{moment.signs.marked} " if marked else ""
+    lead += f"{moment.signs.pinned} " if session.pinned_at is not None else ""
+    row += _what(session, max(0, width - taken(chosen)), "dim" if colour == "dim" else "text", lead, moment.signs)
+    return tuple(row)
+
+
+def _what(session: Session, room: int, colour: str, lead: str, signs: Signs) -> list[Cell]:
+    """The title and, where there is room, what the agent said last, or why it waits."""
+    title = lead + one_line(session.title or session.task)
+    rest = room - cell_width(title) - 1
+    said = session.reason if _asked_for(session) or _waits(session) else session.last_message
+    if rest < MESSAGE_LEAST or not said:
+        return [(pad(cut(title, room), room), colour)]
+    return [(title, colour), (pad(cut(f"{signs.between} {one_line(said, rest * 4)}", rest), rest), "dim")]
+
+
+def note(session: Session, now: int) -> str:
+    """What stands below its row in a table on the screen: the remark, except where it stands in the row itself."""
+    return "" if _waits(session) else remark(session, now)
+
+
+def _waits(session: Session) -> bool:
+    """Whether all there is to say of it is that it waits, like others around it."""
+    return session.status is Status.QUEUED and session.stopping is None
+
+
+def remark(session: Session, now: int) -> str:
+    """Why somebody should look: a stop, a loop, the reason of the state, what was left, silence; mostly nothing."""
+    if session.stopping is not None:
+        return stop_stage(session.stopping, now)
+    if session.stuck and session.status is Status.RUNNING:
+        return one_line(session.stuck)
+    if session.reason and not _asked_for(session):
+        return one_line(session.reason)
+    if session.left:
+        what = f": {one_line(session.left_note)}" if session.left_note else ""
+        return units.count(session.left, "process", "processes") + f" left running{what}"
+    silence = now - session.last_sign_at
+    if session.status is Status.RUNNING and silence >= SILENT_MS:
+        return f"silent {units.age(silence)}"
+    return ""
+
+
+def steady_until(session: Session, now: int) -> int:
+    """Until when (UTC ms) its row and the line below it need not be drawn again, if nothing happens."""
+    if session.stopping is not None:
+        return now
+    running = session.started_at if session.ended_at is None else None
+    counted = (session.last_sign_at, session.created_at, *(() if running is None else (running,)))
+    return min(_read_until(now, at) for at in counted)
+
+
+def _read_until(now: int, since: int) -> int:
+    """Until when an age reads the same; what is old is a minute late at worst, and changes together with others."""
+    until = now + units.steady(now - since)
+    return until if now - since < TOGETHER_MS else -(-until // _MINUTE_MS) * _MINUTE_MS
+
+
+def stop_stage(stopping: Stopping, now: int) -> str:
+    """How far a stop has come: ``stopping: SIGINT sent, SIGTERM in 2s``."""
+    then = ""
+    if stopping.next and stopping.due_at is not None:
+        then = f", {stopping.next} in {max(0, -(-(stopping.due_at - now) // 1000))}s"
+    return f"stopping: {stopping.rung}{' sent' if stopping.rung.startswith('SIG') else ''}{then}"
+
+
+def _asked_for(session: Session) -> bool:
+    """Whether whoever sits here ended it: no reason to look again."""
+    return session.status is Status.STOPPED and (session.reason or "").startswith("stopped by you")
+
+
+def second_line(session: Session, now: int, width: int, signs: Signs = UNICODE) -> Cell | None:
+    """The line below a row, where there is something to say."""
+    text = note(session, now)
+    if not text:
+        return None
+    indent = "  " if width < 60 else " " * 12
+    colour = "attention" if session.stopping or session.stuck or not session.reason else role(session)
+    return pad(cut(f"{indent}{signs.below} {text}", width), width), colour
+
+
+def fitted(column: Column, session: Session, moment: Moment) -> str:
+    """The text of one cell, as wide as its column."""
+    text = column.text(session, moment)
+    text = cut_left(text, column.width) if column.cut_left else cut(text, column.width)
+    return pad(text, column.width, right=column.right)
+
+
+_TOLD = frozenset({"age", "agent", "where", "folder"})
+"""Columns that are as bright as the text of what is at work."""
+
+
+def _cell_role(column: Column, colour: str) -> str:
+    if column in (STATE, _MARK):
+        return colour
+    if column.heading == _NEW.heading:
+        return "good" if colour == "good" else "dim"
+    return "text" if colour != "dim" and column.heading in _TOLD else "dim"

@@ -1,0 +1,244 @@
+"""In which order sessions stand in the table, and under which headings: pure.
+
+Order is made from facts that stay (a time, not an age), so that a row moves only when something happened to it.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+from msgspec import Struct
+
+from ...sessions.model import Load, Session, Status
+from ...sessions.rules.attention import AttentionKind, attention
+
+Key = tuple[Any, ...]
+
+LEAD_CELLS = 16
+"""Of a title in a tree, so many cells at most say how it is related."""
+
+
+class Grouping(StrEnum):
+    """How rows are put together."""
+
+    FLAT = "flat"
+    TREE = "tree"
+    FOLDER = "folder"
+    AGENT = "agent"
+
+
+class Arrangement(Struct, frozen=True, kw_only=True):
+    """An order that somebody chose; the usual one shows first what needs somebody."""
+
+    sort: str = "attention"
+    reverse: bool = False
+    grouping: Grouping = Grouping.FLAT
+
+
+class Heading(Struct, frozen=True):
+    """The line above the sessions of one folder or agent."""
+
+    name: str
+    sessions: tuple[str, ...]
+    """Their ids, folded away or not."""
+    attention: int
+    """How many of them need somebody."""
+    folded: bool
+
+
+class Row(Struct, frozen=True):
+    """One row: a session, or the heading of a group."""
+
+    key: str
+    """The session's id; of a heading, something that no id can be."""
+    session: str | None = None
+    heading: Heading | None = None
+    lead: str = ""
+    """What leads the title in a tree."""
+    parent: str | None = None
+    """The key of the row above it that can fold it away."""
+    folds: bool = False
+    """Whether it has rows of its own."""
+
+
+_URGENCY = {
+    AttentionKind.WAITING: 0, AttentionKind.STUCK: 1, AttentionKind.FAILED: 2, AttentionKind.DENIED: 3,
+    AttentionKind.DONE: 4,
+}  # fmt: skip
+_AT_WORK, _QUEUED, _AT_REST = 5, 6, 7
+
+
+def urgency(session: Session) -> int:
+    """How soon somebody should look: waiting first, what was seen and is over last.
+
+    Silence moves no row: it comes by itself, and ends so.
+    """
+    found = attention(session, session.last_sign_at)
+    if found is not None:
+        return _URGENCY.get(found.kind, _AT_WORK)
+    return _AT_REST if session.status.ended else _QUEUED if session.status is Status.QUEUED else _AT_WORK
+
+
+_Value = Callable[[Session], Any]
+
+SORTS: Mapping[str, tuple[_Value, bool]] = {
+    "attention": (urgency, False),
+    "created": (lambda session: session.created_at, True),
+    "age": (lambda session: session.last_sign_at, True),
+    "state": (lambda session: list(Status).index(session.status), False),
+    "new": (lambda session: session.unread, True),
+    "time": (lambda session: session.started_at, True),
+    "turn": (lambda session: session.turn, True),
+    "tok": (lambda session: session.usage.total_tokens, True),
+    "cost": (lambda session: session.cost_usd, True),
+    "steps": (lambda session: session.steps, True),
+    "id": (lambda session: session.id, False),
+    "agent": (lambda session: session.agent.casefold(), False),
+    "model": (lambda session: (session.model or "").casefold() or None, False),
+    "source": (lambda session: session.source.casefold(), False),
+    "where": (lambda session: _folder_name(session.cwd.casefold()), False),
+    "folder": (lambda session: session.cwd.casefold(), False),
+    "what": (lambda session: (session.title or session.task).casefold(), False),
+}
+"""Orders by facts of a session, and whether the greatest usually comes first."""
+
+MEASURED: Mapping[str, Callable[[Load], float | None]] = {
+    "cpu": lambda load: load.cpu,
+    "mem": lambda load: load.rss_bytes,
+    "procs": lambda load: load.processes,
+}
+"""Orders by the load of a session's processes, the greatest first.
+
+A session without processes, or not yet measured, comes last.  The rows are put in order after each measurement, and
+not while the user has just moved the cursor.
+"""
+
+ORDERS = (*SORTS, *MEASURED)
+"""All that can be sorted by: the state, the title, and every column."""
+
+_NO_LOADS: Mapping[str, Load] = {}
+
+
+def _folder_name(cwd: str) -> str:
+    """The last part of a folder, which is what its column shows, then all of it."""
+    folder = cwd.rstrip("/")
+    return f"{folder.rpartition('/')[2]}\0{folder}"
+
+
+def sort_key(session: Session, arrangement: Arrangement, loads: Mapping[str, Load] = _NO_LOADS) -> Key:
+    """What sessions are ordered by: pinned ones first, what is not known last either way, equals the newest first."""
+    if arrangement.sort in SORTS:
+        value, falling = SORTS[arrangement.sort]
+        found = value(session)
+    else:
+        load, falling = loads.get(session.id), True
+        found = None if load is None else MEASURED[arrangement.sort](load)
+    pinned = session.pinned_at is None
+    if found is None:
+        return (pinned, 1, 0, -session.created_at, session.id)
+    falling ^= arrangement.reverse
+    ordered = _Falling(found) if falling and isinstance(found, str) else -found if falling else found
+    return (pinned, 0, ordered, -session.created_at, session.id)
+
+
+class _Falling(str):
+    """A text that sorts the other way round."""
+
+    __slots__ = ()
+
+    def __lt__(self, other: str) -> bool:
+        return str.__gt__(self, other)
+
+
+def rows_of(
+    ordered: Sequence[Session],
+    arrangement: Arrangement,
+    folded: Collection[str],
+    home: Callable[[str], str] = str,
+    needing: Collection[str] = (),
+) -> Iterator[Row]:
+    """Make the rows of sessions that are in their order already.
+
+    Args:
+        ordered: the sessions.
+        arrangement: how they are grouped.
+        folded: keys of the rows whose members are hidden.
+        home: shortens a folder for people.
+        needing: ids of the sessions that need the user.
+    """
+    if arrangement.grouping is Grouping.FLAT:
+        return (Row(session.id, session.id) for session in ordered)
+    if arrangement.grouping is Grouping.TREE:
+        return _tree(ordered, folded)
+    if arrangement.grouping is Grouping.AGENT:
+        return _groups(ordered, lambda session: session.agent, folded, needing)
+    return _groups(ordered, _shortened(home), folded, needing)
+
+
+def membership(session: Session) -> tuple[object, ...]:
+    """The facts that decide under which heading or parent a session is."""
+    return session.cwd, session.agent, session.parent
+
+
+def _shortened(home: Callable[[str], str]) -> Callable[[Session], str]:
+    """Folders as people write them, each looked up once."""
+    known: dict[str, str] = {}
+
+    def name(session: Session) -> str:
+        found = known.get(session.cwd)
+        return found if found is not None else known.setdefault(session.cwd, home(session.cwd))
+
+    return name
+
+
+def _groups(
+    ordered: Iterable[Session], name: Callable[[Session], str], folded: Collection[str], needing: Collection[str]
+) -> Iterator[Row]:
+    groups: dict[str, list[Session]] = {}
+    for session in ordered:
+        groups.setdefault(name(session), []).append(session)
+    for label in sorted(groups):
+        members, key = groups[label], heading_key(label)
+        closed = key in folded
+        ids = tuple(one.id for one in members)
+        heading = Heading(label, ids, sum(key in needing for key in ids), closed)
+        yield Row(key, heading=heading, folds=True)
+        if not closed:
+            yield from (Row(session.id, session.id, parent=key) for session in members)
+
+
+def heading_key(label: str) -> str:
+    """The key of a group's row."""
+    return f"\0{label}"
+
+
+def _tree(ordered: Sequence[Session], folded: Collection[str]) -> Iterator[Row]:
+    there = {session.id: session for session in ordered}
+    children: dict[str | None, list[Session]] = {}
+    for session in ordered:
+        parent = there.get(session.parent or "")
+        # A parent that is not older is none: so nobody is its own ancestor.
+        older = parent is not None and parent.created_at < session.created_at
+        children.setdefault(session.parent if older else None, []).append(session)
+    yield from _branches(children, folded)
+
+
+def _branches(children: Mapping[str | None, list[Session]], folded: Collection[str]) -> Iterator[Row]:
+    """Every family from its eldest on; a stack of our own, for there may be more generations than Python calls."""
+    waiting: list[tuple[Session, str | None, str, str]] = [
+        (session, None, "", "") for session in reversed(children.get(None, ()))
+    ]
+    while waiting:
+        session, parent, own, deeper = waiting.pop()
+        folds, closed = session.id in children, session.id in folded
+        mark = ("▸ " if closed else "▾ ") if folds else ""
+        yield Row(session.id, session.id, lead=_nearest(own + mark), parent=parent, folds=folds)
+        if folds and not closed:
+            below = [(child, session.id, f"{deeper}├ ", _nearest(f"{deeper}│ ")) for child in children[session.id]]
+            below[-1] = (below[-1][0], session.id, f"{deeper}└ ", _nearest(f"{deeper}  "))
+            waiting += reversed(below)
+
+
+def _nearest(lead: str) -> str:
+    """The end of a lead that would leave no room for the title: the nearest generations."""
+    return lead if len(lead) <= LEAD_CELLS else f"…{lead[1 - LEAD_CELLS :]}"

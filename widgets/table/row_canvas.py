@@ -1,0 +1,202 @@
+"""Sessions as lines on the screen, by the line API: the cost follows what changed and is visible, not their number.
+
+Line 0 holds the headings; the rows scroll below it.  Which of them there are, and what keys do, is
+:mod:`.session_table`.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from textual.cache import LRUCache
+from textual.geometry import Region, Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from ...sessions.model import Load, Session
+from ...sessions.text.sanitize import cut
+from ..drawing.glyphs import Signs
+from ..drawing.paint import ROLES, ROLES_CSS, Painter
+from .columns import Cell, Choice, Column, Moment, columns, headings
+from .paint_cache import RowPainting, difference
+from .row_model import TableRows
+from .selection import Marks
+
+CACHED_STRIPS = 512
+
+
+class DrawnRows(ScrollView, can_focus=True):
+    """Draws rows, one of them under the cursor and some of them marked, and draws again only what differs.
+
+    Args:
+        clock: gives the time in UTC ms, from which ages are counted.
+        signs: the characters to draw with.
+    """
+
+    COMPONENT_CLASSES = ROLES
+    DEFAULT_CSS = f"DrawnRows {{ {ROLES_CSS} }}"
+
+    def __init__(self, clock: Callable[[], int], signs: Signs, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._clock = clock
+        self._now = clock()
+        self._signs = signs
+        self._rows = TableRows()
+        self._marks = Marks()
+        self._cursor: str | None = None
+        """The key of a row, which stays where it is when others come and go."""
+        self._painting = RowPainting()
+        self._painting.moment = Moment(self._now, signs)
+        self._painter = Painter(self, signs)
+        self._strips: LRUCache[object, Strip] = LRUCache(CACHED_STRIPS)
+        self._empty: list[str] = []
+        self._problem = ""
+
+    @property
+    def on_screen(self) -> list[Session]:
+        """The sessions of which something is on the screen."""
+        return [session for session in map(self._rows.at, self._positions_shown()) if session is not None]
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        """What has room now."""
+        return columns(self._width, self._painting.choice) if self.size.width else ()
+
+    def show_columns(self, choice: Choice) -> None:
+        """Show other columns."""
+        self._painting.choice = choice
+        self._painting.clear()
+        self.refresh()
+
+    def show_problem(self, problem: str) -> None:
+        """Show what is wrong with the filter in place of the headings, so that no row moves; "" shows them again."""
+        if problem != self._problem:
+            self._problem = problem
+            self._redraw_headings()
+
+    def show_when_empty(self, lines: Iterable[str]) -> None:
+        """What stands there while no session does."""
+        self._empty = list(lines)
+        if not len(self._rows):
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen: the headings, a row, its second line, or nothing."""
+        width = self._width
+        if y == 0 and self._problem:
+            return self._painter.strip([(cut(self._problem, width), "failure")], width)
+        if not len(self._rows):
+            text = self._empty[y - 1] if 1 <= y <= len(self._empty) else ""
+            return self._painter.strip([(text, "dim")], width)
+        if y == 0:
+            role = "command" if self.has_focus else "heading"
+            return self._painter.strip([(self._headings(width), role)], width)
+        found = self._rows.find(y - 1 + self.scroll_offset.y)
+        if found is None:
+            return self._painter.strip([], width)
+        key = self._rows.row(found[0]).key
+        own, below = self._paint(found[0])
+        spans = own if found[1] == 0 else (below,) if below else ()
+        return self._strip(spans, width, key == self._cursor)
+
+    def notify_style_update(self) -> None:
+        """Another theme: no strip can be used again."""
+        super().notify_style_update()
+        self._painter.clear()
+        self._strips.clear()
+
+    @property
+    def _width(self) -> int:
+        """Cells of a row: a scrollbar takes some of them."""
+        return self.scrollable_content_region.width
+
+    @property
+    def _room(self) -> int:
+        """Lines below the headings."""
+        return max(1, self.size.height - 1)
+
+    def _strip(self, spans: tuple[Cell, ...], width: int, cursor: bool) -> Strip:
+        over = "" if not cursor else "cursor" if self.has_focus else "cursor-blurred"
+        key = (spans, width, over)
+        strip = self._strips.get(key)
+        if strip is None:
+            gaps = [part for text, role in spans for part in ((text, role), (" ", role))]
+            strip = self._strips[key] = self._painter.strip(gaps[:-1], width, over=over)
+        return strip
+
+    def _headings(self, width: int) -> str:
+        arrangement = self._rows.arrangement
+        arrow = "▴" if arrangement.reverse else "▾"
+        return headings(columns(width, self._painting.choice), width, arrangement.sort, arrow)
+
+    def _paint(self, position: int) -> tuple[tuple[Cell, ...], Cell | None]:
+        row = self._rows.row(position)
+        return self._painting.paint(row, self._rows.at(position), self._width, marked=row.key in self._marks)
+
+    def _see(self, loads: Mapping[str, Load] | None = None) -> None:
+        """It is now; and, where somebody looked, what processes cost."""
+        self._now = self._clock()
+        known = self._painting.moment.loads if loads is None else loads
+        self._painting.moment = Moment(self._now, self._signs, known)
+
+    def _redraw_all(self, only: Callable[[str], bool] = lambda _: True) -> None:
+        """Draw again what differs in the rows that are visible."""
+        keys = [self._rows.row(position).key for position in self._positions_shown()]
+        self._painting.keep(set(keys))
+        for key in filter(only, keys):
+            self._redraw(key)
+
+    def _redraw(self, key: str) -> None:
+        """Draw again what differs in a row, if it is visible."""
+        width = self._width
+        painted = self._painting.take(key, width)
+        position = self._rows.position(key)
+        if position is None:
+            return
+        line = self._rows.top(position) - self.scroll_offset.y + 1
+        if not -1 <= line < self.size.height:
+            return
+        row, below = self._paint(position)
+        # Nobody knows what stands there: all of it may differ.
+        start, end = difference(painted[0], row) if painted else (0, width)
+        if start < end and line >= 1:
+            self.refresh(Region(0 if painted is None else start, line, end - start, 1))
+        if below and 1 <= line + 1 < self.size.height and (painted is None or painted[1] != below):
+            self.refresh(Region(0, line + 1, width, 1))
+
+    def _redraw_headings(self) -> None:
+        self.refresh(Region(0, 0, self._width, 1))
+
+    def _redraw_cursor(self) -> None:
+        position = self._rows.position(self._cursor)
+        if position is not None:
+            self.refresh(Region(0, self._rows.top(position) - self.scroll_offset.y + 1, self._width, 2))
+
+    def _positions_shown(self) -> range:
+        """The rows whose first line or second line is on the screen."""
+        first = self._rows.find(self.scroll_offset.y)
+        if first is None:
+            return range(0)
+        last = self._rows.find(min(self._rows.height, self.scroll_offset.y + self._room) - 1) or first
+        return range(first[0], last[0] + 1)
+
+    def _fit(self) -> None:
+        # The width of the widget without a scrollbar would bring up the horizontal one.  A line more lets the last rows
+        # begin with a whole one.
+        spare = int(self._rows.height > self._room)
+        self.virtual_size = Size(0, self._rows.height + 1 + spare)
+
+    def _scroll_to_line(self, line: int) -> None:
+        """Let this line be the uppermost, or the next one, where it is only the second of a row."""
+        found = self._rows.find(line)
+        self.scroll_to(y=line + 1 if found and found[1] else line, animate=False)
+
+    def _reveal(self) -> None:
+        """Scroll as little as needed to show the whole selected row."""
+        position = self._rows.position(self._cursor)
+        if position is None:
+            return
+        top = self._rows.top(position)
+        bottom = self._rows.top(position + 1) if position + 1 < len(self._rows) else self._rows.height
+        if top < self.scroll_offset.y:
+            self.scroll_to(y=top, animate=False)
+        elif bottom > self.scroll_offset.y + self._room:
+            self._scroll_to_line(bottom - self._room)

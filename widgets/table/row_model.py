@@ -1,0 +1,295 @@
+"""The rows of the session table: which sessions, in which order, on which lines.  No screen."""
+
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from operator import lt
+
+from msgspec import Struct
+
+from ...sessions.model import Load, Session, Status
+from ...sessions.rules.attention import SILENT_MS, is_needed
+from ..drawing.units import place
+from .columns import note
+from .ordering import MEASURED, Arrangement, Grouping, Key, Row, membership, rows_of, sort_key
+
+LOOK_AGAIN_MS = 10_000
+"""How long a choice that depends on the time holds."""
+
+
+class Chooser(Struct, frozen=True):
+    """Which sessions are shown."""
+
+    meant: Callable[[Session, int], bool]
+    """Whether a session is, at a time in UTC ms."""
+    timed: bool = False
+    """Whether time alone can change that."""
+
+
+class TableRows:
+    """Sessions in a chosen order; a row takes a second line only where there is a reason to show."""
+
+    def __init__(self) -> None:
+        self.arrangement = Arrangement()
+        self.folded: set[str] = set()
+        self._chooser: Chooser | None = None
+        self._looked_at = 0
+        self._sessions: dict[str, Session] = {}
+        self._keys: dict[str, Key] = {}
+        """Of the sessions that are shown, what they are ordered by."""
+        self._rows: list[Row] = []
+        self._strays: set[str] = set()
+        """Rows that may stand out of the order of a flat list: somebody's hand is, or was just now, on them."""
+        self._measured: Mapping[str, Load] = {}
+        self._loads: Mapping[str, Load] = {}
+        """The measurement by which the rows are ordered; the newest one may be another while a row is in hand."""
+        self._ordered = False
+        """Whether a measurement has put the rows in order since the order was chosen."""
+        self._kept: str | None = None
+        """The row that is shown though it is not chosen any more."""
+        self._tops: list[int] = []
+        self._positions: dict[str, int] = {}
+        self._heights: dict[str, int] = {}
+        self._needing: set[str] = set()
+        """The sessions that need the user, as the filter ``is:attention`` has it."""
+        self._silent_from: dict[str, int] = {}
+        self._next_silence: int | None = None
+        self.height = 0
+        """Lines of all rows."""
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Session]:
+        return iter(self._sessions.values())
+
+    @property
+    def total(self) -> int:
+        """How many sessions there are, shown or not."""
+        return len(self._sessions)
+
+    @property
+    def chosen(self) -> int:
+        """How many sessions are chosen, folded away or not."""
+        return len(self._keys)
+
+    @property
+    def new(self) -> int:
+        """The number of chosen sessions that ended and were not opened since."""
+        return sum(self._sessions[key].status.ended for key in self._keys.keys() & self._needing)
+
+    @property
+    def shown(self) -> list[str]:
+        """The ids of the sessions that are chosen, folded away or not, in their order."""
+        return sorted(self._keys, key=self._keys.__getitem__)
+
+    @property
+    def displayed(self) -> list[str]:
+        """The ids of the sessions that have a row, from above."""
+        return [row.session for row in self._rows if row.session is not None]
+
+    def chooses(self, session_id: str) -> bool:
+        """Whether a session is chosen, folded away or not."""
+        return session_id in self._keys
+
+    def get(self, session_id: str | None) -> Session | None:
+        """The session, if there is one with this id."""
+        return self._sessions.get(session_id) if session_id is not None else None
+
+    def update(
+        self,
+        updated: Iterable[Session],
+        removed: Iterable[str],
+        now: int,
+        hold: str | None = None,
+        keep: str | None = None,
+    ) -> bool:
+        """Take over what changed; True where a row came, went, changed its place, its height or its heading.
+
+        Args:
+            updated: sessions that are new or otherwise now.
+            removed: ids of those that are gone.
+            now: UTC ms.
+            hold: the row that stays where it is; the others order themselves around it.
+            keep: the row that stays, whatever a filter says by now.
+        """
+        moved, restless, regrouped = False, set[str](), False
+        for session in updated:
+            earlier, there = self._sessions.get(session.id), session.id in self._keys
+            self._sessions[session.id] = session
+            moved |= self._measure(session, now) and session.id in self._positions
+            if self._choose(session, now, keep):
+                restless.add(session.id)
+            regrouped |= self._regrouped(earlier, session, now)
+            moved |= there is not (session.id in self._keys)
+        for session_id in removed:
+            moved |= self._keys.pop(session_id, None) is not None
+            self._sessions.pop(session_id, None)
+            self._needing.discard(session_id)
+            self._heights.pop(session_id, None)
+            self._silent_from.pop(session_id, None)
+            self._strays.discard(session_id)
+            self._kept = None if self._kept == session_id else self._kept
+        self._next_silence = min(self._silent_from.values(), default=None)
+        hold = hold if hold in self._keys and self.arrangement.grouping is Grouping.FLAT else None
+        moved = moved or self._out_of_place(restless, regrouped, hold)
+        if moved:
+            self._arrange(hold)
+        elif hold is None:
+            self._strays.clear()
+        else:
+            self._strays.add(hold)
+        return moved
+
+    def let_go(self, now: int, hold: str | None, keep: str | None) -> bool:
+        """Put what a hand has held until now where it belongs; whether anything moved."""
+        over = [self._sessions[self._kept]] if self._kept is not None and self._kept != keep else []
+        if not over and (hold is not None or not self._strays):
+            return False
+        return self.update(over, (), now, hold, keep)
+
+    def choose(self, chooser: Chooser | None, now: int, arrangement: Arrangement | None = None) -> None:
+        """Show only some of the sessions, None shows all; and in another order, where one is given."""
+        self._chooser, self._looked_at, self._loads = chooser, now, self._measured
+        self._ordered = self._ordered and arrangement in (None, self.arrangement)
+        self.arrangement = arrangement or self.arrangement
+        for session in self._sessions.values():
+            self._choose(session, now)
+        self._arrange()
+
+    def fold(self, key: str, closed: bool) -> bool:
+        """Fold the rows below a row away, or show them; whether that changed anything."""
+        position = self._positions.get(key)
+        if position is None or not self._rows[position].folds or (key in self.folded) is closed:
+            return False
+        (self.folded.add if closed else self.folded.discard)(key)
+        self._arrange()
+        return True
+
+    def chosen_anew(self, now: int, hold: str | None = None, keep: str | None = None) -> bool:
+        """Whether a row came or went only because time went on; looks no more often than is worth it."""
+        chooser = self._chooser
+        # A clock may go back.
+        if chooser is None or not chooser.timed or 0 <= now - self._looked_at < LOOK_AGAIN_MS:
+            return False
+        self._looked_at = now
+        sessions = self._sessions.values()
+        other = [session for session in sessions if chooser.meant(session, now) is not (session.id in self._keys)]
+        return bool(other) and self.update(other, (), now, hold, keep)
+
+    def fell_silent(self, now: int, hold: str | None = None, keep: str | None = None) -> bool:
+        """Whether a row grew only because time went on; costs nothing until one is due."""
+        if self._next_silence is None or now < self._next_silence:
+            return False
+        due = [self._sessions[key] for key, at in self._silent_from.items() if at <= now]
+        return self.update(due, (), now, hold, keep)
+
+    def measured(self, loads: Mapping[str, Load], now: int, hold: str | None = None, keep: str | None = None) -> bool:
+        """Take over a measurement; return whether a row moved.
+
+        While a row is in hand no row moves, except that an order that was just chosen is applied once.
+        """
+        self._measured = loads
+        value = MEASURED.get(self.arrangement.sort)
+        if value is None or (hold is not None and self._ordered):
+            return False
+        self._ordered = self._ordered or any(value(load) is not None for load in loads.values())
+        hold = None
+        before, self._loads = self._loads, loads
+        changed = [key for key in {*before, *loads} if before.get(key) != loads.get(key)]
+        return self.update([self._sessions[key] for key in changed if key in self._sessions], (), now, hold, keep)
+
+    @property
+    def first(self) -> int:
+        """The first row of a session; 0 if there is none, or all are folded away."""
+        return next((position for position, row in enumerate(self._rows) if row.session is not None), 0)
+
+    def row(self, position: int) -> Row:
+        """A row."""
+        return self._rows[position]
+
+    def at(self, position: int) -> Session | None:
+        """The session of a row; None for a heading."""
+        return self.get(self._rows[position].session)
+
+    def position(self, key: str | None) -> int | None:
+        """The row with a key, which is the id of its session."""
+        return self._positions.get(key) if key is not None else None
+
+    def top(self, position: int) -> int:
+        """The first line of a row."""
+        return self._tops[position]
+
+    def find(self, line: int) -> tuple[int, int] | None:
+        """The row on a line, and which of its lines that is; None below the last row."""
+        if not 0 <= line < self.height:
+            return None
+        position = bisect_left(self._tops, line + 1) - 1
+        return position, line - self._tops[position]
+
+    def _regrouped(self, earlier: Session | None, session: Session, now: int) -> bool:
+        """Note whether it needs the user; return whether it may have another heading or parent, or counts otherwise."""
+        grouping, needs = self.arrangement.grouping, is_needed(session, now)
+        other = needs is not (session.id in self._needing)
+        if other:
+            (self._needing.add if needs else self._needing.discard)(session.id)
+        if earlier is None or grouping is Grouping.FLAT:
+            return False
+        return (other and grouping is not Grouping.TREE) or membership(earlier) != membership(session)
+
+    def _out_of_place(self, restless: set[str], regrouped: bool, hold: str | None) -> bool:
+        """Whether the rows stand otherwise than they should, after some of them got another key."""
+        if regrouped or (restless and self.arrangement.grouping is Grouping.TREE):
+            return self._made() != self._rows
+        loose = restless | self._strays if hold is None else restless
+        staying = {hold} if hold is None else {hold, *self._strays}
+        return any(not self._in_order(key, staying) for key in loose if key in self._positions and key not in staying)
+
+    def _in_order(self, key: str, staying: Collection[str | None]) -> bool:
+        """Whether a row stands rightly among its neighbours in the list or group; those that stay anyway are none."""
+        at = self._positions[key]
+        parent = self._rows[at].parent
+        near = self._rows[max(0, at - 2 - len(staying)) : at + 3 + len(staying)]
+        keys = [self._keys[row.key] for row in near if row.session and row.parent == parent and row.key not in staying]
+        return all(map(lt, keys, keys[1:]))
+
+    def _made(self, hold: str | None = None) -> list[Row]:
+        """The rows as they should stand; ``hold`` where it stands already."""
+        ordered = self.shown
+        at = self._positions.get(hold) if hold is not None else None
+        if hold is not None and at is not None:
+            ordered.remove(hold)
+            ordered.insert(at, hold)
+        return list(
+            rows_of([self._sessions[key] for key in ordered], self.arrangement, self.folded, place, self._needing)
+        )
+
+    def _arrange(self, hold: str | None = None) -> None:
+        self._rows, self._strays = self._made(hold), {hold} if hold is not None else set()
+        self._positions = {row.key: position for position, row in enumerate(self._rows)}
+        self._tops = []
+        self.height = 0
+        for row in self._rows:
+            self._tops.append(self.height)
+            self.height += 1 if row.session is None else self._heights[row.session]
+
+    def _choose(self, session: Session, now: int, keep: str | None = None) -> bool:
+        """Note whether it is shown and what it is ordered by; True where that differs from before."""
+        there = self._chooser is None or self._chooser.meant(session, now)
+        kept = not there and session.id == keep and session.id in self._keys
+        if kept or self._kept == session.id:
+            self._kept = session.id if kept else None
+        key = sort_key(session, self.arrangement, self._loads) if there or kept else None
+        earlier = self._keys.pop(session.id, None)
+        if key is not None:
+            self._keys[session.id] = key
+        return earlier != key
+
+    def _measure(self, session: Session, now: int) -> bool:
+        """Note how many lines it takes, and when it will take more; True where that differs from before."""
+        height = 2 if note(session, now) else 1
+        if session.status is Status.RUNNING and now < session.last_sign_at + SILENT_MS:
+            self._silent_from[session.id] = session.last_sign_at + SILENT_MS
+        else:
+            self._silent_from.pop(session.id, None)
+        earlier, self._heights[session.id] = self._heights.get(session.id), height
+        return earlier != height

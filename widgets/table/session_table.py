@@ -1,0 +1,360 @@
+"""The live table of sessions: what is shown in which order, the cursor, the marks, and the keys for them.
+
+The selection belongs to a session, not to a row: it stays where it is when other sessions come and go.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.events import Click
+from textual.message import Message
+
+from ...sessions.model import Load, Session
+from ...sessions.rules.attention import attention
+from ..drawing.glyphs import UNICODE, Signs
+from .ordering import Arrangement
+from .row_canvas import DrawnRows
+from .row_model import Chooser
+
+HAND_MS = 10_000
+"""So long after a key in the table its cursor's row stays where it is, whatever becomes of the order."""
+
+
+class SessionTable(DrawnRows):
+    """Sessions as rows; says which one is selected and which one is to be opened.
+
+    Args:
+        clock: gives the time in UTC ms, from which ages are counted.
+        on_open: opens the selected session.  No message: a key typed right behind must find the steps focused.
+        signs: the characters to draw with.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down", "move(1)", "next session", show=False, id="table.down"),
+        Binding("k,up", "move(-1)", "previous session", show=False, id="table.up"),
+        Binding("pagedown,ctrl+d", "page(1)", "one page down", show=False, id="table.page_down"),
+        Binding("pageup,ctrl+u", "page(-1)", "one page up", show=False, id="table.page_up"),
+        Binding("g,home", "edge(False)", "first session", show=False, id="table.first"),
+        Binding("G,end", "edge(True)", "last session", show=False, id="table.last"),
+        Binding("enter", "open", "open the trajectory", show=False, id="table.open"),
+        Binding(
+            "space",
+            "mark",
+            "mark it; most keys then mean all that are marked",
+            show=False,
+            id="table.mark",
+        ),
+        Binding(
+            "v",
+            "mark_range",
+            "mark from here on, until once more",
+            show=False,
+            id="table.mark_range",
+        ),
+        Binding("asterisk", "mark_all", "mark all that are shown, or none", show=False, id="table.mark_all"),
+        Binding("w", "next_attention(1)", "the next that needs somebody", show=False, id="table.next_attention"),
+        Binding("W", "next_attention(-1)", "the one before that does", show=False, id="table.previous_attention"),
+        Binding("h,left", "fold(True)", "fold a tree or a group", show=False, id="table.fold"),
+        Binding("l,right", "fold(False)", "unfold it", show=False, id="table.unfold"),
+    ]
+
+    class NothingWaits(Message):
+        """Somebody looked for a session that needs somebody, and there is none."""
+
+    class Recounted(Message):
+        """Time alone brought sessions into what is chosen, or took them out of it."""
+
+    class Marked(Message):
+        """Other sessions are marked."""
+
+    class Highlighted(Message):
+        """Another session is selected; None where there is none."""
+
+        def __init__(self, session_id: str | None) -> None:
+            super().__init__()
+            self.session_id = session_id
+
+    def __init__(
+        self,
+        clock: Callable[[], int],
+        *,
+        on_open: Callable[[], None] = lambda: None,
+        signs: Signs = UNICODE,
+        id: str | None = None,  # noqa: A002
+    ) -> None:
+        super().__init__(clock, signs, id=id)
+        self._on_open = on_open
+        self._touched_at = self._now - HAND_MS
+
+    @property
+    def marked(self) -> list[Session]:
+        """The sessions that somebody marked, in the order in which that was done."""
+        return [session for session in map(self._rows.get, self._marks) if session is not None]
+
+    @property
+    def marked_elsewhere(self) -> int:
+        """How many of them are not chosen: keys mean them all the same."""
+        return sum(not self._rows.chooses(session_id) for session_id in self._marks)
+
+    @property
+    def ranging(self) -> bool:
+        """Whether marks follow the cursor."""
+        return self._marks.ranging
+
+    def unmark(self) -> bool:
+        """Take all marks away; whether there were any."""
+        there = len(self._marks) > 0
+        self._marks.clear()
+        self._marks_changed()
+        return there
+
+    @property
+    def selected(self) -> Session | None:
+        """The session under the cursor, as it is now."""
+        return self._rows.get(self._cursor)
+
+    @property
+    def group(self) -> list[Session]:
+        """The sessions of the group whose heading is under the cursor, folded away or not."""
+        position = self._rows.position(self._cursor)
+        heading = self._rows.row(position).heading if position is not None else None
+        return [one for one in map(self._rows.get, heading.sessions) if one is not None] if heading else []
+
+    def session(self, session_id: str) -> Session | None:
+        """A session of the table, as it is now."""
+        return self._rows.get(session_id)
+
+    @property
+    def sessions(self) -> list[Session]:
+        """All sessions, shown or not."""
+        return list(self._rows)
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many sessions are chosen, and how many there are."""
+        return self._rows.chosen, self._rows.total
+
+    @property
+    def new(self) -> int:
+        """The number of chosen sessions that ended and were not opened since."""
+        return self._rows.new
+
+    @property
+    def order(self) -> Arrangement:
+        """The order of the rows."""
+        return self._rows.arrangement
+
+    def choose(self, chooser: Chooser | None, arrangement: Arrangement) -> None:
+        """Show only some sessions, None shows all, in some order.
+
+        The cursor stays with its session; if that is not shown any more, it goes to the first one that is.
+        """
+        self._now = self._clock()
+        before = self._rows.position(self._cursor)
+        self._rows.choose(chooser, self._now, arrangement)
+        if self._rows.position(self._cursor) is None:
+            before = self._rows.first
+        self._rearranged(before)
+
+    def update_rows(self, updated: Iterable[Session], removed: Iterable[str] = ()) -> None:
+        """Show what changed; only the cells that differ and are visible are drawn again."""
+        updated, removed = tuple(updated), tuple(removed)
+        self._see()
+        before = self._rows.position(self._cursor)
+        line = None if before is None else self._rows.top(before)
+        self._marks.forget(removed)
+        if self._rows.update(updated, removed, self._now, self._in_hand, self._kept):
+            self._rearranged(before, line)
+        else:
+            for session in updated:
+                self._redraw(session.id)
+
+    def tick(self) -> None:
+        """Time went on: draw the ages again that read differently now, and show what a filter means by now."""
+        self._see()
+        before = self._rows.position(self._cursor)
+        line = None if before is None else self._rows.top(before)
+        counted = self.counts
+        hands = self._in_hand, self._kept
+        moved = self._rows.fell_silent(self._now, *hands)
+        moved |= self._rows.chosen_anew(self._now, *hands)
+        moved |= self._rows.let_go(self._now, *hands)
+        if moved:
+            self._rearranged(before, line)
+            if self.counts != counted:
+                self.post_message(self.Recounted())
+        else:
+            self._redraw_all(only=self._painting.is_due)
+
+    def show_loads(self, loads: Mapping[str, Load]) -> None:
+        """Show a measurement of the processes, and order the rows by it if that is the chosen order."""
+        self._see(loads)
+        before = self._rows.position(self._cursor)
+        line = None if before is None else self._rows.top(before)
+        if self._rows.measured(loads, self._now, self._in_hand, self._kept):
+            self._rearranged(before, line)
+        else:
+            self._redraw_all()
+
+    def let_go(self) -> None:
+        """The hand is off the cursor's row: it goes where it belongs."""
+        self._touched_at = self._now - HAND_MS
+
+    def select(self, session_id: str) -> None:
+        """Put the cursor on a session."""
+        position = self._rows.position(session_id)
+        if position is not None:
+            self._move_to(position)
+
+    def action_move(self, rows: int) -> None:
+        """Move the cursor."""
+        position = self._rows.position(self._cursor)
+        if position is not None:
+            self._move_to(position + rows)
+
+    def action_page(self, pages: int) -> None:
+        """Move the cursor by what fits on the screen."""
+        self.action_move(pages * max(1, self._room - 1))
+
+    def action_edge(self, last: bool) -> None:
+        """Move the cursor to the first or the last row."""
+        if len(self._rows):
+            self._move_to(len(self._rows) - 1 if last else 0)
+
+    def action_mark(self) -> None:
+        """Mark what is selected, a session or a group, or take the marks away, and go on to the next one."""
+        if (session := self.selected) is not None:
+            self._marks.toggle(session.id)
+            self._marks_changed()
+            self.action_move(1)
+        elif group := self.group:
+            self._marks.toggle_all([session.id for session in group])
+            self._marks_changed()
+
+    def action_mark_range(self) -> None:
+        """Begin to mark from here on, or end that."""
+        if self._marks.ranging:
+            self._marks.close()
+        elif (session := self.selected) is not None:
+            self._marks.begin(session.id)
+        self._marks_changed()
+
+    def action_mark_all(self) -> None:
+        """Mark all that are shown; where they are, none."""
+        shown = self._rows.shown
+        if all(session_id in self._marks for session_id in shown):
+            self._marks.clear()
+        else:
+            self._marks.mark(shown)
+        self._marks_changed()
+
+    def action_next_attention(self, direction: int) -> None:
+        """Go to the next session that needs somebody, round the end."""
+        here = self._rows.position(self._cursor) or 0
+        for distance in range(1, len(self._rows) + 1):
+            position = (here + direction * distance) % len(self._rows)
+            session = self._rows.at(position)
+            if session is not None and session.id != self._cursor and attention(session, self._now):
+                self._move_to(position)
+                return
+        self.post_message(self.NothingWaits())
+
+    def action_fold(self, closed: bool) -> None:
+        """Fold what is below the selected row, or the row that it belongs to; or unfold it."""
+        position = self._rows.position(self._cursor)
+        if position is None:
+            return
+        row = self._rows.row(position)
+        key = row.key if row.folds and (row.key in self._rows.folded) is not closed else row.parent if closed else None
+        if key is not None and self._rows.fold(key, closed):
+            self._cursor = key
+            self._rearranged(position)
+            self._highlight()
+
+    def action_open(self) -> None:
+        """Ask for the selected session to be opened; a group is folded or unfolded."""
+        position = self._rows.position(self._cursor)
+        if position is not None and self._rows.at(position) is not None:
+            self._on_open()
+        elif self._cursor is not None:
+            self.action_fold(self._cursor not in self._rows.folded)
+
+    def on_resize(self) -> None:
+        """Other columns may fit now."""
+        self._painting.clear()
+        self._fit()
+        self._reveal()
+        self.refresh()
+
+    def on_click(self, event: Click) -> None:
+        """With the mouse on, a click selects and a second one opens."""
+        found = self._rows.find(event.y - 1 + self.scroll_offset.y) if event.y else None
+        if found is None:
+            return
+        self._move_to(found[0])
+        if event.chain == 2:
+            self.action_open()
+
+    def on_focus(self) -> None:
+        """The headings and the cursor brighten; the hand is back."""
+        self._touched_at = self._clock()
+        self._redraw_headings()
+        self._redraw_cursor()
+
+    def on_blur(self) -> None:
+        """They fade."""
+        self._redraw_headings()
+        self._redraw_cursor()
+
+    @property
+    def _in_hand(self) -> str | None:
+        """The row that somebody has just gone to."""
+        return self._cursor if 0 <= self._now - self._touched_at < HAND_MS else None
+
+    @property
+    def _kept(self) -> str | None:
+        """The row that must not be filtered away: it is in hand, or who has the keys elsewhere reads it."""
+        return self._cursor if not self.has_focus else self._in_hand
+
+    def _marks_changed(self) -> None:
+        self._redraw_all()
+        self.post_message(self.Marked())
+
+    def _rearranged(self, before: int | None = None, line: int | None = None) -> None:
+        """Rows came, went or moved: the selected one stays at its place of the screen as far as possible."""
+        self._painting.clear()
+        self._fit()
+        position = self._rows.position(self._cursor)
+        if position is None and len(self._rows):
+            self._cursor = self._rows.row(min(before or 0, len(self._rows) - 1)).key
+            self._highlight()
+        elif position is None and self._cursor is not None:
+            self._cursor = None
+            self._highlight()
+        elif position is not None and line is not None and self.scroll_offset.y:
+            self._scroll_to_line(self.scroll_offset.y + self._rows.top(position) - line)
+        self._reveal()
+        self.refresh()
+
+    def _move_to(self, position: int) -> None:
+        self._touched_at = self._clock()
+        key = self._rows.row(max(0, min(len(self._rows) - 1, position))).key
+        if key == self._cursor:
+            return
+        self._redraw_cursor()
+        self._cursor = key
+        self._redraw_cursor()
+        self._reveal()
+        if self._marks.ranging:
+            self._marks.reach(self._rows.displayed, key)
+            self._marks_changed()
+        self._highlight()
+
+    def _highlight(self) -> None:
+        # From our own queue: a message that our parent's handler posts here would go no further than to the parent.
+        self.call_later(self._tell_highlighted)
+
+    def _tell_highlighted(self) -> None:
+        session = self.selected
+        self.post_message(self.Highlighted(session.id if session else None))

@@ -1,0 +1,72 @@
+"""The line above the table: what is hidden, in which order, what is marked, and how to be rid of it; pure."""
+
+from textual.content import Content
+
+from ...sessions.text.sanitize import cell_width, cut, one_line
+from ..drawing.paint import MUTED
+from .ordering import Arrangement, Grouping
+
+
+def table_bar(
+    chosen: list[str],
+    counts: tuple[int, int] | None,
+    arrangement: Arrangement,
+    marked: int,
+    *,
+    new: int = 0,
+    elsewhere: int = 0,
+    ranging: bool,
+    width: int,
+) -> Content:
+    """The line; empty where the table shows everything in its usual order.
+
+    Args:
+        chosen: what was asked for, in words.
+        counts: how many sessions are shown, and how many there are, where that differs.
+        arrangement: their order.
+        marked: how many are marked.
+        new: how many of the shown ones the header counts, which leaves out what was seen; 0 if that is not in question.
+        elsewhere: how many of these are not shown.
+        ranging: whether a range of marks is open.
+        width: cells.
+    """
+    parts: list[tuple[str, str]] = []
+    if chosen:
+        parts.append((one_line(" · ".join(chosen)), "bold $text-warning"))
+    if counts is not None:
+        parts.append((f"{counts[0]:,} of {counts[1]:,}" + (f", {new:,} new" if new else ""), "$foreground"))
+    order = _order(arrangement)
+    if order:
+        parts.append((order, MUTED))
+    if marked:
+        hidden = f", {elsewhere:,} not shown" if elsewhere else ""
+        parts.append((f"{marked:,} marked{hidden}" + (": v ends the range" if ranging else ""), "bold $text-primary"))
+    if not parts:
+        return Content("")
+    if counts is not None or marked:
+        parts.append(("Esc clears", MUTED))
+    return _fitting(parts, width)
+
+
+def _order(arrangement: Arrangement) -> str:
+    usual = Arrangement()
+    told = [] if arrangement.grouping is Grouping.FLAT else [GROUPED[arrangement.grouping]]
+    if arrangement.sort != usual.sort or arrangement.reverse:
+        told.append(f"by {arrangement.sort}{', reversed' if arrangement.reverse else ''}")
+    return " ".join(told)
+
+
+GROUPED = {Grouping.TREE: "as a tree", Grouping.FOLDER: "by folder", Grouping.AGENT: "by agent"}
+"""How rows are put together, in words."""
+
+
+def _fitting(parts: list[tuple[str, str]], width: int) -> Content:
+    """As many of the parts as there is room for; the first is cut rather than left out."""
+    shown: list[tuple[str, str]] = []
+    room = width
+    for number, (text, style) in enumerate(parts):
+        kept = text if number else cut(text, max(8, width - 20))
+        if cell_width(kept) <= room:
+            shown.append((kept, style))
+            room -= cell_width(kept) + 3
+    return Content("   ").join(Content.styled(text, style) for text, style in shown)
