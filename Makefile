@@ -18,9 +18,10 @@ demo: $(STAMP)   ## open the dashboard with five scripted agents at work
 
 test: lint types pytest   ## lint, types and every test that this machine has the tools for
 
-lint: $(DEV)   ## ruff: rules and format
+lint: $(DEV)   ## ruff: rules and format; import-linter: which folder may know which
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-cache
 
 types: $(DEV)  ## mypy, strict
 	@# The repository root is the package: a link gives the checker its name.

@@ -11,9 +11,10 @@ from measure import milliseconds, table
 from sample import events
 from sizes import sized
 
-from agentdash.sessions.agents.base import Facts, Launch
+from agentdash.sessions.launch import Launch
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status, Usage
+from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.store import NewSession, Store
 from agentdash.sessions.storage.turn_log import Outcome, Owner, TurnLog
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from msgspec import structs
 
-from .agents.base import Ladder, Launch
 from .agents.demo.place import find_demo
 from .agents.registry import agent_named
 from .changes.model import SessionChanges
 from .errors import StoreError, UnknownSessionError, UsageError
+from .launch import Ladder, Launch
 from .lifecycle import session_ref
 from .lifecycle.agent_list import AgentInfo, agent_list
 from .lifecycle.explain import Explanation, explain

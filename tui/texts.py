@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 
 from textual.content import Content
 
-from ..sessions.agents.base import Ladder, Launch
 from ..sessions.agents.demo.place import ONLY_INSIDE
+from ..sessions.launch import Ladder, Launch
 from ..sessions.lifecycle.agent_list import AgentInfo
 from ..sessions.lifecycle.process_list import ProcessInfo
 from ..sessions.model import Session, Turn

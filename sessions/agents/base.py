@@ -6,66 +6,20 @@ argv, and lines into steps.  What concerns processes and files is done once, els
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct, field, structs
 
-from ..costs.prices import Price
-from ..model import Step, StepKind, StepStatus, Usage
-from ..notifications.settings import Hook
-from ..rules.attention import AttentionSettings
+from ..launch import Ladder, Launch, StopSettings
+from ..model import Step, StepKind, StepStatus
 from ..rules.limits import Limits
 from ..rules.truncate import trimmed
+from ..rules.turn_facts import Facts
 from .metering import Measurable, Measures, Meter, When
 
 if TYPE_CHECKING:
-    from ..changes.recorded import Transcript
-
-Seconds = Annotated[float, Meta(ge=0, le=600)]
-
-
-class Ladder(Struct, frozen=True, kw_only=True):
-    """How long each signal is given before the next one, in seconds."""
-
-    interrupt: float = 3.0
-    interrupt_every: float = 0.5
-    """SIGINT is repeated: claude swallows one in a window during its start."""
-    terminate: float = 3.0
-    sweep: float = 1.0
-
-
-class StopSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``[stop]`` or ``[agents.<name>.stop]``: how a session is ended, and what becomes of what it leaves."""
-
-    interrupt_seconds: Annotated[
-        Seconds | None,
-        Meta(
-            description="How long SIGINT is given before SIGTERM, in seconds.",
-            examples=[3.0],
-            extra={"default": "the agent's own: 3, claude 4"},
-        ),
-    ] = None
-    terminate_seconds: Annotated[
-        Seconds | None,
-        Meta(
-            description="How long SIGTERM is given before SIGKILL, in seconds.",
-            examples=[3.0],
-            extra={"default": "the agent's own: 3, claude 1.5"},
-        ),
-    ] = None
-    after_turn: Annotated[
-        Literal["keep", "sweep"] | None,
-        Meta(
-            description="What happens to processes that outlive a turn that ended by itself: kept, or swept away.",
-            extra={"default": "keep"},
-        ),
-    ] = None
-
-    def over(self, ladder: Ladder) -> Ladder:
-        """The agent's own ladder, with the user's times where there are any."""
-        chosen = {"interrupt": self.interrupt_seconds, "terminate": self.terminate_seconds}
-        return structs.replace(ladder, **{key: value for key, value in chosen.items() if value is not None})
+    from .recorded import Transcript
 
 
 class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -101,75 +55,6 @@ class LaunchRequest(Struct, frozen=True, kw_only=True):
     """The agent's section of the configuration, overridden by the options of the spawn."""
     argv: tuple[str, ...] = ()
     """For the ``command`` agent: what to run."""
-
-
-class Launch(Struct, frozen=True, kw_only=True):
-    """One exact start: shown by a dry run, recorded in the turn, executed without a shell."""
-
-    argv: tuple[str, ...]
-    stdin: str | None = None
-    """Text fed to standard input from a file; None means ``/dev/null``."""
-    env: Mapping[str, str] = field(default_factory=dict)
-    """Variables set on top of the environment of whoever starts the turn."""
-    ladder: Ladder | None = None
-    """The user's own times for a stop; None leaves them to the agent's."""
-    limits: Limits = Limits()
-    prices: Mapping[str, Price] = field(default_factory=dict)
-    """The user's own prices, where a limit on the cost needs them."""
-    warnings: tuple[str, ...] = ()
-    """Which of the limits cannot act, or not before the turn ends; each a sentence."""
-    attention: AttentionSettings = AttentionSettings()
-    """From when on its runner calls it stuck."""
-    after_turn: Literal["keep", "sweep"] = "keep"
-    """Whether processes that outlive the turn are ended."""
-    hook: Hook = Hook()
-    """The command that is run when its state changes."""
-    model: str | None = None
-
-
-class Facts(Struct, kw_only=True):
-    """What a parser has concluded from one turn so far."""
-
-    agent_session: str | None = None
-    model: str | None = None
-    end: str | None = None
-    """``completed`` or ``failed`` once the adapter saw the proper end."""
-    error: str | None = None
-    """The reason of a failure, or the last error, fatal or not."""
-    notice: str | None = None
-    """What the agent says it is doing about a trouble (``Reconnecting... 1/2``); cleared by the next step."""
-    last_message: str | None = None
-    usage: Usage = field(default_factory=Usage)
-    """This turn's tokens where the agent counts per turn or process."""
-    thread_usage: Usage = field(default_factory=Usage)
-    """The thread's tokens where the agent counts cumulatively (codex)."""
-    cost_usd: float | None = None
-    cost_about_usd: float | None = None
-    """About what the turn cost beyond ``cost_usd``, from its tokens at known prices; only if its cost is limited."""
-    denied: int = 0
-    """How often it was refused a permission, or stopped by its sandbox."""
-    denied_names: list[str] = field(default_factory=list)
-    """What it tried then, each once: tools and programs; the first ones."""
-    waiting: str | None = None
-    """The question the agent waits for; None while it works."""
-    lines: int = 0
-    unknown: int = 0
-    unknown_kinds: dict[str, int] = field(default_factory=dict)
-    unreadable: dict[str, int] = field(default_factory=dict)
-    """Fields of events that could not be read, and how often: ``turn.completed: usage.input_tokens``."""
-    stray: list[str] = field(default_factory=list)
-    """Lines on stdout that are no events, cleaned and shortened: the first and the last ones."""
-
-    def deny(self, what: str) -> None:
-        """Count something that it was not allowed to do."""
-        self.denied += 1
-        name = what[:_NAME_CHARACTERS]
-        if name not in self.denied_names and len(self.denied_names) < _MOST_NAMES:
-            self.denied_names.append(name)
-
-
-_NAME_CHARACTERS = 60
-_MOST_NAMES = 10
 
 
 MOST_OPEN = 10_000

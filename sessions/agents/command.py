@@ -5,8 +5,10 @@ it is kept raw.  Its one proper end is exit code 0.
 """
 
 from ..errors import UsageError
+from ..launch import Launch
 from ..model import Step, StepKind
-from .base import Agent, Facts, Launch, LaunchRequest, TurnParser
+from ..rules.turn_facts import Facts
+from .base import Agent, LaunchRequest, TurnParser
 from .json_lines import KIND_LENGTH
 from .mending import parsed
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from ..model import Change, Step, StepKind
-from ..text.diffs import Diff, diff_of_change
+from ..text.diffs import Diff, beginning
 from ..text.relative_paths import Place, place_of
 from .model import Edit, FileChanges
 
@@ -73,7 +73,7 @@ class _Collector:
                 yield from self._edits_of(step, change)
 
     def _edits_of(self, step: Step, change: Change) -> Iterator[tuple[Place, Edit]]:
-        place, diff = place_of(change.path, self._cwd), diff_of_change(change)
+        place, diff = place_of(change.path, self._cwd), _diff_of(change)
         if change.moved_to is None:
             yield place, self._edit(step, change.kind, diff)
             return
@@ -154,3 +154,8 @@ class _File:
             return None
         first, last = self._kinds
         return "delete" if last == "delete" else "add" if first == "add" else "update"
+
+
+def _diff_of(change: Change) -> Diff | None:
+    """The diff of a change, with the counts of the whole if only a part is there; None if it is not known."""
+    return None if change.lines is None else beginning(change.diff or "", *change.lines, cut=change.cut)

@@ -11,10 +11,10 @@ Nothing is read before a step needs it.  A transcript that grows is read on from
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import Lock
-from typing import Protocol
 
-from msgspec import Struct, structs
+from msgspec import structs
 
+from ..agents.recorded import RecordedChange, RecordedEdit, Transcript
 from ..clock import monotonic
 from ..model import Change, Step, Turn
 from ..text.diffs import Diff
@@ -31,30 +31,6 @@ SOUGHT_AGAIN_SECONDS = 2.0
 
 NO_TRANSCRIPT = "its own transcript was not found"
 NOT_RECORDED = "its own transcript has none"
-
-
-class RecordedChange(Struct, frozen=True, kw_only=True):
-    """What one recorded edit did to one file."""
-
-    path: str
-    kind: str
-    diff: Diff | None = None
-    moved_to: str | None = None
-
-
-class RecordedEdit(Struct, frozen=True, kw_only=True):
-    """One edit of an agent's transcript."""
-
-    at: int
-    """When it was done, UTC ms."""
-    changes: tuple[RecordedChange, ...]
-
-
-class Transcript(Protocol):
-    """The edits that an agent's own transcript of one conversation holds."""
-
-    def read_on(self) -> Iterator[RecordedEdit]:
-        """The edits, in their order, that came since the last call."""
 
 
 Open = Callable[[str, int], Transcript | None]

@@ -1,4 +1,4 @@
-"""List prices of the models that codex and claude offer, in US dollars for a million tokens.
+"""The price of a model: the list prices of what codex and claude offer, in US dollars for a million tokens.
 
 The figures are the providers' public standard prices as they were looked up on the date in ``CHECKED``:
 
@@ -11,6 +11,8 @@ A model that is not here has no price.  None is derived from a model with a simi
 """
 
 import re
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
 
 from .prices import Price
 
@@ -115,3 +117,15 @@ TABLE: dict[str, Price] = {
 def list_price(model: str) -> Price | None:
     """The list price of a model by its exact name, with or without the date of a snapshot; None if it is not here."""
     return TABLE.get(model) or TABLE.get(_DATE.sub("", model))
+
+
+def price_of(model: str, own: Mapping[str, Price]) -> Price | None:
+    """The price of a model: the user's, the most exact pattern first, over the list price; None if it has none."""
+    name = model.lower()
+    plain = name.partition("[")[0]  # claude writes the size of the context behind the name: claude-opus-4-8[1m]
+    matching = [key for key in own if name == key.lower() or fnmatchcase(plain, key.lower())]
+    price = Price()
+    for key in sorted(matching, key=len, reverse=True):
+        price = price.over(own[key])
+    price = price.over(list_price(plain) or Price())
+    return price if price.known else None

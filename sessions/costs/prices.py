@@ -1,10 +1,8 @@
-"""US dollars for tokens: how a price is given, which price a model has, and what one model call costs.  Pure.
+"""US dollars for tokens: how a price is given, and what one model call costs.  Pure.
 
 The result is always an estimate at list prices.  An agent's own figure, if it reports one, is the better one.
 """
 
-from collections.abc import Mapping
-from fnmatch import fnmatchcase
 from typing import Annotated
 
 from msgspec import Meta, Struct, structs
@@ -121,20 +119,6 @@ class Call(Struct, frozen=True, kw_only=True):
     def prompt_tokens(self) -> int:
         """All input of the call."""
         return self.input_tokens + self.cached_input_tokens + self.cache_write_tokens + self.cache_write_1h_tokens
-
-
-def price_of(model: str, own: Mapping[str, Price]) -> Price | None:
-    """The price of a model: the user's, the most exact pattern first, over the list price; None if it has none."""
-    from .price_table import list_price  # a runner without a cost limit has no use for the table
-
-    name = model.lower()
-    plain = name.partition("[")[0]  # claude writes the size of the context behind the name: claude-opus-4-8[1m]
-    matching = [key for key in own if name == key.lower() or fnmatchcase(plain, key.lower())]
-    price = Price()
-    for key in sorted(matching, key=len, reverse=True):
-        price = price.over(own[key])
-    price = price.over(list_price(plain) or Price())
-    return price if price.known else None
 
 
 def _or(value: float | None, otherwise: float) -> float:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
-from ..agents.base import Launch
 from ..clock import now_ms
+from ..launch import Launch
 from ..model import ENDED, Prompt, Session, Status, Turn
 from ..rules.attention import attention
 from ..storage.paths import Layout

@@ -7,10 +7,11 @@ from typing import Any
 
 from msgspec import structs
 
-from ..agents.base import Launch, LaunchRequest
+from ..agents.base import LaunchRequest
 from ..agents.demo.place import check_demo
 from ..agents.registry import agent_named
 from ..errors import UsageError
+from ..launch import Launch
 from ..model import Session, Step, StepKind
 from ..settings.config import PROFILE, Config
 from ..text.sanitize import one_line

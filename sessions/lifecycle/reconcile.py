@@ -7,12 +7,13 @@ can act on the same turn; what it writes is compare-and-set besides.
 from contextlib import suppress
 from pathlib import Path
 
-from ..agents.base import Facts, TurnParser
+from ..agents.base import TurnParser
 from ..agents.registry import agent_named
 from ..clock import monotonic
 from ..errors import AgentdashError
 from ..model import LIVE, Left, Session, Status, Turn, left_text
 from ..rules.status import EndFacts, at_the_end
+from ..rules.turn_facts import Facts
 from ..storage.line_reader import LineReader
 from ..storage.paths import SESSION_ID, Layout
 from ..storage.session_record import write_identity

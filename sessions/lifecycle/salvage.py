@@ -4,11 +4,12 @@ import re
 from itertools import islice
 from pathlib import Path
 
-from ..agents.base import Facts, Launch
 from ..agents.detect import LOOKED_AT, guess_agent
 from ..agents.registry import agent_named
+from ..launch import Launch
 from ..model import Prompt, Session, Status, Turn, Usage
 from ..rules.status import EndFacts, at_the_end
+from ..rules.turn_facts import Facts
 from ..storage.line_reader import LineReader
 from ..storage.paths import SessionFolder
 from ..storage.queries import Recipe

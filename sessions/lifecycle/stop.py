@@ -4,10 +4,10 @@ import signal
 import time
 from collections.abc import Callable
 
-from ..agents.base import Launch
 from ..agents.registry import agent_named
 from ..clock import monotonic
 from ..errors import AgentdashError, SessionBusyError, StoreError
+from ..launch import Launch
 from ..model import Ended, Receipt, Session, Status, Turn
 from ..storage.paths import Layout
 from ..storage.store import Store

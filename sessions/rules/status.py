@@ -6,9 +6,9 @@ exit code says (claude gives -2, 0, 1 or 143 for the same stop, protocols 1).
 
 from msgspec import Struct
 
-from ..agents.base import Facts
 from ..model import Status
 from .attention import denials
+from .turn_facts import Facts
 
 
 class NoRoom(Struct, frozen=True, kw_only=True):

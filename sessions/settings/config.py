@@ -12,11 +12,12 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct, field, structs, to_builtins
 
-from ..agents.base import AgentSettings, Ladder, StopSettings
+from ..agents.base import AgentSettings
 from ..agents.demo.place import ONLY_INSIDE, find_demo
 from ..agents.registry import AGENTS, agent_named, agent_names
 from ..costs.prices import Price
 from ..errors import ConfigError, UsageError
+from ..launch import Ladder, StopSettings
 from ..notifications.settings import NotifySettings
 from ..rules.attention import AttentionSettings
 from ..rules.limits import Limits

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ..agents.base import Launch
 from ..errors import UnknownSessionError
+from ..launch import Launch
 from ..model import LIVE, Changes, Prompt, Receipt, Session, Status, Turn
 from .database import Database
 from .rows import SELECT_SESSION, launch_from, load, prompt_from, session_from, turn_from

@@ -4,8 +4,8 @@ import sqlite3
 
 from msgspec import structs
 
-from ..agents.base import Launch
 from ..errors import StoreError
+from ..launch import Launch
 from ..model import Prompt, Session, Turn
 from .queries import Recipe
 from .rows import USAGE_COLUMNS, dump

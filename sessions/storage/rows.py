@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from ..agents.base import Launch
+from ..launch import Launch
 from ..model import Left, Prompt, Receipt, Session, Status, Stopping, Turn, Usage
 
 T = TypeVar("T")

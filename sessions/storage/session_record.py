@@ -5,8 +5,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct, structs
 
-from ..agents.base import Launch
 from ..errors import NewerStoreError, StoreError
+from ..launch import Launch
 from ..model import Prompt, Session, Turn
 from .paths import SessionFolder, write_atomic
 from .queries import Recipe

@@ -10,9 +10,9 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from ..agents.base import Launch
 from ..clock import now_ms
 from ..errors import SessionBusyError, StoreError, UnknownSessionError
+from ..launch import Launch
 from ..model import ENDED, Status
 from .queries import OPEN, Queries
 from .rows import dump

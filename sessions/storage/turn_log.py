@@ -7,10 +7,11 @@ import sqlite3
 
 from msgspec import Struct
 
-from ..agents.base import Facts, Launch
 from ..clock import now_ms
+from ..launch import Launch
 from ..model import LIVE, MESSAGE_CHARACTERS, Left, Receipt, Status, Stopping, Usage, left_text
 from ..rules.attention import Stuck
+from ..rules.turn_facts import Facts
 from .rows import USAGE_COLUMNS, dump, launch_from, load
 from .store import Store
 

@@ -6,9 +6,10 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ..agents.base import Facts, TurnParser
+from ..agents.base import TurnParser
 from ..clock import now_ms
 from ..model import Step
+from ..rules.turn_facts import Facts
 from ..storage.line_reader import LineReader, stamp
 
 PASS_SECONDS = 0.1

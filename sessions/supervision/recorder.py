@@ -11,12 +11,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from ..agents.base import Agent, Facts, Launch
+from ..agents.base import Agent
 from ..costs.spent import Spent
 from ..errors import AgentdashError, StoreError
+from ..launch import Launch
 from ..model import Left, Receipt, Status, Step
 from ..rules.attention import Stuck
 from ..rules.status import EndFacts, at_the_end, while_running
+from ..rules.turn_facts import Facts
 from ..storage.paths import Layout
 from ..storage.session_record import write_identity
 from ..storage.store import Store

@@ -19,10 +19,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from ..agents.base import Ladder
 from ..agents.registry import agent_named
 from ..clock import now_ms
 from ..errors import StoreError
+from ..launch import Ladder
 from ..model import Left, Receipt, Status
 from ..storage.paths import Layout
 from ..storage.store import Store

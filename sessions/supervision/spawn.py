@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..agents.base import Launch
+from ..launch import Launch
 from ..storage.paths import Layout
 from .processes import HOME, RUN_TAG, RUNNER_MARK, SESSION_TAG
 

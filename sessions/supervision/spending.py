@@ -4,11 +4,11 @@ import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ..agents.base import Facts
 from ..agents.metering import Meter
 from ..costs.spent import Spent, spent_by
 from ..errors import StoreError
 from ..model import Turn
+from ..rules.turn_facts import Facts
 
 _FINAL_LOOKS = 50
 """Looks at what the agent recorded, once it is gone; each reads for about a tenth of a second."""

@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable
 from enum import Enum
 
-from ..agents.base import Ladder
 from ..clock import now_ms
+from ..launch import Ladder
 from ..model import Ended, Left, Receipt, Status, Stopping
 from . import processes
 from .process_ownership import Kin

@@ -2,11 +2,11 @@
 
 import re
 
-from ..agents.base import Facts
 from ..clock import now_ms
 from ..model import Step
 from ..rules.attention import AttentionSettings, Stuck
 from ..rules.loop_detector import Loops
+from ..rules.turn_facts import Facts
 from .idleness import Idleness, Look
 
 

@@ -2,7 +2,6 @@
 
 from msgspec import Struct
 
-from ..model import Change
 from .unified_diff import counts
 
 DIFF_CHARACTERS = 65_536
@@ -22,16 +21,12 @@ def diff_of(text: str | None) -> Diff | None:
     """A unified diff of one file as an agent gives it; None where it gives none."""
     if not text:
         return None
-    added, removed = counts(text)
-    return Diff(_kept(text), added, removed, len(text) > DIFF_CHARACTERS)
+    return beginning(text, *counts(text))
 
 
-def diff_of_change(change: Change) -> Diff | None:
-    """The diff of a change, with the counts of the whole where only a part is there; None if it is not known."""
-    if change.lines is None:
-        return None
-    text = change.diff or ""
-    return Diff(_kept(text), *change.lines, change.cut or len(text) > DIFF_CHARACTERS)
+def beginning(text: str, added: int, removed: int, *, cut: bool = False) -> Diff:
+    """A diff whose counts are known; of a long text only the beginning is kept, ``cut`` if some was missing already."""
+    return Diff(_kept(text), added, removed, cut or len(text) > DIFF_CHARACTERS)
 
 
 def created(content: str) -> Diff:

@@ -105,13 +105,8 @@ def _maker(agent: str) -> str:
     """Who made it: an index fits only the code that would make the same one."""
     code = zlib.crc32(sys.byteorder.encode())
     sessions = Path(__file__).parents[1]
-    for module in sorted(
-        [
-            *sessions.glob("transcript/*.py"),
-            *sessions.glob("agents/**/*.py"),
-            *sessions.glob("rules/*.py"),
-            sessions / "model.py",
-        ]
-    ):
+    rooms = (sessions / name for name in ("transcript", "agents", "rules", "text"))
+    modules = [path for room in rooms for path in room.rglob("*.py")]
+    for module in sorted([*modules, sessions / "storage" / "line_reader.py", sessions / "model.py"]):
         code = zlib.crc32(module.read_bytes(), code)
     return f"{agent} {code:08x}"

@@ -14,11 +14,12 @@ from time import sleep
 
 from msgspec import structs
 
-from ..agents.base import Facts, TurnParser
+from ..agents.base import TurnParser
 from ..agents.formats import Reader
 from ..clock import monotonic
 from ..model import Step, StepKind, Turn
 from ..rules.truncate import trimmed
+from ..rules.turn_facts import Facts
 from ..storage.line_reader import ArrivalTimes, LineReader
 from .additions import Additions, Diffs
 from .block_cache import Block, BlockCache, Placed

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from agentdash.sessions.agents.base import Launch
 from agentdash.sessions.errors import SessionBusyError
+from agentdash.sessions.launch import Launch
 from agentdash.sessions.model import Status
 from agentdash.sessions.supervision import processes
 

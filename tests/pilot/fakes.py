@@ -5,7 +5,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from agentdash.sessions.agents.base import Ladder, Launch
+from agentdash.sessions.launch import Ladder, Launch
 from agentdash.sessions.lifecycle.agent_list import AgentInfo
 from agentdash.sessions.lifecycle.explain import Explanation, Fact
 from agentdash.sessions.lifecycle.process_list import ProcessInfo

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import pytest
 
+from agentdash.sessions.agents.recorded import RecordedChange, RecordedEdit
 from agentdash.sessions.changes import recorded
-from agentdash.sessions.changes.recorded import Dealer, Recorded, RecordedChange, RecordedEdit
+from agentdash.sessions.changes.recorded import Dealer, Recorded
 from agentdash.sessions.model import Change, Status, Step, StepKind, StepStatus, Turn
 from agentdash.sessions.text.diffs import diff_of
 from agentdash.sessions.transcript.additions import files_key

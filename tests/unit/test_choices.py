@@ -4,7 +4,8 @@ import pytest
 
 from agentdash.sessions.model import Change, PlanItem, Step, StepKind
 from agentdash.tui.dialogs.pick import PickScreen
-from agentdash.tui.panes.copy_parts import TAKEN, main_piece, pieces
+from agentdash.tui.keys.key_names import LIST_LETTERS
+from agentdash.tui.panes.copy_parts import main_piece, pieces
 from agentdash.tui.panes.table_pane import SORT_KEYS
 from agentdash.widgets.table.ordering import ORDERS
 from pilot.fakes import STEPS
@@ -27,7 +28,7 @@ MENUS = [
 
 @pytest.mark.parametrize("letters", MENUS)
 def test_no_letter_of_a_menu_moves_its_cursor_or_closes_it_or_is_there_twice(letters):
-    assert not TAKEN & set(letters)
+    assert not LIST_LETTERS & set(letters)
     assert len(set(letters)) == len(letters)
     PickScreen("menu", [(letter, "what") for letter in letters])
 

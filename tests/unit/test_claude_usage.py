@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from agentdash.sessions.agents.base import Launch
 from agentdash.sessions.agents.claude.adapter import Claude
 from agentdash.sessions.agents.claude.usage import ClaudeMeter
 from agentdash.sessions.agents.metering import When
 from agentdash.sessions.costs.prices import Price
+from agentdash.sessions.launch import Launch
 from agentdash.sessions.rules.limits import Limits
 
 CAPTURES = Path(__file__).parents[1] / "captures"

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from agentdash.sessions.agents.base import Launch
 from agentdash.sessions.agents.codex.adapter import Codex
 from agentdash.sessions.agents.codex.usage import CodexMeter
 from agentdash.sessions.agents.metering import Meter, When
 from agentdash.sessions.costs.prices import Price
+from agentdash.sessions.launch import Launch
 from agentdash.sessions.rules.limits import Limits
 
 TRANSCRIPTS = Path(__file__).parents[1] / "transcripts"

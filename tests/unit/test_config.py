@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agentdash.sessions.agents.base import Ladder
 from agentdash.sessions.errors import ConfigError, UsageError
+from agentdash.sessions.launch import Ladder
 from agentdash.sessions.settings.config import Config, as_toml, config_path, load_config
 from agentdash.sessions.settings.template import write_first
 from agentdash.sessions.settings.toml_positions import line_of

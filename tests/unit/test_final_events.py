@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from agentdash.sessions.agents.base import Facts
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.json_schema import step_json
 from agentdash.sessions.model import Status, Step, StepKind
 from agentdash.sessions.rules.status import EndFacts, Verdict, at_the_end
+from agentdash.sessions.rules.turn_facts import Facts
 
 FOLDER = Path(__file__).parent.parent / "captures"
 FINAL = {"turn.completed", "turn.failed", "result"}

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from agentdash.sessions.agents.base import Launch
 from agentdash.sessions.agents.metering import Measurable, Measures, When
 from agentdash.sessions.errors import ConfigError, UsageError
+from agentdash.sessions.launch import Launch
 from agentdash.sessions.lifecycle.launch_plan import build_launch
 from agentdash.sessions.lifecycle.limit_checks import judged
 from agentdash.sessions.rules.limits import Limits

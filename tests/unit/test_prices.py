@@ -2,8 +2,8 @@
 
 import pytest
 
-from agentdash.sessions.costs.price_table import TABLE, list_price
-from agentdash.sessions.costs.prices import Call, Price, price_of
+from agentdash.sessions.costs.price_table import TABLE, list_price, price_of
+from agentdash.sessions.costs.prices import Call, Price
 
 MILLION = 1_000_000
 

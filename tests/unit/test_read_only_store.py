@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agentdash.sessions.agents.base import Launch
 from agentdash.sessions.errors import NewerStoreError, ReadOnlyError
+from agentdash.sessions.launch import Launch
 from agentdash.sessions.storage import database, read_only
 from agentdash.sessions.storage.store import NewSession, Store
 

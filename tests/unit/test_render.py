@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.agents.base import Launch
 from agentdash.sessions.json_schema import dump, receipt_json, session_json
+from agentdash.sessions.launch import Launch
 from agentdash.sessions.lifecycle.explain import Explanation, Fact
 from agentdash.sessions.model import (
     Change,

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from agentdash.sessions.agents.base import Launch
+from agentdash.sessions.launch import Launch
 from agentdash.sessions.lifecycle.reconcile import settle
 from agentdash.sessions.model import Status
 from agentdash.sessions.storage.paths import Layout

@@ -6,15 +6,16 @@ from typing import Any
 
 import pytest
 
-from agentdash.sessions.agents.base import Facts, Launch
 from agentdash.sessions.agents.metering import Meter
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.clock import now_ms
 from agentdash.sessions.costs.prices import Price
 from agentdash.sessions.costs.spent import Spent, spent_by
 from agentdash.sessions.errors import StoreError
+from agentdash.sessions.launch import Launch
 from agentdash.sessions.model import Status, Turn, Usage
 from agentdash.sessions.rules.limits import Limits
+from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import NewSession, Store
 from agentdash.sessions.storage.turn_log import Owner, TurnLog

@@ -2,9 +2,9 @@
 
 import pytest
 
-from agentdash.sessions.agents.base import Facts
 from agentdash.sessions.model import Status
 from agentdash.sessions.rules.status import EndFacts, NoRoom, at_the_end, while_running
+from agentdash.sessions.rules.turn_facts import Facts
 
 
 def verdict(succeeded=False, end=None, error=None, **own):

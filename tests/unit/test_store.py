@@ -4,9 +4,10 @@ import sqlite3
 
 import pytest
 
-from agentdash.sessions.agents.base import Facts, Launch
 from agentdash.sessions.errors import SessionBusyError, StoreError, UnknownSessionError
+from agentdash.sessions.launch import Launch
 from agentdash.sessions.model import Status, Usage
+from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.store import NewSession, Store
 from agentdash.sessions.storage.turn_log import Outcome, Owner, TurnLog
 

@@ -1,8 +1,8 @@
 """A turn that gets nowhere: since when, also where another runner takes it over."""
 
-from agentdash.sessions.agents.base import Facts
 from agentdash.sessions.model import Step, StepKind, StepStatus
 from agentdash.sessions.rules.attention import AttentionSettings
+from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.supervision.stuck import StuckWatch
 
 LONG_AGO = 1_700_000_000_000

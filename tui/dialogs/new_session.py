@@ -14,7 +14,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Label, Static, TextArea
 
-from ...sessions.agents.base import Launch
+from ...sessions.launch import Launch
 from ...sessions.lifecycle.agent_list import AgentInfo
 from ...sessions.settings.presets import MOST_COPIES, Preset
 from ...sessions.text.sanitize import clean

@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from ..panes.copy_parts import TAKEN
+from ..keys.key_names import LIST_LETTERS
 
 
 class PickScreen(ModalScreen[int | None]):
@@ -32,7 +32,7 @@ class PickScreen(ModalScreen[int | None]):
         """
         super().__init__()
         letters = [key for key, _ in offers]
-        if len({*letters, *TAKEN}) != len(letters) + len(TAKEN):
+        if len({*letters, *LIST_LETTERS}) != len(letters) + len(LIST_LETTERS):
             raise ValueError(f"letters of {title!r} collide: {' '.join(letters)}")
         self._title = title
         self._offers = list(offers)

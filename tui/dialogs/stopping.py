@@ -9,8 +9,8 @@ from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from ...sessions.agents.base import Ladder
 from ...sessions.clock import monotonic
+from ...sessions.launch import Ladder
 from ...sessions.model import Receipt
 from ...sessions.text.sanitize import one_line, pad
 from ...widgets.drawing import units

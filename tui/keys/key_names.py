@@ -2,6 +2,9 @@
 
 import unicodedata
 
+LIST_LETTERS = frozenset("jkq")
+"""Letters that move in a list of choices or leave it: no choice has one of them."""
+
 _NAMED = {
     "space": "Space", "enter": "Enter", "tab": "Tab", "backspace": "Backspace", "delete": "Del", "insert": "Ins",
     "home": "Home", "end": "End", "pageup": "PgUp", "pagedown": "PgDn", "up": "Up", "down": "Down", "left": "Left",

@@ -11,9 +11,9 @@ from ...widgets.document.model import Block, Document
 from ...widgets.document.plain import Spans
 from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.spans import Row
+from ...widgets.drawing.step_roles import ENDING_ROLES
 from ...widgets.drawing.units import clock, count, place
 from ...widgets.lists.file_list import FileRow
-from ...widgets.steps.step_lines import ENDING_ROLES
 
 
 def file_row(file: FileChanges) -> FileRow:

@@ -8,9 +8,7 @@ from msgspec import Struct
 
 from ...sessions.json_schema import step_json
 from ...sessions.model import Step
-
-TAKEN = frozenset("jkq")
-"""Letters with which a list of choices is moved in or left: no choice has one of them."""
+from ..keys.key_names import LIST_LETTERS
 
 
 class Piece(Struct, frozen=True):
@@ -23,7 +21,7 @@ class Piece(Struct, frozen=True):
 
 def pieces(step: Step) -> Iterator[Piece]:
     """The parts of a step that can be copied, the likeliest first; each key is the first free letter of its name."""
-    taken = set(TAKEN)
+    taken = set(LIST_LETTERS)
     for name, text in _texts(step):
         key = next(letter for letter in name + ascii_lowercase if letter in ascii_lowercase and letter not in taken)
         taken.add(key)

@@ -7,9 +7,9 @@ from msgspec import structs
 
 from ...sessions.rules.filter_query import completions
 from ...widgets.table.ordering import ORDERS, Grouping
+from ..keys.action_commands import named
 from ..keys.actions import TABLE_ACTIONS
 from ..keys.command_line import Command, starting
-from ..screens.session_commands import named
 from .table_pane import TablePane
 
 

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ...sessions.agents.base import Launch
+from ...sessions.launch import Launch
 from ...sessions.model import MESSAGE_CHARACTERS, Prompt, Receipt, Session, Turn
 from ...sessions.text.sanitize import cell_width, clean, one_line, pad
 from ...widgets.drawing.units import count, duration, moment, money, place, tokens

@@ -1,19 +1,15 @@
 """What a screen of sessions takes on its command line: every action by its name, and some with more behind it."""
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Iterator
 from typing import TYPE_CHECKING
 
-from textual.widget import Widget
-
-from ..keys.actions import LINES_KEYS, STEPS_KEYS, TABLE_KEYS, VIEWER_ACTIONS, Action, here
+from ..keys.action_commands import named
+from ..keys.actions import LINES_KEYS, STEPS_KEYS, TABLE_KEYS, VIEWER_ACTIONS, here
 from ..keys.command_line import Command, starting
 from ..themes import THEMES
 
 if TYPE_CHECKING:
     from .session_screen import SessionScreen
-
-_NEVER = {"back", "command_line"}
-"""What makes no sense where a line is being written."""
 
 
 def session_commands(screen: "SessionScreen") -> Iterator[Command]:
@@ -24,25 +20,6 @@ def session_commands(screen: "SessionScreen") -> Iterator[Command]:
     yield from named(screen.detail.viewer, VIEWER_ACTIONS, short=True)
     yield from named(screen, here(table=screen.has_table), why_not=screen.why_not)
     yield from _with_more(_More(screen), no_writing=screen.why_not("write_prompt"))
-
-
-def named(
-    target: Widget, actions: Iterable[Action], *, short: bool = False, why_not: Callable[[str], str] = lambda _: ""
-) -> Iterator[Command]:
-    """Actions of a widget by their names; ``short`` also by what stands behind the dot.
-
-    ``why_not`` tells of an action why it cannot be done now.
-    """
-    for action in actions:
-        if action.id not in _NEVER:
-            names = [action.id, *([action.id.rpartition(".")[2]] if short else []), action.label]
-            told = tuple(dict.fromkeys(name for name in names if name and " " not in name))
-            run = _runner(target, action.run)
-            yield Command(names=told, help=action.help, run=run, why_not=why_not(action.id))
-
-
-def _runner(target: Widget, action: str) -> Callable[[str], Awaitable[object]]:
-    return lambda _: target.run_action(action)
 
 
 def _with_more(more: "_More", *, no_writing: str) -> Iterator[Command]:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...sessions.agents.base import Ladder, Launch
+from ...sessions.launch import Ladder, Launch
 from ...sessions.lifecycle.agent_list import AgentInfo
 from ...sessions.lifecycle.process_list import ProcessInfo
 from ...sessions.manager import SessionManager

@@ -5,7 +5,7 @@ from ...sessions.text.sanitize import one_line
 from ..drawing import units
 from ..drawing.glyphs import Signs
 from ..drawing.spans import Row, Span
-from ..steps.step_lines import ENDING_ROLES
+from ..drawing.step_roles import ENDING_ROLES
 from .model import NAME
 
 KINDS = {

@@ -12,12 +12,13 @@ from msgspec import Struct, structs
 
 from ...sessions.model import Change, Step, StepKind, StepStatus, Usage
 from ...sessions.text.sanitize import cell_width, clean, cut, cut_left, one_line, shorten
-from ...sessions.text.unified_diff import ADDED, FILE, HUNK, REMOVED, classified
+from ...sessions.text.unified_diff import FILE, classified
 from ...sessions.text.units import line_change
 from ..document.markdown import Markdown
 from ..drawing import units
 from ..drawing.glyphs import UNICODE, Signs
 from ..drawing.spans import Row
+from ..drawing.step_roles import DIFF_ROLES, ENDING_ROLES
 from ..drawing.wrap import wrap
 
 BRIEF, USUAL, WHOLE = range(3)
@@ -247,11 +248,8 @@ def _diff(diff: str | None, room: int) -> list[Line]:
             break  # what is folded away is only counted
         more -= 1
         if kind != FILE:
-            shown.append(Line(_clean_line(line), _DIFF_ROLES.get(kind, "output")))
+            shown.append(Line(_clean_line(line), DIFF_ROLES.get(kind, "output")))
     return [*shown, Line(f"… {units.count(more, 'line')} more", "dim")] if more > 0 else shown
-
-
-_DIFF_ROLES = {ADDED: "added", REMOVED: "removed", HUNK: "hunk"}
 
 
 def _extent(change: Change) -> str:
@@ -357,16 +355,6 @@ def _ending(step: Step, note: str, manner: Manner) -> tuple[str, str]:
         return "  ".join(filter(None, (note, took))), "dim"
     ending = " ".join(filter(None, (manner.signs.endings[step.status], note)))
     return "  ".join(filter(None, (ending, took))), ENDING_ROLES[step.status]
-
-
-ENDING_ROLES = {
-    StepStatus.OK: "dim",
-    StepStatus.FAILED: "failure",
-    StepStatus.DECLINED: "attention",
-    StepStatus.INTERRUPTED: "dim",
-    StepStatus.RUNNING: "running",
-}
-"""The meaning of how a step ended."""
 
 
 def _as_text(arguments: Any) -> str:

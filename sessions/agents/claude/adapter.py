@@ -12,9 +12,10 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, structs
 
-from ...costs.prices import price_of
+from ...costs.price_table import price_of
+from ...launch import Ladder, Launch
 from ...model import Step, StepKind, StepStatus, Usage
-from ..base import MOST_OPEN, Agent, AgentSettings, Ladder, Launch, LaunchRequest, TurnParser
+from ..base import MOST_OPEN, Agent, AgentSettings, LaunchRequest, TurnParser
 from ..event_parser import EventParser, EventState
 from ..json_lines import UNREADABLE, joined, kind_of, value_of
 from ..lenient import Reader

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 import msgspec
 from msgspec import Raw, Struct, structs
 
-from ...costs.prices import Call, Price, price_of
+from ...costs.price_table import price_of
+from ...costs.prices import Call, Price
 from ..json_lines import UNREADABLE, Count
 from ..lenient import Reader
 from ..metering import Meter

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, structs
 
-from ...costs.prices import price_of
+from ...costs.price_table import price_of
 from ...errors import UsageError
+from ...launch import Launch
 from ...model import Change, PlanItem, Step, StepKind, StepStatus, Usage
-from ..base import Agent, AgentSettings, Launch, LaunchRequest, TurnParser
+from ..base import Agent, AgentSettings, LaunchRequest, TurnParser
 from ..event_parser import EventState
 from ..json_lines import UNREADABLE, joined, text_of, value_of
 from ..lenient import Reader
@@ -29,7 +30,7 @@ from .refusals import complaints, culprit, refused
 from .toml_values import assignments
 
 if TYPE_CHECKING:
-    from ...changes.recorded import Transcript
+    from ..recorded import Transcript
 
 _STATUS = {
     "in_progress": StepStatus.RUNNING,

@@ -15,11 +15,11 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from ...changes.recorded import RecordedChange, RecordedEdit
 from ...storage.line_reader import LineReader
 from ...text.diffs import Diff, created, deleted, diff_of
 from ..json_lines import UNREADABLE
 from ..lenient import Reader
+from ..recorded import RecordedChange, RecordedEdit
 
 MOST_FOLDERS = 5_000
 """Day folders that are looked into where a thread is not found at its day: thirteen years."""

@@ -13,7 +13,8 @@ from time import monotonic
 import msgspec
 from msgspec import Struct
 
-from ...costs.prices import Call, Price, price_of
+from ...costs.price_table import price_of
+from ...costs.prices import Call, Price
 from ...model import Usage
 from ...storage.line_reader import LineReader
 from ..json_lines import UNREADABLE, Count

@@ -13,8 +13,9 @@ import msgspec
 from msgspec import Meta, structs
 
 from ...errors import UsageError
+from ...launch import Launch
 from ...model import Change, PlanItem, Step, StepKind, StepStatus, Usage
-from ..base import Agent, AgentSettings, Launch, LaunchRequest, TurnParser
+from ..base import Agent, AgentSettings, LaunchRequest, TurnParser
 from ..event_parser import EventParser
 from ..json_lines import UNREADABLE
 from ..lenient import Reader

@@ -1,0 +1,80 @@
+"""One exact start of a turn: its argv and everything that its runner needs to know; a value, recorded with the turn."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct, field, structs
+
+from .costs.prices import Price
+from .notifications.settings import Hook
+from .rules.attention import AttentionSettings
+from .rules.limits import Limits
+
+Seconds = Annotated[float, Meta(ge=0, le=600)]
+
+
+class Ladder(Struct, frozen=True, kw_only=True):
+    """How long each signal is given before the next one, in seconds."""
+
+    interrupt: float = 3.0
+    interrupt_every: float = 0.5
+    """SIGINT is repeated: claude swallows one in a window during its start."""
+    terminate: float = 3.0
+    sweep: float = 1.0
+
+
+class StopSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``[stop]`` or ``[agents.<name>.stop]``: how a session is ended, and what becomes of what it leaves."""
+
+    interrupt_seconds: Annotated[
+        Seconds | None,
+        Meta(
+            description="How long SIGINT is given before SIGTERM, in seconds.",
+            examples=[3.0],
+            extra={"default": "the agent's own: 3, claude 4"},
+        ),
+    ] = None
+    terminate_seconds: Annotated[
+        Seconds | None,
+        Meta(
+            description="How long SIGTERM is given before SIGKILL, in seconds.",
+            examples=[3.0],
+            extra={"default": "the agent's own: 3, claude 1.5"},
+        ),
+    ] = None
+    after_turn: Annotated[
+        Literal["keep", "sweep"] | None,
+        Meta(
+            description="What happens to processes that outlive a turn that ended by itself: kept, or swept away.",
+            extra={"default": "keep"},
+        ),
+    ] = None
+
+    def over(self, ladder: Ladder) -> Ladder:
+        """The agent's own ladder, with the user's times where there are any."""
+        chosen = {"interrupt": self.interrupt_seconds, "terminate": self.terminate_seconds}
+        return structs.replace(ladder, **{key: value for key, value in chosen.items() if value is not None})
+
+
+class Launch(Struct, frozen=True, kw_only=True):
+    """One exact start: shown by a dry run, recorded in the turn, executed without a shell."""
+
+    argv: tuple[str, ...]
+    stdin: str | None = None
+    """Text fed to standard input from a file; None means ``/dev/null``."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Variables set on top of the environment of whoever starts the turn."""
+    ladder: Ladder | None = None
+    """The user's own times for a stop; None leaves them to the agent's."""
+    limits: Limits = Limits()
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    """The user's own prices, where a limit on the cost needs them."""
+    warnings: tuple[str, ...] = ()
+    """Which of the limits cannot act, or not before the turn ends; each a sentence."""
+    attention: AttentionSettings = AttentionSettings()
+    """From when on its runner calls it stuck."""
+    after_turn: Literal["keep", "sweep"] = "keep"
+    """Whether processes that outlive the turn are ended."""
+    hook: Hook = Hook()
+    """The command that is run when its state changes."""
+    model: str | None = None
