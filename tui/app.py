@@ -25,7 +25,7 @@ from ..sessions.settings.config import Config, DashboardSettings
 from ..sessions.storage.drafts import DraftFiles
 from ..sessions.storage.paths import Layout
 from ..widgets.drawing import glyphs
-from ..widgets.drawing.paint import VARIABLES
+from ..widgets.drawing.roles import VARIABLES
 from .keys.actions import APP_ACTIONS, bindings
 from .keys.key_queue import KeysInOrder
 from .keys.keymap import DEFAULT, Keymap, UnusableKeyError, keys_in_force

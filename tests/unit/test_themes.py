@@ -6,7 +6,7 @@ import pytest
 from textual.color import Color
 
 from agentdash.tui.themes import THEMES, after
-from agentdash.widgets.drawing.paint import VARIABLES
+from agentdash.widgets.drawing.roles import VARIABLES
 
 OWN = {name: theme for name, theme in THEMES.items() if name != "terminal"}
 MEANINGS = ("text-primary", "text-warning", "text-error", "text-success")
