@@ -1,5 +1,6 @@
 """The dashboard's app: where the manager and the screens meet."""
 
+import asyncio
 import os
 import signal
 import sys
@@ -26,6 +27,7 @@ from ..sessions.storage.drafts import DraftFiles
 from ..sessions.storage.paths import Layout
 from ..widgets.drawing import glyphs
 from ..widgets.drawing.roles import VARIABLES
+from . import _textual_hacks
 from .keys.actions import APP_ACTIONS, bindings
 from .keys.key_queue import KeysInOrder
 from .keys.keymap import DEFAULT, Keymap, UnusableKeyError, keys_in_force
@@ -95,6 +97,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         if look.read_only:
             manager = cast("SessionManager", LookingManager(manager))
         self._manager = manager
+        _textual_hacks.on_crash(self, self._crashed)
         self._looks = look.read_only
         self._settings_watch = SettingsWatch(manager.settings_path)
         self._sweeps = 0
@@ -224,9 +227,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
 
     def _write(self, sequence: str) -> None:
         """Something for the terminal itself."""
-        if self._driver is not None:
-            self._driver.write(sequence)
-            self._driver.flush()
+        _textual_hacks.write(self, sequence)
 
     def _reading(self) -> frozenset[str]:
         """Whose steps somebody has before the eyes, as far as the terminal says that it has the focus."""
@@ -282,15 +283,13 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
 
     def _leave_on_signals(self) -> None:
         """A terminal that goes away or a polite kill ends the dashboard, and only the dashboard."""
-        if self._loop is not None:
-            for number in (signal.SIGTERM, signal.SIGHUP):
-                self._loop.add_signal_handler(number, self.exit)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, self.exit)
 
-    def _fatal_error(self) -> None:
-        # Textual (8.2) would print a traceback with local variables, which hold what agents wrote.
+    def _crashed(self) -> Text:
+        """Record an error that nothing caught, and say where."""
         where = record(self._manager.home, traceback.format_exc())
-        self._exit_renderables.append(Text(f"agentdash: the dashboard crashed; the sessions go on. Details: {where}"))
-        self._close_messages_no_wait()
+        return Text(f"agentdash: the dashboard crashed; the sessions go on. Details: {where}")
 
 
 def run_dashboard(

@@ -46,7 +46,8 @@ class PromptInput(TextArea):
         self.clears = False
         """Whether sending takes the text out at once: what is typed next belongs to the next prompt."""
 
-    async def _on_key(self, event: Key) -> None:
+    async def on_key(self, event: Key) -> None:
+        """Send by Enter."""
         # Not a priority binding: that would overtake the characters typed just before, and send less than was written.
         if event.key == "enter":
             event.stop()
