@@ -8,6 +8,7 @@ from msgspec import structs
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input
@@ -32,6 +33,7 @@ from ..services.background import Requests
 from ..services.external_programs import Outside
 from ..state.read_positions import Places
 from .diff_seeker import DiffSeeker
+from .paper_pane import PaperPane
 from .step_actions import Chosen, StepActions
 from .step_documents import Papers, Source
 from .step_search import Finder
@@ -45,7 +47,7 @@ _NUMBER = re.compile(r"(?:\d{1,9}\.)?\d{1,9}", re.ASCII)
 """A step of this turn, or a turn and its step."""
 
 
-class Viewer(StepActions):
+class Viewer(Vertical):
     """Reads the steps of one session at a time, in a thread, and shows them."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(VIEWER_ACTIONS)
@@ -54,6 +56,13 @@ class Viewer(StepActions):
     Viewer > #ask { height: 1; }
     Viewer.-asking > #ask, Viewer.-paned > #pane { display: block; }
     """
+
+    class SaveAsked(Message):
+        """The session is to be saved as a file."""
+
+        def __init__(self, session_id: str) -> None:
+            super().__init__()
+            self.session_id = session_id
 
     class ChangesAsked(Message):
         """The files that the session changed are to be shown."""
@@ -68,7 +77,11 @@ class Viewer(StepActions):
     def __init__(
         self, source: Source, requests: Requests, outside: Outside, signs: Signs, *, clock: Callable[[], int]
     ) -> None:
-        super().__init__(source, requests, outside, Papers(source, signs))
+        super().__init__()
+        self.source = source
+        self.requests = requests
+        self.papers = Papers(source, signs)
+        self._actions = StepActions(source, requests, outside, self.papers)
         self._clock = clock
         self._following: Following | None = None
         self._shown: Following | None = None
@@ -80,7 +93,6 @@ class Viewer(StepActions):
         self._places = Places()
         self._recalling = False
         self._finder = Finder(requests, self._show_hit, self._say_counts)
-        self._papered: tuple[str, int, int] | None = None
         self._asked = ""
         self._view = View()
         self.growth: Growth | None = None
@@ -88,9 +100,7 @@ class Viewer(StepActions):
         self.steps = Trajectory(signs=signs, id="steps")
         self._seeker = DiffSeeker(requests, self.steps, lambda: self._view)
         self.counts = Line(signs=signs, id="counts")
-        self.pane = DocumentPane(signs=signs, id="pane")
-        self._paper = ""
-        """What the pane shows: a step, its raw line, stderr; nothing while it is closed."""
+        self.pane = PaperPane(self.papers, requests, signs)
 
     def compose(self) -> ComposeResult:
         """Counts, steps, and where a search is asked for."""
@@ -105,11 +115,6 @@ class Viewer(StepActions):
         if self._following is None or self._following is not self._shown or not len(self._view):
             return None
         return Chosen(self._following.session_id, self._view, self.steps.cursor)
-
-    @property
-    def shows_stderr(self) -> bool:
-        """Whether the pane shows stderr."""
-        return self._paper == "stderr"
 
     @property
     def following(self) -> bool:
@@ -179,8 +184,7 @@ class Viewer(StepActions):
         opened = following is not self._shown
         if opened:
             self._shown = following
-            if self._paper:
-                self._read_paper(self._paper)
+            self._read_paper()
             self.steps.clear()
             self._recalling = True
         if growth.trouble is not None and (self.growth is None or self.growth.trouble != growth.trouble):
@@ -208,8 +212,8 @@ class Viewer(StepActions):
     @work
     async def _seek_diffs(self) -> None:
         """Seek the diffs that steps on the screen lack; a turn that runs can bring them later."""
-        if self.steps.cursor in await self._seeker.run() and self._paper == "step":
-            self._read_paper(self._paper)
+        if self.steps.cursor in await self._seeker.run() and self.pane.kind == "step":
+            self._read_paper()
 
     def _seek_if_wanted(self) -> None:
         if self._seeker.wanted:
@@ -268,8 +272,8 @@ class Viewer(StepActions):
         event.stop()
         self._say_counts()
         self._seek_if_wanted()
-        if self._paper in ("step", "raw"):
-            self._read_paper(self._paper)
+        if self.pane.follows:
+            self._read_paper()
 
     @on(Trajectory.Opened)
     def _opened(self, event: Message) -> None:
@@ -281,6 +285,33 @@ class Viewer(StepActions):
         event.stop()
         self.steps.action_step_over(event.direction)
 
+    @work
+    async def action_copy(self) -> None:
+        """Copy what the step is about."""
+        await self._actions.copy(self.chosen)
+
+    @work
+    async def action_copy_part(self) -> None:
+        """Ask which part of the step is to be copied."""
+        await self._actions.copy_part(self.chosen, self.app)
+
+    async def action_page_step(self) -> None:
+        """Show the whole step in the pager."""
+        await self._actions.page(self.chosen)
+
+    async def action_edit_step(self) -> None:
+        """Open a copy of the whole step in the editor."""
+        await self._actions.edit(self.chosen)
+
+    async def action_page_file(self) -> None:
+        """Show the turn's file in the pager; while stderr is shown, that one."""
+        await self._actions.page_file(self.chosen, stderr=self.pane.kind == "stderr")
+
+    def action_export(self) -> None:
+        """Save the session as a file."""
+        if self.chosen is not None:
+            self.post_message(self.SaveAsked(self.chosen.session_id))
+
     def action_changes(self) -> None:
         """The files that the session changed."""
         if self._following is not None:
@@ -289,12 +320,12 @@ class Viewer(StepActions):
     def action_source(self) -> None:
         """Show texts as they were written, or set out as Markdown."""
         self.papers.source = not self.papers.source
-        self._papered = None
+        self.pane.begin_anew()
         self.open_paper("step")
 
     def action_paper(self, kind: str) -> None:
         """Show a paper in the pane, or close the pane where it is there already."""
-        if self._paper == kind:
+        if self.pane.kind == kind:
             self.close_paper()
         else:
             self.open_paper(kind)
@@ -303,30 +334,24 @@ class Viewer(StepActions):
         """Show the step under the cursor, its raw line, stderr or an explanation in the pane."""
         if self._following is None:
             return
-        self._paper = kind
+        self.pane.kind = kind
         self.add_class("-paned")
-        self._read_paper(kind)
+        self._read_paper()
         self.screen.set_focus(self.pane)
 
     def close_paper(self) -> bool:
         """Close the pane; whether it was open."""
-        if not self._paper:
+        if not self.pane.kind:
             return False
-        self._paper, self._papered = "", None
+        self.pane.close()
         self.remove_class("-paned")
         self.screen.set_focus(self.steps)
         return True
 
     @work(exclusive=True, group="paper")
-    async def _read_paper(self, kind: str) -> None:
-        following, view, item = self._following, self._view, self.steps.cursor
-        if following is None or not len(view):
-            return
-        made = await self.requests.ask(self.papers.make, kind, following.session_id, view, item)
-        if made is not None and kind == self._paper and following is self._following:
-            subject = (kind, view.step(item).turn, view.step(item).index)
-            self.pane.show(made, same=subject == self._papered)
-            self._papered = subject
+    async def _read_paper(self) -> None:
+        if self.pane.kind and (chosen := self.chosen) is not None:
+            await self.pane.read(chosen)
 
     @on(VirtualList.FollowingChanged)
     def _following_changed(self, event: Message) -> None:
