@@ -1,6 +1,6 @@
 """The main screen: the table of sessions, the steps of the selected one, and a prompt for it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from msgspec import structs
@@ -67,7 +67,7 @@ class MainScreen(SessionScreen):
         self._memory = memory
         self._load_watch = LoadWatch(self, self.table, manager, requests)
         self.set_class(alone, "-alone")
-        self._detail = Detail(
+        detail = Detail(
             manager,
             requests,
             self._outside,
@@ -77,6 +77,7 @@ class MainScreen(SessionScreen):
             hint=texts.tour_line(tour),
             follow_key=self.follow_key,
         )
+        self.details = [detail]
         self.too_small = Static("", id="too-small", markup=False)
 
     @property
@@ -97,11 +98,6 @@ class MainScreen(SessionScreen):
     @property
     def _in_table(self) -> bool:
         return self.pane.has_focus_within
-
-    @property
-    def detail(self) -> Detail:
-        """The pane that shows it."""
-        return self._detail
 
     def commands(self) -> Iterator[Command]:
         """What the command line takes here."""
@@ -206,9 +202,7 @@ class MainScreen(SessionScreen):
 
     def _open(self) -> None:
         """Read the selected session."""
-        self.uncover()
-        # At once, and not when the screen finds the time: the next key is meant for the steps.
-        self.set_focus(self.detail.steps)
+        self.go_to_steps()
         if self.current is not None:
             self.mark_seen(self.current)
 
@@ -277,10 +271,6 @@ class MainScreen(SessionScreen):
             await self.operations.restore(away)
         else:
             await self.operations.undo()
-
-    def _can(self, action: str, chosen: Sequence[Session]) -> bool:
-        """Side by side goes what is marked, wherever the cursor stands."""
-        return super()._can(action, chosen) or (action == "beside" and bool(self.table.marked))
 
     def action_beside(self) -> None:
         """The marked sessions side by side, or the selected one, on a screen of their own."""
