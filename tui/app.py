@@ -88,7 +88,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             self.register_theme(theme)
         self.theme = THEMES[look.theme].name
         self.animation_level = "none"
-        self._look = look
+        self._file_settings = look
         """What the settings said when they were read last; what was switched by key since then stays."""
         self.mouse = look.mouse
         """Whether clicks and the wheel come to the dashboard."""
@@ -98,21 +98,14 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             manager = cast("SessionManager", LookingManager(manager))
         self._manager = manager
         _textual_hacks.on_crash(self, self._crashed)
-        self._looks = look.read_only
         self._settings_watch = SettingsWatch(manager.settings_path)
         self._sweeps = 0
         self.requests = Requests(self, manager.home)
+        claims = Claims(Layout(manager.home).told, {} if look.read_only else os.environ)
+        only = {session.id for session in watched} or None
+        notify = notify or NotifySettings()
         self.notifier = Notifier(
-            notify or NotifySettings(),
-            os.environ,
-            clock=now_ms,
-            reading=self._reading,
-            write=self._write,
-            later=self.set_timer,
-            run=self.run_worker,
-            claims=Claims(Layout(manager.home).told, {} if look.read_only else os.environ),
-            only={session.id for session in watched} or None,
-            plain_ascii=plain_ascii,
+            self, notify, os.environ, clock=now_ms, claims=claims, only=only, plain_ascii=plain_ascii
         )
         self.feed = Feed(manager, self._announce, lambda wait: self.set_timer(wait, self.feed.tell), self.notifier.hear)
         self.feed.prime(first[0] if first else None)
@@ -120,27 +113,30 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self.keymap = keymap
         self.set_keymap(keymap.for_textual())
         self.drafts = Drafts(DraftFiles(Layout(manager.home)), self.set_timer)
-        operations = Operations(
+        self._operations = Operations(
             self, manager, self.requests, characters, drafts=self.drafts, keymap=keymap, read_only=look.read_only
         )
-        self._operations = operations
         self.home: MainScreen | WatchScreen
         """The screen below all others."""
         if watched:
-            self.home = WatchScreen(manager, self.requests, operations, watched, clock=now_ms, signs=characters)
+            self.home = WatchScreen(manager, self.requests, self._operations, watched, clock=now_ms, signs=characters)
         else:
-            self.home = MainScreen(
-                manager,
-                self.feed,
-                self.requests,
-                operations,
-                Memory(manager.home),
-                clock=now_ms,
-                signs=characters,
-                tour=tour,
-                alone=alone,
-                missing=first[1] - len(first[0]) if first else 0,
-            )
+            missing = first[1] - len(first[0]) if first else 0
+            self.home = self._main_screen(characters, tour=tour, alone=alone, missing=missing)
+
+    def _main_screen(self, signs: glyphs.Signs, *, tour: Tour, alone: bool, missing: int) -> MainScreen:
+        return MainScreen(
+            self._manager,
+            self.feed,
+            self.requests,
+            self._operations,
+            Memory(self._manager.home),
+            clock=now_ms,
+            signs=signs,
+            tour=tour,
+            alone=alone,
+            missing=missing,
+        )
 
     def on_mount(self) -> None:
         """Begin to watch."""
@@ -198,11 +194,11 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         """Take over at once what the file says otherwise than before."""
         self.notifier.use(event.config.notify)
         self._use_keys(event.config)
-        before, self._look = self._look, event.config.dashboard
-        if self._look.theme != before.theme:
-            self.theme = THEMES[self._look.theme].name
-        if self._look.mouse != before.mouse:
-            self.mouse = self._look.mouse
+        before, self._file_settings = self._file_settings, event.config.dashboard
+        if self._file_settings.theme != before.theme:
+            self.theme = THEMES[self._file_settings.theme].name
+        if self._file_settings.mouse != before.mouse:
+            self.mouse = self._file_settings.mouse
             self._report_mouse()
 
     def _use_keys(self, config: Config) -> None:
@@ -223,14 +219,15 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             self.screen.refresh(layout=True)
 
     def _report_mouse(self) -> None:
-        self._write(mouse.ON if self.mouse else mouse.OFF)
+        self.write_to_terminal(mouse.ON if self.mouse else mouse.OFF)
 
-    def _write(self, sequence: str) -> None:
-        """Something for the terminal itself."""
+    def write_to_terminal(self, sequence: str) -> None:
+        """Write an escape sequence that is no part of the picture."""
         _textual_hacks.write(self, sequence)
 
-    def _reading(self) -> frozenset[str]:
-        """Whose steps somebody has before the eyes, as far as the terminal says that it has the focus."""
+    @property
+    def reading(self) -> frozenset[str]:
+        """Ids of the sessions whose steps the user reads, as far as the terminal says that it has the focus."""
         shown = next(iter(reversed(self._session_screens())), None)
         return shown.reading if shown is not None and self.app_focus else frozenset()
 
@@ -248,7 +245,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     def _sweep(self) -> None:
         """Every two seconds: what nobody tells."""
         self._sweeps += 1
-        if not self._looks and (self.feed.unsettled or self._sweeps % SETTLE_SWEEPS == 0):
+        if not self._operations.read_only and (self.feed.unsettled or self._sweeps % SETTLE_SWEEPS == 0):
             self._settle()
         if not self.is_headless and hung_up():
             self.exit()
