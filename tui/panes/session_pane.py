@@ -71,5 +71,5 @@ class Detail(Vertical):
             self.headline.say("")
         else:
             self.headline.say(
-                texts.headline(session, width, following=self.viewer.following, follow_key=self._follow_key())
+                texts.headline(session, width, following=self.steps.following, follow_key=self._follow_key())
             )

@@ -1,10 +1,8 @@
 """The steps of one session with what belongs to reading them: counts, search, jumps, the step in a pane of its own."""
 
-import re
 from collections.abc import Callable
 from typing import ClassVar
 
-from msgspec import structs
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -13,8 +11,6 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input
 
-from ...sessions.digest.collect import digest
-from ...sessions.digest.summary import digest_lines
 from ...sessions.model import Session
 from ...sessions.transcript.session_steps import Growth
 from ...sessions.transcript.snapshot import View
@@ -24,11 +20,11 @@ from ...widgets.drawing.line import Line
 from ...widgets.inputs.history_input import RecallInput
 from ...widgets.lists.virtual_list import VirtualList
 from ...widgets.steps.filter_line import filter_line
-from ...widgets.steps.step_decorations import Unread
 from ...widgets.steps.step_lines import Manner
 from ...widgets.steps.trajectory import Trajectory
 from .. import texts
 from ..keys.actions import VIEWER_ACTIONS, bindings
+from ..messages import ChangesAsked, SaveAsked
 from ..services.background import Requests
 from ..services.external_programs import Outside
 from ..state.read_positions import Places
@@ -36,15 +32,13 @@ from .diff_seeker import DiffSeeker
 from .paper_pane import PaperPane
 from .step_actions import Chosen, StepActions
 from .step_documents import Papers, Source
+from .step_numbers import numbered
 from .step_search import Finder
 from .trajectory_reader import Following
+from .unread_steps import UnreadSteps
 
 SLOW_SECONDS = 0.2
 """After this the steps of the session before are cleared, even if those of the new one are still being read."""
-
-
-_NUMBER = re.compile(r"(?:\d{1,9}\.)?\d{1,9}", re.ASCII)
-"""A step of this turn, or a turn and its step."""
 
 
 class Viewer(Vertical):
@@ -56,20 +50,6 @@ class Viewer(Vertical):
     Viewer > #ask { height: 1; }
     Viewer.-asking > #ask, Viewer.-paned > #pane { display: block; }
     """
-
-    class SaveAsked(Message):
-        """The session is to be saved as a file."""
-
-        def __init__(self, session_id: str) -> None:
-            super().__init__()
-            self.session_id = session_id
-
-    class ChangesAsked(Message):
-        """The files that the session changed are to be shown."""
-
-        def __init__(self, session_id: str) -> None:
-            super().__init__()
-            self.session_id = session_id
 
     class Changed(Message):
         """Something that is said elsewhere on the screen changed: whether it follows, how much was read."""
@@ -85,9 +65,6 @@ class Viewer(Vertical):
         self._clock = clock
         self._following: Following | None = None
         self._shown: Following | None = None
-        self._session: Session | None = None
-        self._marked = False
-        """Whether it is told what is new since somebody looked."""
         self._stale = False
         self._reading = False
         self._places = Places()
@@ -98,6 +75,7 @@ class Viewer(Vertical):
         self.growth: Growth | None = None
         """What the last look brought."""
         self.steps = Trajectory(signs=signs, id="steps")
+        self._unread = UnreadSteps(self, self.steps, requests)
         self._seeker = DiffSeeker(requests, self.steps, lambda: self._view)
         self.counts = Line(signs=signs, id="counts")
         self.pane = PaperPane(self.papers, requests, signs)
@@ -115,11 +93,6 @@ class Viewer(Vertical):
         if self._following is None or self._following is not self._shown or not len(self._view):
             return None
         return Chosen(self._following.session_id, self._view, self.steps.cursor)
-
-    @property
-    def following(self) -> bool:
-        """Whether the newest step is shown."""
-        return self.steps.following
 
     @property
     def _over(self) -> bool:
@@ -149,7 +122,7 @@ class Viewer(Vertical):
             self.steps.clear()
             return
         self._following = Following(self.source, session.id)
-        self._session, self._marked = session, False
+        self._unread.open(session)
         self.steps.look_like(Manner(signs=self.steps.signs, now=self._clock(), cwd=session.cwd))
         self.set_timer(SLOW_SECONDS, self._clear_if_slow)
         self.read_on()
@@ -196,7 +169,7 @@ class Viewer(Vertical):
         notes = {turn.n: texts.turn_words(turn) for turn in growth.turns}
         self.steps.show(growth.view, growth.changed, turn_notes=notes)
         self._recall(following.session_id)
-        self._mark_unread()
+        self._unread.mark(self._view)
         self.run_worker(self._finder.grown(growth.view, growth.changed), group="grown")
         if self._finder.waiting and growth.view.complete:
             self._look_for(self._finder.waiting)
@@ -226,24 +199,6 @@ class Viewer(Vertical):
             self.steps.show_groups(self._places.groups(session_id))
             self.steps.recall(place)
         self._recalling = self._recalling and not self._view.complete
-
-    def _mark_unread(self) -> None:
-        """Tell apart what came since somebody looked, once all of it is read."""
-        session = self._session
-        if self._marked or session is None or not self._view.complete:
-            return
-        self._marked = True
-        item = self._view.after_steps(session.seen_steps or 0)
-        if session.seen_steps is not None and session.unread and item < len(self._view):
-            self._tell_unread(session, self._view, Unread(item, texts.unread(session)))
-
-    @work(exclusive=True, group="unread")
-    async def _tell_unread(self, session: Session, view: View, unread: Unread) -> None:
-        self.steps.mark_unread(unread)
-        new = map(view.filled, range(unread.item, len(view)))
-        told = await self.requests.ask(lambda: digest_lines(digest(new, session.cwd)))
-        if told and session is self._session:
-            self.steps.mark_unread(structs.replace(unread, facts=tuple(told)))
 
     def _leave(self, session_id: str) -> None:
         if self._shown is None or self._shown.session_id != session_id or self._recalling:
@@ -310,12 +265,12 @@ class Viewer(Vertical):
     def action_export(self) -> None:
         """Save the session as a file."""
         if self.chosen is not None:
-            self.post_message(self.SaveAsked(self.chosen.session_id))
+            self.post_message(SaveAsked(self.chosen.session_id))
 
     def action_changes(self) -> None:
         """The files that the session changed."""
         if self._following is not None:
-            self.post_message(self.ChangesAsked(self._following.session_id))
+            self.post_message(ChangesAsked(self._following.session_id))
 
     def action_source(self) -> None:
         """Show texts as they were written, or set out as Markdown."""
@@ -410,14 +365,8 @@ class Viewer(Vertical):
 
     def go_to(self, text: str) -> None:
         """Go to a step by its number, or by turn and number."""
-        turn, _, index = text.strip().rpartition(".")
-        current = self.steps.current
-        if not _NUMBER.fullmatch(text.strip()) or current is None:
-            self.requests.tell(f"{text.strip()!r} is no step: 12, or 3.12 for step 12 of turn 3.")
-            return
-        item = self._view.number(int(turn or current.turn), int(index))
+        item, missing = numbered(text, self._view, self.steps.current)
         if item is None:
-            missing = f"There is no turn {turn or current.turn}." if self._view.complete else "It is still being read."
             self.requests.tell(missing)
         else:
             self.steps.following = False
@@ -425,8 +374,7 @@ class Viewer(Vertical):
 
     def show_step(self, turn: int, index: int) -> None:
         """Go to a step by its turn and its index."""
-        item = self._view.number(turn, index)
-        if item is not None:
+        if (item := self._view.number(turn, index)) is not None:
             self._show_hit(item)
 
     def find(self, needle: str) -> None:
@@ -445,8 +393,7 @@ class Viewer(Vertical):
 
     def _say_counts(self) -> None:
         note = "" if self.growth is None or self._view.complete else "reading…"
-        steps, found = self.steps, self._finder.found(self.steps.cursor)
-        width = self.counts.size.width
+        steps, width, found = self.steps, self.counts.size.width, self._finder.found(self.steps.cursor)
         shown = filter_line(
             self._view.count, steps.groups, steps.level, width, signs=steps.signs, found=found, note=note
         )

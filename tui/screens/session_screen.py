@@ -31,6 +31,7 @@ from ..keys.actions import REGISTRY, Place, here
 from ..keys.command_line import Command, CommandLine
 from ..keys.footer import ASKING, FILTERING, ONE_STEP, WRITING, footer, said, whole
 from ..keys.keymap import Keymap
+from ..messages import ChangesAsked, SaveAsked
 from ..panes.cost_meter import Meter
 from ..panes.session_pane import Detail
 from ..panes.steps_pane import Viewer
@@ -220,15 +221,15 @@ class SessionScreen(Screen[None]):
     def _other_words(self) -> None:
         self.show_words()
 
-    @on(Viewer.SaveAsked)
-    def _save_asked(self, event: Viewer.SaveAsked) -> None:
+    @on(SaveAsked)
+    def _save_asked(self, event: SaveAsked) -> None:
         session = self.current
         if session is not None and session.id == event.session_id:
             save = partial(self.operations.save, session.id)
             self.app.push_screen(SaveScreen(texts.title(session), texts.file_name(session), save))
 
-    @on(Viewer.ChangesAsked)
-    def _changes_asked(self, event: Viewer.ChangesAsked) -> None:
+    @on(ChangesAsked)
+    def _changes_asked(self, event: ChangesAsked) -> None:
         viewer, session = self.detail.viewer, self.current
         if session is None or session.id != event.session_id:
             return
