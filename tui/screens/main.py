@@ -1,6 +1,7 @@
 """The main screen: the table of sessions, the steps of the selected one, and a prompt for it."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from msgspec import structs
@@ -209,7 +210,7 @@ class MainScreen(SessionScreen):
     def left_for(self, widget: Widget) -> None:
         """On a narrow screen, show what has the keys."""
         if widget is self.table:
-            self.remove_class("-detail")
+            self._show_pane(False)
 
     def action_quit(self) -> None:
         """Leave; the sessions go on."""
@@ -225,8 +226,7 @@ class MainScreen(SessionScreen):
             return
         if self.detail.viewer.step_back() or (self._in_table and self.pane.step_back()):
             return
-        self.remove_class("-detail")
-        self.set_focus(self.table)
+        self.give_keys(self.table, partial(self.left_for, self.table))
 
     @work
     async def action_new_session(self) -> None:
@@ -296,7 +296,11 @@ class MainScreen(SessionScreen):
 
     def uncover(self) -> None:
         """Bring the detail pane to the front where only one pane has room."""
-        self.add_class("-detail")
+        self._show_pane(True)
+
+    def _show_pane(self, shown: bool) -> None:
+        # Both at once, with the focus where it belongs: each change of classes styles the whole screen again.
+        self.update_classes({"-detail": shown, "-reading": self.detail.has_focus_within})
 
     def _is_read(self, session: Session) -> bool:
         """Whether somebody reads the steps of this session now."""

@@ -129,9 +129,17 @@ class SessionScreen(Screen[None]):
 
     def go_to_steps(self) -> None:
         """Read the current session."""
-        self.uncover()
-        # At once, and not when the screen finds the time: the next key is meant for the steps.
-        self.set_focus(self.detail.steps)
+        self.give_keys(self.detail.steps, self.uncover)
+
+    def give_keys(self, widget: Widget, make_room: Callable[[], None]) -> None:
+        """Focus a widget at once, and not when the screen finds the time: the next key is meant for it.
+
+        One that is hidden takes the focus only when there is room for it.
+        """
+        self.set_focus(widget)
+        make_room()
+        if self.focused is not widget:
+            self.set_focus(widget)
 
     def home_focus(self) -> Widget:
         """Where the keys go when nothing else has them."""
@@ -239,8 +247,7 @@ class SessionScreen(Screen[None]):
     @on(PromptInput.Left)
     def _prompt_left(self) -> None:
         back = self._came_from if self._came_from is not None and self._came_from.can_focus else self.home_focus()
-        self.left_for(back)
-        self.set_focus(back)
+        self.give_keys(back, partial(self.left_for, back))
 
     def left_for(self, widget: Widget) -> None:
         """The keys go to a widget after somebody wrote a prompt."""
@@ -296,8 +303,7 @@ class SessionScreen(Screen[None]):
     def action_write_prompt(self) -> None:
         """Go to the prompt."""
         self._came_from = self.focused
-        self.uncover()
-        self.set_focus(self.detail.prompt.input)
+        self.give_keys(self.detail.prompt.input, self.uncover)
         self._learn_history()
 
     @work(exclusive=True, group="history")
