@@ -101,12 +101,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self._settings_watch = SettingsWatch(manager.settings_path)
         self._sweeps = 0
         self.requests = Requests(self, manager.home)
-        claims = Claims(Layout(manager.home).told, {} if look.read_only else os.environ)
-        only = {session.id for session in watched} or None
-        notify = notify or NotifySettings()
-        self.notifier = Notifier(
-            self, notify, os.environ, clock=now_ms, claims=claims, only=only, plain_ascii=plain_ascii
-        )
+        self.notifier = self._notifier(notify or NotifySettings(), watched, look, plain_ascii=plain_ascii)
         self.feed = Feed(manager, self._announce, lambda wait: self.set_timer(wait, self.feed.tell), self.notifier.hear)
         self.feed.prime(first[0] if first else None)
         characters = glyphs.ASCII if plain_ascii else glyphs.UNICODE
@@ -123,6 +118,19 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         else:
             missing = first[1] - len(first[0]) if first else 0
             self.home = self._main_screen(characters, tour=tour, alone=alone, missing=missing)
+
+    def _notifier(
+        self, settings: NotifySettings, watched: Sequence[Session], look: DashboardSettings, *, plain_ascii: bool
+    ) -> Notifier:
+        return Notifier(
+            self,
+            settings,
+            os.environ,
+            clock=now_ms,
+            claims=Claims(Layout(self._manager.home).told, {} if look.read_only else os.environ),
+            only={session.id for session in watched} or None,
+            plain_ascii=plain_ascii,
+        )
 
     def _main_screen(self, signs: glyphs.Signs, *, tour: Tour, alone: bool, missing: int) -> MainScreen:
         return MainScreen(
