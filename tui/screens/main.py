@@ -76,7 +76,6 @@ class MainScreen(SessionScreen):
             operations.drafts,
             clock=clock,
             hint=texts.tour_line(tour),
-            follow_key=self.follow_key,
         )
         self.details = [detail]
         self.too_small = Static("", id="too-small", markup=False)
@@ -319,6 +318,6 @@ class MainScreen(SessionScreen):
             target = texts.target_of_several(chosen, able, marked=self.marking)
         else:
             target = self.target(chosen[0] if chosen else None)
-        self.detail.say(self.current, target)
+        self.detail.say(self.current, target, follow_key=self.follow_key())
         self.pane.say_last(self.current)
         super().show_words()

@@ -49,7 +49,6 @@ class WatchScreen(SessionScreen):
                 signs,
                 operations.drafts,
                 clock=clock,
-                follow_key=self.follow_key,
                 id=f"pane-{number}",
             )
             for number in range(len(sessions))
@@ -98,8 +97,9 @@ class WatchScreen(SessionScreen):
 
     def show_words(self) -> None:
         """Headlines, labels and valid keys, as they are now."""
+        follow_key = self.follow_key()
         for pane, session in zip(self.details, self._sessions, strict=True):
-            pane.say(session, self.target(session))
+            pane.say(session, self.target(session), follow_key=follow_key)
         super().show_words()
 
     @on(SessionsChanged)
