@@ -7,7 +7,7 @@ from rich.style import Style
 from textual.color import Color
 
 from agentdash.tui.themes import THEMES, after
-from agentdash.widgets.drawing.roles import ROLES, VARIABLES, resolved
+from agentdash.widgets.drawing.roles import ROLES, VARIABLES, Ground, resolved
 
 OWN = {name: theme for name, theme in THEMES.items() if name != "terminal"}
 MEANINGS = ("text-primary", "text-warning", "text-error", "text-success")
@@ -75,7 +75,7 @@ def test_every_role_has_the_colours_of_the_theme(name):
     theme = THEMES[name]
     variables = VARIABLES | theme.to_color_system().generate() | theme.variables
     ground, text = Color.parse(theme.background), Color.parse(theme.foreground)
-    styles = {role: resolved(look, variables, Style(italic=True), ground, text) for role, look in ROLES.items()}
+    styles = {role: resolved(look, Ground(variables, Style(italic=True), ground, text)) for role, look in ROLES.items()}
     assert all(style.color is not None and style.bgcolor is not None and style.italic for style in styles.values())
     for role, meaning in (("failure", "error"), ("attention", "warning"), ("good", "success"), ("text", "foreground")):
         assert styles[role].color == Color.parse(getattr(theme, meaning)).rich_color
@@ -90,7 +90,7 @@ def test_every_role_has_the_colours_of_the_theme(name):
 def test_on_a_theme_that_leaves_it_open_the_text_is_what_can_be_read_best():
     for ground, expected in (("#000000", "#dddddd"), ("#ffffff", "#212121")):
         variables = VARIABLES | {"block-cursor-foreground": "auto 87%", "block-cursor-background": ground}
-        style = resolved(ROLES["cursor"], variables, Style(), Color.parse("#123456"), Color.parse("red"))
+        style = resolved(ROLES["cursor"], Ground(variables, Style(), Color.parse("#123456"), Color.parse("red")))
         assert style.color.name == expected
 
 

@@ -1,7 +1,7 @@
 """From roles to strips: the one place where the meaning of a text becomes a style on the screen."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from rich.segment import Segment
 from rich.style import Style
@@ -9,7 +9,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from .glyphs import Signs
-from .roles import ROLES, resolved
+from .roles import ROLES, Ground, resolved
 
 
 class Painter:
@@ -19,17 +19,18 @@ class Painter:
         self._widget = widget
         self._plain = signs.plain
         self._styles: dict[str, Style] = {}
-        self._variables: Mapping[str, str] = {}
-        """The theme from which the styles are."""
+        self._ground: Ground | None = None
+        """What the styles were made for; None if there are none."""
 
     @property
     def outdated(self) -> bool:
         """Whether the app has another theme by now."""
-        return bool(self._styles) and self._variables != self._widget.app.theme_variables
+        return self._ground is not None and self._ground.variables != self._widget.app.theme_variables
 
     def clear(self) -> None:
         """The theme changed, or the widget's own colours."""
         self._styles.clear()
+        self._ground = None
 
     def style(self, role: str) -> Style:
         """The style of a role on the widget's own background."""
@@ -39,14 +40,12 @@ class Painter:
         return found
 
     def _resolved(self, role: str) -> Style:
-        widget = self._widget
-        if not self._styles:
-            self._variables = widget.app.theme_variables
-        if role not in ROLES:
-            return widget.rich_style
-        *_, color = widget.colors
-        _, ground = widget.background_colors
-        return resolved(ROLES[role], self._variables, widget.rich_style, ground, color)
+        if self._ground is None:
+            widget = self._widget
+            *_, color = widget.colors
+            _, background = widget.background_colors
+            self._ground = Ground(widget.app.theme_variables, widget.rich_style, background, color)
+        return resolved(ROLES[role], self._ground) if role in ROLES else self._ground.style
 
     def strip(self, spans: Iterable[tuple[str, str]], width: int, *, over: str = "") -> Strip:
         """One line; ``over`` names a role whose style wins over all others, such as the cursor's."""

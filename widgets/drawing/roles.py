@@ -71,22 +71,24 @@ ROLES = {
 """Every role, and which parts of a theme it takes."""
 
 
-def resolved(look: Look, variables: Mapping[str, str], base: Style, ground: Color, color: Color) -> Style:
-    """The style of a look on a widget.
+class Ground(NamedTuple):
+    """The theme, and the widget on which roles are painted."""
 
-    Args:
-        look: what it takes from the theme.
-        variables: the theme's.
-        base: the widget's own style, whose bold and italic stay.
-        ground: the colour behind the widget's text.
-        color: the colour of the widget's text.
-    """
-    if look.ground:
-        ground += _color(variables[look.ground])
-    if look.color:
-        color = _color(variables[look.color])
-    flags = Style.parse(variables.get(look.flags, look.flags))
-    return base.without_color + flags + Style.from_color((ground + color).rich_color, ground.rich_color)
+    variables: Mapping[str, str]
+    """The theme's."""
+    style: Style
+    """The widget's own, whose bold and italic stay."""
+    background: Color
+    color: Color
+
+
+def resolved(look: Look, on: Ground) -> Style:
+    """The style of a look on a widget."""
+    background = on.background + _color(on.variables[look.ground]) if look.ground else on.background
+    color = _color(on.variables[look.color]) if look.color else on.color
+    flags = Style.parse(on.variables.get(look.flags, look.flags))
+    colors = Style.from_color((background + color).rich_color, background.rich_color)
+    return on.style.without_color + flags + colors
 
 
 def _color(value: str) -> Color:
