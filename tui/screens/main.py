@@ -78,6 +78,7 @@ class MainScreen(SessionScreen):
             hint=texts.tour_line(tour),
         )
         self.details = [detail]
+        self.areas = [self.pane, detail]
         self.too_small = Static("", id="too-small", markup=False)
 
     @property
@@ -298,8 +299,7 @@ class MainScreen(SessionScreen):
         self._show_pane(True)
 
     def _show_pane(self, shown: bool) -> None:
-        # Both at once, with the focus where it belongs: each change of classes styles the whole screen again.
-        self.update_classes({"-detail": shown, "-reading": self.detail.has_focus_within})
+        self.restyle({"-detail": shown, "-reading": self.detail.has_focus_within})
 
     def _is_read(self, session: Session) -> bool:
         """Whether somebody reads the steps of this session now."""

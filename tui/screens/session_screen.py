@@ -1,7 +1,7 @@
 """What a screen can do with the session that somebody looks at: prompt, stop, retry, and the words about it."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from inspect import isawaitable
 from pathlib import Path
@@ -75,6 +75,8 @@ class SessionScreen(Screen[None]):
         self.meter = Meter(signs=signs)
         self.details: list[Detail] = []
         """The panes that show sessions, at least one as soon as the screen is made."""
+        self.areas: list[Widget] = []
+        """What has another place while somebody reads."""
 
     @property
     def keymap(self) -> Keymap:
@@ -141,6 +143,16 @@ class SessionScreen(Screen[None]):
         if self.focused is not widget:
             self.set_focus(widget)
 
+    def restyle(self, classes: Mapping[str, bool]) -> None:
+        """Change classes with the focus, and style again only what the style sheet makes depend on these two.
+
+        Textual (8.2) would style every widget of the screen, and leave out the names that brighten with the focus.
+        """
+        former = self.classes
+        self.update_classes(classes, update=False)
+        names = [name for detail in self.details for name in (detail.headline, detail.prompt.target)]
+        self.app.stylesheet.update_nodes(names if self.classes == former else [*self.areas, *names])
+
     def home_focus(self) -> Widget:
         """Where the keys go when nothing else has them."""
         return self.detail.steps
@@ -206,7 +218,7 @@ class SessionScreen(Screen[None]):
 
     def on_descendant_focus(self) -> None:
         """Other keys are valid elsewhere, and who reads needs room."""
-        self.set_class(any(detail.has_focus_within for detail in self.details), "-reading")
+        self.restyle({"-reading": any(detail.has_focus_within for detail in self.details)})
         self.show_words()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
