@@ -15,7 +15,7 @@ from textual.app import App, ComposeResult
 from textual.widgets import DataTable
 
 from agentdash.sessions.model import Session, Status, Usage
-from agentdash.widgets.drawing.paint import VARIABLES
+from agentdash.widgets.drawing.roles import VARIABLES
 from agentdash.widgets.table.columns import Moment, cells, columns, headings
 from agentdash.widgets.table.session_table import SessionTable
 

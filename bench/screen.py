@@ -16,10 +16,13 @@ from terminal import Terminal
 
 from agentdash.sessions.manager import SessionManager
 
-STARTS, APPENDS, IDLE_SECONDS = sized((9, 15, 10), (1, 2, 1))
+STARTS, APPENDS, PRESSES, IDLE_SECONDS = sized((9, 15, 20, 10), (1, 2, 1, 1))
 SETTLED_SECONDS = sized(2, 0.5)
 LIVE = sized((1, 50), (1, 2))
 """How many sessions run."""
+
+KEYS = (("Enter", "\r"), ("Esc", "\x1b"), ("j", "j"), ("k", "k"))
+"""In an order in which each finds what it needs."""
 
 PHASES = sized((("first minute", 8), ("later", 60)), (("first minute", 1),))
 """When it is idle, and the seconds to wait before."""
@@ -39,6 +42,25 @@ def start_up(manager: SessionManager) -> None:
         ["", "ms", "ratio"],
         [["bare Textual app", a, 1.0], ["agentdash", b, b / a]],
     )
+
+
+def keys() -> None:
+    """Print CPU milliseconds (means, because that clock is coarse) and bytes of going to the steps and of moving."""
+    terminal = Terminal(DASHBOARD)
+    costs: dict[str, list[tuple[float, int]]] = {name: [] for name, _ in KEYS}
+    try:
+        terminal.until("session number 9")
+        terminal.read(SETTLED_SECONDS)
+        for _ in range(PRESSES):
+            for name, key in KEYS:
+                cpu = terminal.cpu_ms()
+                terminal.press(key)
+                *_, size = terminal.until_quiet(0.3)
+                costs[name].append((terminal.cpu_ms() - cpu, size))
+    finally:
+        terminal.close()
+    rows = [[name, *map(statistics.fmean, zip(*row, strict=True))] for name, row in costs.items()]
+    table("keys of the dashboard", ["key", "CPU ms", "bytes"], rows)
 
 
 def silent(manager: SessionManager, count: int) -> None:
@@ -94,6 +116,7 @@ def main() -> None:
         os.environ["AGENTDASH_HOME"] = f"{scratch}/starts"
         with SessionManager() as manager:
             start_up(manager)
+            keys()
         for live in LIVE:
             os.environ["AGENTDASH_HOME"] = f"{scratch}/{live}"
             with SessionManager() as manager:

@@ -1,5 +1,6 @@
 """The dashboard's app: where the manager and the screens meet."""
 
+import asyncio
 import os
 import signal
 import sys
@@ -25,7 +26,8 @@ from ..sessions.settings.config import Config, DashboardSettings
 from ..sessions.storage.drafts import DraftFiles
 from ..sessions.storage.paths import Layout
 from ..widgets.drawing import glyphs
-from ..widgets.drawing.paint import VARIABLES
+from ..widgets.drawing.roles import VARIABLES
+from . import _textual_hacks
 from .keys.actions import APP_ACTIONS, bindings
 from .keys.key_queue import KeysInOrder
 from .keys.keymap import DEFAULT, Keymap, UnusableKeyError, keys_in_force
@@ -86,7 +88,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             self.register_theme(theme)
         self.theme = THEMES[look.theme].name
         self.animation_level = "none"
-        self._look = look
+        self._file_settings = look
         """What the settings said when they were read last; what was switched by key since then stays."""
         self.mouse = look.mouse
         """Whether clicks and the wheel come to the dashboard."""
@@ -95,49 +97,54 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         if look.read_only:
             manager = cast("SessionManager", LookingManager(manager))
         self._manager = manager
-        self._looks = look.read_only
+        _textual_hacks.on_crash(self, self._crashed)
         self._settings_watch = SettingsWatch(manager.settings_path)
         self._sweeps = 0
         self.requests = Requests(self, manager.home)
-        self.notifier = Notifier(
-            notify or NotifySettings(),
-            os.environ,
-            clock=now_ms,
-            reading=self._reading,
-            write=self._write,
-            later=self.set_timer,
-            run=self.run_worker,
-            claims=Claims(Layout(manager.home).told, {} if look.read_only else os.environ),
-            only={session.id for session in watched} or None,
-            plain_ascii=plain_ascii,
-        )
+        self.notifier = self._notifier(notify or NotifySettings(), watched, look, plain_ascii=plain_ascii)
         self.feed = Feed(manager, self._announce, lambda wait: self.set_timer(wait, self.feed.tell), self.notifier.hear)
         self.feed.prime(first[0] if first else None)
         characters = glyphs.ASCII if plain_ascii else glyphs.UNICODE
         self.keymap = keymap
         self.set_keymap(keymap.for_textual())
         self.drafts = Drafts(DraftFiles(Layout(manager.home)), self.set_timer)
-        operations = Operations(
+        self._operations = Operations(
             self, manager, self.requests, characters, drafts=self.drafts, keymap=keymap, read_only=look.read_only
         )
-        self._operations = operations
         self.home: MainScreen | WatchScreen
         """The screen below all others."""
         if watched:
-            self.home = WatchScreen(manager, self.requests, operations, watched, clock=now_ms, signs=characters)
+            self.home = WatchScreen(manager, self.requests, self._operations, watched, clock=now_ms, signs=characters)
         else:
-            self.home = MainScreen(
-                manager,
-                self.feed,
-                self.requests,
-                operations,
-                Memory(manager.home),
-                clock=now_ms,
-                signs=characters,
-                tour=tour,
-                alone=alone,
-                missing=first[1] - len(first[0]) if first else 0,
-            )
+            missing = first[1] - len(first[0]) if first else 0
+            self.home = self._main_screen(characters, tour=tour, alone=alone, missing=missing)
+
+    def _notifier(
+        self, settings: NotifySettings, watched: Sequence[Session], look: DashboardSettings, *, plain_ascii: bool
+    ) -> Notifier:
+        return Notifier(
+            self,
+            settings,
+            os.environ,
+            clock=now_ms,
+            claims=Claims(Layout(self._manager.home).told, {} if look.read_only else os.environ),
+            only={session.id for session in watched} or None,
+            plain_ascii=plain_ascii,
+        )
+
+    def _main_screen(self, signs: glyphs.Signs, *, tour: Tour, alone: bool, missing: int) -> MainScreen:
+        return MainScreen(
+            self._manager,
+            self.feed,
+            self.requests,
+            self._operations,
+            Memory(self._manager.home),
+            clock=now_ms,
+            signs=signs,
+            tour=tour,
+            alone=alone,
+            missing=missing,
+        )
 
     def on_mount(self) -> None:
         """Begin to watch."""
@@ -195,11 +202,11 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         """Take over at once what the file says otherwise than before."""
         self.notifier.use(event.config.notify)
         self._use_keys(event.config)
-        before, self._look = self._look, event.config.dashboard
-        if self._look.theme != before.theme:
-            self.theme = THEMES[self._look.theme].name
-        if self._look.mouse != before.mouse:
-            self.mouse = self._look.mouse
+        before, self._file_settings = self._file_settings, event.config.dashboard
+        if self._file_settings.theme != before.theme:
+            self.theme = THEMES[self._file_settings.theme].name
+        if self._file_settings.mouse != before.mouse:
+            self.mouse = self._file_settings.mouse
             self._report_mouse()
 
     def _use_keys(self, config: Config) -> None:
@@ -220,16 +227,15 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             self.screen.refresh(layout=True)
 
     def _report_mouse(self) -> None:
-        self._write(mouse.ON if self.mouse else mouse.OFF)
+        self.write_to_terminal(mouse.ON if self.mouse else mouse.OFF)
 
-    def _write(self, sequence: str) -> None:
-        """Something for the terminal itself."""
-        if self._driver is not None:
-            self._driver.write(sequence)
-            self._driver.flush()
+    def write_to_terminal(self, sequence: str) -> None:
+        """Write an escape sequence that is no part of the picture."""
+        _textual_hacks.write(self, sequence)
 
-    def _reading(self) -> frozenset[str]:
-        """Whose steps somebody has before the eyes, as far as the terminal says that it has the focus."""
+    @property
+    def reading(self) -> frozenset[str]:
+        """Ids of the sessions whose steps the user reads, as far as the terminal says that it has the focus."""
         shown = next(iter(reversed(self._session_screens())), None)
         return shown.reading if shown is not None and self.app_focus else frozenset()
 
@@ -247,7 +253,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     def _sweep(self) -> None:
         """Every two seconds: what nobody tells."""
         self._sweeps += 1
-        if not self._looks and (self.feed.unsettled or self._sweeps % SETTLE_SWEEPS == 0):
+        if not self._operations.read_only and (self.feed.unsettled or self._sweeps % SETTLE_SWEEPS == 0):
             self._settle()
         if not self.is_headless and hung_up():
             self.exit()
@@ -282,15 +288,13 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
 
     def _leave_on_signals(self) -> None:
         """A terminal that goes away or a polite kill ends the dashboard, and only the dashboard."""
-        if self._loop is not None:
-            for number in (signal.SIGTERM, signal.SIGHUP):
-                self._loop.add_signal_handler(number, self.exit)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, self.exit)
 
-    def _fatal_error(self) -> None:
-        # Textual (8.2) would print a traceback with local variables, which hold what agents wrote.
+    def _crashed(self) -> Text:
+        """Record an error that nothing caught, and say where."""
         where = record(self._manager.home, traceback.format_exc())
-        self._exit_renderables.append(Text(f"agentdash: the dashboard crashed; the sessions go on. Details: {where}"))
-        self._close_messages_no_wait()
+        return Text(f"agentdash: the dashboard crashed; the sessions go on. Details: {where}")
 
 
 def run_dashboard(

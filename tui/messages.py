@@ -22,3 +22,19 @@ class SettingsRead(Message):
     def __init__(self, config: Config) -> None:
         super().__init__()
         self.config = config
+
+
+class SessionAsked(Message):
+    """Something is to be done with the session of a pane."""
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__()
+        self.session_id = session_id
+
+
+class SaveAsked(SessionAsked):
+    """The session is to be saved as a file."""
+
+
+class ChangesAsked(SessionAsked):
+    """The files that the session changed are to be shown."""

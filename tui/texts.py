@@ -15,7 +15,7 @@ from ..sessions.text import durations
 from ..sessions.text.sanitize import cell_width, cut, one_line, pad
 from ..sessions.text.units import money
 from ..widgets.drawing.glyphs import Signs
-from ..widgets.drawing.paint import MUTED
+from ..widgets.drawing.roles import MUTED
 from ..widgets.drawing.units import clock, command, count, duration, place
 from ..widgets.drawing.wrap import wrap
 from ..widgets.table.columns import state_word

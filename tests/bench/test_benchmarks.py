@@ -17,7 +17,7 @@ TITLES = {
     "data_table": ["a table of sessions, 160x45"],
     "following": ["following a growing turn file"],
     "listing": ["listing"],
-    "screen": ["start to first paint, ms (median)", "append to pixel, ms", "idle for 1 s"],
+    "screen": ["start to first paint, ms (median)", "keys of the dashboard", "append to pixel, ms", "idle for 1 s"],
     "supervision": ["one runner", "2 sessions"],
     "table": ["the dashboard, 160x45 (medians)", "a table of sessions, 160x45"],
     "viewer opening": [

@@ -39,7 +39,7 @@ class Host(App):
     CSS_PATH = "../../tui/agentdash.tcss"
 
     def get_theme_variable_defaults(self):
-        from agentdash.widgets.drawing.paint import VARIABLES
+        from agentdash.widgets.drawing.roles import VARIABLES
 
         return VARIABLES
 

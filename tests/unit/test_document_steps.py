@@ -11,7 +11,7 @@ from agentdash.sessions.model import Change, PlanItem, Step, StepKind, StepStatu
 from agentdash.sessions.text.sanitize import cell_width
 from agentdash.widgets.document.step_document import step_document
 from agentdash.widgets.drawing.glyphs import ASCII
-from agentdash.widgets.drawing.paint import ROLES
+from agentdash.widgets.drawing.roles import ROLES
 
 CAPTURES = Path(__file__).parents[1] / "captures"
 
@@ -284,4 +284,4 @@ def test_every_row_fits_is_clean_and_has_a_role_of_the_theme(step, width, source
             line = "".join(part for part, _ in row)
             assert cell_width(line) <= width
             assert not any(ord(char) < 32 or 127 <= ord(char) < 160 or char in "\u202e\u2028" for char in line)
-            assert {f"role--{role}" for _, role in row if role} <= ROLES
+            assert {role for _, role in row if role} <= ROLES.keys()

@@ -1,8 +1,11 @@
 """What a command may not drag in, and what only one module knows; `make lint` checks the direction of imports."""
 
 import ast
+import importlib
+import inspect
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -36,6 +39,56 @@ def loaded_by(code):
     program = f"import sys\n{code}\nprint('\\n'.join(sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     return set(done.stdout.split("\n"))
+
+
+def textual_privates(path):
+    """Yield the private names of Textual that a module imports, asks for or replaces."""
+    yield from (name for name in imported_by(path) if name.startswith("textual.") and "._" in name)
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Attribute) and is_private(node.attr):
+            own = ast.unparse(node.value) in ("self", "cls", "super()")
+            if node.attr not in (our_names() if own else defined_by(path)):
+                yield ast.unparse(node)
+    module = importlib.import_module(name_of(path))
+    for kind in vars(module).values():
+        if inspect.isclass(kind) and kind.__module__ == module.__name__:
+            theirs = [base for base in kind.__mro__ if base.__module__.startswith("textual.")]
+            names = (name for name, value in vars(kind).items() if is_private(name) and is_of_a_class(value))
+            yield from (f"{kind.__name__}.{name}" for name in names if any(name in vars(base) for base in theirs))
+
+
+def is_private(name):
+    return name.startswith("_") and not name.endswith("__")
+
+
+def is_of_a_class(value):
+    return inspect.isfunction(value) or isinstance(value, property)
+
+
+@cache
+def our_names():
+    """The names that modules of the screen and of the widgets define."""
+    return set().union(*map(defined_by, modules("tui") + modules("widgets")))
+
+
+@cache
+def defined_by(path):
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.attr if isinstance(node, ast.Attribute) else node.id)
+    return names
+
+
+def test_one_module_knows_the_private_names_of_textual():
+    used = {path: sorted(textual_privates(path)) for path in modules("widgets") + modules("tui")}
+    knowing = {name_of(path): names for path, names in used.items() if names}
+    assert {"textual._xterm_parser.XTermParser", "app._driver", "CheckedDriver._sigcont_application"} <= set(
+        knowing.pop("agentdash.tui._textual_hacks")
+    )
+    assert knowing == {}
 
 
 def test_sessions_need_no_screen():

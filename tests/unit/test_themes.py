@@ -3,10 +3,11 @@
 from itertools import combinations
 
 import pytest
+from rich.style import Style
 from textual.color import Color
 
 from agentdash.tui.themes import THEMES, after
-from agentdash.widgets.drawing.paint import VARIABLES
+from agentdash.widgets.drawing.roles import ROLES, VARIABLES, Ground, resolved
 
 OWN = {name: theme for name, theme in THEMES.items() if name != "terminal"}
 MEANINGS = ("text-primary", "text-warning", "text-error", "text-success")
@@ -67,6 +68,30 @@ def test_source_and_diffs_can_be_read(name):
 @pytest.mark.parametrize("name", THEMES)
 def test_every_theme_has_a_look_for_every_role(name):
     assert set(VARIABLES) - {"cursor-blurred"} <= set(THEMES[name].variables)
+
+
+@pytest.mark.parametrize("name", THEMES)
+def test_every_role_has_the_colours_of_the_theme(name):
+    theme = THEMES[name]
+    variables = VARIABLES | theme.to_color_system().generate() | theme.variables
+    ground, text = Color.parse(theme.background), Color.parse(theme.foreground)
+    styles = {role: resolved(look, Ground(variables, Style(italic=True), ground, text)) for role, look in ROLES.items()}
+    assert all(style.color is not None and style.bgcolor is not None and style.italic for style in styles.values())
+    for role, meaning in (("failure", "error"), ("attention", "warning"), ("good", "success"), ("text", "foreground")):
+        assert styles[role].color == Color.parse(getattr(theme, meaning)).rich_color
+    for role, part in (("cursor", "block-cursor-background"), ("source", "code-ground"), ("added", "added-ground")):
+        assert styles[role].bgcolor == (ground + Color.parse(variables[part])).rich_color
+    assert styles["cursor-blurred"].color == text.rich_color
+    assert styles["match"].reverse
+    assert styles["strong"].bold
+    assert bool(styles["dim"].dim) is (variables["muted-style"] == "dim")
+
+
+def test_on_a_theme_that_leaves_it_open_the_text_is_what_can_be_read_best():
+    for ground, expected in (("#000000", "#dddddd"), ("#ffffff", "#212121")):
+        variables = VARIABLES | {"block-cursor-foreground": "auto 87%", "block-cursor-background": ground}
+        style = resolved(ROLES["cursor"], Ground(variables, Style(), Color.parse("#123456"), Color.parse("red")))
+        assert style.color.name == expected
 
 
 @pytest.mark.parametrize("name", ["safe-dark", "safe-light"])

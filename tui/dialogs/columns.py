@@ -11,7 +11,7 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from ...widgets.drawing.paint import MUTED
+from ...widgets.drawing.roles import MUTED
 from ...widgets.table.columns import COLUMNS, USUAL, Choice, columns
 
 WIDEST = 60

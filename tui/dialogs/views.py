@@ -13,7 +13,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from ...sessions.text.sanitize import one_line
-from ...widgets.drawing.paint import MUTED
+from ...widgets.drawing.roles import MUTED
 from ...widgets.inputs.history_input import RecallInput
 from ...widgets.table.ordering import Grouping
 from ...widgets.table.table_bar import GROUPED

@@ -11,6 +11,7 @@ from textual.app import App
 from textual.message import Message
 from textual.message_pump import MessagePump
 
+from .._textual_hacks import is_bound
 from ..terminal.driver import TerminalDriver
 from ..terminal.escape_keys import EscapedKey
 
@@ -99,8 +100,7 @@ class KeysInOrder(App[Result]):
 
     def _is_bound(self, key: str) -> bool:
         """Whether a key does something where the focus is now, or could do it."""
-        chain = self.screen._modal_binding_chain
-        return any(key in bindings.key_to_bindings for _, bindings in chain)
+        return is_bound(self.screen, key)
 
     def _go_on(self) -> None:
         self.call_later(self._hand_out)

@@ -4,9 +4,7 @@ import os
 import resource
 import sys
 from collections.abc import Callable
-from typing import Any
 
-from textual.app import App
 from textual.timer import Timer
 
 from ...sessions.clock import monotonic
@@ -14,6 +12,7 @@ from ...sessions.supervision.processes import usage
 from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.line import Line
 from ...widgets.drawing.units import size
+from .._textual_hacks import counted_writes
 
 
 class Meter(Line):
@@ -34,7 +33,7 @@ class Meter(Line):
     def toggle(self) -> None:
         """Begin to measure, or end it."""
         if self._timer is None:
-            self._unhook = self._hook(self.app)
+            self._unhook = counted_writes(self.app, self._count)
             self._before = (monotonic(), _spent())
             self._timer = self.set_interval(1.0, self._tell)
             self.say("measuring")
@@ -51,23 +50,9 @@ class Meter(Line):
             self._unhook()
             self._unhook = None
 
-    def _hook(self, app: App[Any]) -> Callable[[], None]:
-        driver = app._driver
-        if driver is None:
-            return lambda: None
-        write = driver.write
-
-        def counted(data: str) -> None:
-            self._bytes += len(data.encode(errors="replace"))
-            self._frames += 1
-            write(data)
-
-        driver.write = counted  # type: ignore[method-assign]
-
-        def unhook() -> None:
-            driver.write = write  # type: ignore[method-assign]
-
-        return unhook
+    def _count(self, text: str) -> None:
+        self._bytes += len(text.encode(errors="replace"))
+        self._frames += 1
 
     def _tell(self) -> None:
         at, spent = monotonic(), _spent()

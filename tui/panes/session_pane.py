@@ -34,11 +34,9 @@ class Detail(Vertical):
         *,
         clock: Callable[[], int],
         hint: str = "",
-        follow_key: Callable[[], str] = lambda: "F",
         id: str = "detail",  # noqa: A002
     ) -> None:
         super().__init__(id=id)
-        self._follow_key = follow_key
         self.headline = Line(signs=signs, id="detail-title")
         self.viewer = Viewer(source, requests, outside, signs, clock=clock)
         self.prompt = PromptBox(drafts, signs=signs, placeholder=signs.plain(hint))
@@ -63,13 +61,17 @@ class Detail(Vertical):
         self.prompt.switch(session.id if session is not None else None)
         self.viewer.open(session)
 
-    def say(self, session: Session | None, target: str) -> None:
-        """Put headline and label right; a label that is equal is not drawn again."""
+    def say(self, session: Session | None, target: str, *, follow_key: str) -> None:
+        """Put headline and label right; a label that is equal is not drawn again.
+
+        Args:
+            session: the one that is shown.
+            target: what sending a prompt will do.
+            follow_key: the key that follows the newest step.
+        """
         self.prompt.say(target)
         width = self.headline.size.width
         if session is None or not width:
             self.headline.say("")
         else:
-            self.headline.say(
-                texts.headline(session, width, following=self.viewer.following, follow_key=self._follow_key())
-            )
+            self.headline.say(texts.headline(session, width, following=self.steps.following, follow_key=follow_key))

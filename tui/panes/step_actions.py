@@ -1,11 +1,9 @@
-"""What can be done with the step under the cursor in other programs: copied, paged, edited, saved."""
+"""What can be done with the step under the cursor in other programs: copied, paged, edited."""
 
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from textual import work
-from textual.containers import Vertical
-from textual.message import Message
+from textual.app import App
 
 from ...sessions.model import Step
 from ...sessions.text.sanitize import one_line
@@ -25,79 +23,59 @@ class Chosen(NamedTuple):
     item: int
 
 
-class StepActions(Vertical):
-    """A pane in which a step is chosen."""
+class StepActions:
+    """Hands steps to the clipboard, the pager and the editor; of no step it does nothing.
 
-    class SaveAsked(Message):
-        """The session is to be saved as a file."""
-
-        def __init__(self, session_id: str) -> None:
-            super().__init__()
-            self.session_id = session_id
+    Args:
+        source: knows the files.
+        requests: reads in a thread.
+        outside: the other programs.
+        papers: reads a step with all its words.
+    """
 
     def __init__(self, source: Source, requests: Requests, outside: Outside, papers: Papers) -> None:
-        super().__init__()
-        self.source = source
-        self.requests = requests
-        self.papers = papers
+        self._source = source
+        self._requests = requests
         self._outside = outside
+        self._papers = papers
 
-    @property
-    def chosen(self) -> Chosen | None:
-        """The step under the cursor; None where there is none."""
-        raise NotImplementedError
-
-    @property
-    def shows_stderr(self) -> bool:
-        """Whether stderr is what somebody looks at."""
-        raise NotImplementedError
-
-    @work
-    async def action_copy(self) -> None:
+    async def copy(self, chosen: Chosen | None) -> None:
         """Copy what the step is about."""
-        step = await self._whole()
+        step = await self._whole(chosen)
         piece = main_piece(step) if step is not None else None
         if piece is not None:
             await self._outside.copy(piece.text, piece.name)
 
-    @work
-    async def action_copy_part(self) -> None:
-        """Ask what of the step is to be copied."""
-        step = await self._whole()
+    async def copy_part(self, chosen: Chosen | None, app: App[Any]) -> None:
+        """Ask which part of the step is to be copied, and copy it."""
+        step = await self._whole(chosen)
         found = list(pieces(step)) if step is not None else []
         if found:
             offers = [(piece.key, f"{piece.name}   {one_line(piece.text, 50)}") for piece in found]
-            number = await self.app.push_screen_wait(PickScreen("Copy", offers))
+            number = await app.push_screen_wait(PickScreen("Copy", offers))
             if number is not None:
                 await self._outside.copy(found[number].text, found[number].name)
 
-    async def action_page_step(self) -> None:
-        """The whole step in the pager."""
-        if (step := await self._whole()) is not None:
+    async def page(self, chosen: Chosen | None) -> None:
+        """Show the whole step in the pager."""
+        if (step := await self._whole(chosen)) is not None:
             self._outside.page_text(step_text(step), f"turn-{step.turn}-step-{step.index}.txt")
 
-    async def action_edit_step(self) -> None:
-        """A copy of the whole step in the editor."""
-        if (step := await self._whole()) is not None:
+    async def edit(self, chosen: Chosen | None) -> None:
+        """Open a copy of the whole step in the editor."""
+        if (step := await self._whole(chosen)) is not None:
             self._outside.edit_text(step_text(step), f"turn-{step.turn}-step-{step.index}.md")
 
-    async def action_page_file(self) -> None:
-        """The turn's file in the pager, where the step lies in it; stderr, while that is shown."""
-        if self.chosen is None:
+    async def page_file(self, chosen: Chosen | None, *, stderr: bool) -> None:
+        """Show the turn's file in the pager, at the line of the step; or its stderr."""
+        if chosen is None:
             return
-        session_id, view, item = self.chosen
-        path = partial(self.source.output_path, session_id, view.turn(item), stderr=self.shows_stderr)
-        found = await self.requests.ask(path)
+        session_id, view, item = chosen
+        path = partial(self._source.output_path, session_id, view.turn(item), stderr=stderr)
+        found = await self._requests.ask(path)
         if found is not None:
-            self._outside.page(found, 0 if self.shows_stderr else view.where(item)[0])
+            self._outside.page(found, 0 if stderr else view.where(item)[0])
 
-    def action_export(self) -> None:
-        """Save the session as a file."""
-        if self.chosen is not None:
-            self.post_message(self.SaveAsked(self.chosen.session_id))
-
-    async def _whole(self) -> Step | None:
-        """The step under the cursor with all its words."""
-        if self.chosen is None:
-            return None
-        return await self.requests.ask(self.papers.whole, self.chosen.view, self.chosen.item)
+    async def _whole(self, chosen: Chosen | None) -> Step | None:
+        """Read the step with all its words."""
+        return await self._requests.ask(self._papers.whole, chosen.view, chosen.item) if chosen is not None else None

@@ -1,19 +1,16 @@
 """The steps of one session with what belongs to reading them: counts, search, jumps, the step in a pane of its own."""
 
-import re
 from collections.abc import Callable
 from typing import ClassVar
 
-from msgspec import structs
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input
 
-from ...sessions.digest.collect import digest
-from ...sessions.digest.summary import digest_lines
 from ...sessions.model import Session
 from ...sessions.transcript.session_steps import Growth
 from ...sessions.transcript.snapshot import View
@@ -23,29 +20,28 @@ from ...widgets.drawing.line import Line
 from ...widgets.inputs.history_input import RecallInput
 from ...widgets.lists.virtual_list import VirtualList
 from ...widgets.steps.filter_line import filter_line
-from ...widgets.steps.step_decorations import Unread
 from ...widgets.steps.step_lines import Manner
 from ...widgets.steps.trajectory import Trajectory
 from .. import texts
 from ..keys.actions import VIEWER_ACTIONS, bindings
+from ..messages import ChangesAsked, SaveAsked
 from ..services.background import Requests
 from ..services.external_programs import Outside
 from ..state.read_positions import Places
 from .diff_seeker import DiffSeeker
+from .paper_pane import PaperPane
 from .step_actions import Chosen, StepActions
 from .step_documents import Papers, Source
+from .step_numbers import numbered
 from .step_search import Finder
 from .trajectory_reader import Following
+from .unread_steps import UnreadSteps
 
 SLOW_SECONDS = 0.2
 """After this the steps of the session before are cleared, even if those of the new one are still being read."""
 
 
-_NUMBER = re.compile(r"(?:\d{1,9}\.)?\d{1,9}", re.ASCII)
-"""A step of this turn, or a turn and its step."""
-
-
-class Viewer(StepActions):
+class Viewer(Vertical):
     """Reads the steps of one session at a time, in a thread, and shows them."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(VIEWER_ACTIONS)
@@ -55,42 +51,34 @@ class Viewer(StepActions):
     Viewer.-asking > #ask, Viewer.-paned > #pane { display: block; }
     """
 
-    class ChangesAsked(Message):
-        """The files that the session changed are to be shown."""
-
-        def __init__(self, session_id: str) -> None:
-            super().__init__()
-            self.session_id = session_id
-
     class Changed(Message):
         """Something that is said elsewhere on the screen changed: whether it follows, how much was read."""
 
     def __init__(
         self, source: Source, requests: Requests, outside: Outside, signs: Signs, *, clock: Callable[[], int]
     ) -> None:
-        super().__init__(source, requests, outside, Papers(source, signs))
+        super().__init__()
+        self.source = source
+        self.requests = requests
+        self.papers = Papers(source, signs)
+        self._actions = StepActions(source, requests, outside, self.papers)
         self._clock = clock
         self._following: Following | None = None
         self._shown: Following | None = None
-        self._session: Session | None = None
-        self._marked = False
-        """Whether it is told what is new since somebody looked."""
         self._stale = False
         self._reading = False
         self._places = Places()
         self._recalling = False
         self._finder = Finder(requests, self._show_hit, self._say_counts)
-        self._papered: tuple[str, int, int] | None = None
         self._asked = ""
         self._view = View()
         self.growth: Growth | None = None
         """What the last look brought."""
         self.steps = Trajectory(signs=signs, id="steps")
+        self._unread = UnreadSteps(self, self.steps, requests)
         self._seeker = DiffSeeker(requests, self.steps, lambda: self._view)
         self.counts = Line(signs=signs, id="counts")
-        self.pane = DocumentPane(signs=signs, id="pane")
-        self._paper = ""
-        """What the pane shows: a step, its raw line, stderr; nothing while it is closed."""
+        self.pane = PaperPane(self.papers, requests, signs)
 
     def compose(self) -> ComposeResult:
         """Counts, steps, and where a search is asked for."""
@@ -105,16 +93,6 @@ class Viewer(StepActions):
         if self._following is None or self._following is not self._shown or not len(self._view):
             return None
         return Chosen(self._following.session_id, self._view, self.steps.cursor)
-
-    @property
-    def shows_stderr(self) -> bool:
-        """Whether the pane shows stderr."""
-        return self._paper == "stderr"
-
-    @property
-    def following(self) -> bool:
-        """Whether the newest step is shown."""
-        return self.steps.following
 
     @property
     def _over(self) -> bool:
@@ -144,7 +122,7 @@ class Viewer(StepActions):
             self.steps.clear()
             return
         self._following = Following(self.source, session.id)
-        self._session, self._marked = session, False
+        self._unread.open(session)
         self.steps.look_like(Manner(signs=self.steps.signs, now=self._clock(), cwd=session.cwd))
         self.set_timer(SLOW_SECONDS, self._clear_if_slow)
         self.read_on()
@@ -179,8 +157,7 @@ class Viewer(StepActions):
         opened = following is not self._shown
         if opened:
             self._shown = following
-            if self._paper:
-                self._read_paper(self._paper)
+            self._read_paper()
             self.steps.clear()
             self._recalling = True
         if growth.trouble is not None and (self.growth is None or self.growth.trouble != growth.trouble):
@@ -192,7 +169,7 @@ class Viewer(StepActions):
         notes = {turn.n: texts.turn_words(turn) for turn in growth.turns}
         self.steps.show(growth.view, growth.changed, turn_notes=notes)
         self._recall(following.session_id)
-        self._mark_unread()
+        self._unread.mark(self._view)
         self.run_worker(self._finder.grown(growth.view, growth.changed), group="grown")
         if self._finder.waiting and growth.view.complete:
             self._look_for(self._finder.waiting)
@@ -208,8 +185,8 @@ class Viewer(StepActions):
     @work
     async def _seek_diffs(self) -> None:
         """Seek the diffs that steps on the screen lack; a turn that runs can bring them later."""
-        if self.steps.cursor in await self._seeker.run() and self._paper == "step":
-            self._read_paper(self._paper)
+        if self.steps.cursor in await self._seeker.run() and self.pane.kind == "step":
+            self._read_paper()
 
     def _seek_if_wanted(self) -> None:
         if self._seeker.wanted:
@@ -222,24 +199,6 @@ class Viewer(StepActions):
             self.steps.show_groups(self._places.groups(session_id))
             self.steps.recall(place)
         self._recalling = self._recalling and not self._view.complete
-
-    def _mark_unread(self) -> None:
-        """Tell apart what came since somebody looked, once all of it is read."""
-        session = self._session
-        if self._marked or session is None or not self._view.complete:
-            return
-        self._marked = True
-        item = self._view.after_steps(session.seen_steps or 0)
-        if session.seen_steps is not None and session.unread and item < len(self._view):
-            self._tell_unread(session, self._view, Unread(item, texts.unread(session)))
-
-    @work(exclusive=True, group="unread")
-    async def _tell_unread(self, session: Session, view: View, unread: Unread) -> None:
-        self.steps.mark_unread(unread)
-        new = map(view.filled, range(unread.item, len(view)))
-        told = await self.requests.ask(lambda: digest_lines(digest(new, session.cwd)))
-        if told and session is self._session:
-            self.steps.mark_unread(structs.replace(unread, facts=tuple(told)))
 
     def _leave(self, session_id: str) -> None:
         if self._shown is None or self._shown.session_id != session_id or self._recalling:
@@ -268,8 +227,8 @@ class Viewer(StepActions):
         event.stop()
         self._say_counts()
         self._seek_if_wanted()
-        if self._paper in ("step", "raw"):
-            self._read_paper(self._paper)
+        if self.pane.follows:
+            self._read_paper()
 
     @on(Trajectory.Opened)
     def _opened(self, event: Message) -> None:
@@ -281,20 +240,47 @@ class Viewer(StepActions):
         event.stop()
         self.steps.action_step_over(event.direction)
 
+    @work
+    async def action_copy(self) -> None:
+        """Copy what the step is about."""
+        await self._actions.copy(self.chosen)
+
+    @work
+    async def action_copy_part(self) -> None:
+        """Ask which part of the step is to be copied."""
+        await self._actions.copy_part(self.chosen, self.app)
+
+    async def action_page_step(self) -> None:
+        """Show the whole step in the pager."""
+        await self._actions.page(self.chosen)
+
+    async def action_edit_step(self) -> None:
+        """Open a copy of the whole step in the editor."""
+        await self._actions.edit(self.chosen)
+
+    async def action_page_file(self) -> None:
+        """Show the turn's file in the pager; while stderr is shown, that one."""
+        await self._actions.page_file(self.chosen, stderr=self.pane.kind == "stderr")
+
+    def action_export(self) -> None:
+        """Save the session as a file."""
+        if self.chosen is not None:
+            self.post_message(SaveAsked(self.chosen.session_id))
+
     def action_changes(self) -> None:
         """The files that the session changed."""
         if self._following is not None:
-            self.post_message(self.ChangesAsked(self._following.session_id))
+            self.post_message(ChangesAsked(self._following.session_id))
 
     def action_source(self) -> None:
         """Show texts as they were written, or set out as Markdown."""
         self.papers.source = not self.papers.source
-        self._papered = None
+        self.pane.begin_anew()
         self.open_paper("step")
 
     def action_paper(self, kind: str) -> None:
         """Show a paper in the pane, or close the pane where it is there already."""
-        if self._paper == kind:
+        if self.pane.kind == kind:
             self.close_paper()
         else:
             self.open_paper(kind)
@@ -303,30 +289,24 @@ class Viewer(StepActions):
         """Show the step under the cursor, its raw line, stderr or an explanation in the pane."""
         if self._following is None:
             return
-        self._paper = kind
+        self.pane.kind = kind
         self.add_class("-paned")
-        self._read_paper(kind)
+        self._read_paper()
         self.screen.set_focus(self.pane)
 
     def close_paper(self) -> bool:
         """Close the pane; whether it was open."""
-        if not self._paper:
+        if not self.pane.kind:
             return False
-        self._paper, self._papered = "", None
+        self.pane.close()
         self.remove_class("-paned")
         self.screen.set_focus(self.steps)
         return True
 
     @work(exclusive=True, group="paper")
-    async def _read_paper(self, kind: str) -> None:
-        following, view, item = self._following, self._view, self.steps.cursor
-        if following is None or not len(view):
-            return
-        made = await self.requests.ask(self.papers.make, kind, following.session_id, view, item)
-        if made is not None and kind == self._paper and following is self._following:
-            subject = (kind, view.step(item).turn, view.step(item).index)
-            self.pane.show(made, same=subject == self._papered)
-            self._papered = subject
+    async def _read_paper(self) -> None:
+        if self.pane.kind and (chosen := self.chosen) is not None:
+            await self.pane.read(chosen)
 
     @on(VirtualList.FollowingChanged)
     def _following_changed(self, event: Message) -> None:
@@ -385,14 +365,8 @@ class Viewer(StepActions):
 
     def go_to(self, text: str) -> None:
         """Go to a step by its number, or by turn and number."""
-        turn, _, index = text.strip().rpartition(".")
-        current = self.steps.current
-        if not _NUMBER.fullmatch(text.strip()) or current is None:
-            self.requests.tell(f"{text.strip()!r} is no step: 12, or 3.12 for step 12 of turn 3.")
-            return
-        item = self._view.number(int(turn or current.turn), int(index))
+        item, missing = numbered(text, self._view, self.steps.current)
         if item is None:
-            missing = f"There is no turn {turn or current.turn}." if self._view.complete else "It is still being read."
             self.requests.tell(missing)
         else:
             self.steps.following = False
@@ -400,8 +374,7 @@ class Viewer(StepActions):
 
     def show_step(self, turn: int, index: int) -> None:
         """Go to a step by its turn and its index."""
-        item = self._view.number(turn, index)
-        if item is not None:
+        if (item := self._view.number(turn, index)) is not None:
             self._show_hit(item)
 
     def find(self, needle: str) -> None:
@@ -420,8 +393,7 @@ class Viewer(StepActions):
 
     def _say_counts(self) -> None:
         note = "" if self.growth is None or self._view.complete else "reading…"
-        steps, found = self.steps, self._finder.found(self.steps.cursor)
-        width = self.counts.size.width
+        steps, width, found = self.steps, self.counts.size.width, self._finder.found(self.steps.cursor)
         shown = filter_line(
             self._view.count, steps.groups, steps.level, width, signs=steps.signs, found=found, note=note
         )

@@ -1,6 +1,7 @@
 """The main screen: the table of sessions, the steps of the selected one, and a prompt for it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from msgspec import structs
@@ -67,7 +68,7 @@ class MainScreen(SessionScreen):
         self._memory = memory
         self._load_watch = LoadWatch(self, self.table, manager, requests)
         self.set_class(alone, "-alone")
-        self._detail = Detail(
+        detail = Detail(
             manager,
             requests,
             self._outside,
@@ -75,8 +76,9 @@ class MainScreen(SessionScreen):
             operations.drafts,
             clock=clock,
             hint=texts.tour_line(tour),
-            follow_key=self.follow_key,
         )
+        self.details = [detail]
+        self.areas = [self.pane, detail]
         self.too_small = Static("", id="too-small", markup=False)
 
     @property
@@ -97,11 +99,6 @@ class MainScreen(SessionScreen):
     @property
     def _in_table(self) -> bool:
         return self.pane.has_focus_within
-
-    @property
-    def detail(self) -> Detail:
-        """The pane that shows it."""
-        return self._detail
 
     def commands(self) -> Iterator[Command]:
         """What the command line takes here."""
@@ -206,16 +203,14 @@ class MainScreen(SessionScreen):
 
     def _open(self) -> None:
         """Read the selected session."""
-        self.uncover()
-        # At once, and not when the screen finds the time: the next key is meant for the steps.
-        self.set_focus(self.detail.steps)
+        self.go_to_steps()
         if self.current is not None:
             self.mark_seen(self.current)
 
     def left_for(self, widget: Widget) -> None:
         """On a narrow screen, show what has the keys."""
         if widget is self.table:
-            self.remove_class("-detail")
+            self._show_pane(False)
 
     def action_quit(self) -> None:
         """Leave; the sessions go on."""
@@ -231,8 +226,7 @@ class MainScreen(SessionScreen):
             return
         if self.detail.viewer.step_back() or (self._in_table and self.pane.step_back()):
             return
-        self.remove_class("-detail")
-        self.set_focus(self.table)
+        self.give_keys(self.table, partial(self.left_for, self.table))
 
     @work
     async def action_new_session(self) -> None:
@@ -278,10 +272,6 @@ class MainScreen(SessionScreen):
         else:
             await self.operations.undo()
 
-    def _can(self, action: str, chosen: Sequence[Session]) -> bool:
-        """Side by side goes what is marked, wherever the cursor stands."""
-        return super()._can(action, chosen) or (action == "beside" and bool(self.table.marked))
-
     def action_beside(self) -> None:
         """The marked sessions side by side, or the selected one, on a screen of their own."""
         chosen = self.table.marked or ([self.current] if self.current is not None else [])
@@ -306,7 +296,10 @@ class MainScreen(SessionScreen):
 
     def uncover(self) -> None:
         """Bring the detail pane to the front where only one pane has room."""
-        self.add_class("-detail")
+        self._show_pane(True)
+
+    def _show_pane(self, shown: bool) -> None:
+        self.restyle({"-detail": shown, "-reading": self.detail.has_focus_within})
 
     def _is_read(self, session: Session) -> bool:
         """Whether somebody reads the steps of this session now."""
@@ -325,6 +318,6 @@ class MainScreen(SessionScreen):
             target = texts.target_of_several(chosen, able, marked=self.marking)
         else:
             target = self.target(chosen[0] if chosen else None)
-        self.detail.say(self.current, target)
+        self.detail.say(self.current, target, follow_key=self.follow_key())
         self.pane.say_last(self.current)
         super().show_words()

@@ -51,8 +51,7 @@ def offered(screen: SessionScreen, keymap: Keymap) -> Iterator[SystemCommand]:
 async def _run(screen: SessionScreen, command: Command, *, reading: bool) -> None:
     """Do it where its keys would, without anything behind the name."""
     if reading:
-        screen.uncover()
-        screen.set_focus(screen.detail.steps)
+        screen.go_to_steps()
     done = command.run("")
     if isawaitable(done):
         await done

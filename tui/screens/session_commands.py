@@ -1,25 +1,74 @@
 """What a screen of sessions takes on its command line: every action by its name, and some with more behind it."""
 
-from collections.abc import Awaitable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Coroutine, Iterator
+from functools import partial
+from typing import Any, Protocol
 
+from textual.widget import Widget
+
+from ...sessions.model import Session
 from ..keys.action_commands import named
 from ..keys.actions import LINES_KEYS, STEPS_KEYS, TABLE_KEYS, VIEWER_ACTIONS, here
 from ..keys.command_line import Command, starting
+from ..keys.keymap import Keymap
+from ..panes.session_pane import Detail
+from ..services.background import Requests
+from ..services.session_actions import Operations
 from ..themes import THEMES
-
-if TYPE_CHECKING:
-    from .session_screen import SessionScreen
+from .action_target import ActionTarget
 
 
-def session_commands(screen: "SessionScreen") -> Iterator[Command]:
+class Commanded(Protocol):
+    """A screen of sessions, as far as commands know it."""
+
+    has_table: bool
+    requests: Requests
+    operations: Operations
+
+    @property
+    def keymap(self) -> Keymap:
+        """The keys in force."""
+
+    @property
+    def current(self) -> Session | None:
+        """The session that commands are about."""
+
+    @property
+    def detail(self) -> Detail:
+        """The pane that shows it."""
+
+    @property
+    def about(self) -> ActionTarget:
+        """The sessions that actions are about."""
+
+    def home_focus(self) -> Widget:
+        """Where the keys go when nothing else has them."""
+
+    def go_to_steps(self) -> None:
+        """Give the keys to the steps."""
+
+    def send_prompt(self, text: str) -> None:
+        """Send a text to the current session."""
+
+    def action_write_prompt(self) -> object:
+        """Go to the prompt."""
+
+    def action_theme(self, name: str = "") -> Coroutine[Any, Any, None]:
+        """Change the theme."""
+
+    def run_action(self, action: str) -> Coroutine[Any, Any, None]:
+        """Do what an action of the registry says."""
+
+
+def session_commands(screen: Commanded) -> Iterator[Command]:
     """Every command there is here; later ones take the place of earlier ones of the same name."""
+    why_not = partial(screen.about.why_not, restore_key=screen.keymap.name("undo"))
     if screen.has_table:
         yield from named(screen.home_focus(), TABLE_KEYS)
     yield from named(screen.detail.steps, [*LINES_KEYS, *STEPS_KEYS])
     yield from named(screen.detail.viewer, VIEWER_ACTIONS, short=True)
-    yield from named(screen, here(table=screen.has_table), why_not=screen.why_not)
-    yield from _with_more(_More(screen), no_writing=screen.why_not("write_prompt"))
+    yield from named(screen, here(table=screen.has_table), why_not=why_not)
+    yield from _with_more(_More(screen), no_writing=why_not("write_prompt"))
 
 
 def _with_more(more: "_More", *, no_writing: str) -> Iterator[Command]:
@@ -53,7 +102,7 @@ def _with_more(more: "_More", *, no_writing: str) -> Iterator[Command]:
 class _More:
     """What some commands do with what stands behind their names."""
 
-    def __init__(self, screen: "SessionScreen") -> None:
+    def __init__(self, screen: Commanded) -> None:
         self._screen = screen
 
     def inject(self, text: str) -> None:
@@ -70,7 +119,7 @@ class _More:
             await self._screen.action_theme(name)
 
     def search(self, text: str) -> None:
-        self._read()
+        self._screen.go_to_steps()
         viewer = self._screen.detail.viewer
         if text:
             viewer.find(text)
@@ -78,7 +127,7 @@ class _More:
             viewer.action_search()
 
     def go(self, number: str) -> None:
-        self._read()
+        self._screen.go_to_steps()
         self._screen.detail.viewer.go_to(number)
 
     async def export(self, path: str) -> None:
@@ -92,7 +141,3 @@ class _More:
 
     def quit(self, _: str) -> Awaitable[object]:
         return self._screen.run_action("quit")
-
-    def _read(self) -> None:
-        self._screen.uncover()
-        self._screen.set_focus(self._screen.detail.steps)

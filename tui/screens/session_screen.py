@@ -1,7 +1,7 @@
 """What a screen can do with the session that somebody looks at: prompt, stop, retry, and the words about it."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from inspect import isawaitable
 from pathlib import Path
@@ -27,10 +27,11 @@ from ..dialogs.help import HelpScreen
 from ..dialogs.log import LogScreen
 from ..dialogs.processes import ProcessesScreen
 from ..dialogs.save import SaveScreen
-from ..keys.actions import BULK, REGISTRY, Place, here, possible, unlike
+from ..keys.actions import REGISTRY, Place, here
 from ..keys.command_line import Command, CommandLine
 from ..keys.footer import ASKING, FILTERING, ONE_STEP, WRITING, footer, said, whole
 from ..keys.keymap import Keymap
+from ..messages import ChangesAsked, SaveAsked
 from ..panes.cost_meter import Meter
 from ..panes.session_pane import Detail
 from ..panes.steps_pane import Viewer
@@ -38,6 +39,7 @@ from ..services.background import Requests
 from ..services.external_programs import Outside
 from ..services.session_actions import Operations
 from ..state.message_log import crash_lines
+from .action_target import ActionTarget
 from .changes import ChangesScreen
 from .session_commands import session_commands
 
@@ -71,6 +73,10 @@ class SessionScreen(Screen[None]):
         self._came_from: Widget | None = None
         self.keys = Line(signs=signs, id="keys")
         self.meter = Meter(signs=signs)
+        self.details: list[Detail] = []
+        """The panes that show sessions, at least one as soon as the screen is made."""
+        self.areas: list[Widget] = []
+        """What has another place while somebody reads."""
 
     @property
     def keymap(self) -> Keymap:
@@ -87,13 +93,18 @@ class SessionScreen(Screen[None]):
 
     @property
     def current(self) -> Session | None:
-        """The session that keys are about."""
-        raise NotImplementedError
+        """The session that keys are about; None if there is none."""
+        return None
 
     @property
     def detail(self) -> Detail:
-        """The pane that shows it."""
-        raise NotImplementedError
+        """The pane that has the keys, else the first one."""
+        return next((pane for pane in self.details if pane.has_focus_within), self.details[0])
+
+    @property
+    def about(self) -> ActionTarget:
+        """The sessions that keys are about now."""
+        return ActionTarget(self.current, self.chosen, marked=self.marking, read_only=self.read_only)
 
     @property
     def chosen(self) -> list[Session]:
@@ -104,11 +115,6 @@ class SessionScreen(Screen[None]):
     def marking(self) -> bool:
         """Whether the chosen sessions are marked ones."""
         return False
-
-    @property
-    def details(self) -> list[Detail]:
-        """All panes that show a session."""
-        return [self.detail]
 
     @property
     def reading(self) -> frozenset[str]:
@@ -122,6 +128,30 @@ class SessionScreen(Screen[None]):
 
     def uncover(self) -> None:
         """Bring the pane to the front, where there is room for only one."""
+
+    def go_to_steps(self) -> None:
+        """Read the current session."""
+        self.give_keys(self.detail.steps, self.uncover)
+
+    def give_keys(self, widget: Widget, make_room: Callable[[], None]) -> None:
+        """Focus a widget at once, and not when the screen finds the time: the next key is meant for it.
+
+        One that is hidden takes the focus only when there is room for it.
+        """
+        self.set_focus(widget)
+        make_room()
+        if self.focused is not widget:
+            self.set_focus(widget)
+
+    def restyle(self, classes: Mapping[str, bool]) -> None:
+        """Change classes with the focus, and style again only what the style sheet makes depend on these two.
+
+        Textual (8.2) would style every widget of the screen, and leave out the names that brighten with the focus.
+        """
+        former = self.classes
+        self.update_classes(classes, update=False)
+        names = [name for detail in self.details for name in (detail.headline, detail.prompt.target)]
+        self.app.stylesheet.update_nodes(names if self.classes == former else [*self.areas, *names])
 
     def home_focus(self) -> Widget:
         """Where the keys go when nothing else has them."""
@@ -147,10 +177,9 @@ class SessionScreen(Screen[None]):
             return whole(said(self.keymap, ONE_STEP), width)
         if isinstance(self.focused, RecallInput):
             return whole(FILTERING if self._place is Place.TABLE else ASKING, width)
-        chosen = unlike(self.chosen)
         return footer(
             self.keymap,
-            lambda action: self._can(action, chosen),
+            self.about.can,
             width,
             reading=self.detail.viewer.has_focus_within,
             table=self.has_table,
@@ -189,60 +218,38 @@ class SessionScreen(Screen[None]):
 
     def on_descendant_focus(self) -> None:
         """Other keys are valid elsewhere, and who reads needs room."""
-        self.set_class(any(detail.has_focus_within for detail in self.details), "-reading")
+        self.restyle({"-reading": any(detail.has_focus_within for detail in self.details)})
         self.show_words()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
         """A key that makes no sense now does nothing but say so."""
-        return self.can(action)
-
-    def can(self, action: str) -> bool:
-        """Whether an action makes sense for what it would be done to: the chosen sessions, or the current one."""
-        return self._can(action, unlike(self.chosen))
-
-    def _can(self, action: str, chosen: Sequence[Session]) -> bool:
-        if action in BULK and chosen:
-            return any(possible(action, session, read_only=self.read_only) for session in chosen)
-        return possible(action, self.current, read_only=self.read_only)
-
-    def why_not(self, action: str) -> str:
-        """Why an action cannot be done now; nothing where it can."""
-        if self.can(action):
-            return ""
-        chosen = self.chosen if action in BULK else []
-        several = chosen if chosen != [self.current] else []
-        return texts.why_not(
-            action,
-            self.current,
-            read_only=self.read_only,
-            several=several,
-            marked=self.marking,
-            restore_key=self.keymap.name("undo"),
-        )
+        return self.about.can(action)
 
     def on_key(self, event: Key) -> None:
         """Say why a key does nothing."""
         if isinstance(self.focused, Input | TextArea):
             return
-        taken = self.keymap.taken(self._place)
+        taken, restore_key = self.keymap.taken(self._place), self.keymap.name("undo")
         for action in here(table=self.has_table):
-            if event.key in self.keymap.keys(action, taken) and (why_not := self.why_not(action.id)):
-                self.requests.tell(why_not)
+            if event.key in self.keymap.keys(action, taken):
+                why_not = self.about.why_not(action.id, restore_key=restore_key)
+                if why_not:
+                    self.requests.tell(why_not)
 
     @on(Detail.Resized)
     @on(Viewer.Changed)
     def _other_words(self) -> None:
         self.show_words()
 
-    @on(Viewer.SaveAsked)
-    def _save_asked(self, event: Viewer.SaveAsked) -> None:
+    @on(SaveAsked)
+    def _save_asked(self, event: SaveAsked) -> None:
         session = self.current
         if session is not None and session.id == event.session_id:
             save = partial(self.operations.save, session.id)
             self.app.push_screen(SaveScreen(texts.title(session), texts.file_name(session), save))
 
-    @on(Viewer.ChangesAsked)
-    def _changes_asked(self, event: Viewer.ChangesAsked) -> None:
+    @on(ChangesAsked)
+    def _changes_asked(self, event: ChangesAsked) -> None:
         viewer, session = self.detail.viewer, self.current
         if session is None or session.id != event.session_id:
             return
@@ -252,8 +259,7 @@ class SessionScreen(Screen[None]):
     @on(PromptInput.Left)
     def _prompt_left(self) -> None:
         back = self._came_from if self._came_from is not None and self._came_from.can_focus else self.home_focus()
-        self.left_for(back)
-        self.set_focus(back)
+        self.give_keys(back, partial(self.left_for, back))
 
     def left_for(self, widget: Widget) -> None:
         """The keys go to a widget after somebody wrote a prompt."""
@@ -309,8 +315,7 @@ class SessionScreen(Screen[None]):
     def action_write_prompt(self) -> None:
         """Go to the prompt."""
         self._came_from = self.focused
-        self.uncover()
-        self.set_focus(self.detail.prompt.input)
+        self.give_keys(self.detail.prompt.input, self.uncover)
         self._learn_history()
 
     @work(exclusive=True, group="history")

@@ -41,7 +41,7 @@ class WatchScreen(SessionScreen):
     ) -> None:
         super().__init__(manager, requests, operations, clock=clock, signs=signs)
         self._sessions = list(sessions)
-        self._panes = [
+        self.details = [
             Detail(
                 manager,
                 requests,
@@ -49,25 +49,24 @@ class WatchScreen(SessionScreen):
                 signs,
                 operations.drafts,
                 clock=clock,
-                follow_key=self.follow_key,
                 id=f"pane-{number}",
             )
             for number in range(len(sessions))
         ]
-        self.set_class(len(self._panes) > 1, "-several")
-        self.set_class(len(self._panes) > 2, "-many")
+        self.set_class(len(self.details) > 1, "-several")
+        self.set_class(len(self.details) > 2, "-many")
         self.too_small = Static("", id="too-small", markup=False)
 
     def compose(self) -> ComposeResult:
         """The panes, and the keys that can be pressed now."""
         with Container(id="panes"):
-            yield from self._panes
+            yield from self.details
         yield self.foot()
         yield self.too_small
 
     def on_mount(self) -> None:
         """Open each session in its pane."""
-        for pane, session in zip(self._panes, self._sessions, strict=True):
+        for pane, session in zip(self.details, self._sessions, strict=True):
             pane.open(session)
             self.mark_seen(session)
         self.show_words()
@@ -78,19 +77,9 @@ class WatchScreen(SessionScreen):
         self.call_after_refresh(self.show_words)
 
     @property
-    def details(self) -> list[Detail]:
-        """All panes."""
-        return self._panes
-
-    @property
-    def detail(self) -> Detail:
-        """The pane that has the keys."""
-        return next((pane for pane in self._panes if pane.has_focus_within), self._panes[0])
-
-    @property
     def current(self) -> Session | None:
-        """The session of that pane."""
-        return self._sessions[self._panes.index(self.detail)]
+        """The session of the pane that has the keys."""
+        return self._sessions[self.details.index(self.detail)]
 
     @property
     def reading(self) -> frozenset[str]:
@@ -103,13 +92,14 @@ class WatchScreen(SessionScreen):
 
     def left_for(self, widget: Widget) -> None:  # noqa: ARG002 - wherever the keys go
         """The prompt is not needed any more; what was begun stays in it."""
-        for pane in self._panes:
+        for pane in self.details:
             pane.remove_class("-writing")
 
     def show_words(self) -> None:
         """Headlines, labels and valid keys, as they are now."""
-        for pane, session in zip(self._panes, self._sessions, strict=True):
-            pane.say(session, self.target(session))
+        follow_key = self.follow_key()
+        for pane, session in zip(self.details, self._sessions, strict=True):
+            pane.say(session, self.target(session), follow_key=follow_key)
         super().show_words()
 
     @on(SessionsChanged)
@@ -123,7 +113,7 @@ class WatchScreen(SessionScreen):
             found = await self.requests.outcome_of(self._manager.get, session.id)
             if found is not None and found != session:
                 self._sessions[number] = found
-                self._panes[number].viewer.read_on()
+                self.details[number].viewer.read_on()
                 self.mark_seen(found)
         self.show_words()
 
@@ -147,5 +137,5 @@ class WatchScreen(SessionScreen):
 
     def action_next_pane(self, direction: int) -> None:
         """Give the keys to the pane beside."""
-        number = (self._panes.index(self.detail) + direction) % len(self._panes)
-        self.set_focus(self._panes[number].steps)
+        number = (self.details.index(self.detail) + direction) % len(self.details)
+        self.set_focus(self.details[number].steps)

@@ -5,7 +5,7 @@ Both are escape sequences, so they reach the person wherever the terminal is: ov
 
 import asyncio
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from ...sessions.model import Changes
 from ...sessions.notifications import escape_sequences
@@ -19,44 +19,52 @@ GATHER_SECONDS = 0.3
 """What happens within this time is one notification; what is read or answered meanwhile needs none."""
 
 
+class Host(Protocol):
+    """The app of a notifier."""
+
+    @property
+    def reading(self) -> Collection[str]:
+        """Ids of the sessions whose steps the user reads now."""
+
+    def write_to_terminal(self, sequence: str) -> None:
+        """Write an escape sequence."""
+
+    def set_timer(self, delay: float, callback: Callable[[], object]) -> object:
+        """Call something once, after so many seconds."""
+
+    def run_worker(self, work: Coroutine[Any, Any, None]) -> object:
+        """Run something beside all else."""
+
+
 class Notifier:
-    """Hears what changes and writes to the terminal when somebody should know.
+    """Hears what changes and writes to the terminal when the user should know.
 
     Args:
+        host: the app.
         settings: what is wanted.
         env: of the terminal.
         clock: UTC ms.
-        reading: ids of the sessions whose steps somebody reads now.
-        write: puts text on the terminal.
-        later: calls something once, after so many seconds.
-        run: runs something beside all else.
         claims: says which of several front ends in one window tells something.
         only: ids of the sessions that matter; None where all do.
     """
 
     def __init__(
         self,
+        host: Host,
         settings: NotifySettings,
         env: Mapping[str, str],
         *,
         clock: Callable[[], int],
-        reading: Callable[[], Collection[str]],
-        write: Callable[[str], object],
-        later: Callable[[float, Callable[[], object]], object],
-        run: Callable[[Coroutine[Any, Any, None]], object],
         claims: Claims,
         only: Collection[str] | None = None,
         plain_ascii: bool = False,
     ) -> None:
+        self._host = host
         self._env = env
         self._way = way(settings.terminal, env)
         self._on = settings.on
         self._titled = settings.title and has_title(env)
         self._clock = clock
-        self._reading = reading
-        self._write = write
-        self._later = later
-        self._run = run
         self._claims = claims
         self._turn = asyncio.Lock()
         self._only = only
@@ -78,9 +86,9 @@ class Notifier:
         if self._watcher is None:
             self._watcher = Watcher(updated, self._clock())
             return
-        wanted = [notice for notice in self._watcher.update(updated, self._reading()) if notice.event in self._on]
+        wanted = [notice for notice in self._watcher.update(updated, self._host.reading) if notice.event in self._on]
         if wanted and not self._pending:
-            self._later(GATHER_SECONDS, lambda: self._run(self._tell()))
+            self._host.set_timer(GATHER_SECONDS, lambda: self._host.run_worker(self._tell()))
         self._pending += wanted
 
     def use(self, settings: NotifySettings) -> None:
@@ -96,14 +104,14 @@ class Notifier:
     def begin(self) -> None:
         """The terminal is ours: put its title aside and set our own."""
         if self._titled and self._title is None:
-            self._write(escape_sequences.SAVE_TITLE)
+            self._host.write_to_terminal(escape_sequences.SAVE_TITLE)
             self._name()
 
     def end(self, write: Callable[[str], object] | None = None) -> None:
         """The terminal goes to somebody else: give the title back, by ``write`` where our own way is closed."""
         if self._title is not None:
             self._title = None
-            (write or self._write)(escape_sequences.RESTORE_TITLE)
+            (write or self._host.write_to_terminal)(escape_sequences.RESTORE_TITLE)
 
     def _name(self) -> None:
         """Set the title where it would be another one."""
@@ -113,7 +121,7 @@ class Notifier:
         title = " - ".join(filter(None, (self._between.join(counts), "agentdash")))
         if title != self._title:
             self._title = title
-            self._write(escape_sequences.title(title))
+            self._host.write_to_terminal(escape_sequences.title(title))
 
     async def _tell(self) -> None:
         """One notification for all that is still news, also when it has been claimed."""
@@ -124,11 +132,11 @@ class Notifier:
                 return
             ours = self._news(await asyncio.to_thread(self._claims.take, news))
             if ours and self._way is not None:  # the settings may be other ones by now
-                self._write(self._way.sequence(*merged(ours)))
+                self._host.write_to_terminal(self._way.sequence(*merged(ours)))
 
     def _news(self, notices: Iterable[Notice]) -> list[Notice]:
         """Those that nobody reads now, nor has dealt with."""
-        reading = self._reading()
+        reading = self._host.reading
         return [notice for notice in notices if notice.session not in reading and self._stands(notice)]
 
     def _stands(self, notice: Notice) -> bool:

@@ -1,10 +1,9 @@
 """Textual's driver (8.2), held to what a terminal that goes away needs: one reader of keys, and a writer that lasts."""
 
 from contextlib import suppress
-from typing import Any, TextIO
+from typing import TextIO
 
-from textual.drivers import linux_driver
-
+from .._textual_hacks import CheckedDriver
 from .escape_keys import EscapeParser
 from .state import hung_up
 
@@ -34,28 +33,15 @@ class LastingFile:
         return self._terminal.fileno()
 
 
-class TerminalDriver(linux_driver.LinuxDriver):
+class TerminalDriver(CheckedDriver):
     """Reads keys by :class:`EscapeParser`, in one thread at a time, and writes to a :class:`LastingFile`."""
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        if self._file is not None:
-            lasting: Any = LastingFile(self._file)
-            self._file = lasting
+    parser = EscapeParser
 
-    def run_input_thread(self) -> None:
-        """Read keys until the end; the driver makes its parser by this name, and there is no other way to choose it."""
-        vars(linux_driver)["XTermParser"] = EscapeParser
-        super().run_input_thread()
+    def output(self, terminal: TextIO) -> LastingFile:
+        """Write to what lasts."""
+        return LastingFile(terminal)
 
-    def _sigcont_application(self, *_: object) -> None:
-        """Take the terminal again after a stop.
-
-        A terminal that goes away sends SIGHUP and SIGCONT.  Textual would start a second thread that reads it: it takes
-        keys from the first, and after the app's end it keeps a core busy for ever.
-        """
-        if self._app.return_code is not None or hung_up():
-            return
-        if self._key_thread is not None and self._key_thread.is_alive():
-            self.suspend_application_mode()
-        super()._sigcont_application()
+    def is_gone(self) -> bool:
+        """Return if the terminal hung up."""
+        return hung_up()

@@ -10,9 +10,9 @@ from contextlib import suppress
 from typing import Any
 
 from textual import events
-from textual._parser import ParseEOF, ParseTimeout
-from textual._xterm_parser import XTermParser
 from textual.message import Message
+
+from .._textual_hacks import KeyParser, ParseEOF, ParseTimeout
 
 ESC = "\x1b"
 _INTRODUCERS = "[O"
@@ -37,7 +37,7 @@ class EscapedKey(events.Event, bubble=False):
         return [events.Key("escape", ESC), self.key] if name is None else [events.Key(name, None)]
 
 
-class EscapeParser(XTermParser):
+class EscapeParser(KeyParser):
     """Textual's parser; an Esc and what cannot continue its sequence come out at once, as an :class:`EscapedKey`."""
 
     def parse(self, token_callback: Callable[[Message], None]) -> Generator[Any, str, None]:
@@ -76,8 +76,8 @@ class EscapeParser(XTermParser):
     def _pressed(self, sequence: str) -> list[Message]:
         """The keys of an Esc and one or more characters that are no sequence of a key."""
         first, rest = sequence[1], sequence[2:]
-        plain = list(self._sequence_to_key_events(first))
-        later = [key for character in rest for key in self._sequence_to_key_events(character)]
+        plain = self.keys(first)
+        later = [key for character in rest for key in self.keys(character)]
         if len(plain) != 1:
             return [events.Key("escape", ESC), *plain, *later]
         return [EscapedKey(tuple(self._names(first, plain[0])), plain[0]), *later]
@@ -88,7 +88,7 @@ class EscapeParser(XTermParser):
         if character.isupper():
             yield f"alt+shift+{character.lower()}"
         # Alt+F is Ctrl+Right to those who edit a text; a character (Alt+1 is "¡" on some keyboards) is no key's name.
-        yield from (key.key for key in self._sequence_to_key_events(ESC + character) if key.character is None)
+        yield from (key.key for key in self.keys(ESC + character) if key.character is None)
 
 
 def _split(held: str, character: str) -> tuple[str, str]:

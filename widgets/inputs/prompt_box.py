@@ -46,7 +46,8 @@ class PromptInput(TextArea):
         self.clears = False
         """Whether sending takes the text out at once: what is typed next belongs to the next prompt."""
 
-    async def _on_key(self, event: Key) -> None:
+    async def on_key(self, event: Key) -> None:
+        """Send by Enter."""
         # Not a priority binding: that would overtake the characters typed just before, and send less than was written.
         if event.key == "enter":
             event.stop()
@@ -114,14 +115,15 @@ class PromptBox(Vertical):
 
     def __init__(self, drafts: DraftBook, *, signs: Signs = UNICODE, placeholder: str = "") -> None:
         super().__init__()
-        self._target = Line(signs=signs, id="prompt-target")
+        self.target = Line(signs=signs, id="prompt-target")
+        """What sending will do."""
         self._placeholder = placeholder
         self._drafts = drafts
         self._session_id: str | None = None
 
     def compose(self) -> ComposeResult:
         """The label and the text."""
-        yield self._target
+        yield self.target
         text = PromptInput(placeholder=self._placeholder, id="prompt-input")
         text.clears = True
         yield text.set_class(bool(self._placeholder), "-hinted")
@@ -133,7 +135,7 @@ class PromptBox(Vertical):
 
     def say(self, target: str) -> None:
         """Show what sending will do."""
-        self._target.say(target)
+        self.target.say(target)
 
     def switch(self, session_id: str | None) -> None:
         """Show what was begun for a session, which is selected now or was written to elsewhere."""

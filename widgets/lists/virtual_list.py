@@ -16,7 +16,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from ..drawing.glyphs import UNICODE, Signs
-from ..drawing.paint import ROLES, ROLES_CSS, Painter
+from ..drawing.paint import Painter
 from ..drawing.spans import Row
 from .heights import Heights
 
@@ -29,8 +29,7 @@ Place = tuple[int, int]
 class VirtualList(ScrollView, can_focus=True):
     """Items in their order, each some lines high; follows the last one if it is told to."""
 
-    COMPONENT_CLASSES = ROLES
-    DEFAULT_CSS = f"VirtualList {{ overflow-x: hidden; overflow-y: scroll; {ROLES_CSS} }}"
+    DEFAULT_CSS = "VirtualList { overflow-x: hidden; overflow-y: scroll; }"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("pagedown,space", "page(1.0)", "one page down", show=False, id="lines.page_down"),
         Binding("pageup,b", "page(-1.0)", "one page up", show=False, id="lines.page_up"),
@@ -178,9 +177,21 @@ class VirtualList(ScrollView, can_focus=True):
             line = int(share * self.height(item)) if share else 0
         self.place(self.end() if self.following else (item, line))
 
+    def on_mount(self) -> None:
+        """Hear of other themes: one that leaves the widget's own colours alone restyles nothing here."""
+        self.app.theme_changed_signal.subscribe(self, lambda _: self._theme_changed())
+
     def notify_style_update(self) -> None:
-        """Another theme: no strip can be used again."""
+        """Use no strip again: the widget itself has other colours."""
         super().notify_style_update()
+        self._forget_strips()
+
+    def _theme_changed(self) -> None:
+        if self._painter.outdated:
+            self._forget_strips()
+            self.refresh()
+
+    def _forget_strips(self) -> None:
         self._painter.clear()
         self._strips.clear()
         self._page = []

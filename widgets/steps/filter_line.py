@@ -6,7 +6,7 @@ from msgspec import Struct
 from textual.content import Content
 
 from ..drawing.glyphs import UNICODE, Signs
-from ..drawing.paint import MUTED
+from ..drawing.roles import MUTED
 from .step_groups import GROUPS, Group
 from .step_lines import BRIEF, WHOLE
 

@@ -14,7 +14,7 @@ from textual.strip import Strip
 from ...sessions.model import Load, Session
 from ...sessions.text.sanitize import cut
 from ..drawing.glyphs import Signs
-from ..drawing.paint import ROLES, ROLES_CSS, Painter
+from ..drawing.paint import Painter
 from .columns import Cell, Choice, Column, Moment, columns, headings
 from .paint_cache import RowPainting, difference
 from .row_model import TableRows
@@ -30,9 +30,6 @@ class DrawnRows(ScrollView, can_focus=True):
         clock: gives the time in UTC ms, from which ages are counted.
         signs: the characters to draw with.
     """
-
-    COMPONENT_CLASSES = ROLES
-    DEFAULT_CSS = f"DrawnRows {{ {ROLES_CSS} }}"
 
     def __init__(self, clock: Callable[[], int], signs: Signs, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -97,9 +94,21 @@ class DrawnRows(ScrollView, can_focus=True):
         spans = own if found[1] == 0 else (below,) if below else ()
         return self._strip(spans, width, key == self._cursor)
 
+    def on_mount(self) -> None:
+        """Hear of other themes: one that leaves the widget's own colours alone restyles nothing here."""
+        self.app.theme_changed_signal.subscribe(self, lambda _: self._theme_changed())
+
     def notify_style_update(self) -> None:
-        """Another theme: no strip can be used again."""
+        """Use no strip again: the widget itself has other colours."""
         super().notify_style_update()
+        self._forget_strips()
+
+    def _theme_changed(self) -> None:
+        if self._painter.outdated:
+            self._forget_strips()
+            self.refresh()
+
+    def _forget_strips(self) -> None:
         self._painter.clear()
         self._strips.clear()
 

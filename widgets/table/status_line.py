@@ -10,7 +10,7 @@ from ...sessions.model import Session, Status
 from ..drawing import units
 from ..drawing.glyphs import UNICODE, Signs
 from ..drawing.line import Line
-from ..drawing.paint import MUTED
+from ..drawing.roles import MUTED
 
 _GROUPS = (
     ("waiting", "waiting", Status.WAITING, "$text-warning bold"),

@@ -3,7 +3,7 @@
 from textual.content import Content
 
 from ...sessions.text.sanitize import cell_width, cut, one_line
-from ..drawing.paint import MUTED
+from ..drawing.roles import MUTED
 from .ordering import Arrangement, Grouping
 
 

@@ -1,0 +1,112 @@
+"""Every private name of Textual that the dashboard uses, checked with Textual 8.2.8.
+
+Each is here because the public interface has no other way.  After an update of Textual this is the module to look at.
+"""
+
+from collections.abc import Callable
+from typing import Any, ClassVar, TextIO
+
+from rich.console import RenderableType
+from textual import events
+from textual._parser import ParseEOF, ParseTimeout
+from textual._xterm_parser import XTermParser
+from textual.app import App
+from textual.drivers import linux_driver
+from textual.screen import Screen
+
+__all__ = [
+    "CheckedDriver", "KeyParser", "ParseEOF", "ParseTimeout", "counted_writes", "is_bound", "on_crash", "write",
+]  # fmt: skip
+
+
+def write(app: App[Any], sequence: str) -> None:
+    """Write a sequence that is meant for the terminal itself; Textual only offers the parts of its own pictures."""
+    if app._driver is not None:
+        app._driver.write(sequence)
+        app._driver.flush()
+
+
+def counted_writes(app: App[Any], count: Callable[[str], object]) -> Callable[[], None]:
+    """Hand each text that the app writes also to ``count``; return what ends that.
+
+    Textual tells nobody how much it writes.
+    """
+    driver = app._driver
+    if driver is None:
+        return lambda: None
+    original = driver.write
+
+    def counted(data: str) -> None:
+        count(data)
+        original(data)
+
+    def restore() -> None:
+        driver.write = original  # type: ignore[method-assign]
+
+    driver.write = counted  # type: ignore[method-assign]
+    return restore
+
+
+def is_bound(screen: Screen[Any], key: str) -> bool:
+    """Return if a key is bound where the focus is.
+
+    ``active_bindings`` leaves out what cannot be done now, which still is the meaning of the key.
+    """
+    return any(key in bindings.key_to_bindings for _, bindings in screen._modal_binding_chain)
+
+
+def on_crash(app: App[Any], report: Callable[[], RenderableType]) -> None:
+    """Let an app that crashes print this report alone.
+
+    Textual would print a traceback with local variables, which hold what agents wrote.
+    """
+
+    def fatal_error() -> None:
+        app._exit_renderables.append(report())
+        app._close_messages_no_wait()
+
+    app._fatal_error = fatal_error  # type: ignore[method-assign]
+
+
+class KeyParser(XTermParser):
+    """Textual's parser of what a terminal sends, which its driver makes by a name of its own module."""
+
+    def keys(self, sequence: str) -> list[events.Key]:
+        """Return the keys that a sequence of characters stands for."""
+        return list(self._sequence_to_key_events(sequence))
+
+
+class CheckedDriver(linux_driver.LinuxDriver):
+    """Textual's driver with three things to choose: the parser, what it writes to, and when the terminal is gone."""
+
+    parser: ClassVar[type[XTermParser]] = XTermParser
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if self._file is not None:
+            self._file = self.output(self._file)
+
+    def output(self, terminal: TextIO) -> Any:
+        """Return what to write to in place of the terminal."""
+        return terminal
+
+    def is_gone(self) -> bool:
+        """Return if the terminal went away."""
+        return False
+
+    def run_input_thread(self) -> None:
+        """Read keys until the end."""
+        vars(linux_driver)["XTermParser"] = self.parser
+        super().run_input_thread()
+
+    def _sigcont_application(self, *_: object) -> None:
+        """Take the terminal again after a stop.
+
+        A terminal that goes away sends SIGHUP and SIGCONT.  Textual would start a second thread that reads it: it takes
+        keys from the first, and after the app's end it keeps a core busy for ever.
+        """
+        if self._app.return_code is not None or self.is_gone():
+            return
+        if self._key_thread is not None and self._key_thread.is_alive():
+            self.suspend_application_mode()
+        super()._sigcont_application()

@@ -1,0 +1,19 @@
+"""Steps by the numbers that the user writes: 12 of this turn, or 3.12."""
+
+import re
+
+from ...sessions.model import Step
+from ...sessions.transcript.snapshot import View
+
+_NUMBER = re.compile(r"(?:\d{1,9}\.)?\d{1,9}", re.ASCII)
+"""A step of this turn, or a turn and its step."""
+
+
+def numbered(text: str, view: View, current: Step | None) -> tuple[int | None, str]:
+    """Return the item of a step by its number, or None and why there is none."""
+    turn, _, index = text.strip().rpartition(".")
+    if not _NUMBER.fullmatch(text.strip()) or current is None:
+        return None, f"{text.strip()!r} is no step: 12, or 3.12 for step 12 of turn 3."
+    item = view.number(int(turn or current.turn), int(index))
+    missing = f"There is no turn {turn or current.turn}." if view.complete else "It is still being read."
+    return item, "" if item is not None else missing

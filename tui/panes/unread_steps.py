@@ -1,0 +1,52 @@
+"""Telling the steps that came since the user looked apart from those that were there."""
+
+from msgspec import structs
+from textual.widget import Widget
+
+from ...sessions.digest.collect import digest
+from ...sessions.digest.summary import digest_lines
+from ...sessions.model import Session
+from ...sessions.transcript.snapshot import View
+from ...widgets.steps.step_decorations import Unread
+from ...widgets.steps.trajectory import Trajectory
+from .. import texts
+from ..services.background import Requests
+
+
+class UnreadSteps:
+    """Marks the first new step of a session once, as soon as all of the session is read.
+
+    Args:
+        owner: lives as long as the search for facts may.
+        steps: the list that shows the mark.
+        requests: reads in a thread.
+    """
+
+    def __init__(self, owner: Widget, steps: Trajectory, requests: Requests) -> None:
+        self._owner = owner
+        self._steps = steps
+        self._requests = requests
+        self._session: Session | None = None
+        self._marked = False
+
+    def open(self, session: Session) -> None:
+        """Begin with another session, as the user left it."""
+        self._session, self._marked = session, False
+
+    def mark(self, view: View) -> None:
+        """Put a line above the first new step, if all is read and there is any."""
+        session = self._session
+        if self._marked or session is None or not view.complete:
+            return
+        self._marked = True
+        item = view.after_steps(session.seen_steps or 0)
+        if session.seen_steps is not None and session.unread and item < len(view):
+            unread = Unread(item, texts.unread(session))
+            self._owner.run_worker(self._tell(session, view, unread), exclusive=True, group="unread")
+
+    async def _tell(self, session: Session, view: View, unread: Unread) -> None:
+        self._steps.mark_unread(unread)
+        new = map(view.filled, range(unread.item, len(view)))
+        told = await self._requests.ask(lambda: digest_lines(digest(new, session.cwd)))
+        if told and session is self._session:
+            self._steps.mark_unread(structs.replace(unread, facts=tuple(told)))

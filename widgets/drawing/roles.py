@@ -1,0 +1,97 @@
+"""The roles that a text can have, and how a theme makes each of them look.
+
+Widgets name what a text means (``failure``, ``dim``); the theme says what that looks like.  A role is resolved from the
+variables of the theme and is no node of a style sheet: Textual would style each of those again at every change of the
+focus, once per widget.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from rich.style import Style
+from textual.color import Color
+
+MUTED = "$muted"
+"""The colour of what matters less, for texts that are styled piece by piece."""
+
+VARIABLES = {
+    "muted": "#808080", "muted-style": "none", "rule": "#808080", "cursor-blurred": "#404040",
+    "code": "#9a7b3c", "code-ground": "#80808020", "keyword": "#a06cc8", "string": "#4d8f57", "number": "#b5713a",
+    "name": "#4d84c4", "hunk": "#3f8f99", "changed-style": "bold underline",
+    "added": "#4d8f57", "added-ground": "#00800018", "added-word-ground": "#00800018",
+    "removed": "#c8605a", "removed-ground": "#80000018", "removed-word-ground": "#80000018",
+}  # fmt: skip
+"""What a theme may set beyond Textual's own variables, and what holds, on dark and on light, where it does not."""
+
+
+class Look(NamedTuple):
+    """Names of variables of a theme; an empty one leaves what the widget has."""
+
+    color: str = ""
+    ground: str = ""
+    flags: str = ""
+    """Bold, italic and the like; or the variable that says so."""
+
+
+_MUTED = Look("muted", flags="muted-style")
+
+ROLES = {
+    "text": Look("foreground"),
+    "dim": _MUTED,
+    "running": Look("text-primary"),
+    "attention": Look("text-warning", flags="bold"),
+    "failure": Look("text-error"),
+    "good": Look("text-success", flags="bold"),
+    "prompt": Look("text-primary", flags="bold"),
+    "command": Look("foreground", flags="bold"),
+    "output": _MUTED,
+    "rule": _MUTED,
+    "heading": _MUTED,
+    "title": Look("text-primary", flags="bold"),
+    "strong": Look("foreground", flags="bold"),
+    "emphasis": Look("foreground", flags="italic"),
+    "link": Look("text-primary", flags="underline"),
+    "code": Look("code", "code-ground"),
+    "source": Look("foreground", "code-ground"),
+    "keyword": Look("keyword", "code-ground"),
+    "string": Look("string", "code-ground"),
+    "comment": Look("muted", "code-ground", "muted-style"),
+    "number": Look("number", "code-ground"),
+    "name": Look("name", "code-ground"),
+    "added": Look("added", "added-ground"),
+    "added-word": Look("added", "added-word-ground", "changed-style"),
+    "removed": Look("removed", "removed-ground"),
+    "removed-word": Look("removed", "removed-word-ground", "changed-style"),
+    "hunk": Look("hunk"),
+    "line": Look("rule"),
+    "match": Look("text-warning", flags="reverse bold"),
+    "cursor": Look("block-cursor-foreground", "block-cursor-background"),
+    "cursor-blurred": Look(ground="cursor-blurred"),
+}
+"""Every role, and which parts of a theme it takes."""
+
+
+class Ground(NamedTuple):
+    """The theme, and the widget on which roles are painted."""
+
+    variables: Mapping[str, str]
+    """The theme's."""
+    style: Style
+    """The widget's own, whose bold and italic stay."""
+    background: Color
+    color: Color
+
+
+def resolved(look: Look, on: Ground) -> Style:
+    """The style of a look on a widget."""
+    background = on.background + _color(on.variables[look.ground]) if look.ground else on.background
+    color = _color(on.variables[look.color]) if look.color else on.color
+    flags = Style.parse(on.variables.get(look.flags, look.flags))
+    colors = Style.from_color((background + color).rich_color, background.rich_color)
+    return on.style.without_color + flags + colors
+
+
+def _color(value: str) -> Color:
+    """A colour as style sheets write it; ``auto 87%`` is what can be read best on the ground."""
+    word, _, share = value.partition(" ")
+    return Color.automatic(float(share.rstrip("%") or 100)) if word == "auto" else Color.parse(value)
