@@ -63,7 +63,7 @@ def test_doctor_does_not_load_the_screen() -> None:
     code = (
         "import sys, contextlib, io, agentdash.tui.cli.main as cli\n"
         "with contextlib.redirect_stdout(io.StringIO()):\n    cli.run(['doctor'])\n"
-        "print({name.split('.')[0] for name in sys.modules} & {'textual', 'rich', 'watchfiles', 'psutil'})"
+        "print({name.split('.')[0] for name in sys.modules} & {'textual', 'rich', 'watchfiles'})"
     )
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "set()\n"
 
