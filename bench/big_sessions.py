@@ -14,6 +14,7 @@ from msgspec import Struct
 from sample import DONE, THREAD, is_message, message, steps
 from sizes import sized
 
+from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
 
 NEEDLE = "a needle in the hay"
@@ -118,7 +119,7 @@ def replaced(scratch: Path, big: Written) -> Home:
     small.write_bytes(THREAD + b"".join(steps(range(SMALL_STEPS))) + message(SMALL_STEPS, SMALL_END) + DONE)
     config = _settings(scratch / f"{path.name}.toml", f"cat <<'end'\n{DONE.decode()}end\n")
     with SessionManager(path, config) as manager:
-        ids = [manager.spawn("Fix the parser.", agent="codex", title=t).id for t in (f"big {big.name}", "small")]
+        ids = [manager.spawn(Start("Fix the parser.", agent="codex", title=t)).id for t in (f"big {big.name}", "small")]
         manager.wait(ids, timeout=60)
     home = Home(path, config, ids[0], big)
     small.replace(_turn_file(path, ids[1]))
@@ -140,9 +141,9 @@ def live(scratch: Path, big: Written) -> Iterator[tuple[Home, Path]]:
     os.mkfifo(pipe)
     config = _settings(scratch / f"{path.name}.toml", f"cat {big.path}\nexec cat <> {pipe}\n")
     with SessionManager(path, config) as manager:
-        session = manager.spawn("Fix the parser.", agent="codex", title=f"live {big.name}")
+        session = manager.spawn(Start("Fix the parser.", agent="codex", title=f"live {big.name}"))
         try:
-            while manager.get(session.id).steps < big.steps:
+            while manager.reader.get(session.id).steps < big.steps:
                 time.sleep(0.1)
             yield Home(path, config, session.id, big), pipe
         finally:

@@ -11,11 +11,11 @@ from measure import milliseconds, table
 from sample import events
 from sizes import sized
 
-from agentdash.sessions.launch import Launch
+from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status, Usage
 from agentdash.sessions.rules.turn_facts import Facts
-from agentdash.sessions.storage.store import NewSession, Store
+from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turn_log import Outcome, Owner, TurnLog
 
 COUNTS = sized((100, 1_000, 10_000), (2, 4))
@@ -27,10 +27,8 @@ def fill(store: Store, count: int) -> None:
     task = "Add tests for the auth module and fix what they find"
     for _ in range(count):
         session_id = str(uuid.uuid4())
-        new = NewSession(
-            id=session_id, agent="codex", title=task, task=task, cwd="/home/dev/project", model="m", host="h"
-        )
-        store.create(new, task, Launch(argv=("codex",)), str(uuid.uuid4()))
+        start = Start(task, agent="codex", title=task, cwd="/home/dev/project", session_id=session_id)
+        store.create(start, Launch(argv=("codex",), model="m"), str(uuid.uuid4()), host="h")
         log = TurnLog(store, session_id, 1, owner)
         log.claim()
         facts = Facts(end="completed", last_message="All tests pass. " * 20, usage=Usage.of(24763, 24448, 122))
@@ -59,12 +57,12 @@ def measured(count: int, scratch: Path) -> list[object]:
         store = Store(home / "agentdash.db")
         fill(store, count)
         store.close()
-        some_id = manager.sessions()[count // 2].id
-        seq = manager.changes(0).seq
+        some_id = manager.reader.sessions()[count // 2].id
+        seq = manager.reader.changes(0).seq
         by_files = milliseconds(lambda: read_files(files))
-        listed = milliseconds(manager.sessions)
-        refreshed = milliseconds(lambda: manager.changes(seq))
-        found = milliseconds(lambda: manager.get(some_id[:8]))
+        listed = milliseconds(manager.reader.sessions)
+        refreshed = milliseconds(lambda: manager.reader.changes(seq))
+        found = milliseconds(lambda: manager.reader.get(some_id[:8]))
     return [f"{count:,}", by_files, listed, by_files / listed, refreshed, found, whole_process(home)]
 
 

@@ -14,7 +14,7 @@ _FOLDERS = ("/home/ann/code/api", "/home/ann/code/web", "/home/ann/code/infra")
 def fill(home: Path, count: int) -> list[str]:
     """Make so many sessions in a new state folder; their ids, the newest first."""
     with SessionManager(home) as manager:
-        manager.changes(0)  # makes the schema
+        manager.reader.changes(0)  # makes the schema
     dice, now = random.Random(7), now_ms() - 3_600_000
     rows = [_row(dice, number, now) for number in range(count)]
     seen = [(row["id"], now, row["steps"]) for row in rows if dice.random() < 0.95]

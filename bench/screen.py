@@ -31,7 +31,7 @@ PHASES = sized((("first minute", 8), ("later", 60)), (("first minute", 1),))
 def start_up(manager: SessionManager) -> None:
     for number in range(10):
         manager.run(["true"], title=f"session number {number}")
-    manager.wait([s.id for s in manager.sessions()], timeout=60)
+    manager.wait([s.id for s in manager.reader.sessions()], timeout=60)
     bare, ours = [], []
     for _ in range(STARTS):
         bare.append(first_paint(BARE, "ready"))
@@ -66,7 +66,7 @@ def keys() -> None:
 def silent(manager: SessionManager, count: int) -> None:
     """So many running sessions that say nothing."""
     ids = [manager.run(["sleep", "600"], title=f"silent {number}").id for number in range(count)]
-    while not all(manager.get(session).status == "running" for session in ids):
+    while not all(manager.reader.get(session).status == "running" for session in ids):
         time.sleep(0.1)
 
 
@@ -127,7 +127,7 @@ def main() -> None:
                     silent(manager, 1)
                     costs += [[f"{live} silent, {when}", *cost] for when, *cost in idle()]
                 finally:
-                    for session in manager.sessions():
+                    for session in manager.reader.sessions():
                         manager.stop(session.id, now=True)
     table("append to pixel, ms", ["sessions", "median", "least", "most"], latencies)
     table(f"idle for {IDLE_SECONDS} s", ["sessions", "bytes", "CPU ms", "CPU %"], costs)

@@ -24,7 +24,7 @@ def start(manager: SessionManager) -> Session:
 def spawned_after(manager: SessionManager) -> float:
     """Milliseconds from the recorded intent until the agent's own process exists, by its own clock."""
     session = manager.wait([manager.run(["sh", "-c", "date +%s%3N"]).id], timeout=30)[0]
-    return float(manager.output(session.id)) - session.created_at
+    return float(manager.reader.output(session.id)) - session.created_at
 
 
 def main() -> None:
@@ -32,7 +32,7 @@ def main() -> None:
         delays = [spawned_after(manager) for _ in range(RUNS)]
         session = start(manager)
         time.sleep(1)
-        resident, proportional = memory(manager.turns(session.id)[0].runner_pid or 0)
+        resident, proportional = memory(manager.reader.turns(session.id)[0].runner_pid or 0)
         stops = [once(lambda: manager.stop(session.id))]
         for _ in range(RUNS - 1):
             another = start(manager)

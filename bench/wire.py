@@ -75,7 +75,7 @@ def measured(label: str, argv: list[str] | None, client: Callable[..., list[str]
             panes = f"{tmux} \\; split-window -h '{agentdash} watch {(live or [newest])[0]}'"
             terminal = Terminal([*client(relay.port), panes])
             try:
-                terminal.until(f"suite {LIVE - 1}" if live else manager.get(newest).title[:10])
+                terminal.until(f"suite {LIVE - 1}" if live else manager.reader.get(newest).title[:10])
                 terminal.read(SETTLED_SECONDS)
                 first = relay.to_home, relay.from_home
                 painted = terminal.read(MEASURED_SECONDS)

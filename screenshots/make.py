@@ -18,6 +18,7 @@ from typing import Any
 from textual.pilot import Pilot
 
 from agentdash.sessions.agents.demo.place import make_demo
+from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
 from agentdash.sessions.settings.config import DashboardSettings
@@ -212,7 +213,7 @@ def main() -> int:
                 for name, scene in SCENES.items():
                     asyncio.run(take(manager, name, scene))
             finally:
-                for session in manager.sessions():
+                for session in manager.reader.sessions():
                     manager.stop(session.id, now=True)
     return 0
 
@@ -223,17 +224,17 @@ def start(manager: SessionManager, home: Path) -> None:
         folder = home / "code" / project
         folder.mkdir(parents=True, exist_ok=True)
         speed = 1.5 if script in RUNNING else 12.0
-        manager.spawn(prompt, agent="demo", cwd=str(folder), options={"script": script, "speed": speed})
+        manager.spawn(Start(prompt, agent="demo", cwd=str(folder), options={"script": script, "speed": speed}))
     begin_repository(home / "code" / "auth")
-    sessions = {session.task: session for session in manager.sessions()}
+    sessions = {session.task: session for session in manager.reader.sessions()}
     manager.wait([sessions[prompt].id for _, prompt, script in SESSIONS if script not in RUNNING], timeout=60)
     manager.inject(sessions[SESSIONS[0][1]].id, "And the same for the cache [[demo:quick]]")
     manager.wait([sessions[SESSIONS[0][1]].id], timeout=60)
-    manager.mark_seen(sessions[SESSIONS[0][1]].id)
-    busy = next(session for session in manager.sessions() if "monolith" in session.task)
-    while len(manager.trajectory(busy.id)) < 40:
+    manager.housekeeping.mark_seen(sessions[SESSIONS[0][1]].id)
+    busy = next(session for session in manager.reader.sessions() if "monolith" in session.task)
+    while len(manager.reader.trajectory(busy.id)) < 40:
         asyncio.run(asyncio.sleep(0.2))
-    assert all(s.status is Status.RUNNING for s in manager.sessions() if "monolith" in s.task)
+    assert all(s.status is Status.RUNNING for s in manager.reader.sessions() if "monolith" in s.task)
 
 
 def begin_repository(folder: Path) -> None:
@@ -246,12 +247,12 @@ def begin_repository(folder: Path) -> None:
 async def take(manager: SessionManager, name: str, scene: tuple[tuple[int, int], str, Scene]) -> None:
     """One picture, as SVG and PNG."""
     size, theme, prepare = scene
-    (manager.home / FILE).unlink(missing_ok=True)  # each picture begins as the dashboard does
+    (manager.reader.home / FILE).unlink(missing_ok=True)  # each picture begins as the dashboard does
     tour = TOUR if name == "dashboard-160-dark" else ()
     app = Dashboard(manager, look=DashboardSettings(theme=theme), tour=tour)  # type: ignore[arg-type]
     async with app.run_test(size=size) as pilot:
         await shown(app, pilot, "agentdash" if size[0] >= 70 else "running", "n new")
-        if manager.sessions():
+        if manager.reader.sessions():
             await shown(app, pilot, "monolith")
             select(app, "monolith" if size[0] < 100 else "Fix the flaky")
         await pilot.pause(0.5)

@@ -1,4 +1,4 @@
-"""What becomes of sessions when nobody works on them: names, archive, trash, the end of those whose runner died."""
+"""Housekeeping of sessions: rename, pin, archive, delete and restore them, and conclude those whose runner died."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,8 +14,9 @@ from .model import ENDED, Session
 from .reader import SessionReader
 from .storage import trash
 from .storage.drafts import forget_drafts
-from .storage.paths import SessionFolder
+from .storage.paths import Layout, SessionFolder
 from .storage.session_record import write_identity
+from .storage.store import Store
 from .storage.trash import Cleaned
 from .supervision import runner_lock
 from .transcript import index_file
@@ -24,8 +25,13 @@ _WRITERS = 8
 """Session records that are written at the same time."""
 
 
-class SessionKeeper(SessionReader):
-    """Keeps what there is in order; starts nothing."""
+class Housekeeping:
+    """Keeps sessions in order; starts and stops nothing."""
+
+    def __init__(self, layout: Layout, store: Store, reader: SessionReader) -> None:
+        self._layout = layout
+        self._store = store
+        self._reader = reader
 
     def archive(self, ref: str) -> Session:
         """Put an ended session out of the way: no list shows it unless asked, and no clean-up takes it.
@@ -33,13 +39,13 @@ class SessionKeeper(SessionReader):
         Raises:
             SessionBusyError: it has not ended.
         """
-        session = self._settled(ref)
+        session = self.settled(ref)
         if not session.status.ended:
             raise SessionBusyError(f"Session {session.id[:8]} is {session.status}: only what has ended is archived.")
         if not self._store.archive(session.id, now_ms()):
             raise SessionBusyError(f"Session {session.id[:8]} was started again meanwhile; it was not archived.")
-        self._record(self._layout.session(session.id))
-        return self._fresh(session.id)
+        self.record(self._layout.session(session.id))
+        return self._reader.by_id(session.id)
 
     def archive_all(
         self, session_ids: Sequence[str], *, away: bool = True, each: Callable[[int], object] = lambda _: None
@@ -58,7 +64,7 @@ class SessionKeeper(SessionReader):
         folders = [self._layout.session(session_id) for session_id in changed]
         # The disk is what takes long, and it takes several files at the same time.
         with ThreadPoolExecutor(_WRITERS) as pool:
-            for number, _ in enumerate(pool.map(self._record, folders), 1):
+            for number, _ in enumerate(pool.map(self.record, folders), 1):
                 each(number)
         return changed
 
@@ -69,7 +75,7 @@ class SessionKeeper(SessionReader):
             UsageError: the title is longer than 200 characters, or no text.
             UnknownSessionError: the session was deleted meanwhile.
         """
-        session = self.get(ref)
+        session = self._reader.get(ref)
         return self._noted(session, self._store.rename(session.id, new_title(title, session.task)))
 
     def pin(self, ref: str, pinned: bool = True) -> Session:
@@ -78,7 +84,7 @@ class SessionKeeper(SessionReader):
         Raises:
             UnknownSessionError: the session was deleted meanwhile.
         """
-        session = self.get(ref)
+        session = self._reader.get(ref)
         return self._noted(session, self._store.pin(session.id, now_ms() if pinned else None))
 
     def restore(self, ref: str) -> Session:
@@ -89,20 +95,20 @@ class SessionKeeper(SessionReader):
         """
         self._layout.check_writable()
         with suppress(UnknownSessionError):
-            session = self.get(ref) if ref != session_ref.LAST else None
+            session = self._reader.get(ref) if ref != session_ref.LAST else None
             if session is not None and session.archived_at is None:
                 raise UsageError(f"Session {session.id[:8]} is neither deleted nor archived.")
             if session is not None:
                 self._store.archive(session.id, None)
-                self._record(self._layout.session(session.id))
-                return self._fresh(session.id)
+                self.record(self._layout.session(session.id))
+                return self._reader.by_id(session.id)
         found = trash.find(self._layout, ref)
         trash.take_back(self._layout, self._store, found.id)
-        return self._fresh(found.id)
+        return self._reader.by_id(found.id)
 
     def mark_seen(self, ref: str, steps: int | None = None) -> None:
         """Remember that somebody has seen so many steps, or all that are recorded; never fewer than before."""
-        self._store.mark_seen(self.get(ref).id, steps)
+        self._store.mark_seen(self._reader.get(ref).id, steps)
 
     def clean(self, older_than_s: float = 7 * 86_400, *, dry_run: bool = False) -> Cleaned:
         """Delete what ended longer ago than this, and empty the trash of what was deleted longer ago.
@@ -121,7 +127,7 @@ class SessionKeeper(SessionReader):
         if not dry_run:
             for trashed in removed:
                 forget_drafts(self._layout, trashed.id)
-            deleted = [session for session in deleted if self._bury(session)]
+            deleted = [session for session in deleted if self.bury(session)]
             index_file.forget_others(self._layout.indexes, {session.id for session in self._store.sessions()})
         empty = [folder for folder, kind in ghosts(self._layout, self._store.ids()) if kind is Ghost.EMPTY]
         gone = len(empty) if dry_run else sum(map(remove_empty, empty))
@@ -135,10 +141,10 @@ class SessionKeeper(SessionReader):
         if self._layout.read_only:
             return
         with suppress(ConfigError):  # settings that are broken now are told to whoever starts something
-            self._store.max_running(self.config().queue.max_running)
+            self._store.max_running(self._reader.config().queue.max_running)
         settle(self._layout, self._store)
 
-    def _bury(self, session: Session, *, patience: float = 0.0, archived: bool = False) -> bool:
+    def bury(self, session: Session, *, patience: float = 0.0, archived: bool = False) -> bool:
         """Move an ended session to the trash; False if it is at work again, gone, or archived meanwhile.
 
         Nothing is stopped: under the lock no runner can come, and the rows decide.
@@ -154,7 +160,7 @@ class SessionKeeper(SessionReader):
         if lock is None and not archived:
             return False
         try:
-            self._record(folder)
+            self.record(folder)
             if not self._store.delete(session.id, session.turn, archived=archived):
                 if not there:
                     remove_empty(folder)
@@ -170,17 +176,22 @@ class SessionKeeper(SessionReader):
         """The session after a change of what people call it, which its folder records too."""
         if not found:
             raise UnknownSessionError(f"Session {session.id[:8]} was deleted meanwhile.")
-        self._record(self._layout.session(session.id))
-        return self._fresh(session.id)
+        self.record(self._layout.session(session.id))
+        return self._reader.by_id(session.id)
 
-    def _record(self, folder: SessionFolder) -> None:
-        """What waits in the queue must survive the loss of the database too; its runner writes this again."""
+    def record(self, folder: SessionFolder) -> None:
+        """Write the session's rows into its folder too: a queued turn must survive the loss of the database."""
         with suppress(OSError):
             write_identity(self._store, folder)
 
-    def _settled(self, ref: str) -> Session:
-        session = self.get(ref)
+    def settled(self, ref: str) -> Session:
+        """The session that is meant, after :meth:`settle` if it has not ended.
+
+        Raises:
+            UnknownSessionError, AmbiguousSessionError: no such session, or several.
+        """
+        session = self._reader.get(ref)
         if session.status.ended:
             return session
         self.settle()
-        return self._fresh(session.id)
+        return self._reader.by_id(session.id)

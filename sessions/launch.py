@@ -1,7 +1,10 @@
-"""One exact start of a turn: its argv and everything that its runner needs to know; a value, recorded with the turn."""
+"""Starts as values: :class:`Start` is what a caller asks for, :class:`Launch` the exact start that is made of it.
+
+A launch holds the argv and everything that a runner needs to know; it is recorded with the turn.
+"""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field, structs
 
@@ -54,6 +57,31 @@ class StopSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         """The agent's own ladder, with the user's times where there are any."""
         chosen = {"interrupt": self.interrupt_seconds, "terminate": self.terminate_seconds}
         return structs.replace(ladder, **{key: value for key, value in chosen.items() if value is not None})
+
+
+class Start(Struct, frozen=True):
+    """What a caller asks to start, on its way from a dialog or a command line to the launch.
+
+    An empty text leaves the choice to agentdash.
+    """
+
+    prompt: str
+    agent: str = ""
+    """Empty for the default agent of the settings."""
+    model: str | None = None
+    cwd: str = ""
+    """Empty for the current folder."""
+    title: str = ""
+    """Empty for the beginning of the prompt."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Keys of the agent's own section, which win over the settings."""
+    copies: int | None = None
+    """Sessions to start; None for one, if the caller gave no number."""
+    argv: tuple[str, ...] = ()
+    """For the ``command`` agent: what to run."""
+    source: str = "user"
+    session_id: str = ""
+    """A fresh UUID, that of a plan that is to be carried out as it was shown; empty for a new one."""
 
 
 class Launch(Struct, frozen=True, kw_only=True):

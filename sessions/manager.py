@@ -1,4 +1,4 @@
-"""The one manager: what the dashboard, the command line and a model can do with sessions, each by one method.
+"""The manager of sessions: the one door to everything that front ends do with them.
 
 There is no daemon.  Any number of managers in any number of processes work on the same state folder; what they
 ask for is a row, and the runner of the session carries it out.
@@ -10,17 +10,23 @@ import shutil
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from pathlib import Path
+from typing import Any, Self
+
+from msgspec import structs
 
 from .agents.registry import agent_named
 from .costs.spent import spent_by
 from .errors import AgentdashError, ConfigError, SessionBusyError, UnknownSessionError
-from .housekeeping import SessionKeeper
+from .housekeeping import Housekeeping
+from .launch import Start
 from .lifecycle.launch_plan import (
+    LaterTurn,
     build_launch,
     checked_folder,
     checked_prompt,
     checked_text,
+    completed,
     recorded_environment,
     recorded_profile,
     retold,
@@ -30,10 +36,12 @@ from .lifecycle.reconcile import survivors
 from .lifecycle.stop import stop_session
 from .lifecycle.wait import wait_until
 from .model import Receipt, Session, Status
+from .reader import SessionReader
 from .rules.limits import Limits, roomier, used_up
 from .settings.config import Config
 from .settings.merge import merged
-from .storage.store import NewSession
+from .storage.paths import Layout, default_home
+from .storage.store import Store
 from .supervision import processes
 from .supervision.queue import pump
 from .supervision.runner_process import poke
@@ -42,59 +50,62 @@ _AT_ONCE = 64
 """Sessions stopped at once; more wait for the first of them."""
 
 
-class SessionManager(SessionKeeper):
-    """Starts, prompts and ends sessions; looks at them and keeps them in order as its bases do."""
+class SessionManager:
+    """Starts, prompts and ends sessions; :attr:`reader` shows them, and :attr:`housekeeping` keeps them in order.
 
-    def spawn(
-        self,
-        prompt: str,
-        *,
-        agent: str | None = None,
-        model: str | None = None,
-        cwd: str | None = None,
-        title: str | None = None,
-        options: Mapping[str, Any] | None = None,
-        source: str = "user",
-        session_id: str | None = None,
-    ) -> Session:
+    Args:
+        home: the state folder; None takes ``$AGENTDASH_HOME`` or the platform's.
+        config_path: the settings; None takes ``$AGENTDASH_CONFIG`` or the platform's.
+
+    Raises:
+        StoreError: the state folder cannot be used.
+    """
+
+    def __init__(self, home: Path | None = None, config_path: Path | None = None) -> None:
+        self.layout = Layout(home or default_home())
+        """The paths of the state folder."""
+        self.layout.create()
+        self.store = Store(self.layout.database)
+        """The rows of the sessions."""
+        self.reader = SessionReader(self.layout, self.store, config_path)
+        """Everything that only reads."""
+        self.housekeeping = Housekeeping(self.layout, self.store, self.reader)
+        """Names, archive, trash, and the end of sessions whose runner died."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the database; sessions go on."""
+        self.store.close()
+
+    def spawn(self, start: Start) -> Session:
         """Start a session; returns as soon as the intent is recorded and a runner is on its way.
 
-        A start that fails is a visible failed session, not an exception.  ``session_id`` is a fresh UUID, that of a
-        :meth:`plan` that is to be carried out as it was shown; None makes one.
+        A start that fails is a visible failed session, not an exception.
 
         Raises:
             UsageError: empty prompt, no such folder, unknown agent or option, broken settings.
         """
-        config = self.config()
-        return self._start(
-            config,
-            agent or config.default_agent,
-            prompt=checked_prompt(prompt),
-            cwd=checked_folder(cwd),
-            model=model,
-            title=title,
-            options=options or {},
-            source=source,
-            session_id=session_id,
-        )
+        config = self.reader.config()
+        return self._begin(completed(structs.replace(start, prompt=checked_prompt(start.prompt)), config), config)
 
-    def spawn_copies(self, copies: int, prompt: str, *, title: str | None = None, **named: Any) -> list[Session]:
-        """The same start several times; what finds no free place waits in the queue, in this order.
+    def spawn_copies(self, start: Start) -> list[Session]:
+        """Start a session as often as asked for; what finds no free place waits in the queue, in this order.
 
-        ``named`` are the other arguments of :meth:`spawn`; a ``session_id`` is that of the first.
+        The id of the start is that of the first.
         """
-        name = title or title_of(prompt)
-        titles = [f"{name} ({n}/{copies})" for n in range(1, copies + 1)] if copies > 1 else [title]
-        first = self.spawn(prompt, title=titles[0], **named)
-        return [first, *(self.spawn(prompt, title=one, **named | {"session_id": None}) for one in titles[1:])]
+        copies = start.copies or 1
+        name = start.title or title_of(start.prompt)
+        titles = [f"{name} ({n}/{copies})" for n in range(1, copies + 1)] if copies > 1 else [start.title]
+        first = self.spawn(structs.replace(start, title=titles[0]))
+        return [first, *(self.spawn(structs.replace(start, title=one, session_id="")) for one in titles[1:])]
 
     def run(
-        self,
-        argv: Sequence[str],
-        *,
-        cwd: str | None = None,
-        title: str | None = None,
-        options: Mapping[str, Any] | None = None,
+        self, argv: Sequence[str], *, cwd: str = "", title: str = "", options: Mapping[str, Any] | None = None
     ) -> Session:
         """Start any command as a session.
 
@@ -102,70 +113,34 @@ class SessionManager(SessionKeeper):
             UsageError: nothing to run, no such folder, unknown option.
         """
         task = checked_text(shlex.join(argv), "command")
-        return self._start(
-            self.config(),
-            "command",
-            prompt=task,
-            cwd=checked_folder(cwd),
-            model=None,
-            title=title,
-            options=options or {},
-            argv=tuple(argv),
-        )
+        start = Start(task, agent="command", cwd=cwd, title=title, options=options or {}, argv=tuple(argv))
+        config = self.reader.config()
+        return self._begin(completed(start, config), config)
 
-    def _start(
-        self,
-        config: Config,
-        agent: str,
-        *,
-        prompt: str,
-        cwd: str,
-        model: str | None,
-        title: str | None,
-        options: Mapping[str, Any],
-        source: str = "user",
-        argv: tuple[str, ...] = (),
-        session_id: str | None = None,
-    ) -> Session:
-        self._layout.check_writable()
-        session_id = session_id or str(uuid.uuid4())
-        launch = build_launch(
-            config,
-            agent,
-            home=self.home,
-            prompt=prompt,
-            cwd=cwd,
-            session_id=session_id,
-            model=model,
-            options=options,
-            argv=argv,
-        )
+    def _begin(self, start: Start, config: Config) -> Session:
+        """Record a completed start and send its runner."""
+        self.layout.check_writable()
+        launch = build_launch(config, start, home=self.layout.home)
         parent = os.environ.get(processes.SESSION_TAG)
-        new = NewSession(
-            id=session_id,
-            agent=agent,
-            title=checked_text(title or title_of(prompt), "title"),
-            task=prompt,
-            cwd=cwd,
-            model=launch.model,
-            host=processes.host_name(),
-            options=options,
-            command=argv,
-            env=recorded_environment(agent),
-            source=source,
-            parent=parent if parent and self._store.session(parent) else None,
-        )
-        self._store.max_running(config.queue.max_running)
-        folder = self._layout.session(session_id)
+        start = structs.replace(start, title=checked_text(start.title or title_of(start.prompt), "title"))
+        self.store.max_running(config.queue.max_running)
+        folder = self.layout.session(start.session_id)
         folder.create()
         try:
-            self._store.create(new, prompt, launch, str(uuid.uuid4()))
+            self.store.create(
+                start,
+                launch,
+                str(uuid.uuid4()),
+                host=processes.host_name(),
+                env=recorded_environment(start.agent),
+                parent=parent if parent and self.store.session(parent) else None,
+            )
         except BaseException:
             shutil.rmtree(folder.path, ignore_errors=True)
             raise
-        self._record(folder)
-        pump(self._layout, self._store)
-        return self._fresh(session_id)
+        self.housekeeping.record(folder)
+        pump(self.layout, self.store)
+        return self.reader.by_id(start.session_id)
 
     def inject(self, ref: str, prompt: str, *, limits: Mapping[str, Any] | None = None) -> Session:
         """Say something more to a session that is not running: its next turn.
@@ -178,8 +153,8 @@ class SessionManager(SessionKeeper):
                 lost turn still live.
         """
         prompt = checked_prompt(prompt)
-        self._layout.check_writable()
-        session = self._settled(ref)
+        self.layout.check_writable()
+        session = self.housekeeping.settled(ref)
         if not agent_named(session.agent).resumable:
             again = f" `agentdash retry {session.id[:8]}` runs it again." if session.status.ended else ""
             raise SessionBusyError(f"Session {session.id[:8]} is a {session.agent}: it takes no prompt.{again}")
@@ -195,62 +170,60 @@ class SessionManager(SessionKeeper):
             UsageError: a limit that can never act.
             SessionBusyError: the turn is running, an agent did it well, or the session has used up one of its limits.
         """
-        self._layout.check_writable()
-        session = self._settled(ref)
+        self.layout.check_writable()
+        session = self.housekeeping.settled(ref)
         if session.status is Status.DONE and agent_named(session.agent).resumable:
             raise SessionBusyError(
                 f"Session {session.id[:8]} is done: there is nothing to retry."
                 f" `agentdash inject {session.id[:8]}` sends its next prompt."
             )
-        prompts = self._store.prompts(session.id)
+        prompts = self.store.prompts(session.id)
         if not prompts:
             raise UnknownSessionError(f"Session {session.id[:8]} was deleted meanwhile.")
         return self._next_turn(session, prompts[-1].text, "retry", limits or {})
 
     def _next_turn(self, session: Session, prompt: str, verb: str, limits: Mapping[str, Any]) -> Session:
         self._check_free(session)
-        folder = self._layout.session(session.id)
+        folder = self.layout.session(session.id)
         if not folder.path.is_dir():
             folder.create()  # somebody removed it; what was said before is gone, the conversation is the agent's own
         agent = agent_named(session.agent)
-        recipe = self._store.recipe(session.id)
+        recipe = self.store.recipe(session.id)
         options = merged(recipe.options, {"limits": limits}) if limits else recipe.options
-        turn = session.turn + 1
         text = prompt
         if session.agent_session is None and agent.resumable:
-            text = retold(session, self.messages(session.id), prompt)
-        self._store.max_running(self.config().queue.max_running)
+            text = retold(session, self.reader.messages(session.id), prompt)
+        self.store.max_running(self.reader.config().queue.max_running)
         launch = build_launch(
             self._config_of(session, recipe.env),
-            session.agent,
-            home=self.home,
-            prompt=text,
-            cwd=checked_folder(session.cwd),
-            session_id=session.id,
-            turn=turn,
-            agent_session=session.agent_session,
-            model=session.model,
-            options=options,
-            argv=recipe.command,
-            asked=limits,
-            env=recipe.env,
+            Start(
+                text,
+                agent=session.agent,
+                model=session.model,
+                cwd=checked_folder(session.cwd),
+                options=options,
+                argv=recipe.command,
+                session_id=session.id,
+            ),
+            home=self.layout.home,
+            later=LaterTurn(turn=session.turn + 1, agent_session=session.agent_session, limits=limits, env=recipe.env),
         )
         self._check_affordable(session, launch.limits, verb)
         asked_by = os.environ.get(processes.SESSION_TAG)
-        self._store.add_turn(
+        self.store.add_turn(
             session.id, session.turn, prompt, launch, str(uuid.uuid4()), asked_by, options if limits else None
         )
-        self._record(folder)
+        self.housekeeping.record(folder)
         # A runner that only stays for processes that were left makes room for the next one.
-        poke(self._layout.session(session.id).poke)
-        pump(self._layout, self._store)
-        return self._fresh(session.id)
+        poke(self.layout.session(session.id).poke)
+        pump(self.layout, self.store)
+        return self.reader.by_id(session.id)
 
     def _config_of(self, session: Session, env: Mapping[str, str | None]) -> Config:
         """The settings with the profile under which a session began, whatever the profile of whoever asks."""
         profile = recorded_profile(env)
         try:
-            return self.config(profile)
+            return self.reader.config(profile)
         except ConfigError as error:
             began = f" Session {session.id[:8]} began under the profile {profile!r}." if profile else ""
             raise ConfigError(f"{error}{began}") from None
@@ -264,7 +237,7 @@ class SessionManager(SessionKeeper):
             )
         if session.host != processes.host_name():
             raise SessionBusyError(f"Session {short} runs on {session.host}; continue it there.")
-        if session.status is Status.LOST and survivors(self._layout, self._store.newest_turn(session.id)):
+        if session.status is Status.LOST and survivors(self.layout, self.store.newest_turn(session.id)):
             raise SessionBusyError(
                 f"Processes of the lost turn of session {short} still live. `agentdash stop {short}` ends them."
             )
@@ -273,7 +246,7 @@ class SessionManager(SessionKeeper):
         """A session that has used up a limit gets no turn that its runner would only stop again."""
         if not limits.stops or (limits.tokens is None and limits.cost_usd is None):
             return
-        spent = spent_by(self._store.turns(session.id))
+        spent = spent_by(self.store.turns(session.id))
         over = used_up(limits, spent.tokens, spent.cost_usd, estimated=spent.estimated)
         if over:
             short = session.id[:8]
@@ -291,11 +264,11 @@ class SessionManager(SessionKeeper):
             UnknownSessionError, AmbiguousSessionError: no such session, or several.
             AgentdashError: it could not be stopped.
         """
-        session = self.get(ref, destructive=True)
-        receipt = stop_session(self._layout, self._store, session, settle=self.settle, now=now)
-        pump(self._layout, self._store)  # what was cancelled before its start gave its place back
+        session = self.reader.get(ref, destructive=True)
+        receipt = stop_session(self.layout, self.store, session, settle=self.housekeeping.settle, now=now)
+        pump(self.layout, self.store)  # what was cancelled before its start gave its place back
         if not receipt.ended:
-            self._record(self._layout.session(session.id))
+            self.housekeeping.record(self.layout.session(session.id))
         return receipt
 
     def stop_all(self, refs: Iterable[str], *, now: bool = False) -> list[Receipt | AgentdashError]:
@@ -304,7 +277,7 @@ class SessionManager(SessionKeeper):
         Raises:
             UnknownSessionError, AmbiguousSessionError: before anything is stopped.
         """
-        ids = [self.get(ref, destructive=True).id for ref in refs]
+        ids = [self.reader.get(ref, destructive=True).id for ref in refs]
 
         def one(session_id: str) -> Receipt | AgentdashError:
             try:
@@ -321,28 +294,28 @@ class SessionManager(SessionKeeper):
         Raises:
             UnknownSessionError, AmbiguousSessionError: before anything is stopped.
         """
-        roots = [self.get(ref, destructive=True) for ref in refs]
+        roots = [self.reader.get(ref, destructive=True) for ref in refs]
         done: dict[str, tuple[Session, Receipt | AgentdashError]] = {}
         due = roots
         while due:
             receipts = self.stop_all([session.id for session in due], now=now)
             done |= {session.id: (session, receipt) for session, receipt in zip(due, receipts, strict=True)}
-            below = [one for root in roots for one in self._store.descendants(root.id)]
+            below = [one for root in roots for one in self.store.descendants(root.id)]
             due = list({one.id: one for one in below if one.id not in done and not one.status.ended}.values())
         return list(done.values())
 
     def delete(self, ref: str) -> Receipt | None:
         """Stop a session if need be, then move its folder to the trash; the receipt if anything was stopped.
 
-        :meth:`restore` takes it back until the trash is cleaned.
+        :meth:`.Housekeeping.restore` takes it back until the trash is cleaned.
 
         Raises:
             SessionBusyError: a new turn was faster.
         """
-        session = self.get(ref, destructive=True)
+        session = self.reader.get(ref, destructive=True)
         receipt = self.stop(session.id)
-        if not self._bury(session, patience=5.0, archived=True):
-            if self._store.session(session.id) is None:
+        if not self.housekeeping.bury(session, patience=5.0, archived=True):
+            if self.store.session(session.id) is None:
                 raise UnknownSessionError(f"Session {session.id[:8]} was deleted meanwhile.")
             raise SessionBusyError(f"Session {session.id[:8]} was started again meanwhile; it was not deleted.")
         return receipt if receipt.ended or receipt.left else None
@@ -352,15 +325,15 @@ class SessionManager(SessionKeeper):
 
         One that waits for a free place is not waited for.
         """
-        session_id = self.get(ref).id
+        session_id = self.reader.get(ref).id
 
         def under_way() -> bool:
-            session = self._fresh(session_id)
-            waits = session.status is Status.QUEUED and self._store.newest_turn(session_id).launches == 0
+            session = self.reader.by_id(session_id)
+            waits = session.status is Status.QUEUED and self.store.newest_turn(session_id).launches == 0
             return waits or session.status not in (Status.QUEUED, Status.STARTING)
 
-        wait_until(self._store, under_way, timeout, settle=self.settle)
-        return self._fresh(session_id)
+        wait_until(self.store, under_way, timeout, settle=self.housekeeping.settle)
+        return self.reader.by_id(session_id)
 
     def wait(self, refs: Iterable[str], *, any_: bool = False, timeout: float | None = None) -> list[Session]:
         """Wait until all sessions (or one of them) have ended.
@@ -368,12 +341,12 @@ class SessionManager(SessionKeeper):
         Raises:
             TimeoutError: they had not after ``timeout`` seconds.
         """
-        ids = [self.get(ref).id for ref in refs]
+        ids = [self.reader.get(ref).id for ref in refs]
         quantor = any if any_ else all
 
         def over() -> bool:
-            return quantor(self._fresh(session_id).status.ended for session_id in ids)
+            return quantor(self.reader.by_id(session_id).status.ended for session_id in ids)
 
-        if not wait_until(self._store, over, timeout, settle=self.settle):
+        if not wait_until(self.store, over, timeout, settle=self.housekeeping.settle):
             raise TimeoutError(f"still not ended after {timeout} s")
-        return [self._fresh(i) for i in ids]
+        return [self.reader.by_id(i) for i in ids]

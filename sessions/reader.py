@@ -1,10 +1,9 @@
-"""Everything that only looks: sessions, turns, steps, outputs, processes, settings; nothing here changes anything."""
+"""Everything that a front end can read: sessions, turns, steps, outputs, processes, settings."""
 
-import uuid
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 
@@ -12,18 +11,18 @@ from .agents.demo.place import find_demo
 from .agents.registry import agent_named
 from .changes.model import SessionChanges
 from .errors import StoreError, UnknownSessionError, UsageError
-from .launch import Ladder, Launch
+from .launch import Ladder, Launch, Start
 from .lifecycle import session_ref
 from .lifecycle.agent_list import AgentInfo, agent_list
 from .lifecycle.explain import Explanation, explain
-from .lifecycle.launch_plan import build_launch, checked_folder, checked_prompt
+from .lifecycle.launch_plan import build_launch, checked_prompt, completed
 from .lifecycle.process_list import ProcessInfo, process_list
 from .model import Changes, Prompt, Session, Status, Step, StepKind, Turn
 from .settings.config import Config, Loaded, config_path, load_config, read_settings
 from .settings.presets import Preset
 from .storage import trash
-from .storage.paths import Layout, SessionFolder, default_home
-from .storage.store import Store
+from .storage.paths import Layout, SessionFolder
+from .storage.queries import Queries
 from .storage.trash import Trashed
 from .transcript.session_steps import SessionSteps
 
@@ -34,32 +33,19 @@ if TYPE_CHECKING:
 
 
 class SessionReader:
-    """What a front end can ask.
+    """Answers every question of a front end, and has no way to change a session.
 
     Args:
-        home: the state folder; None takes ``$AGENTDASH_HOME`` or the platform's.
+        layout: the state folder.
+        queries: its database, for reading.
         config_path: the settings; None takes ``$AGENTDASH_CONFIG`` or the platform's.
-
-    Raises:
-        StoreError: the state folder cannot be used.
     """
 
-    def __init__(self, home: Path | None = None, config_path: Path | None = None) -> None:
-        self._layout = Layout(home or default_home())
-        self._layout.create()
+    def __init__(self, layout: Layout, queries: Queries, config_path: Path | None = None) -> None:
+        self._layout = layout
+        self._queries = queries
         self._config_path = config_path
-        self._store = Store(self._layout.database)
         self._seen_version: tuple[tuple[int, int, int], int] | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the database; sessions go on."""
-        self._store.close()
 
     @property
     def home(self) -> Path:
@@ -114,53 +100,39 @@ class SessionReader:
 
     def recent_folders(self, limit: int = 30) -> list[str]:
         """Where sessions were started, the last one first."""
-        return self._store.recent_folders(limit)
+        return self._queries.recent_folders(limit)
 
     def recent_prompts(self, limit: int = 200) -> list[str]:
         """What was said to agents lately, the last one first."""
-        return self._store.recent_prompts(limit)
+        return self._queries.recent_prompts(limit)
 
     def options(self, ref: str) -> dict[str, object]:
         """What the spawn of a session asked for beyond the settings."""
-        return self._store.recipe(self.get(ref).id).options
+        return self._queries.recipe(self.get(ref).id).options
 
     def warnings(self, ref: str) -> tuple[str, ...]:
         """Which limits of a session's newest turn cannot act, or not before it ends; each a sentence."""
         session = self.get(ref)
-        launch = self._store.launch(session.id, session.turn)
+        launch = self._queries.launch(session.id, session.turn)
         return launch.warnings if launch else ()
 
     def ladder(self, ref: str) -> Ladder:
         """How long a stop gives each signal before the next one."""
         session = self.get(ref)
-        launch = self._store.launch(session.id, session.turn)
+        launch = self._queries.launch(session.id, session.turn)
         return (launch.ladder if launch else None) or agent_named(session.agent).ladder
 
-    def plan(
-        self,
-        prompt: str,
-        *,
-        agent: str | None = None,
-        model: str | None = None,
-        cwd: str | None = None,
-        options: Mapping[str, Any] | None = None,
-        session_id: str | None = None,
-    ) -> Launch:
-        """The exact start that :meth:`spawn` would make; nothing is started or recorded.
+    def plan(self, start: Start) -> Launch:
+        """The exact start that :meth:`.SessionManager.spawn` would make; nothing is started or recorded.
 
-        ``session_id`` is that of the session to come: with the same one, both have the same arguments.
+        With the id of the session to come in ``start``, both have the same arguments.
+
+        Raises:
+            UsageError: empty prompt, no such folder, unknown agent or option, broken settings.
         """
         config = self.config()
-        return build_launch(
-            config,
-            agent or config.default_agent,
-            home=self.home,
-            prompt=checked_prompt(prompt),
-            cwd=checked_folder(cwd),
-            session_id=session_id or str(uuid.uuid4()),
-            model=model,
-            options=options,
-        )
+        start = structs.replace(start, prompt=checked_prompt(start.prompt))
+        return build_launch(config, completed(start, config), home=self.home)
 
     def deleted(self) -> list[Trashed]:
         """What :meth:`restore` can bring back from the trash, the last one first."""
@@ -174,7 +146,7 @@ class SessionReader:
             UnknownSessionError: none does; if one in the trash does, the error says how to restore it.
         """
         try:
-            return session_ref.find_session(self._store, ref, destructive=destructive)
+            return session_ref.find_session(self._queries, ref, destructive=destructive)
         except UnknownSessionError:
             deleted = trash.begins(self._layout, ref.strip().lower())
             if ref == session_ref.LAST or deleted is None:
@@ -189,26 +161,26 @@ class SessionReader:
 
     def count_put_away(self) -> tuple[int, int]:
         """The number of archived sessions, and of those in the trash; none of them is read."""
-        return self._store.archived(), trash.count(self._layout)
+        return self._queries.archived(), trash.count(self._layout)
 
     def sessions(
         self, *, statuses: Collection[Status] = (), cwd: str | None = None, archived: bool = False
     ) -> list[Session]:
         """Sessions, newest first: those in use, or those that were archived."""
-        found = [s for s in self._store.sessions(statuses) if (s.archived_at is not None) is archived]
+        found = [s for s in self._queries.sessions(statuses) if (s.archived_at is not None) is archived]
         return found if cwd is None else [session for session in found if session.cwd == cwd]
 
     def first_sessions(self, limit: int = 120) -> tuple[list[Session], int]:
         """What fills the first screen of a table, and how many sessions there are in all."""
-        return self._store.first(limit)
+        return self._queries.first(limit)
 
     def changes(self, since: int) -> Changes:
         """What changed after ``since``; when nobody has committed anything, no query is made."""
-        version = self._store.data_version()
+        version = self._queries.data_version()
         if self._seen_version == (version, since):
             return Changes(seq=since)
         replaced = self._seen_version is not None and self._seen_version[0][0] != version[0]
-        found = self._store.changes(0 if replaced else since)
+        found = self._queries.changes(0 if replaced else since)
         self._seen_version = (version, found.seq)
         return structs.replace(
             found,
@@ -219,11 +191,11 @@ class SessionReader:
 
     def turns(self, ref: str) -> list[Turn]:
         """The recorded facts of all turns."""
-        return self._store.turns(self.get(ref).id)
+        return self._queries.turns(self.get(ref).id)
 
     def prompts(self, ref: str) -> list[Prompt]:
         """What was said to the session."""
-        return self._store.prompts(self.get(ref).id)
+        return self._queries.prompts(self.get(ref).id)
 
     def open_trajectory(self, ref: str) -> SessionSteps:
         """The session's steps, to be refreshed as they come; also those of a session in the trash, by its whole id."""
@@ -244,7 +216,7 @@ class SessionReader:
         return SessionSteps(
             self._layout.session(session.id),
             agent_named(session.agent),
-            lambda: (self._store.turns(session.id), self._store.prompts(session.id)),
+            lambda: (self._queries.turns(session.id), self._queries.prompts(session.id)),
             self._layout.indexes,
             recorded,
         )
@@ -252,7 +224,7 @@ class SessionReader:
     def _recorded(self, session: Session) -> "Recorded":
         from .changes.session_changes import recorded_of  # a list of sessions needs no diffs
 
-        return recorded_of(session, self._store.turns(session.id), self._store.recipe(session.id).env)
+        return recorded_of(session, self._queries.turns(session.id), self._queries.recipe(session.id).env)
 
     def each_step(self, ref: str, turn: int | None = None) -> Iterator[Step]:
         """The steps of a session, or of one turn, in their order, with diffs; one at a time is in memory.
@@ -298,7 +270,7 @@ class SessionReader:
 
         session = self.get(ref)
         self._checked_turn(session, turn)
-        turns = self._store.turns(session.id)
+        turns = self._queries.turns(session.id)
         return digest_of(
             session, turns, partial(self._with_diffs, session, self._recorded(session)), turn=turn, whole=whole
         )
@@ -326,8 +298,8 @@ class SessionReader:
         from .changes.session_changes import session_changes  # a list of sessions needs no git
 
         session = self.get(ref)
-        steps, turns = self._each_own_step(session, turn), self._store.turns(session.id)
-        return session_changes(session, steps, turns, self._store.recipe(session.id).env, turn=turn, git=git)
+        steps, turns = self._each_own_step(session, turn), self._queries.turns(session.id)
+        return session_changes(session, steps, turns, self._queries.recipe(session.id).env, turn=turn, git=git)
 
     def git_diffs(self, cwd: str) -> "Callable[[str], GitDiff]":
         """What tells how a file differs from the last commit of the repository in which a folder lies."""
@@ -387,26 +359,31 @@ class SessionReader:
     def explain(self, ref: str) -> Explanation:
         """Why the session has the status it has."""
         session = self.get(ref)
-        turns = self._store.turns(session.id)
-        launch = self._store.launch(session.id, session.turn)
-        return explain(self._layout, session, turns[-1] if turns else None, launch, self._store.prompts(session.id))
+        turns = self._queries.turns(session.id)
+        launch = self._queries.launch(session.id, session.turn)
+        return explain(self._layout, session, turns[-1] if turns else None, launch, self._queries.prompts(session.id))
 
     def descendants(self, ref: str) -> list[Session]:
         """The sessions that were started from inside this one, and from inside those; the oldest first."""
-        return self._store.descendants(self.get(ref).id)
+        return self._queries.descendants(self.get(ref).id)
 
     def processes(self, ref: str) -> list[ProcessInfo]:
         """The session's living processes, parents before children."""
         session = self.get(ref)
-        return process_list(self._layout.session(session.id), self._store.newest_turn(session.id))
+        return process_list(self._layout.session(session.id), self._queries.newest_turn(session.id))
 
     def _checked_turn(self, session: Session, turn: int | None) -> int:
         if turn is not None and not 1 <= turn <= session.turn:
             raise UsageError(f"Session {session.id[:8]} has no turn {turn}: its newest is {session.turn}.")
         return turn or session.turn
 
-    def _fresh(self, session_id: str) -> Session:
-        session = self._store.session(session_id)
+    def by_id(self, session_id: str) -> Session:
+        """The session with exactly this id, as it is recorded now.
+
+        Raises:
+            UnknownSessionError: it was deleted.
+        """
+        session = self._queries.session(session_id)
         if session is None:
             raise UnknownSessionError(f"Session {session_id[:8]} was deleted.")
         return session

@@ -104,9 +104,9 @@ def main(folder, title):
 
     hold_syncs_of_the_log(hold)
     with SessionManager() as manager:
-        newest = manager.sessions()[0].id
+        newest = manager.reader.sessions()[0].id
         armed = True
-        manager.rename(newest, title)
+        manager.housekeeping.rename(newest, title)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import sys
 import traceback
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from msgspec import structs
 from rich.text import Text
@@ -41,9 +41,9 @@ from .services.background import Requests
 from .services.change_feed import Feed
 from .services.drafts import Drafts
 from .services.notifier import Notifier
-from .services.read_only import LookingManager
 from .services.session_actions import Operations
 from .services.settings_watch import SettingsWatch
+from .services.write_access import WriteAccess
 from .state.crash_log import record
 from .state.ui_state import Memory
 from .terminal import mouse
@@ -94,27 +94,27 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         """Whether clicks and the wheel come to the dashboard."""
         self.set_class(plain_ascii, "-ascii")
         self._interrupted_at = -TWICE_SECONDS
-        if look.read_only:
-            manager = cast("SessionManager", LookingManager(manager))
-        self._manager = manager
+        self._reader = reader = manager.reader
+        access = WriteAccess(None if look.read_only else manager)
+        self._access = access
         _textual_hacks.on_crash(self, self._crashed)
-        self._settings_watch = SettingsWatch(manager.settings_path)
+        self._settings_watch = SettingsWatch(reader.settings_path)
         self._sweeps = 0
-        self.requests = Requests(self, manager.home)
+        self.requests = Requests(self, reader.home)
         self.notifier = self._notifier(notify or NotifySettings(), watched, look, plain_ascii=plain_ascii)
-        self.feed = Feed(manager, self._announce, lambda wait: self.set_timer(wait, self.feed.tell), self.notifier.hear)
+        self.feed = Feed(reader, self._announce, lambda wait: self.set_timer(wait, self.feed.tell), self.notifier.hear)
         self.feed.prime(first[0] if first else None)
         characters = glyphs.ASCII if plain_ascii else glyphs.UNICODE
         self.keymap = keymap
         self.set_keymap(keymap.for_textual())
-        self.drafts = Drafts(DraftFiles(Layout(manager.home)), self.set_timer)
+        self.drafts = Drafts(DraftFiles(Layout(reader.home)), self.set_timer)
         self._operations = Operations(
-            self, manager, self.requests, characters, drafts=self.drafts, keymap=keymap, read_only=look.read_only
+            self, reader, access, self.requests, characters, drafts=self.drafts, keymap=keymap
         )
         self.home: MainScreen | WatchScreen
         """The screen below all others."""
         if watched:
-            self.home = WatchScreen(manager, self.requests, self._operations, watched, clock=now_ms, signs=characters)
+            self.home = WatchScreen(reader, self.requests, self._operations, watched, clock=now_ms, signs=characters)
         else:
             missing = first[1] - len(first[0]) if first else 0
             self.home = self._main_screen(characters, tour=tour, alone=alone, missing=missing)
@@ -127,18 +127,18 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             settings,
             os.environ,
             clock=now_ms,
-            claims=Claims(Layout(self._manager.home).told, {} if look.read_only else os.environ),
+            claims=Claims(Layout(self._reader.home).told, {} if look.read_only else os.environ),
             only={session.id for session in watched} or None,
             plain_ascii=plain_ascii,
         )
 
     def _main_screen(self, signs: glyphs.Signs, *, tour: Tour, alone: bool, missing: int) -> MainScreen:
         return MainScreen(
-            self._manager,
+            self._reader,
             self.feed,
             self.requests,
             self._operations,
-            Memory(self._manager.home),
+            Memory(self._reader.home),
             clock=now_ms,
             signs=signs,
             tour=tour,
@@ -241,7 +241,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
 
     @work
     async def _watch_disk(self) -> None:
-        async for change in watch.changes(self._manager.home, self._manager.live_dir):
+        async for change in watch.changes(self._reader.home, self._reader.live_dir):
             if change.database:
                 await self.requests.expect(self.feed.pull())
             if change.turn_files or change.sweep:
@@ -253,7 +253,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     def _sweep(self) -> None:
         """Every two seconds: what nobody tells."""
         self._sweeps += 1
-        if not self._operations.read_only and (self.feed.unsettled or self._sweeps % SETTLE_SWEEPS == 0):
+        if not self._access.read_only and (self.feed.unsettled or self._sweeps % SETTLE_SWEEPS == 0):
             self._settle()
         if not self.is_headless and hung_up():
             self.exit()
@@ -263,7 +263,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     @work(exclusive=True, group="settings")
     async def _read_settings(self) -> None:
         """Somebody has written to the file of the settings."""
-        loaded = await self.requests.ask(self._manager.settings)
+        loaded = await self.requests.ask(self._reader.settings)
         if loaded is not None:
             self.post_message(SettingsRead(loaded.config))
 
@@ -275,7 +275,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
 
     @work(exclusive=True, group="settle")
     async def _settle(self) -> None:
-        await self.requests.ask(self._manager.settle)
+        await self.requests.ask(self._access.manager("settle").housekeeping.settle)
 
     def _announce(self) -> None:
         if isinstance(self.home, WatchScreen):
@@ -293,7 +293,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
 
     def _crashed(self) -> Text:
         """Record an error that nothing caught, and say where."""
-        where = record(self._manager.home, traceback.format_exc())
+        where = record(self._reader.home, traceback.format_exc())
         return Text(f"agentdash: the dashboard crashed; the sessions go on. Details: {where}")
 
 
@@ -319,7 +319,7 @@ def run_dashboard(
     Raises:
         ConfigError: the settings cannot be used.
     """
-    loaded = manager.settings()
+    loaded = manager.reader.settings()
     config = loaded.config
     app = Dashboard(
         manager,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ..sessions.agents.demo.place import make_demo
 from ..sessions.errors import AgentdashError
+from ..sessions.launch import Start
 from ..sessions.manager import SessionManager
 from ..sessions.settings.config import PROFILE
 
@@ -57,7 +58,7 @@ def run_demo(directory: Path, *, kept: bool) -> int:
         for script, project, prompt in SCRIPTS:
             folder = projects / project
             folder.mkdir(exist_ok=True)
-            manager.spawn(prompt, agent="demo", cwd=str(folder), options=OPTIONS | {"script": script})
+            manager.spawn(Start(prompt, agent="demo", cwd=str(folder), options=OPTIONS | {"script": script}))
         os.chdir(projects)  # a new session begins where the demo agent may work
         try:
             return open_dashboard(manager, tour=TOUR)
@@ -74,7 +75,7 @@ def _end(manager: SessionManager, kept_in: Path | None) -> None:
     for number in (signal.SIGHUP, signal.SIGINT):
         signal.signal(number, signal.SIG_IGN)
     _say(ENDING, end="\r")
-    sessions = [*manager.sessions(), *manager.sessions(archived=True)]
+    sessions = [*manager.reader.sessions(), *manager.reader.sessions(archived=True)]
     running = [session.id for session in sessions if not session.status.ended or session.left]
     for answer in manager.stop_all(running, now=True):
         if isinstance(answer, AgentdashError) or answer.left:

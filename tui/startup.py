@@ -32,10 +32,10 @@ def open_dashboard(
         UsageError: there is no terminal to draw on.
     """
     check_terminal()
-    read_only = read_only or manager.read_only
+    read_only = read_only or manager.reader.read_only
     give_size(sys.stderr)
     with ThreadPoolExecutor(1) as pool:
-        first = pool.submit(manager.first_sessions)
+        first = pool.submit(manager.reader.first_sessions)
         from .app import run_dashboard
     return run_dashboard(manager, tour=tour, watched=watched, alone=alone, first=first.result(), read_only=read_only)
 

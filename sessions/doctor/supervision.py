@@ -45,8 +45,6 @@ def environments(subject: Subject) -> Iterator[Finding]:
 
 def subreaper_known() -> bool:
     """Whether the kernel has subreapers; asks, so that this process does not become one."""
-    if not processes.LINUX:
-        return False
     answer = ctypes.c_int()
     return bool(ctypes.CDLL(None).prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(answer), 0, 0, 0) == 0)
 

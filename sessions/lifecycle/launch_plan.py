@@ -1,17 +1,17 @@
 """From what is asked for to an exact start: settings, model, conversation, argv."""
 
 import os
+import uuid
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from ..agents.base import LaunchRequest
 from ..agents.demo.place import check_demo
 from ..agents.registry import agent_named
 from ..errors import UsageError
-from ..launch import Launch
+from ..launch import Launch, Start
 from ..model import Session, Step, StepKind
 from ..settings.config import PROFILE, Config
 from ..text.sanitize import one_line
@@ -87,64 +87,71 @@ def new_title(text: str, task: str) -> str:
     return title or title_of(task)
 
 
-def build_launch(
-    config: Config,
-    agent_name: str,
-    *,
-    home: Path,
-    prompt: str,
-    cwd: str,
-    session_id: str,
-    turn: int = 1,
-    agent_session: str | None = None,
-    model: str | None = None,
-    options: Mapping[str, Any] | None = None,
-    argv: tuple[str, ...] = (),
-    asked: Collection[str] | None = None,
-    env: Mapping[str, str | None] | None = None,
-) -> Launch:
-    """One exact start by the agent's own builder.
+class LaterTurn(Struct, frozen=True, kw_only=True):
+    """What a later turn is built from, beside the start of its session."""
 
-    ``asked`` are the limits that the request itself names; None takes those of the options.  ``env`` is what was
-    recorded with the session, if there is one already.
+    turn: int
+    agent_session: str | None
+    """The conversation to resume, if the agent has named one."""
+    limits: Collection[str]
+    """The limits that the request for this turn names itself."""
+    env: Mapping[str, str | None]
+    """The environment that was recorded with the session."""
+
+
+def completed(start: Start, config: Config) -> Start:
+    """The start with an agent, an absolute folder and an id for its session.
+
+    Raises:
+        UsageError: no such folder.
+    """
+    return structs.replace(
+        start,
+        agent=start.agent or config.default_agent,
+        cwd=checked_folder(start.cwd or None),
+        session_id=start.session_id or str(uuid.uuid4()),
+    )
+
+
+def build_launch(config: Config, start: Start, *, home: Path, later: LaterTurn | None = None) -> Launch:
+    """One exact start by the agent's own builder, of a :func:`completed` start.
 
     Raises:
         UsageError: an option or a setting the agent cannot take, a limit was asked for that can never act, or the
             demo agent outside of a demo.
     """
-    agent = agent_named(agent_name)
+    agent = agent_named(start.agent)
     if agent.demo_only:
-        check_demo(home, cwd)
-    settings = config.settings_for(agent_name, options or {})
+        check_demo(home, start.cwd)
+    settings = config.settings_for(start.agent, start.options)
     launch = agent.launch(
         LaunchRequest(
-            prompt=prompt,
-            cwd=cwd,
-            session_id=session_id,
-            turn=turn,
-            agent_session=agent_session,
-            model=model,
+            prompt=start.prompt,
+            cwd=start.cwd,
+            session_id=start.session_id,
+            turn=later.turn if later else 1,
+            agent_session=later.agent_session if later else None,
+            model=start.model,
             settings=settings,
-            argv=argv,
+            argv=start.argv,
         )
     )
     limits = settings.limits.over(config.limits)
     launch = structs.replace(launch, limits=limits, prices=config.prices if limits.cost_usd is not None else {})
-    if asked is None:
-        asked = (options or {}).get("limits") or ()
+    asked = later.limits if later else start.options.get("limits") or ()
     return structs.replace(
         launch,
         ladder=config.ladder_for(agent.ladder, settings),
-        warnings=judged(limits, agent.measures(launch, _environment(launch, env)), asked),
+        warnings=judged(limits, agent.measures(launch, _environment(launch, later.env if later else {})), asked),
         attention=config.attention,
         after_turn=settings.stop.after_turn or config.stop.after_turn or "keep",
         hook=config.notify.command,
     )
 
 
-def _environment(launch: Launch, recorded: Mapping[str, str | None] | None) -> dict[str, str]:
+def _environment(launch: Launch, recorded: Mapping[str, str | None]) -> dict[str, str]:
     """The environment in which the agent will run."""
-    merged = {**os.environ, **(recorded or {}), **launch.env}
+    merged = {**os.environ, **recorded, **launch.env}
     return {name: value for name, value in merged.items() if value is not None}
 
 

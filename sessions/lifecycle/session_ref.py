@@ -2,7 +2,7 @@
 
 from ..errors import AmbiguousSessionError, UnknownSessionError, UsageError
 from ..model import Session
-from ..storage.store import Store
+from ..storage.queries import Queries
 
 LAST = "@last"
 DESTRUCTIVE_CHARACTERS = 4
@@ -11,7 +11,7 @@ DESTRUCTIVE_CHARACTERS = 4
 _SHOWN = 8
 
 
-def find_session(store: Store, ref: str, *, destructive: bool = False) -> Session:
+def find_session(queries: Queries, ref: str, *, destructive: bool = False) -> Session:
     """The one session that is meant.
 
     Raises:
@@ -23,16 +23,16 @@ def find_session(store: Store, ref: str, *, destructive: bool = False) -> Sessio
     if not ref:
         raise UsageError("An empty session id matches nothing. `agentdash ls` shows the ids.")
     if ref == LAST:
-        newest = store.newest()
+        newest = queries.newest()
         if newest is None:
             raise UnknownSessionError("There is no session yet. `agentdash spawn` starts one.")
         return newest
-    found = store.session(ref)
+    found = queries.session(ref)
     if found is not None:
         return found
     if destructive and len(ref) < DESTRUCTIVE_CHARACTERS:
         raise UsageError(f"{ref!r} is too short for this: give at least {DESTRUCTIVE_CHARACTERS} characters of the id.")
-    candidates = store.sessions_like(ref, _SHOWN + 1)
+    candidates = queries.sessions_like(ref, _SHOWN + 1)
     if not candidates:
         raise UnknownSessionError(f"No session has an id that begins with {ref!r}. `agentdash ls` shows the ids.")
     if len(candidates) > 1:

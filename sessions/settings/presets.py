@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct, field, structs
 
 from ..errors import UsageError
+from ..launch import Start
 from ..rules.limits import Limits
 from .merge import merged
 
@@ -81,38 +82,26 @@ class Preset(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         stated = self.options.get("limits")
         return self.options | ({"limits": {**stated, **own} if isinstance(stated, Mapping) else own} if own else {})
 
-
-class Start(Struct, frozen=True, kw_only=True):
-    """What is started, once a preset and what somebody asked for beside it are one."""
-
-    prompt: str
-    agent: str | None = None
-    model: str | None = None
-    cwd: str | None = None
-    options: dict[str, Any] = field(default_factory=dict)
-    copies: int | None = None
-    """None for one session that nobody counted."""
-
-    def over(self, preset: Preset, default_agent: str) -> "Start":
-        """This start, with the preset where it says nothing.
+    def completing(self, start: Start, default_agent: str) -> Start:
+        """The start with this preset, where the start itself says nothing.
 
         Another agent than the preset's takes its prompt, folder and limits, but neither its model nor its options.
 
         Raises:
             UsageError: the preset says nothing without a text, and there is none.
         """
-        if preset.wants_text and not self.prompt.strip():
+        if self.wants_text and not start.prompt.strip():
             raise UsageError("The preset needs a text. Give it as an argument, or pipe it in.")
-        theirs = preset.agent or default_agent
-        if self.agent not in (None, theirs):
-            preset = structs.replace(preset, model=None, options={})
-        return Start(
-            prompt=preset.told(self.prompt),
-            agent=self.agent or theirs,
-            model=self.model or preset.model,
-            cwd=self.cwd or preset.cwd,
-            options=merged(preset.all_options(), self.options),
-            copies=self.copies or (preset.copies if preset.copies > 1 else None),
+        theirs = self.agent or default_agent
+        preset = self if start.agent in ("", theirs) else structs.replace(self, model=None, options={})
+        return structs.replace(
+            start,
+            prompt=preset.told(start.prompt),
+            agent=start.agent or theirs,
+            model=start.model or preset.model,
+            cwd=start.cwd or preset.cwd or "",
+            options=merged(preset.all_options(), start.options),
+            copies=start.copies or (preset.copies if preset.copies > 1 else None),
         )
 
 

@@ -8,11 +8,9 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from msgspec import Struct, field
-
 from ..clock import now_ms
 from ..errors import SessionBusyError, StoreError, UnknownSessionError
-from ..launch import Launch
+from ..launch import Launch, Start
 from ..model import ENDED, Status
 from .queries import OPEN, Queries
 from .rows import dump
@@ -30,28 +28,29 @@ _WAITING = (
 )
 
 
-class NewSession(Struct, frozen=True, kw_only=True):
-    """What is known of a session before it starts."""
-
-    id: str
-    agent: str
-    title: str
-    task: str
-    cwd: str
-    model: str | None
-    host: str
-    options: Mapping[str, object] = field(default_factory=dict)
-    command: tuple[str, ...] = ()
-    env: Mapping[str, str | None] = field(default_factory=dict)
-    source: str = "user"
-    parent: str | None = None
-
-
 class Store(Queries):
     """The writes of front ends.  What runners write is in :mod:`.turn_log`."""
 
-    def create(self, new: NewSession, prompt: str, launch: Launch, run_id: str) -> None:
-        """Record the intent: a session with its first turn queued, before anything is started."""
+    def create(
+        self,
+        start: Start,
+        launch: Launch,
+        run_id: str,
+        *,
+        host: str,
+        env: Mapping[str, str | None] | None = None,
+        parent: str | None = None,
+    ) -> None:
+        """Record the intent: a session with its first turn queued, before anything is started.
+
+        Args:
+            start: what was asked for, completed: with agent, folder, title and id.
+            launch: the exact start of the first turn.
+            run_id: the tag of the turn's processes.
+            host: the machine on which the session runs.
+            env: the variables that later turns need.
+            parent: the session from inside which it was asked for.
+        """
         now = now_ms()
         with self.database.transaction() as db:
             db.execute(
@@ -59,12 +58,11 @@ class Store(Queries):
                 " status, turn, host, created_at, updated_at)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', 1, ?, ?, ?)",
                 (
-                    new.id, new.agent, new.title, new.task, new.cwd, new.model, dump(new.options),
-                    dump(new.command), dump(new.env), new.source, new.parent, new.host,
-                    now, now,
+                    start.session_id, start.agent, start.title, start.prompt, start.cwd, launch.model,
+                    dump(start.options), dump(start.argv), dump(env or {}), start.source, parent, host, now, now,
                 ),
             )  # fmt: skip
-            _insert_turn(db, new.id, 1, prompt, launch, run_id, now, new.parent)
+            _insert_turn(db, start.session_id, 1, start.prompt, launch, run_id, now, parent)
 
     def add_turn(
         self,

@@ -1,7 +1,6 @@
-"""Processes: identity, trees, tags and signals.  The only module that knows ``/proc`` and psutil.
+"""Processes: identity, trees, tags, costs and signals.  The only module that knows ``/proc``.
 
 A process is identified by its pid *and* its start time, within one boot: a pid alone may name a stranger.
-On Linux everything comes from ``/proc`` without psutil, because a runner has to stay small.
 """
 
 import contextlib
@@ -10,15 +9,11 @@ import errno
 import os
 import signal
 import socket
-import sys
-import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
 from msgspec import Struct
-
-LINUX = sys.platform == "linux"
 
 SESSION_TAG = "AGENTDASH_SESSION_ID"
 RUN_TAG = "AGENTDASH_RUN_ID"
@@ -37,7 +32,7 @@ class Process(Struct, frozen=True, kw_only=True):
 
     pid: int
     start: int
-    """Start time in the system's own unit (Linux: clock ticks after boot)."""
+    """Start time, in clock ticks after boot."""
     parent: int
     group: int
     command: str
@@ -57,12 +52,11 @@ def host_name() -> str:
 
 def boot_id() -> str:
     """An id that changes with every boot of this machine."""
-    if LINUX:
-        with contextlib.suppress(OSError):
-            return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
-    import psutil
-
-    return str(int(psutil.boot_time()))
+    with contextlib.suppress(OSError):
+        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    # A sandbox may hide the id; the time of the boot is as good.
+    lines = Path("/proc/stat").read_text("ascii").splitlines()
+    return next(line.split()[1] for line in lines if line.startswith("btime "))
 
 
 def pid_namespace() -> str:
@@ -79,15 +73,35 @@ def is_here(boot: str | None, namespace: str | None) -> bool:
 
 
 def become_subreaper() -> bool:
-    """Let orphaned descendants become our children; False where the system cannot (not Linux)."""
-    if not LINUX:
-        return False
+    """Let orphaned descendants become our children; False if the kernel refuses."""
     return bool(ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
 
 
-def look(pid: int) -> Process | None:
-    """The process that has this pid now; None if there is none."""
-    return _look_linux(pid) if LINUX else _look_psutil(pid)
+def look(pid: int, *, commands: bool = True) -> Process | None:
+    """The process that has this pid now, or None; without ``commands``, its command is only its name."""
+    argv = b""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            stat = file.read()
+        if commands:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                argv = file.read()
+    except OSError:
+        return None
+    # The name stands in brackets and may itself hold brackets and blanks: cut at the last one.
+    opening, closing = stat.find(b"("), stat.rfind(b")")
+    fields = stat[closing + 2 :].split()
+    if len(fields) < 20:
+        return None
+    command = argv.rstrip(b"\0").replace(b"\0", b" ") or b"[" + stat[opening + 1 : closing] + b"]"
+    return Process(
+        pid=pid,
+        start=int(fields[19]),
+        parent=int(fields[1]),
+        group=int(fields[2]),
+        command=command[:300].decode("utf-8", "replace"),
+        zombie=fields[0] in (b"Z", b"X"),
+    )
 
 
 def alive(pid: int, start: int) -> bool:
@@ -97,24 +111,13 @@ def alive(pid: int, start: int) -> bool:
 
 
 def scan() -> dict[int, Process]:
-    """All processes we may see, by pid; on Linux without their commands, which :func:`look` gives."""
-    if LINUX:
-        pids = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
-        return {pid: found for pid in pids if (found := _look_linux(pid, commands=False))}
-    import psutil
-
-    return {pid: found for pid in psutil.pids() if (found := _look_psutil(pid))}
+    """All processes we may see, by pid; without their commands, which :func:`look` gives."""
+    pids = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
+    return {pid: found for pid in pids if (found := look(pid, commands=False))}
 
 
 def environment(pid: int) -> dict[str, str]:
     """The environment a process was started with; empty where we may not read it."""
-    if not LINUX:
-        import psutil
-
-        try:
-            return dict(psutil.Process(pid).environ())
-        except psutil.Error:
-            return {}
     try:
         data = Path(f"/proc/{pid}/environ").read_bytes()
     except OSError:
@@ -153,7 +156,7 @@ def tree(root: int, skip: Callable[[int], bool] = lambda _: False) -> Iterator[P
 
     Cheap enough to repeat for many sessions: the cost follows the tree, not the machine.
     """
-    first = _children_linux(root) if LINUX else None
+    first = _children(root)
     if first is None:
         yield from descendants(scan(), [root], skip)
         return
@@ -166,10 +169,10 @@ def tree(root: int, skip: Callable[[int], bool] = lambda _: False) -> Iterator[P
         process = look(pid)
         if process is not None:
             yield process
-            stack.extend(_children_linux(pid) or [])
+            stack.extend(_children(pid) or [])
 
 
-def _children_linux(pid: int) -> list[int] | None:
+def _children(pid: int) -> list[int] | None:
     """Children by every thread of a process; None where the kernel does not tell (CONFIG_PROC_CHILDREN)."""
     if not Path(f"/proc/self/task/{os.getpid()}/children").exists():
         return None
@@ -185,7 +188,7 @@ def _children_linux(pid: int) -> list[int] | None:
 
 
 def listening_ports(pids: Iterable[int]) -> dict[int, tuple[int, ...]]:
-    """The TCP ports on which each of these processes listens; nothing where we may not look (not Linux)."""
+    """The TCP ports on which each of these processes listens; none if the process may not be inspected."""
     found = {}
     for pid in pids:
         sockets = _listening(pid)
@@ -228,7 +231,7 @@ def signal_name(number: int) -> str:
 def send(process: Process, number: signal.Signals) -> bool:
     """Signal exactly this process; False if it is gone.
 
-    On Linux the signal goes through a pidfd, opened before the identity is checked: no pid can be reused between.
+    The signal goes through a pidfd, opened before the identity is checked: no pid can be reused between.
 
     Raises:
         PermissionError: it is not ours to signal.
@@ -255,7 +258,7 @@ def send(process: Process, number: signal.Signals) -> bool:
 def _pidfd(pid: int) -> int | None:
     """A descriptor that means this process and no later one; None where the kernel has none (or forbids it)."""
     try:
-        return os.pidfd_open(pid) if LINUX else None
+        return os.pidfd_open(pid)
     except OSError as error:
         if error.errno in (errno.ENOSYS, errno.EPERM):
             return None
@@ -269,8 +272,6 @@ def send_kill(process: Process) -> bool:
 
 def age_seconds(process: Process) -> float | None:
     """How long a process has been running."""
-    if not LINUX:
-        return max(0.0, time.time() - process.start / 1000)
     try:
         uptime = float(Path("/proc/uptime").read_text("ascii").split()[0])
     except (OSError, ValueError):
@@ -280,8 +281,6 @@ def age_seconds(process: Process) -> float | None:
 
 def usage(pid: int) -> tuple[float | None, int | None]:
     """Seconds of processor time and bytes of resident memory of a process; None where nobody tells."""
-    if not LINUX:
-        return _usage_psutil(pid)
     try:
         fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), int(fields[21]) * os.sysconf(
@@ -296,65 +295,8 @@ def cpu_seconds(pid: int) -> float | None:
 
     With the children, because a build is many processes that are gone before anybody looks.
     """
-    if not LINUX:
-        return _usage_psutil(pid)[0]
     try:
         fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
         return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
     except (OSError, ValueError):
-        return None
-
-
-def _usage_psutil(pid: int) -> tuple[float | None, int | None]:
-    import psutil
-
-    try:
-        found = psutil.Process(pid)
-        times = found.cpu_times()
-        return times.user + times.system, found.memory_info().rss
-    except psutil.Error:
-        return None, None
-
-
-def _look_linux(pid: int, *, commands: bool = True) -> Process | None:
-    argv = b""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            stat = file.read()
-        if commands:
-            with open(f"/proc/{pid}/cmdline", "rb") as file:
-                argv = file.read()
-    except OSError:
-        return None
-    # The name stands in brackets and may itself hold brackets and blanks: cut at the last one.
-    opening, closing = stat.find(b"("), stat.rfind(b")")
-    fields = stat[closing + 2 :].split()
-    if len(fields) < 20:
-        return None
-    command = argv.rstrip(b"\0").replace(b"\0", b" ") or b"[" + stat[opening + 1 : closing] + b"]"
-    return Process(
-        pid=pid,
-        start=int(fields[19]),
-        parent=int(fields[1]),
-        group=int(fields[2]),
-        command=command[:300].decode("utf-8", "replace"),
-        zombie=fields[0] in (b"Z", b"X"),
-    )
-
-
-def _look_psutil(pid: int) -> Process | None:
-    import psutil
-
-    try:
-        found = psutil.Process(pid)
-        with found.oneshot():
-            return Process(
-                pid=pid,
-                start=int(found.create_time() * 1000),
-                parent=found.ppid(),
-                group=os.getpgid(pid),
-                command=" ".join(found.cmdline())[:300] or f"[{found.name()}]",
-                zombie=found.status() == psutil.STATUS_ZOMBIE,
-            )
-    except (psutil.Error, ProcessLookupError):
         return None

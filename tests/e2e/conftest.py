@@ -25,7 +25,7 @@ def manager(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     with SessionManager() as manager:
         yield manager
-        for session in manager.sessions():
+        for session in manager.reader.sessions():
             with contextlib.suppress(AgentdashError):
                 manager.stop(session.id, now=True)
 
@@ -134,9 +134,9 @@ def database_at_rest(manager, wait_until):
     """Close the database once every runner has left, so that all of it is in its one file."""
 
     def close():
-        locks_of = [manager._layout.session(session.id).lock for session in manager.sessions()]
+        locks_of = [manager.layout.session(session.id).lock for session in manager.reader.sessions()]
         wait_until(lambda: not any(map(runner_lock.is_held, locks_of)), what="the runners to leave")
-        path = manager.home / "agentdash.db"
+        path = manager.reader.home / "agentdash.db"
         manager.close()
         # Who closes it last writes the log back; of two who close it in the same moment neither may.
         last = sqlite3.connect(path)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentdash.sessions.clock import now_ms
+from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status
 from agentdash.sessions.rules.attention import AttentionKind, attention
 from agentdash.sessions.supervision import processes
@@ -58,7 +59,7 @@ def play(manager, tmp_path):
         wrapper = Path(f"{script}.sh")
         wrapper.write_text(f"#!/bin/sh\nexec {agent} {script}\n")
         wrapper.chmod(0o755)
-        return manager.spawn("go", agent="codex", options={"bin": str(wrapper)})
+        return manager.spawn(Start("go", agent="codex", options={"bin": str(wrapper)}))
 
     return start
 
@@ -75,7 +76,7 @@ def of(manager, session, kind):
     """The session, once it needs attention of this kind."""
 
     def look():
-        found = manager.get(session.id)
+        found = manager.reader.get(session.id)
         told = attention(found, now_ms())
         return found if told is not None and told.kind is kind else None
 
@@ -88,15 +89,15 @@ def test_a_command_that_fails_four_times_is_told_while_it_does_and_no_longer(man
     session = play(
         fails, fails, fails, {"wait": pipes[0]}, fails, {"wait": pipes[1]}, ran("pytest -q", 0), {"wait": pipes[2]}
     )
-    wait_until(lambda: manager.get(session.id).steps >= 4, what="three failures")
-    assert manager.get(session.id).stuck is None
+    wait_until(lambda: manager.reader.get(session.id).steps >= 4, what="three failures")
+    assert manager.reader.get(session.id).stuck is None
     go_on(tmp_path, "first")
     stuck = wait_until(of(manager, session, AttentionKind.STUCK), what="the loop to be told")
     assert stuck.stuck == "`pytest -q` failed 4 times in a row"
     assert stuck.status is Status.RUNNING
     assert stuck.started_at <= stuck.stuck_at <= now_ms()
     go_on(tmp_path, "second")
-    freed = wait_until(lambda: (s := manager.get(session.id)).stuck is None and s, what="the success to be seen")
+    freed = wait_until(lambda: (s := manager.reader.get(session.id)).stuck is None and s, what="the success to be seen")
     assert (freed.stuck_at, freed.status) == (None, Status.RUNNING)
     go_on(tmp_path, "third")
     assert manager.wait([session.id], timeout=30)[0].status is Status.DONE
@@ -113,8 +114,8 @@ def test_ls_and_explain_say_what_is_wrong(manager, play, tmp_path, wait_until):
     assert facts["stuck from"] == "repeats=4, idle_seconds=300"
     go_on(tmp_path, "end")
     [done] = manager.wait([session.id], timeout=30)
-    manager.mark_seen(session.id)
-    facts = {fact.name: fact.value for fact in manager.explain(session.id).facts}
+    manager.housekeeping.mark_seen(session.id)
+    facts = {fact.name: fact.value for fact in manager.reader.explain(session.id).facts}
     assert (done.status, facts["needs attention"]) == (Status.DONE, "no")
 
 
@@ -142,13 +143,15 @@ def test_a_loop_is_still_known_when_another_runner_takes_over(manager, play, tmp
         *[ran("make", 2)] * 4, {"wait": str(tmp_path / "one")}, ran("make", 2), {"wait": str(tmp_path / "two")}
     )
     wait_until(of(manager, session, AttentionKind.STUCK), what="the loop to be told")
-    runner = manager.turns(session.id)[-1].runner_pid
+    runner = manager.reader.turns(session.id)[-1].runner_pid
     processes.send_kill(processes.look(runner))
     wait_until(lambda: processes.look(runner) is None or processes.look(runner).zombie, what="the runner to be gone")
-    manager.settle()
-    wait_until(lambda: manager.turns(session.id)[-1].runner_pid != runner, what="another runner")
+    manager.housekeeping.settle()
+    wait_until(lambda: manager.reader.turns(session.id)[-1].runner_pid != runner, what="another runner")
     go_on(tmp_path, "one")
-    wait_until(lambda: manager.get(session.id).stuck == "`make` failed 5 times in a row", what="the fifth failure")
+    wait_until(
+        lambda: manager.reader.get(session.id).stuck == "`make` failed 5 times in a row", what="the fifth failure"
+    )
     go_on(tmp_path, "two")
 
 
@@ -158,12 +161,12 @@ def test_an_agent_that_hangs_is_stuck_until_it_prints_again(manager, play, tmp_p
     stuck = wait_until(of(manager, session, AttentionKind.STUCK), what="the hang to be told")
     assert stuck.stuck.startswith("no event for over ")
     assert stuck.stuck.endswith("s and nothing uses CPU")
-    seq = manager.changes(0).seq
+    seq = manager.reader.changes(0).seq
     go_on(tmp_path, "one")
-    wait_until(lambda: manager.get(session.id).stuck is None, what="the event to be seen")
+    wait_until(lambda: manager.reader.get(session.id).stuck is None, what="the event to be seen")
     again = wait_until(of(manager, session, AttentionKind.STUCK), what="the second hang to be told")
     assert again.stuck_at > stuck.stuck_at
-    assert manager.changes(seq).updated != ()
+    assert manager.reader.changes(seq).updated != ()
     go_on(tmp_path, "two")
 
 
@@ -171,10 +174,10 @@ def test_a_hang_that_goes_on_writes_nothing(manager, play, tmp_path, wait_until)
     (tmp_path / "config.toml").write_text("[attention]\nidle_seconds = 1\n")
     hangs = play({"wait": str(tmp_path / "one")})
     wait_until(of(manager, hangs, AttentionKind.STUCK), what="the hang to be told")
-    before = manager.changes(0).seq
+    before = manager.reader.changes(0).seq
     looks = manager.started(manager.run(["sh", "-c", "sleep 4"]).id)
     manager.wait([looks.id], timeout=30)
-    assert [session.id for session in manager.changes(before).updated] == [looks.id]
+    assert [session.id for session in manager.reader.changes(before).updated] == [looks.id]
     go_on(tmp_path, "one")
 
 
@@ -183,7 +186,7 @@ def test_a_command_may_wait_in_silence(manager, play, tmp_path, wait_until):
     server = manager.started(manager.run(["sleep", "600"]).id)
     hangs = play({"wait": str(tmp_path / "one")})
     wait_until(of(manager, hangs, AttentionKind.STUCK), what="an agent that began later to be stuck")
-    assert manager.get(server.id).stuck is None
+    assert manager.reader.get(server.id).stuck is None
     go_on(tmp_path, "one")
 
 
@@ -191,9 +194,9 @@ def test_an_agent_that_computes_in_silence_is_not_stuck(manager, play, tmp_path,
     (tmp_path / "config.toml").write_text("[attention]\nidle_seconds = 1\n")
     works = play({"busy": str(tmp_path / "done")})
     hangs = play({"wait": str(tmp_path / "one")})
-    wait_until(lambda: manager.get(works.id).steps >= 1, what="the first to work")
+    wait_until(lambda: manager.reader.get(works.id).steps >= 1, what="the first to work")
     wait_until(of(manager, hangs, AttentionKind.STUCK), what="the other one to be stuck")
-    assert manager.get(works.id).stuck is None
+    assert manager.reader.get(works.id).stuck is None
     go_on(tmp_path, "done")
     go_on(tmp_path, "one")
     assert manager.wait([works.id], timeout=30)[0].status is Status.DONE
@@ -210,8 +213,8 @@ def test_T12_what_the_sandbox_stopped_is_told_while_it_runs_and_at_the_end(manag
     assert (done.status, done.denied, done.reason) == (Status.DONE, 2, "2 permissions denied: touch, apply_patch")
     told = attention(done, now_ms())
     assert (told.kind, told.reason) == (AttentionKind.DENIED, done.reason)
-    manager.mark_seen(session.id)
-    assert attention(manager.get(session.id), now_ms()) is None
+    manager.housekeeping.mark_seen(session.id)
+    assert attention(manager.reader.get(session.id), now_ms()) is None
     manager.inject(session.id, "once more")
-    wait_until(lambda: manager.get(session.id).denied == 1, what="the next turn to be counted by itself")
+    wait_until(lambda: manager.reader.get(session.id).denied == 1, what="the next turn to be counted by itself")
     go_on(tmp_path, "one")

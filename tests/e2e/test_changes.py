@@ -13,6 +13,7 @@ import pytest
 
 from agentdash.sessions.changes.model import GitAnswer
 from agentdash.sessions.errors import UsageError
+from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.supervision import runner_lock
 from agentdash.tui.cli.main import run
@@ -93,7 +94,7 @@ def manager(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session
     monkeypatch.setenv("COLUMNS", "120")
     with SessionManager() as opened:
         yield opened
-        for session in opened.sessions():
+        for session in opened.reader.sessions():
             if not session.status.ended:
                 opened.stop(session.id, now=True)
 
@@ -101,7 +102,7 @@ def manager(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session
 @pytest.fixture
 def worked(manager: SessionManager, codex: Path, project: Path) -> str:
     """The id of a session that has had two turns."""
-    session = manager.spawn("do it", agent="codex", cwd=str(project))
+    session = manager.spawn(Start("do it", agent="codex", cwd=str(project)))
     manager.wait([session.id], timeout=60)
     manager.inject(session.id, "and undo it")
     manager.wait([session.id], timeout=60)
@@ -207,7 +208,7 @@ def test_a_lost_transcript_is_told_and_git_fills_in(
 ) -> None:
     (rollout,) = codex.rglob("rollout-*")
     rollout.unlink()
-    found = manager.changes_of(worked)
+    found = manager.reader.changes_of(worked)
     assert [(file.path, file.added, file.kind) for file in found.files if file.touched] == [
         ("src/app.py", None, "delete"),
         ("kept.py", None, "update"),
@@ -234,14 +235,14 @@ def test_no_changes_are_said_to_be_none(manager: SessionManager, told: Callable[
 def test_a_turn_that_there_is_not_is_no_valid_request(manager: SessionManager, tmp_path: Path) -> None:
     session = manager.run(("true",), cwd=str(tmp_path))
     with pytest.raises(UsageError, match="has no turn 7"):
-        manager.changes_of(session.id, 7)
+        manager.reader.changes_of(session.id, 7)
     assert run(["changes", session.id, "--turn", "7"]) == 2
     assert run(["changes", "no-such-session"]) == 1
 
 
 def test_a_folder_that_is_gone_is_told(worked: str, manager: SessionManager, project: Path, tmp_path: Path) -> None:
     project.rename(tmp_path / "elsewhere")
-    found = manager.changes_of(worked)
+    found = manager.reader.changes_of(worked)
     assert found.git is not None
     assert (found.git.answer, len(found.files)) == (GitAnswer.NO_FOLDER, 3)
 
@@ -249,15 +250,15 @@ def test_a_folder_that_is_gone_is_told(worked: str, manager: SessionManager, pro
 def test_looking_changes_no_byte_of_the_session(
     worked: str, manager: SessionManager, wait_until: Callable[..., object]
 ) -> None:
-    lock = manager._layout.session(worked).lock
+    lock = manager.layout.session(worked).lock
     wait_until(lambda: not runner_lock.is_held(lock), what="the runner to leave")
 
     def contents() -> dict[Path, tuple[int, bytes]]:
-        files = [path for path in (manager.home / "sessions").rglob("*") if path.is_file()]
+        files = [path for path in (manager.reader.home / "sessions").rglob("*") if path.is_file()]
         return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
 
     before = contents()
-    manager.changes_of(worked)
+    manager.reader.changes_of(worked)
     assert contents() == before
 
 

@@ -15,6 +15,7 @@ import pytest
 
 from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.reader import SessionReader
 from agentdash.tui.cli.main import run
 
 FAKE_CODEX = """#!/bin/sh
@@ -90,7 +91,7 @@ def cli(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch:
     yield Cli(home, capsysbinary, monkeypatch)
     if home.is_dir():
         with SessionManager(home) as manager:
-            for session in manager.sessions():
+            for session in manager.reader.sessions():
                 if not session.status.ended:
                     manager.stop(session.id, now=True)
 
@@ -209,12 +210,14 @@ def test_several_sessions_stop_at_once_and_give_an_array(cli: Cli) -> None:
 def test_a_whole_family_of_sessions_is_stopped_where_that_is_asked_for(cli: Cli, manager, wait_until) -> None:
     run = f"{sys.executable} -m agentdash run --"
     outer = cli.started("sh", "-c", f"{run} sh -c '{run} sleep 600; sleep 601'; sleep 602")
-    wait_until(lambda: [one.status for one in manager.descendants(outer)] == ["running"] * 2, what="three generations")
-    below = [one.id for one in manager.descendants(outer)]
+    wait_until(
+        lambda: [one.status for one in manager.reader.descendants(outer)] == ["running"] * 2, what="three generations"
+    )
+    below = [one.id for one in manager.reader.descendants(outer)]
     receipts = cli("stop", outer, "--family", "--now", "--json").json
     assert [receipt["session"] for receipt in receipts] == [outer, *below]
     assert all(receipt["ended"] and not receipt["left"] for receipt in receipts)
-    assert {manager.get(one).status for one in (outer, *below)} == {"stopped"}
+    assert {manager.reader.get(one).status for one in (outer, *below)} == {"stopped"}
 
 
 def test_verbs_that_take_several_ids_print_an_array_for_one_too(cli: Cli) -> None:
@@ -537,7 +540,7 @@ def test_an_unexpected_error_is_one_line_and_a_log(cli: Cli, monkeypatch: pytest
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("boom")
 
-    monkeypatch.setattr(SessionManager, "explain", broken)
+    monkeypatch.setattr(SessionReader, "explain", broken)
     session = cli.ended("true")
     result = cli("explain", session)
     assert result.code == 1

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
@@ -28,7 +29,7 @@ def test_the_whole_job_from_the_keyboard(terminal, manager, leftovers):
     terminal.shows("something long")
     terminal.keys("Enter")
     terminal.shows("● running", "── turn 2 ──", "session is running")
-    (session,) = manager.sessions()
+    (session,) = manager.reader.sessions()
     terminal.shows("✦ Module 1 ")
     terminal.keys("Escape")
     terminal.shows("x stop")
@@ -48,21 +49,21 @@ def test_the_whole_job_from_the_keyboard(terminal, manager, leftovers):
 
     terminal.keys("q")
     terminal.shows("exited 0")
-    assert manager.get(session.id).status == "stopped"
+    assert manager.reader.get(session.id).status == "stopped"
     assert leftovers(session.id) == []
 
 
 def test_quitting_leaves_the_sessions_alone(terminal, manager):
-    session = manager.spawn("Take your time", agent="demo", options={"script": "long"})
+    session = manager.spawn(Start("Take your time", agent="demo", options={"script": "long"}))
     terminal.start("agentdash", width=80, height=24)
     terminal.shows("● running", "✦ Module")
     terminal.keys("q")
     terminal.shows("exited 0")
-    assert manager.get(session.id).status.live
+    assert manager.reader.get(session.id).status.live
 
 
 def test_resizing_while_it_runs(terminal, manager):
-    manager.spawn("Take your time", agent="demo", options={"script": "long"})
+    manager.spawn(Start("Take your time", agent="demo", options={"script": "long"}))
     terminal.start("agentdash")
     terminal.shows("● running", "✦ Module", "q quit")
     terminal.resize(50, 24)
@@ -77,7 +78,7 @@ def test_resizing_while_it_runs(terminal, manager):
 def test_what_other_front_ends_do_appears(terminal, manager):
     terminal.start("agentdash")
     terminal.shows("No sessions yet")
-    session = manager.spawn("Started elsewhere", agent="demo", options={"script": "long"})
+    session = manager.spawn(Start("Started elsewhere", agent="demo", options={"script": "long"}))
     terminal.shows("● running", "Started elsewhere")
     manager.stop(session.id)
     terminal.shows("■ stopped")
@@ -165,7 +166,7 @@ def test_the_demo_ends_what_it_started(terminal, tmp_path, leftovers):
     screen = terminal.shows("exited 0", "they are kept in", str(tmp_path / "demo" / "state"))
     assert len(screen.split("exited 0")[0].strip().splitlines()) == 1
     with SessionManager(tmp_path / "demo" / "state") as manager:
-        found = manager.sessions()
+        found = manager.reader.sessions()
     assert len(found) == 5
     assert all(session.status.ended for session in found)
     assert [leftovers(session.id) for session in found] == [[]] * 5
@@ -176,8 +177,8 @@ def test_a_demo_whose_terminal_is_closed_leaves_nothing(terminal, tmp_path, left
     terminal.shows("running", "Split the mono")
     with SessionManager(tmp_path / "demo" / "state") as manager:
         terminal.close()
-        wait_until(lambda: all(s.status.ended and not s.left for s in manager.sessions()), what="the end of all")
-        assert [leftovers(session.id) for session in manager.sessions()] == [[]] * 5
+        wait_until(lambda: all(s.status.ended and not s.left for s in manager.reader.sessions()), what="the end of all")
+        assert [leftovers(session.id) for session in manager.reader.sessions()] == [[]] * 5
 
 
 def test_a_terminal_that_cannot_draw_is_told(terminal):

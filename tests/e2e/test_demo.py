@@ -8,6 +8,7 @@ import pytest
 
 from agentdash.sessions.agents.demo.place import MARK, find_demo, make_demo, mark_demo
 from agentdash.sessions.errors import UsageError
+from agentdash.sessions.launch import Start
 from agentdash.sessions.lifecycle.rebuild import rebuild
 from agentdash.sessions.model import StepKind, StepStatus
 from agentdash.tui.cli.main import run
@@ -18,23 +19,23 @@ REFUSED = "The demo agent works only inside `agentdash demo`."
 @pytest.fixture
 def old_demo(manager, tmp_path):
     """A demo session in a state folder that is no demo's any more."""
-    mark_demo(manager.home, tmp_path)
+    mark_demo(manager.reader.home, tmp_path)
     [session] = manager.wait(
-        [manager.spawn("hello [[demo:fail]]", agent="demo", options={"speed": 900}).id], timeout=30
+        [manager.spawn(Start("hello [[demo:fail]]", agent="demo", options={"speed": 900})).id], timeout=30
     )
-    (manager.home / MARK).unlink()
+    (manager.reader.home / MARK).unlink()
     return session
 
 
 def changes_of(manager, session):
-    return [step for step in manager.trajectory(session.id) if step.kind is StepKind.FILE_CHANGE]
+    return [step for step in manager.reader.trajectory(session.id) if step.kind is StepKind.FILE_CHANGE]
 
 
 def test_a_file_that_is_there_is_left_alone_and_the_step_says_so(manager, demo_agent, tmp_path):
     clock = tmp_path / "src" / "clock.py"
     clock.parent.mkdir()
     clock.write_text("# my precious real clock\n")
-    started = manager.spawn("go", agent="demo", options={"script": "done", "speed": 100})
+    started = manager.spawn(Start("go", agent="demo", options={"script": "done", "speed": 100}))
     [session] = manager.wait([started.id], timeout=60)
     refused, written = changes_of(manager, session)
     assert clock.read_text() == "# my precious real clock\n"
@@ -45,7 +46,7 @@ def test_a_file_that_is_there_is_left_alone_and_the_step_says_so(manager, demo_a
 
 def test_its_own_file_is_replaced_unless_somebody_changed_it(manager, demo_agent, tmp_path):
     def again(prompt):
-        return manager.wait([manager.spawn(prompt, agent="demo").id], timeout=30)[0]
+        return manager.wait([manager.spawn(Start(prompt, agent="demo")).id], timeout=30)[0]
 
     first, second = (changes_of(manager, again("x [[demo:quick]]")) for _ in range(2))
     assert [step.status for step in first + second] == [StepStatus.OK] * 4
@@ -58,7 +59,7 @@ def test_a_link_out_of_its_folder_is_not_followed(manager, tmp_path):
     projects, outside = tmp_path / "projects", tmp_path / "outside"
     for folder in (projects, outside):
         folder.mkdir()
-    place = mark_demo(manager.home, projects)
+    place = mark_demo(manager.reader.home, projects)
     (projects / "src").symlink_to(outside)
     with pytest.raises(PermissionError):
         place.write(projects / "src" / "clock.py", "x")
@@ -72,24 +73,24 @@ def test_a_link_out_of_its_folder_is_not_followed(manager, tmp_path):
 def test_spawn_refuses_it_in_a_normal_state_folder(manager, capsys, arguments):
     assert run(["spawn", *arguments]) == 2
     assert capsys.readouterr().err == f"agentdash: {REFUSED}\n"
-    assert manager.sessions() == []
+    assert manager.reader.sessions() == []
 
 
 def test_it_is_neither_completed_nor_listed_in_a_normal_state_folder(manager, tmp_path, monkeypatch):
     from agentdash.tui.cli.commands.start import complete_agents
 
     assert complete_agents(None, None, "") == ["codex", "claude", "command"]
-    assert [agent.name for agent in manager.agents()] == ["codex", "claude"]
-    mark_demo(manager.home, tmp_path)
+    assert [agent.name for agent in manager.reader.agents()] == ["codex", "claude"]
+    mark_demo(manager.reader.home, tmp_path)
     assert "demo" in complete_agents(None, None, "")
-    assert [agent.name for agent in manager.agents()] == ["demo"]
+    assert [agent.name for agent in manager.reader.agents()] == ["demo"]
 
 
 def test_it_works_only_in_folders_of_the_demo(manager, tmp_path):
     (tmp_path / "projects").mkdir()
-    mark_demo(manager.home, tmp_path / "projects")
+    mark_demo(manager.reader.home, tmp_path / "projects")
     with pytest.raises(UsageError, match=r"works only below .*/projects, not in "):
-        manager.spawn("x", agent="demo", cwd=str(tmp_path))
+        manager.spawn(Start("x", agent="demo", cwd=str(tmp_path)))
 
 
 def test_an_old_demo_session_is_read_but_goes_on_nowhere(manager, old_demo, capsys):
@@ -97,27 +98,27 @@ def test_an_old_demo_session_is_read_but_goes_on_nowhere(manager, old_demo, caps
         assert run(verb) == 2
         assert REFUSED in capsys.readouterr().err
     assert run(["trajectory", old_demo.id]) == 0
-    assert run(["view", "--agent", "demo", str(manager.output_path(old_demo.id))]) == 0
+    assert run(["view", "--agent", "demo", str(manager.reader.output_path(old_demo.id))]) == 0
     assert "401 invalid API key" in capsys.readouterr().out
 
 
 def test_the_agent_itself_refuses_where_the_mark_is_gone(manager, demo_agent):
-    (manager.home / MARK).rename(manager.home / "elsewhere")
+    (manager.reader.home / MARK).rename(manager.reader.home / "elsewhere")
     from agentdash.sessions.agents.base import LaunchRequest
     from agentdash.sessions.agents.registry import agent_named
 
     request = LaunchRequest(prompt="x", cwd="/", session_id="0123456789abcdef")
     argv = agent_named("demo").launch(request).argv
     [session] = manager.wait([manager.run(list(argv)).id], timeout=30)
-    assert json.loads(manager.output_path(session.id).read_text())["error"] == REFUSED
+    assert json.loads(manager.reader.output_path(session.id).read_text())["error"] == REFUSED
     assert session.exit_code == 1
 
 
 def test_a_mark_holds_for_its_own_folder_alone_and_survives_a_rebuild(manager, demo_agent, tmp_path):
-    shutil.copytree(manager.home, tmp_path / "copy", ignore=lambda *_: ["live"])
+    shutil.copytree(manager.reader.home, tmp_path / "copy", ignore=lambda *_: ["live"])
     assert find_demo(tmp_path / "copy") is None
     manager.close()
-    rebuild(manager._layout, 4)
+    rebuild(manager.layout, 4)
     assert find_demo(tmp_path / "state") == demo_agent
     for text in (b"", b"{}", b"[1]", b"\xff"):
         (tmp_path / "state" / MARK).write_bytes(text)

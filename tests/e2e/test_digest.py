@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from agentdash.sessions.digest.collect import is_prompt
+from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status
 from agentdash.tui.cli.main import run
 
@@ -16,11 +17,11 @@ pytestmark = pytest.mark.usefixtures("demo_agent")
 
 def made(manager, session_id, turn=None):
     """The steps that the agent made, as readers see them."""
-    return [step for step in manager.each_step(session_id, turn) if not is_prompt(step)]
+    return [step for step in manager.reader.each_step(session_id, turn) if not is_prompt(step)]
 
 
 def ended(manager, prompt="hello [[demo:quick]]"):
-    return manager.wait([manager.spawn(prompt, agent="demo").id], timeout=30)[0]
+    return manager.wait([manager.spawn(Start(prompt, agent="demo")).id], timeout=30)[0]
 
 
 def again(manager, session_id, prompt="more [[demo:quick]]"):
@@ -44,19 +45,23 @@ def test_runners_count_all_steps_but_the_prompts(manager):
     assert first.steps == first.unread == len(made(manager, first.id)) > 10
     second = again(manager, first.id, "and more")
     assert second.steps == second.unread == len(made(manager, first.id)) > first.steps
-    assert [turn.steps for turn in manager.turns(first.id)] == [len(made(manager, first.id, n)) for n in (1, 2)]
-    assert len(manager.trajectory(first.id)) == second.steps + 2
+    assert [turn.steps for turn in manager.reader.turns(first.id)] == [len(made(manager, first.id, n)) for n in (1, 2)]
+    assert len(manager.reader.trajectory(first.id)) == second.steps + 2
 
 
 def test_a_digest_begins_where_somebody_stopped_reading(manager):
     session = ended(manager)
-    manager.mark_seen(session.id, 4)
-    rest = manager.digest(session.id)
+    manager.housekeeping.mark_seen(session.id, 4)
+    rest = manager.reader.digest(session.id)
     assert (rest.steps, rest.prompts, rest.usage.total_tokens) == (session.steps - 4, 0, None)
-    manager.mark_seen(session.id)
-    assert manager.digest(session.id).steps == 0
+    manager.housekeeping.mark_seen(session.id)
+    assert manager.reader.digest(session.id).steps == 0
     again(manager, session.id)
-    new, turn, whole = manager.digest(session.id), manager.digest(session.id, 2), manager.digest(session.id, whole=True)
+    new, turn, whole = (
+        manager.reader.digest(session.id),
+        manager.reader.digest(session.id, 2),
+        manager.reader.digest(session.id, whole=True),
+    )
     assert new == turn
     assert (new.steps, new.prompts) == (len(made(manager, session.id, 2)), 1)
     assert (new.commands, new.commands_failed, new.files, new.web_searches) == (1, 1, ("demo.txt",), 1)
@@ -65,19 +70,19 @@ def test_a_digest_begins_where_somebody_stopped_reading(manager):
 
 
 def test_the_reason_that_readers_add_to_a_failed_turn_shifts_no_marker(manager, wait_until):
-    session = manager.started(manager.spawn("wait [[demo:silent]]", agent="demo").id)
-    wait_until(lambda: manager.get(session.id).steps == 2, what="its first words")
-    manager.mark_seen(session.id)
-    os.kill(manager.turns(session.id)[0].agent_pid, signal.SIGKILL)
+    session = manager.started(manager.spawn(Start("wait [[demo:silent]]", agent="demo")).id)
+    wait_until(lambda: manager.reader.get(session.id).steps == 2, what="its first words")
+    manager.housekeeping.mark_seen(session.id)
+    os.kill(manager.reader.turns(session.id)[0].agent_pid, signal.SIGKILL)
     [failed] = manager.wait([session.id], timeout=30)
     assert (failed.status, failed.unread) == (Status.FAILED, 0)
     assert len(made(manager, session.id)) == failed.steps + 1
-    why = manager.digest(session.id)
+    why = manager.reader.digest(session.id)
     assert (why.steps, why.errors_fatal) == (1, 1)
-    manager.mark_seen(session.id)
-    assert manager.digest(session.id).steps == 0
+    manager.housekeeping.mark_seen(session.id)
+    assert manager.reader.digest(session.id).steps == 0
     done = again(manager, session.id)
-    assert manager.digest(session.id).steps == done.unread == len(made(manager, session.id, 2))
+    assert manager.reader.digest(session.id).steps == done.unread == len(made(manager, session.id, 2))
 
 
 def test_the_verb_tells_what_is_new_and_only_a_terminal_has_seen_it(manager, told, monkeypatch):
@@ -109,9 +114,9 @@ def test_who_has_read_an_earlier_turn_has_not_read_what_came_behind_it(manager, 
     again(manager, session.id)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     told("digest", session.id, "--turn", "1")
-    assert manager.get(session.id).unread == 2 * session.steps
+    assert manager.reader.get(session.id).unread == 2 * session.steps
     told("trajectory", session.id)
-    assert manager.get(session.id).unread == 0
+    assert manager.reader.get(session.id).unread == 0
 
 
 def test_parts_that_contradict_each_other_and_turns_that_are_not_there_are_refused(manager, capfdbinary):

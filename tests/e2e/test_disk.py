@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
 
@@ -35,7 +36,7 @@ def small_home(tmp_path, monkeypatch):
 def manager(small_home):
     with SessionManager() as manager:
         yield manager
-        for session in manager.sessions():
+        for session in manager.reader.sessions():
             manager.stop(session.id, now=True)
 
 
@@ -55,12 +56,12 @@ def codex_that_prints(tmp_path, messages):
 
 
 def rule_of(manager, session):
-    return manager.explain(session.id).rule
+    return manager.reader.explain(session.id).rule
 
 
 def test_S3_an_agent_whose_stream_did_not_fit_has_failed_and_the_disk_is_the_reason(manager, tmp_path):
     codex = codex_that_prints(tmp_path, messages=5000)
-    session = manager.spawn("x", agent="codex", options={"bin": codex})
+    session = manager.spawn(Start("x", agent="codex", options={"bin": codex}))
     [ended] = manager.wait([session.id], timeout=30)
     assert ended.status is Status.FAILED
     assert ended.reason == "the disk was full: ended without a final event (exit 0)"
@@ -73,15 +74,15 @@ def test_S3_a_command_whose_output_did_not_fit_is_not_done(manager):
     assert (ended.status, ended.exit_code) == (Status.FAILED, 0)
     assert ended.reason == "its output is incomplete: the disk was full (exit 0)"
     assert ended.attention is not None
-    assert len(manager.output(session.id)) % 4096 == 0
+    assert len(manager.reader.output(session.id)) % 4096 == 0
 
 
 def test_S3_a_stream_that_fits_on_the_small_disk_names_no_disk(manager, tmp_path):
     codex = codex_that_prints(tmp_path, messages=500)
-    session = manager.spawn("x", agent="codex", options={"bin": codex})
+    session = manager.spawn(Start("x", agent="codex", options={"bin": codex}))
     [ended] = manager.wait([session.id], timeout=30)
     assert (ended.status, ended.reason) == (Status.DONE, None)
-    assert not manager._layout.session(session.id).reserve.exists()
+    assert not manager.layout.session(session.id).reserve.exists()
 
 
 def test_S3_the_limit_of_file_sizes_is_named(tmp_path, monkeypatch):

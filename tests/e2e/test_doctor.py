@@ -63,7 +63,7 @@ def test_doctor_does_not_load_the_screen() -> None:
     code = (
         "import sys, contextlib, io, agentdash.tui.cli.main as cli\n"
         "with contextlib.redirect_stdout(io.StringIO()):\n    cli.run(['doctor'])\n"
-        "print({name.split('.')[0] for name in sys.modules} & {'textual', 'rich', 'watchfiles', 'psutil'})"
+        "print({name.split('.')[0] for name in sys.modules} & {'textual', 'rich', 'watchfiles'})"
     )
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "set()\n"
 
@@ -82,13 +82,13 @@ def test_a_runner_that_was_killed_is_told_until_it_is_settled(
     manager: SessionManager, doctor: Doctor, wait_until: Callable[..., Any]
 ) -> None:
     assert run(["run", "--", "sleep", "600"]) == 0
-    session = manager.sessions()[0].id
-    wait_until(lambda: manager.get(session).status == "running", what="the command to run")
+    session = manager.reader.sessions()[0].id
+    wait_until(lambda: manager.reader.get(session).status == "running", what="the command to run")
     found = doctor()
     assert found["live turns"]["found"] == "each has its runner"
     assert found["session folders"]["found"] == "1, each with its row"
     assert found["strays"]["state"] == "ok"
-    turn = manager.turns(session)[-1]
+    turn = manager.reader.turns(session)[-1]
     assert turn.runner_pid is not None
     os.kill(turn.runner_pid, signal.SIGKILL)
     wait_until(lambda: not processes.alive(turn.runner_pid, turn.runner_start), what="the runner to be gone")

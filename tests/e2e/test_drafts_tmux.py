@@ -18,7 +18,7 @@ def test_what_was_typed_is_there_in_the_next_dashboard(manager, terminal, wait_u
     if politely:
         terminal.keys("Escape", "q")
     else:
-        draft = manager.home / "drafts" / session.id
+        draft = manager.reader.home / "drafts" / session.id
         wait_until(lambda: draft.exists() and draft.read_text() == "PRECIOUS DRAFT", what="the draft on disk")
         os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
     terminal.shows("between")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentdash.sessions.json_schema import dump, step_json
+from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
@@ -26,7 +27,7 @@ def agentdash(*words: str, **more: str) -> "subprocess.CompletedProcess[str]":
 @pytest.fixture
 def session(manager: SessionManager) -> str:
     """Two turns of the demo agent, with a step of most kinds."""
-    [first] = manager.wait([manager.spawn("hello <b> [[demo:quick]]", agent="demo").id], timeout=30)
+    [first] = manager.wait([manager.spawn(Start("hello <b> [[demo:quick]]", agent="demo")).id], timeout=30)
     manager.inject(first.id, "again [[demo:quick]]")
     manager.wait([first.id], timeout=30)
     return first.id
@@ -73,7 +74,7 @@ def test_the_json_of_a_session_is_the_documented_one(session: str, tmp_path: Pat
         "bytes": written.stat().st_size,
     }
     assert document["session"]["id"] == session
-    assert document["steps"] == [json.loads(dump(step_json(step))) for step in manager.trajectory(session)]
+    assert document["steps"] == [json.loads(dump(step_json(step))) for step in manager.reader.trajectory(session)]
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ CUT_OFF = """
 import os, signal
 from agentdash.sessions.storage.store import Store
 from agentdash.tui.cli.main import run
-Store.create = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+Store.create = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
 run(["run", "--", "true"])
 """
 """A command line that is killed between its folder and its rows."""
@@ -29,7 +29,7 @@ run(["run", "--", "true"])
 
 def ended(manager, *argv, **named):
     [session] = manager.wait([manager.run(argv or ["echo", "hello"], **named).id], timeout=30)
-    runner_lock.hold(manager._layout.session(session.id).lock, timeout=10).release()  # its runner has left
+    runner_lock.hold(manager.layout.session(session.id).lock, timeout=10).release()  # its runner has left
     return session
 
 
@@ -57,23 +57,23 @@ def test_ZX18_a_start_that_was_killed_before_its_rows_is_named_and_removed_by_th
     kept = ended(manager)
     for _ in range(2):
         subprocess.run([sys.executable, "-c", CUT_OFF], check=False)
-    assert len(list(manager._layout.sessions.iterdir())) == 3
+    assert len(list(manager.layout.sessions.iterdir())) == 3
     # It may still be under way.
     assert doctor() == [("ok", "1, each with its row", None)]
     assert doctor("--rebuild") == [("ok", "1, each with its row", None)]
-    assert len(list(manager._layout.sessions.iterdir())) == 3
-    for folder in manager._layout.sessions.iterdir():
+    assert len(list(manager.layout.sessions.iterdir())) == 3
+    for folder in manager.layout.sessions.iterdir():
         age(folder)
     [(state, found, remedy)] = doctor()
     assert (state, remedy) == ("warn", "agentdash doctor --rebuild removes them")
     assert found.startswith("2 (")
     assert doctor("--rebuild") == [("ok", "1, each with its row", None)]
-    assert [path.name for path in manager._layout.sessions.iterdir()] == [kept.id]
+    assert [path.name for path in manager.layout.sessions.iterdir()] == [kept.id]
 
 
 def test_clean_removes_them_too_and_a_dry_run_only_counts_them(manager, capfd):
     subprocess.run([sys.executable, "-c", CUT_OFF], check=False)
-    [folder] = manager._layout.sessions.iterdir()
+    [folder] = manager.layout.sessions.iterdir()
     age(folder)
     assert run(["clean", "--dry-run"]) == 0
     assert "1 empty folder of starts that were cut off would be removed" in capfd.readouterr().out
@@ -86,73 +86,73 @@ def test_clean_removes_them_too_and_a_dry_run_only_counts_them(manager, capfd):
 @pytest.mark.parametrize("name", ["turns/turn_1.jsonl", "notes.txt"])
 def test_a_folder_in_which_anything_appears_is_not_removed_as_empty(manager, name):
     subprocess.run([sys.executable, "-c", CUT_OFF], check=False)
-    [folder] = manager._layout.sessions.iterdir()
+    [folder] = manager.layout.sessions.iterdir()
     (folder / name).write_text("something\n")
     age(folder)
-    assert manager.clean(0).empty_folders == 0
+    assert manager.housekeeping.clean(0).empty_folders == 0
     assert (folder / name).read_text() == "something\n"
 
 
 def test_output_without_any_record_becomes_a_session_again(manager, doctor):
     lost = ended(manager)
-    folder = manager._layout.session(lost.id)
+    folder = manager.layout.session(lost.id)
     shutil.copyfile(CAPTURES / "codex-files.jsonl", folder.output(1))
     folder.prompt(1).write_text("what was asked")
     manager.delete(lost.id)
-    (manager.home / "trash" / lost.id).rename(folder.path)
-    manager._store.database.close()
-    for path in manager.home.glob("agentdash.db*"):
+    (manager.reader.home / "trash" / lost.id).rename(folder.path)
+    manager.store.database.close()
+    for path in manager.reader.home.glob("agentdash.db*"):
         path.unlink()
     folder.identity.write_text('{"format": 1, "sess')
     [(state, _, remedy)] = doctor()
     assert (state, remedy) == ("warn", "agentdash doctor --rebuild makes a record from their turn files")
     assert doctor("--rebuild") == [("ok", "1, each with its row", None)]
-    [found] = manager.sessions()
+    [found] = manager.reader.sessions()
     assert (found.agent, found.title, found.status) == ("codex", "what was asked", Status.DONE)
     assert found.steps > 0
     assert found.usage.known
-    assert manager.turns(found.id)[0].rule.startswith("its record was lost")
+    assert manager.reader.turns(found.id)[0].rule.startswith("its record was lost")
     assert (folder.path / "session.json.damaged").exists()
     # It can be deleted and restored like any other.
     manager.delete(found.id)
-    assert manager.restore(found.id).title == "what was asked"
+    assert manager.housekeeping.restore(found.id).title == "what was asked"
 
 
 def test_a_deletion_that_was_killed_half_way_is_finished_and_brings_nothing_back(manager, doctor):
     session = ended(manager)
-    folder = manager._layout.session(session.id)
-    manager._record(folder)
-    assert manager._store.delete(session.id, session.turn)
+    folder = manager.layout.session(session.id)
+    manager.housekeeping.record(folder)
+    assert manager.store.delete(session.id, session.turn)
     assert doctor("--rebuild") == [("ok", "none yet", None)]
-    assert manager.sessions() == []
-    assert manager.restore(session.id).id == session.id
-    assert manager.output(session.id) == b"hello\n"
+    assert manager.reader.sessions() == []
+    assert manager.housekeeping.restore(session.id).id == session.id
+    assert manager.reader.output(session.id) == b"hello\n"
 
 
 def test_rows_whose_folder_is_gone_are_removed_by_the_remedy_and_can_be_taken_back(manager, doctor):
     session = ended(manager, title="only rows")
-    shutil.rmtree(manager._layout.session(session.id).path)
+    shutil.rmtree(manager.layout.session(session.id).path)
     [(state, found, remedy)] = doctor()
     assert (state, found) == ("warn", f"1 ({session.id[:8]}) in the database but without a folder")
     assert run(shlex.split(remedy)[1:]) == 0
     assert doctor() == [("ok", "none yet", None)]
-    assert manager.restore("@last").title == "only rows"
+    assert manager.housekeeping.restore("@last").title == "only rows"
     assert doctor() == [("ok", "1, each with its row", None)]
 
 
 def test_a_deletion_that_loses_a_race_leaves_no_folder_behind(manager):
     session = ended(manager)
-    shutil.rmtree(manager._layout.session(session.id).path)
-    assert manager._store.delete(session.id, session.turn)
-    assert not manager._bury(session)
-    assert list(manager._layout.sessions.iterdir()) == [], "it would be a ghost"
+    shutil.rmtree(manager.layout.session(session.id).path)
+    assert manager.store.delete(session.id, session.turn)
+    assert not manager.housekeeping.bury(session)
+    assert list(manager.layout.sessions.iterdir()) == [], "it would be a ghost"
 
 
 @pytest.mark.parametrize("verb", ["trajectory", "messages", "output", "show", "digest", "export", "changes", "replay"])
 @pytest.mark.parametrize("as_json", [False, True])
 def test_a_verb_about_a_session_whose_folder_is_gone_says_so(manager, capfd, verb, as_json):
     session = ended(manager)
-    shutil.rmtree(manager._layout.session(session.id).path)
+    shutil.rmtree(manager.layout.session(session.id).path)
     words = ["--format", "json"] if verb == "export" else ["--json"]
     assert run([verb, session.id, *(words if as_json else ())]) == 1
     out, err = capfd.readouterr()
@@ -166,7 +166,7 @@ def test_a_verb_about_a_session_whose_folder_is_gone_says_so(manager, capfd, ver
 def test_two_managers_agree_that_it_is_gone(manager):
     """What is removed under one front end is gone for the others."""
     session = ended(manager)
-    shutil.rmtree(manager._layout.session(session.id).path)
-    with SessionManager(Path(manager.home)) as other:
+    shutil.rmtree(manager.layout.session(session.id).path)
+    with SessionManager(Path(manager.reader.home)) as other:
         other.delete(session.id)
-    assert manager.sessions() == []
+    assert manager.reader.sessions() == []

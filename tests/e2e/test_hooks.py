@@ -63,13 +63,13 @@ def run(manager, *argv, **options):
 
 
 def runner_log(manager, session, wait_until, words):
-    path = manager._layout.session(session.id).runner_log
+    path = manager.layout.session(session.id).runner_log
     wait_until(lambda: words in path.read_text(), what=f"{words!r} in the runner's log")
     return path.read_text()
 
 
 def explained(manager, session):
-    return next(fact.value for fact in manager.explain(session.id).facts if fact.name == "hook")
+    return next(fact.value for fact in manager.reader.explain(session.id).facts if fact.name == "hook")
 
 
 def hooks(home):
@@ -86,7 +86,7 @@ def hooks(home):
 @pytest.fixture(autouse=True)
 def no_hook_is_left(manager):
     yield
-    for pid in hooks(manager.home):
+    for pid in hooks(manager.reader.home):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
 
@@ -98,7 +98,7 @@ def test_each_end_is_told_once_with_what_it_is_about(manager, told, tmp_path):
     assert env["AGENTDASH_SESSION"] == session.id
     assert (env["AGENTDASH_AGENT"], env["AGENTDASH_STATUS"], env["AGENTDASH_TURN"]) == ("command", "failed", "1")
     assert (env["AGENTDASH_REASON"], env["AGENTDASH_TITLE"]) == (session.reason, "try this")
-    assert (env["AGENTDASH_CWD"], env["AGENTDASH_HOME"]) == (str(tmp_path), str(manager.home))
+    assert (env["AGENTDASH_CWD"], env["AGENTDASH_HOME"]) == (str(tmp_path), str(manager.reader.home))
     assert not env.keys() & {processes.SESSION_TAG, processes.RUN_TAG, processes.RUNNER_MARK}
     assert explained(manager, session) == str(tmp_path / "hook")
     manager.retry(session.id)
@@ -132,15 +132,15 @@ def test_what_is_stopped_in_the_queue_is_told(manager, told, tmp_path):
 
 def test_what_is_lost_is_told_by_whoever_finds_out(manager, told, wait_until):
     session = manager.run(["sleep", "600"])
-    wait_until(lambda: manager.turns(session.id)[-1].agent_pid, what="the agent to run")
-    turn = manager.turns(session.id)[-1]
+    wait_until(lambda: manager.reader.turns(session.id)[-1].agent_pid, what="the agent to run")
+    turn = manager.reader.turns(session.id)[-1]
     os.kill(turn.runner_pid, signal.SIGKILL)
     os.kill(turn.agent_pid, signal.SIGKILL)
-    wait_until(lambda: not runner_lock.is_held(manager._layout.session(session.id).lock), what="the runner to be gone")
-    manager.settle()
-    assert manager.get(session.id).status is Status.LOST
+    wait_until(lambda: not runner_lock.is_held(manager.layout.session(session.id).lock), what="the runner to be gone")
+    manager.housekeeping.settle()
+    assert manager.reader.get(session.id).status is Status.LOST
     told.until("1 lost")
-    manager.settle()
+    manager.housekeeping.settle()
     run(manager, "true")
     told.until("1 lost", "1 done")
 
@@ -148,12 +148,12 @@ def test_what_is_lost_is_told_by_whoever_finds_out(manager, told, wait_until):
 def test_an_agent_that_is_adopted_is_told_of_once(manager, told, tmp_path, wait_until):
     os.mkfifo(tmp_path / "go")
     session = manager.run(["sh", "-c", "read line < go"])
-    wait_until(lambda: manager.turns(session.id)[-1].agent_pid, what="the agent to run")
-    before = manager.turns(session.id)[-1].runner_pid
+    wait_until(lambda: manager.reader.turns(session.id)[-1].agent_pid, what="the agent to run")
+    before = manager.reader.turns(session.id)[-1].runner_pid
     os.kill(before, signal.SIGKILL)
-    wait_until(lambda: not runner_lock.is_held(manager._layout.session(session.id).lock), what="the runner to be gone")
-    manager.settle()
-    wait_until(lambda: manager.turns(session.id)[-1].runner_pid != before, what="another runner")
+    wait_until(lambda: not runner_lock.is_held(manager.layout.session(session.id).lock), what="the runner to be gone")
+    manager.housekeeping.settle()
+    wait_until(lambda: manager.reader.turns(session.id)[-1].runner_pid != before, what="another runner")
     (tmp_path / "go").write_text("\n")
     [ended] = manager.wait([session.id], timeout=30)
     told.until(f"1 {ended.status}")
@@ -190,11 +190,11 @@ def test_a_hook_is_none_of_the_agents_processes_and_holds_nobody_up(manager, tmp
     # What the agent leaves keeps the runner; the hook is its child, and is not counted.
     session = run(manager, "sh", "-c", "sleep 600 & echo hello")
     wait_until((tmp_path / "begun").exists, what="the hook to begin")
-    wait_until(lambda: len(hooks(manager.home)) == 3, what="the keeper, the hook and its child")
-    assert [process.command for process in manager.processes(session.id)] == ["sleep 600"]
+    wait_until(lambda: len(hooks(manager.reader.home)) == 3, what="the keeper, the hook and its child")
+    assert [process.command for process in manager.reader.processes(session.id)] == ["sleep 600"]
     receipt = manager.stop(session.id)
     assert [process.command for process in receipt.ended] == ["sleep 600"]
-    assert len(hooks(manager.home)) == 3, "the stop must not have touched the hook"
+    assert len(hooks(manager.reader.home)) == 3, "the stop must not have touched the hook"
     manager.retry(session.id)
     [ended] = manager.wait([session.id], timeout=30)
     assert (ended.turn, ended.status) == (2, Status.DONE)
@@ -207,7 +207,7 @@ def test_after_its_time_nothing_of_a_hook_is_left(manager, tmp_path, wait_until)
     log = runner_log(manager, session, wait_until, "hook on done")
     assert log == "hook on done: killed after 1 s\n"
     assert (tmp_path / "begun").exists()
-    wait_until(lambda: not hooks(manager.home), what="the hook to be gone")
+    wait_until(lambda: not hooks(manager.reader.home), what="the hook to be gone")
 
 
 def test_a_session_that_a_hook_starts_outlives_it(manager, tmp_path, wait_until):
@@ -216,8 +216,8 @@ def test_a_session_that_a_hook_starts_outlives_it(manager, tmp_path, wait_until)
     use(tmp_path, script(tmp_path, f"#!/bin/sh\n{once}{starts}sleep 600\n"), timeout=3)
     first = run(manager, "true")
     runner_log(manager, first, wait_until, "killed after 3 s")
-    [second] = [session for session in manager.sessions() if session.id != first.id]
-    assert manager.get(second.id).status is Status.RUNNING
+    [second] = [session for session in manager.reader.sessions() if session.id != first.id]
+    assert manager.reader.get(second.id).status is Status.RUNNING
     assert second.parent is None
     assert manager.stop(second.id).left == ()
 

@@ -17,6 +17,7 @@ from pathlib import Path
 import click
 import pytest
 
+from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
 from agentdash.tui.cli.main import cli
 
@@ -152,7 +153,7 @@ class World:
             )
         )
         self.manager = SessionManager(self.home, self.settings)
-        self.agent = self._ended(self.manager.spawn(EVIL, agent="codex", title=EVIL, cwd=str(self.project)))
+        self.agent = self._ended(self.manager.spawn(Start(EVIL, agent="codex", title=EVIL, cwd=str(self.project))))
         self.command = self.fresh()
         self.trashed = self.fresh()
         self.manager.delete(self.trashed)
@@ -186,7 +187,7 @@ class World:
         return ended.id
 
     def close(self):
-        for session in self.manager.sessions():
+        for session in self.manager.reader.sessions():
             with contextlib.suppress(Exception):
                 self.manager.stop(session.id, now=True)
         self.manager.close()
@@ -348,7 +349,7 @@ def test_S2_settings_that_cannot_be_used_are_named_without_their_sequences(world
 
 
 def test_S2_raw_gives_the_bytes_on_a_terminal_and_a_pipe_always_has_them(world, terminals):
-    printed = world.manager.output(world.command)
+    printed = world.manager.reader.output(world.command)
     assert printed == f"{EVIL}\n".encode()
     assert terminals.run(["output", "--raw", world.command])[1].encode() == printed
     assert terminals.run(["run", "--raw", "--wait", "--", "printf", "%s", EVIL])[1] == EVIL

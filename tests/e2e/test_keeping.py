@@ -16,6 +16,7 @@ from agentdash.sessions.errors import (
     UnknownSessionError,
     UsageError,
 )
+from agentdash.sessions.launch import Start
 from agentdash.sessions.lifecycle.rebuild import rebuild
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
@@ -33,36 +34,36 @@ def ended(manager, *argv):
     """A session that has ended; its runner has left too, unless processes keep it."""
     [session] = manager.wait([manager.run(argv or ["true"]).id], timeout=30)
     if not session.left:
-        runner_lock.hold(manager._layout.session(session.id).lock, timeout=10).release()
+        runner_lock.hold(manager.layout.session(session.id).lock, timeout=10).release()
     return session
 
 
 def whole(manager, session_id):
     """All that is known of a session, but for numbers that belong to one database."""
-    prompts = [(p.turn, p.text, p.state) for p in manager.prompts(session_id)]
-    return manager.get(session_id), manager.turns(session_id), prompts, manager.output(session_id)
+    prompts = [(p.turn, p.text, p.state) for p in manager.reader.prompts(session_id)]
+    return manager.reader.get(session_id), manager.reader.turns(session_id), prompts, manager.reader.output(session_id)
 
 
 def make_older(manager, session_id, seconds):
-    with manager._store.database.transaction() as db:
+    with manager.store.database.transaction() as db:
         db.execute("UPDATE sessions SET ended_at = ended_at - ? WHERE id = ?", (round(seconds * 1000), session_id))
 
 
 def test_a_deleted_session_comes_back_as_it_was(manager):
-    [first] = manager.wait([manager.spawn("hello [[demo:quick]]", agent="demo").id], timeout=30)
+    [first] = manager.wait([manager.spawn(Start("hello [[demo:quick]]", agent="demo")).id], timeout=30)
     manager.inject(first.id, "more [[demo:quick]]")
     manager.wait([first.id], timeout=30)
-    manager.mark_seen(first.id, 7)
+    manager.housekeeping.mark_seen(first.id, 7)
     before = whole(manager, first.id)
     assert before[0].seen_steps == 7
-    seq = manager.changes(0).seq
+    seq = manager.reader.changes(0).seq
     manager.delete(first.id)
-    assert manager.changes(seq).removed == (first.id,)
-    assert [trashed.id for trashed in manager.deleted()] == [first.id]
-    manager.restore("@last")
+    assert manager.reader.changes(seq).removed == (first.id,)
+    assert [trashed.id for trashed in manager.reader.deleted()] == [first.id]
+    manager.housekeeping.restore("@last")
     assert whole(manager, first.id) == before
-    assert [session.id for session in manager.changes(seq).updated] == [first.id]
-    assert manager.changes(seq).removed == ()
+    assert [session.id for session in manager.reader.changes(seq).updated] == [first.id]
+    assert manager.reader.changes(seq).removed == ()
     manager.inject(first.id, "and on [[demo:quick]]")
     assert manager.wait([first.id], timeout=30)[0].turn == 3
 
@@ -70,16 +71,16 @@ def test_a_deleted_session_comes_back_as_it_was(manager):
 def test_what_cannot_be_restored_is_told(manager):
     session = ended(manager)
     with pytest.raises(UsageError, match="neither deleted nor archived"):
-        manager.restore(session.id)
+        manager.housekeeping.restore(session.id)
     with pytest.raises(UnknownSessionError, match="No deleted session"):
-        manager.restore("zzzz")
+        manager.housekeeping.restore("zzzz")
     with pytest.raises(UnknownSessionError):
-        manager.restore("@last")
+        manager.housekeeping.restore("@last")
     manager.delete(session.id)
-    (manager.home / "trash" / session.id / "session.json").write_text("{")
+    (manager.reader.home / "trash" / session.id / "session.json").write_text("{")
     with pytest.raises(StoreError, match=r"session\.json cannot be read"):
-        manager.restore(session.id)
-    assert [trashed.title for trashed in manager.deleted()] == ["?"]
+        manager.housekeeping.restore(session.id)
+    assert [trashed.title for trashed in manager.reader.deleted()] == ["?"]
 
 
 def test_an_ambiguous_beginning_lists_the_deleted_ones(manager):
@@ -88,26 +89,26 @@ def test_an_ambiguous_beginning_lists_the_deleted_ones(manager):
         manager.delete(session.id)
     firsts = [session.id[0] for session in sessions]
     with pytest.raises(AmbiguousSessionError):
-        manager.restore(next(first for first in firsts if firsts.count(first) > 1))
+        manager.housekeeping.restore(next(first for first in firsts if firsts.count(first) > 1))
 
 
 def test_an_archived_session_is_out_of_the_way_and_no_clean_up_takes_it(manager):
     session = ended(manager)
-    seq = manager.changes(0).seq
-    manager.archive(session.id)
-    assert manager.sessions() == []
-    assert [s.id for s in manager.sessions(archived=True)] == [session.id]
-    assert manager.changes(seq).removed == (session.id,)
+    seq = manager.reader.changes(0).seq
+    manager.housekeeping.archive(session.id)
+    assert manager.reader.sessions() == []
+    assert [s.id for s in manager.reader.sessions(archived=True)] == [session.id]
+    assert manager.reader.changes(seq).removed == (session.id,)
     make_older(manager, session.id, 100 * DAY)
-    assert manager.clean().deleted == ()
-    assert manager.restore(session.id).archived_at is None
-    assert [s.id for s in manager.sessions()] == [session.id]
+    assert manager.housekeeping.clean().deleted == ()
+    assert manager.housekeeping.restore(session.id).archived_at is None
+    assert [s.id for s in manager.reader.sessions()] == [session.id]
 
 
 def test_what_runs_is_not_archived(manager):
     session = manager.started(manager.run(["sleep", "600"]).id)
     with pytest.raises(SessionBusyError, match="only what has ended is archived"):
-        manager.archive(session.id)
+        manager.housekeeping.archive(session.id)
 
 
 def test_Z33_a_clean_up_counts_from_the_end_and_spares_what_lives(manager, tmp_path):
@@ -116,23 +117,23 @@ def test_Z33_a_clean_up_counts_from_the_end_and_spares_what_lives(manager, tmp_p
     running = manager.started(manager.run(["sleep", "600"]).id)
     for session in (old, leaves):
         make_older(manager, session.id, 8 * DAY)
-    with manager._store.database.transaction() as db:
+    with manager.store.database.transaction() as db:
         db.execute("UPDATE sessions SET created_at = 0")
-    told = manager.clean(7 * DAY, dry_run=True)
+    told = manager.housekeeping.clean(7 * DAY, dry_run=True)
     assert [s.id for s in told.deleted] == [old.id]
-    assert len(manager.sessions()) == 4
-    cleaned = manager.clean(7 * DAY)
+    assert len(manager.reader.sessions()) == 4
+    cleaned = manager.housekeeping.clean(7 * DAY)
     assert ([s.id for s in cleaned.deleted], [s.id for s in cleaned.kept]) == ([old.id], [leaves.id])
-    assert {s.id for s in manager.sessions()} == {young.id, leaves.id, running.id}
-    assert manager.get(running.id).status is Status.RUNNING
-    assert manager.restore(old.id).id == old.id
+    assert {s.id for s in manager.reader.sessions()} == {young.id, leaves.id, running.id}
+    assert manager.reader.get(running.id).status is Status.RUNNING
+    assert manager.housekeeping.restore(old.id).id == old.id
 
 
 def test_the_trash_is_emptied_of_what_is_old_and_of_nothing_else(manager, tmp_path):
     old, young = ended(manager), ended(manager)
     for session in (old, young):
         manager.delete(session.id)
-    trash = manager.home / "trash"
+    trash = manager.reader.home / "trash"
     foreign = trash / "notes-of-mine"
     foreign.mkdir()
     (foreign / "important").write_text("mine")
@@ -141,7 +142,7 @@ def test_the_trash_is_emptied_of_what_is_old_and_of_nothing_else(manager, tmp_pa
     (trash / "0123456789abcdef").symlink_to(elsewhere.parent)
     for name in (old.id, "notes-of-mine"):
         os.utime(trash / name, (0, 0))
-    cleaned = manager.clean(7 * DAY)
+    cleaned = manager.housekeeping.clean(7 * DAY)
     assert [trashed.id for trashed in cleaned.removed] == [old.id]
     assert sorted(path.name for path in trash.iterdir()) == sorted(["notes-of-mine", "0123456789abcdef", young.id])
     assert elsewhere.is_dir()
@@ -150,23 +151,25 @@ def test_the_trash_is_emptied_of_what_is_old_and_of_nothing_else(manager, tmp_pa
 @pytest.mark.parametrize("damage", ["gone", "garbage"])
 def test_a_lost_database_is_made_anew_from_the_folders(manager, damage, database_at_rest):
     done, failed = ended(manager), ended(manager, "false")
-    [talked] = manager.wait([manager.spawn("hello [[demo:quick]]", agent="demo").id], timeout=30)
+    [talked] = manager.wait([manager.spawn(Start("hello [[demo:quick]]", agent="demo")).id], timeout=30)
     before = [whole(manager, session.id) for session in (done, failed, talked)]
     database = database_at_rest()
     if damage == "gone":
         database.unlink()
     else:
         database.write_bytes(b"garbage" * 5000)
-    rebuilt = rebuild(manager._layout)
+    rebuilt = rebuild(manager.layout)
     assert sorted(rebuilt.restored) == sorted(session.id for session in (done, failed, talked))
     after = [whole(manager, session.id) for session in (done, failed, talked)]
     assert [session.unread for session, *_ in after] == [0, 0, 0]  # nobody knows what was seen
     assert [session.attention for session, *_ in after] == [True, True, True]
     unmarked = [(structs.replace(session, seen_at=None), *rest) for session, *rest in after]
     assert unmarked == before
-    aside = [path for path in manager.home.glob("agentdash.db.broken-*") if not path.name.endswith(("-wal", "-shm"))]
+    aside = [
+        path for path in manager.reader.home.glob("agentdash.db.broken-*") if not path.name.endswith(("-wal", "-shm"))
+    ]
     assert len(aside) == (damage == "garbage")
-    assert rebuild(manager._layout).restored == ()
+    assert rebuild(manager.layout).restored == ()
 
 
 def test_a_rebuild_with_runners_at_work_loses_none_of_them(manager, tmp_path, wait_until):
@@ -174,45 +177,45 @@ def test_a_rebuild_with_runners_at_work_loses_none_of_them(manager, tmp_path, wa
     (tmp_path / "config.toml").write_text("[queue]\nmax_running = 2\n")
     works = manager.started(manager.run(["sh", "-c", "echo hello; read line < go; echo bye"]).id)
     sleeps = manager.started(manager.run(["sleep", "600"]).id)
-    waits = manager.spawn("hello [[demo:quick]]", agent="demo")
-    records = [manager.home / "sessions" / session.id / "session.json" for session in (works, sleeps)]
+    waits = manager.spawn(Start("hello [[demo:quick]]", agent="demo"))
+    records = [manager.reader.home / "sessions" / session.id / "session.json" for session in (works, sleeps)]
     wait_until(lambda: all('"running"' in record.read_text() for record in records), what="the records of the turns")
-    (manager.home / "agentdash.db").unlink()
-    rebuild(manager._layout)
-    assert {str(s.status) for s in manager.sessions()} == {"running", "queued"}
+    (manager.reader.home / "agentdash.db").unlink()
+    rebuild(manager.layout)
+    assert {str(s.status) for s in manager.reader.sessions()} == {"running", "queued"}
     (tmp_path / "go").write_text("\n")
     ends = manager.wait([works.id, waits.id], timeout=60)
     assert [session.status for session in ends] == [Status.DONE, Status.DONE]
-    assert manager.output(works.id) == b"hello\nbye\n"
+    assert manager.reader.output(works.id) == b"hello\nbye\n"
     assert len(manager.stop(sleeps.id).ended) == 1
 
 
 def test_a_folder_that_cannot_be_read_is_skipped_and_told(manager):
     good, bad = ended(manager), ended(manager)
-    (manager.home / "sessions" / bad.id / "session.json").write_text('{"format": 99}')
-    (manager.home / "sessions" / "not-a-session-but-long-enough").mkdir()
+    (manager.reader.home / "sessions" / bad.id / "session.json").write_text('{"format": 99}')
+    (manager.reader.home / "sessions" / "not-a-session-but-long-enough").mkdir()
     manager.close()
-    (manager.home / "agentdash.db").unlink()
-    rebuilt = rebuild(manager._layout)
+    (manager.reader.home / "agentdash.db").unlink()
+    rebuilt = rebuild(manager.layout)
     assert rebuilt.restored == (good.id,)
     assert len(rebuilt.skipped) == 2
-    shutil.rmtree(manager.home / "sessions" / bad.id)
+    shutil.rmtree(manager.reader.home / "sessions" / bad.id)
 
 
 def test_a_full_disk_does_not_keep_anybody_from_stopping(manager, monkeypatch, process_book, wait_until):
     session = manager.started(manager.run(["sh", "-c", "setsid sleep 600 & sleep 601"]).id)
-    wait_until(lambda: len(manager.processes(session.id)) == 3, what="three processes")
-    process_book.add(manager.processes(session.id))
+    wait_until(lambda: len(manager.reader.processes(session.id)) == 3, what="three processes")
+    process_book.add(manager.reader.processes(session.id))
 
     def full(*_):
         raise StoreError("The disk is full: agentdash.db cannot be written.")
 
-    monkeypatch.setattr(manager._store, "request", full)
+    monkeypatch.setattr(manager.store, "request", full)
     receipt = manager.stop(session.id)
     assert (len(receipt.ended), receipt.left) == (3, ())
     assert receipt.note == "not recorded yet: The disk is full: agentdash.db cannot be written."
     assert process_book.alive() == []
-    wait_until(lambda: manager.get(session.id).status is Status.STOPPED, what="the runner's record")
+    wait_until(lambda: manager.reader.get(session.id).status is Status.STOPPED, what="the runner's record")
 
 
 def test_several_are_stopped_at_once_and_one_that_fails_spoils_no_other(manager, monkeypatch):
@@ -234,7 +237,9 @@ def test_several_are_stopped_at_once_and_one_that_fails_spoils_no_other(manager,
 def test_processes_with_what_they_cost(manager, wait_until):
     busy = "import sys\nprint('ready', flush=True)\nwhile True: pass"
     session = manager.started(manager.run([sys.executable, "-c", busy]).id)
-    [process] = wait_until(lambda: [p for p in manager.processes(session.id) if (p.cpu_s or 0) > 0.1], what="some work")
+    [process] = wait_until(
+        lambda: [p for p in manager.reader.processes(session.id) if (p.cpu_s or 0) > 0.1], what="some work"
+    )
     assert process.rss_bytes > 1_000_000
     assert processes.alive(process.pid, processes.look(process.pid).start)
 
@@ -275,7 +280,7 @@ def test_the_verbs_say_what_they_did(manager):
     running = manager.started(manager.run(["sleep", "600"]).id)
     assert "sleep 600" in verb("ps", running.id).stdout
     assert "sleep 600" in verb("ps", running.id, "--json").stdout
-    (manager.home / "agentdash.db").unlink()
+    (manager.reader.home / "agentdash.db").unlink()
     rebuilt = verb("doctor", "--rebuild")
     assert "1 session restored" in rebuilt.stderr
     assert "whole, schema" in rebuilt.stdout
@@ -291,16 +296,16 @@ def test_a_clean_up_ends_nothing_that_began_meanwhile(manager, monkeypatch):
         return empty(*args, **named)
 
     monkeypatch.setattr(trash, "empty", then_somebody_retries)
-    assert manager.clean(7 * DAY).deleted == ()
+    assert manager.housekeeping.clean(7 * DAY).deleted == ()
     [again] = manager.wait([old.id], timeout=30)
     assert (again.turn, again.status) == (2, Status.DONE)
 
 
 def test_a_session_that_goes_on_is_not_archived_any_more(manager):
     session = ended(manager)
-    manager.archive(session.id)
+    manager.housekeeping.archive(session.id)
     manager.retry(session.id)
-    assert [s.id for s in manager.sessions()] == [session.id]
+    assert [s.id for s in manager.reader.sessions()] == [session.id]
     manager.wait([session.id], timeout=30)
 
 
@@ -313,9 +318,9 @@ def test_a_restore_that_fails_leaves_the_session_in_the_trash(manager, monkeypat
 
     monkeypatch.setattr(trash, "restore", fails)
     with pytest.raises(StoreError, match="disk is full"):
-        manager.restore(session.id)
+        manager.housekeeping.restore(session.id)
     monkeypatch.undo()
-    assert manager.restore(session.id).id == session.id
+    assert manager.housekeeping.restore(session.id).id == session.id
 
 
 def test_a_queued_session_that_was_stopped_stays_so_after_a_rebuild(manager, tmp_path):
@@ -323,36 +328,36 @@ def test_a_queued_session_that_was_stopped_stays_so_after_a_rebuild(manager, tmp
     running = manager.started(manager.run(["sleep", "600"]).id)
     never = manager.run(["touch", "ran"])
     manager.stop(never.id)
-    manager.archive(never.id)
+    manager.housekeeping.archive(never.id)
     manager.close()
     for name in ("agentdash.db", "agentdash.db-wal", "agentdash.db-shm"):
-        (manager.home / name).unlink(missing_ok=True)
-    rebuild(manager._layout, 1)
-    assert manager.get(never.id).status is Status.STOPPED
-    assert manager.get(never.id).archived_at is not None
+        (manager.reader.home / name).unlink(missing_ok=True)
+    rebuild(manager.layout, 1)
+    assert manager.reader.get(never.id).status is Status.STOPPED
+    assert manager.reader.get(never.id).archived_at is not None
     manager.stop(running.id)
     assert not (tmp_path / "ran").exists()
 
 
 def test_one_odd_record_does_not_end_a_rebuild(manager):
     good, odd, foreign = ended(manager), ended(manager), ended(manager)
-    record = manager.home / "sessions" / odd.id / "session.json"
+    record = manager.reader.home / "sessions" / odd.id / "session.json"
     record.write_text(record.read_text().replace('"launches": [', '"launches": [], "gone": [', 1))
-    other = manager.home / "sessions" / foreign.id / "session.json"
-    other.write_text((manager.home / "sessions" / good.id / "session.json").read_text())
+    other = manager.reader.home / "sessions" / foreign.id / "session.json"
+    other.write_text((manager.reader.home / "sessions" / good.id / "session.json").read_text())
     manager.close()
     for name in ("agentdash.db", "agentdash.db-wal", "agentdash.db-shm"):
-        (manager.home / name).unlink(missing_ok=True)
-    rebuilt = rebuild(manager._layout)
+        (manager.reader.home / name).unlink(missing_ok=True)
+    rebuilt = rebuild(manager.layout)
     assert set(rebuilt.restored) == {good.id, odd.id, foreign.id}
-    assert manager.get(good.id).title == "true"
+    assert manager.reader.get(good.id).title == "true"
     # What cannot be read is made again from the turn files, and kept beside it.
-    assert {manager.get(session.id).status for session in (odd, foreign)} == {Status.LOST}
+    assert {manager.reader.get(session.id).status for session in (odd, foreign)} == {Status.LOST}
     assert all(path.with_name("session.json.damaged").exists() for path in (record, other))
 
 
 def test_what_others_committed_is_seen_also_after_an_error(manager):
-    store = manager._store
+    store = manager.store
     before = store.data_version()
     store.database.close()  # what an error does
     verb("run", "--wait", "--", "true")
@@ -361,14 +366,14 @@ def test_what_others_committed_is_seen_also_after_an_error(manager):
 
 def test_indexes_go_with_their_sessions(manager):
     session = ended(manager)
-    cache = manager.home / "cache"
+    cache = manager.reader.home / "cache"
     cache.mkdir()
     own, stray = cache / f"{session.id}.1.index", cache / "00000000-gone.1.index"
     for path in (own, stray):
         path.write_bytes(b"")
-    manager.clean(dry_run=True)
+    manager.housekeeping.clean(dry_run=True)
     assert stray.exists()
-    manager.clean()
+    manager.housekeeping.clean()
     assert (own.exists(), stray.exists()) == (True, False)
     manager.delete(session.id)
     assert not own.exists()
@@ -376,15 +381,15 @@ def test_indexes_go_with_their_sessions(manager):
 
 def test_T10_a_title_is_cleaned_kept_on_disk_and_given_back(manager):
     session = ended(manager, "echo", "hello")
-    seq = manager.changes(0).seq
-    manager.mark_seen(session.id)
-    renamed = manager.rename(session.id[:8], "  \x1b[31mthe\n  release\u202e ")
+    seq = manager.reader.changes(0).seq
+    manager.housekeeping.mark_seen(session.id)
+    renamed = manager.housekeeping.rename(session.id[:8], "  \x1b[31mthe\n  release\u202e ")
     assert (renamed.title, renamed.task) == ("the release", "echo hello")
-    assert [changed.title for changed in manager.changes(seq).updated] == ["the release"]
+    assert [changed.title for changed in manager.reader.changes(seq).updated] == ["the release"]
     assert renamed.attention is False
-    assert '"the release"' in (manager.home / "sessions" / session.id / "session.json").read_text()
-    assert manager.rename(session.id, "x" * 200).title == "x" * 200
-    assert manager.rename(session.id, " \n").title == session.title == "echo hello"
+    assert '"the release"' in (manager.reader.home / "sessions" / session.id / "session.json").read_text()
+    assert manager.housekeeping.rename(session.id, "x" * 200).title == "x" * 200
+    assert manager.housekeeping.rename(session.id, " \n").title == session.title == "echo hello"
 
 
 @pytest.mark.parametrize(
@@ -394,17 +399,17 @@ def test_T10_a_title_is_cleaned_kept_on_disk_and_given_back(manager):
 def test_T10_what_is_no_title_changes_nothing(manager, title, why):
     session = ended(manager)
     with pytest.raises(UsageError, match=why):
-        manager.rename(session.id, title)
-    assert manager.get(session.id).title == session.title
+        manager.housekeeping.rename(session.id, title)
+    assert manager.reader.get(session.id).title == session.title
     with pytest.raises(UnknownSessionError):
-        manager.rename("zzzz", "x")
+        manager.housekeeping.rename("zzzz", "x")
 
 
 def test_T10_a_running_session_is_renamed_and_pinned_too(manager, tmp_path):
     os.mkfifo(tmp_path / "go")
     session = manager.started(manager.run(["sh", "-c", "read line < go"]).id)
-    manager.rename(session.id, "the long one")
-    assert manager.pin(session.id).pinned_at is not None
+    manager.housekeeping.rename(session.id, "the long one")
+    assert manager.housekeeping.pin(session.id).pinned_at is not None
     (tmp_path / "go").write_text("\n")
     [done] = manager.wait([session.id], timeout=30)
     assert (done.status, done.title) == (Status.DONE, "the long one")
@@ -413,22 +418,22 @@ def test_T10_a_running_session_is_renamed_and_pinned_too(manager, tmp_path):
 
 def test_T10_a_pin_stays_until_it_is_taken_off(manager):
     session = ended(manager)
-    first = manager.pin(session.id).pinned_at
-    assert manager.pin(session.id).pinned_at == first
-    assert manager.pin(session.id, False).pinned_at is None
-    assert manager.pin(session.id, False).pinned_at is None
+    first = manager.housekeeping.pin(session.id).pinned_at
+    assert manager.housekeeping.pin(session.id).pinned_at == first
+    assert manager.housekeeping.pin(session.id, False).pinned_at is None
+    assert manager.housekeeping.pin(session.id, False).pinned_at is None
 
 
 def test_T10_a_rebuild_and_a_restore_keep_title_and_pin(manager, database_at_rest):
     session = ended(manager)
-    manager.rename(session.id, "the release")
-    at = manager.pin(session.id).pinned_at
+    manager.housekeeping.rename(session.id, "the release")
+    at = manager.housekeeping.pin(session.id).pinned_at
     manager.delete(session.id)
-    restored = manager.restore(session.id)
+    restored = manager.housekeeping.restore(session.id)
     assert (restored.title, restored.pinned_at) == ("the release", at)
     database_at_rest().unlink()
-    assert rebuild(manager._layout).restored == (session.id,)
-    found = SessionManager(manager.home).get(session.id)
+    assert rebuild(manager.layout).restored == (session.id,)
+    found = SessionManager(manager.reader.home).reader.get(session.id)
     assert (found.title, found.pinned_at) == ("the release", at)
 
 
@@ -443,7 +448,7 @@ def family(manager, monkeypatch):
 
 
 def links(manager, ids):
-    there = {session.id: session.parent for session in manager.sessions()}
+    there = {session.id: session.parent for session in manager.reader.sessions()}
     return [there.get(session_id, "deleted") for session_id in ids]
 
 
@@ -451,12 +456,15 @@ def test_T10_a_restored_parent_has_its_children_again(manager, monkeypatch):
     first, second, third = ids = family(manager, monkeypatch)
     manager.delete(first)
     assert links(manager, ids) == ["deleted", None, second]
-    seq = manager.changes(0).seq
-    manager.restore(first)
+    seq = manager.reader.changes(0).seq
+    manager.housekeeping.restore(first)
     assert links(manager, ids) == [None, first, second]
     # What looks at the change feed must learn of the child too.
-    assert {session.id: session.parent for session in manager.changes(seq).updated} == {first: None, second: first}
-    assert [session.id for session in manager.descendants(first)] == [second, third]
+    assert {session.id: session.parent for session in manager.reader.changes(seq).updated} == {
+        first: None,
+        second: first,
+    }
+    assert [session.id for session in manager.reader.descendants(first)] == [second, third]
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0), (2, 0, 1)])
@@ -465,28 +473,28 @@ def test_T10_generations_deleted_and_restored_in_any_order_find_each_other(manag
     for number in reversed(order):
         manager.delete(ids[number])
     for number in order:
-        manager.restore(ids[number])
+        manager.housekeeping.restore(ids[number])
     assert links(manager, ids) == [None, first, second]
 
 
 def test_T10_the_link_survives_the_loss_of_the_database_while_the_parent_is_deleted(manager, monkeypatch):
     first, second, _ = ids = family(manager, monkeypatch)
     manager.delete(first)
-    manager.rename(second, "written again while its parent is gone")
-    (manager.home / "agentdash.db").unlink()
-    rebuild(manager._layout)
+    manager.housekeeping.rename(second, "written again while its parent is gone")
+    (manager.reader.home / "agentdash.db").unlink()
+    rebuild(manager.layout)
     assert links(manager, ids) == ["deleted", None, second]
-    manager.restore(first)
+    manager.housekeeping.restore(first)
     assert links(manager, ids) == [None, first, second]
 
 
 def test_a_draft_comes_back_with_its_session_and_goes_when_the_trash_is_emptied(manager):
     session = manager.wait([manager.run(["true"]).id], timeout=30)[0]
-    drafts = Layout(manager.home).drafts
-    DraftFiles(Layout(manager.home)).write(session.id, "and then the docs")
+    drafts = Layout(manager.reader.home).drafts
+    DraftFiles(Layout(manager.reader.home)).write(session.id, "and then the docs")
     manager.delete(session.id)
-    manager.restore(session.id)
+    manager.housekeeping.restore(session.id)
     assert [path.name for path in drafts.iterdir()] == [session.id]
     manager.delete(session.id)
-    manager.clean(older_than_s=-60)
+    manager.housekeeping.clean(older_than_s=-60)
     assert list(drafts.iterdir()) == []

@@ -18,8 +18,8 @@ print('ready', flush=True)
 while True:
     session = manager.run(['true'])
     print(session.id, flush=True)
-    manager.mark_seen(session.id)
-    manager.settle()
+    manager.housekeeping.mark_seen(session.id)
+    manager.housekeeping.settle()
 """
 
 
@@ -43,14 +43,14 @@ def test_6_killing_front_ends_at_150_random_moments_damages_no_session(manager, 
         for front in fronts:
             announced += [line for line in front.communicate()[0].split("\n")[:-1] if line]
 
-    sessions = manager.wait([s.id for s in manager.sessions()], timeout=120)
+    sessions = manager.wait([s.id for s in manager.reader.sessions()], timeout=120)
 
     # What a front end had said is there, and everything that is there ran to its end.
     assert set(announced) <= {s.id for s in sessions}
     assert [(s.id, s.reason) for s in sessions if s.status is not Status.DONE] == []
     for session in sessions:
-        assert [turn.n for turn in manager.turns(session.id)] == [1]
-        assert [prompt.text for prompt in manager.prompts(session.id)] == ["true"]
-    with sqlite3.connect(manager.home / "agentdash.db") as db:
+        assert [turn.n for turn in manager.reader.turns(session.id)] == [1]
+        assert [prompt.text for prompt in manager.reader.prompts(session.id)] == ["true"]
+    with sqlite3.connect(manager.reader.home / "agentdash.db") as db:
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert db.execute("PRAGMA foreign_key_check").fetchall() == []

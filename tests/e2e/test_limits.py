@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from agentdash.sessions.errors import SessionBusyError
-from agentdash.sessions.launch import Launch
+from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.model import Status
 from agentdash.sessions.supervision import processes
 
@@ -46,17 +46,17 @@ def test_K8_a_limit_that_is_crossed_stops_the_turn_and_is_the_reason(manager, le
     assert ended.status is Status.STOPPED
     assert ended.reason.startswith(reason)
     assert ended.reason.endswith("0 left")
-    assert manager.turns(session.id)[-1].stop_by.startswith("its limit")
+    assert manager.reader.turns(session.id)[-1].stop_by.startswith("its limit")
     assert leftovers(session.id) == []
 
 
 @pytest.mark.parametrize("limit", [{"tokens": 50}, {"cost_usd": 0.001}])
 def test_K8_tokens_and_money_are_counted_over_all_turns(manager, limit):
-    first = manager.spawn("hello [[demo:quick]]", agent="demo", options={"limits": limit})
+    first = manager.spawn(Start("hello [[demo:quick]]", agent="demo", options={"limits": limit}))
     [done] = manager.wait([first.id], timeout=30)
     # What the first turn used is known only at its end, which is a proper one.
     assert done.status is Status.DONE
-    assert len(manager.warnings(first.id)) == 1
+    assert len(manager.reader.warnings(first.id)) == 1
     raised = {"tokens": done.usage.total_tokens + 10, "cost_usd": done.cost_usd + 0.00001}
     manager.inject(first.id, "more [[demo:quick]]", limits={name: raised[name] for name in limit})
     [second] = manager.wait([first.id], timeout=30)
@@ -72,12 +72,12 @@ def test_K8_tokens_and_money_are_counted_over_all_turns(manager, limit):
     ],
 )
 def test_K8_a_session_that_used_up_a_limit_gets_no_further_turn(manager, limit, told):
-    session = manager.spawn("hello [[demo:quick]]", agent="demo", options={"limits": limit})
+    session = manager.spawn(Start("hello [[demo:quick]]", agent="demo", options={"limits": limit}))
     manager.wait([session.id], timeout=30)
     with pytest.raises(SessionBusyError, match=told):
         manager.inject(session.id, "more")
-    assert [(turn.n, turn.status) for turn in manager.turns(session.id)] == [(1, Status.DONE)]
-    assert len(manager.prompts(session.id)) == 1
+    assert [(turn.n, turn.status) for turn in manager.reader.turns(session.id)] == [(1, Status.DONE)]
+    assert len(manager.reader.prompts(session.id)) == 1
     manager.inject(session.id, "more", limits={"action": "warn"})
     [done] = manager.wait([session.id], timeout=30)
     assert (done.status, done.turn) == (Status.DONE, 2)
@@ -112,7 +112,7 @@ def test_K8_claude_is_stopped_by_its_cost_while_it_works(manager, tmp_path, left
     )
     script = agent_script(tmp_path, f"echo '{says % 'a'}'; echo '{says % 'a'}'; echo '{says % 'b'}'; exec sleep 600")
     options = {"bin": script, "limits": {"cost_usd": 0.015}}
-    session = manager.spawn("go", agent="claude", options=options)
+    session = manager.spawn(Start("go", agent="claude", options=options))
     [stopped] = manager.wait([session.id], timeout=30)
     assert stopped.reason.startswith("stopped by its limit: cost more than $0.015 (about $0.02); ")
     assert stopped.cost_usd is None  # claude named no figure of its own
@@ -139,7 +139,7 @@ def test_K8_codex_is_stopped_by_what_its_transcript_says_while_it_prints_nothing
     says = f'{{"type":"thread.started","thread_id":"{thread}"}}'
     call = f'printf "$(cat {tmp_path}/call)\\n" "$(date -u +%FT%T.%3N)" >> {transcript}'
     script = agent_script(tmp_path, f"echo '{says}'; for i in 1 2 3; do {call}; sleep 0.3; done; exec sleep 600")
-    session = manager.spawn("go", agent="codex", options={"bin": script, "limits": {"tokens": 1000}})
+    session = manager.spawn(Start("go", agent="codex", options={"bin": script, "limits": {"tokens": 1000}}))
     [stopped] = manager.wait([session.id], timeout=30)
     assert stopped.reason.startswith("stopped by its limit: used more than 1,000 tokens (1,260); ")
     assert stopped.usage.total_tokens == 1260
@@ -152,7 +152,7 @@ def test_a_cost_limit_that_turned_out_to_be_blind_says_so(manager, tmp_path, mon
     script = agent_script(
         tmp_path, f'echo \'{says}\'; echo \'{{"type":"result","subtype":"success","stop_reason":"end_turn"}}\''
     )
-    session = manager.spawn("go", agent="claude", options={"bin": script})
+    session = manager.spawn(Start("go", agent="claude", options={"bin": script}))
     [done] = manager.wait([session.id], timeout=30)
     assert (done.status, done.reason) == (Status.DONE, "its cost limit does not count new, which has no price")
 
@@ -163,7 +163,7 @@ SLOW = "[[fake:slow_steps]] go"
 
 @pytest.mark.real
 def test_K8_the_real_codex_is_stopped_within_one_call_of_its_tokens(manager, codex_env, leftovers):
-    session = manager.spawn(SLOW, agent="codex", options={"limits": {"tokens": 2000}})
+    session = manager.spawn(Start(SLOW, agent="codex", options={"limits": {"tokens": 2000}}))
     [stopped] = manager.wait([session.id], timeout=120)
     assert stopped.status is Status.STOPPED
     assert re.match(r"stopped by its limit: used more than 2,000 tokens \(2,8\d\d\); ", stopped.reason)
@@ -180,7 +180,7 @@ def test_K8_the_real_codex_is_stopped_within_one_call_of_its_tokens(manager, cod
 
 @pytest.mark.real
 def test_K8_forty_quick_calls_of_the_real_codex_are_not_made_to_the_end(manager, codex_env):
-    session = manager.spawn("[[fake:long]] go", agent="codex", options={"limits": {"tokens": 5000}})
+    session = manager.spawn(Start("[[fake:long]] go", agent="codex", options={"limits": {"tokens": 5000}}))
     [stopped] = manager.wait([session.id], timeout=120)
     assert stopped.status is Status.STOPPED
     assert stopped.reason.startswith("stopped by its limit: used more than 5,000 tokens (")
@@ -190,8 +190,8 @@ def test_K8_forty_quick_calls_of_the_real_codex_are_not_made_to_the_end(manager,
 @pytest.mark.real
 def test_K8_the_real_codex_is_stopped_by_its_cost_at_the_user_s_prices(manager, codex_env, tmp_path):
     (tmp_path / "config.toml").write_text('[prices."gpt-5.5"]\ninput = 50.0\ncached_input = 50.0\noutput = 0.0\n')
-    session = manager.spawn(SLOW, agent="codex", options={"limits": {"cost_usd": 0.1}})
-    assert manager.warnings(session.id) == ()
+    session = manager.spawn(Start(SLOW, agent="codex", options={"limits": {"cost_usd": 0.1}}))
+    assert manager.reader.warnings(session.id) == ()
     [stopped] = manager.wait([session.id], timeout=120)
     assert stopped.status is Status.STOPPED
     # 50 dollars for a million: the second call makes it 0.14.
@@ -202,8 +202,8 @@ def test_K8_the_real_codex_is_stopped_by_its_cost_at_the_user_s_prices(manager, 
 @pytest.mark.real
 def test_K8_the_real_claude_is_stopped_by_its_cost(manager, claude_env, leftovers):
     options = {"permission_mode": "bypassPermissions", "limits": {"cost_usd": 0.008}}
-    session = manager.spawn(SLOW, agent="claude", model="claude-opus-4-8", options=options)
-    assert manager.warnings(session.id) == ()
+    session = manager.spawn(Start(SLOW, agent="claude", model="claude-opus-4-8", options=options))
+    assert manager.reader.warnings(session.id) == ()
     [stopped] = manager.wait([session.id], timeout=120)
     assert stopped.status is Status.STOPPED
     assert re.match(r"stopped by its limit: cost more than \$0\.008 \(about \$0\.01\d*\); ", stopped.reason)
@@ -215,7 +215,7 @@ def test_K8_the_real_claude_is_stopped_by_its_cost(manager, claude_env, leftover
 def test_K8_a_limit_may_only_warn(manager, tmp_path, wait_until):
     os.mkfifo(tmp_path / "go")
     session = limited(manager, "echo hello; read line < go; echo bye", silence_seconds=0.3, action="warn")
-    warned = wait_until(lambda: (s := manager.get(session.id)).reason and s, what="a warning")
+    warned = wait_until(lambda: (s := manager.reader.get(session.id)).reason and s, what="a warning")
     assert (warned.status, warned.reason) == (Status.RUNNING, "over its limit: printed nothing for 0.3s")
     (tmp_path / "go").write_text("\n")
     [done] = manager.wait([session.id], timeout=30)
@@ -232,16 +232,16 @@ def test_limits_come_from_the_settings_and_the_spawn_has_the_last_word(manager, 
     (tmp_path / "config.toml").write_text(
         "[limits]\nwall_seconds = 600\ntokens = 7\n[agents.demo.limits]\ntokens = 8\ncost_usd = 3.5\n"
     )
-    launch = manager.plan("x", agent="demo", options={"limits": {"cost_usd": 9}})
+    launch = manager.reader.plan(Start("x", agent="demo", options={"limits": {"cost_usd": 9}}))
     assert (launch.limits.wall_seconds, launch.limits.tokens, launch.limits.cost_usd) == (600, 8, 9)
 
 
 def test_a_stop_by_a_limit_goes_on_when_its_runner_is_killed(manager, leftovers, wait_until):
     script = "trap '' INT TERM; echo ready; sleep 600 & wait; sleep 600"
     session = limited(manager, script, wall_seconds=0.5)
-    stopping = wait_until(lambda: (s := manager.get(session.id)).stopping and s, what="the stop to begin")
+    stopping = wait_until(lambda: (s := manager.reader.get(session.id)).stopping and s, what="the stop to begin")
     assert stopping.stopping.next in ("SIGTERM", "SIGKILL")
-    turn = manager.turns(session.id)[-1]
+    turn = manager.reader.turns(session.id)[-1]
     processes.send_kill(processes.look(turn.runner_pid))
     [ended] = manager.wait([session.id], timeout=60)
     assert ended.status is Status.STOPPED
@@ -254,14 +254,14 @@ def test_what_is_left_is_named_with_its_ports_and_kept(manager, tmp_path, wait_u
     [done] = manager.wait([session.id], timeout=30)
     assert (done.status, done.left) == (Status.DONE, 1)
     port = int((tmp_path / "ready").read_text())
-    assert manager.turns(session.id)[-1].left[0].ports == (port,)
+    assert manager.reader.turns(session.id)[-1].left[0].ports == (port,)
     assert done.left_note.endswith(f":{port}")
     with socket.create_connection(("127.0.0.1", port)):
         pass
     receipt = manager.stop(session.id)
     assert [ended.signal for ended in receipt.ended] == ["SIGTERM"]
-    wait_until(lambda: manager.get(session.id).left == 0, what="the row to know")
-    assert manager.get(session.id).status is Status.DONE
+    wait_until(lambda: manager.reader.get(session.id).left == 0, what="the row to know")
+    assert manager.reader.get(session.id).status is Status.DONE
 
 
 def test_after_turn_sweep_ends_what_the_turn_left_and_it_stays_green(manager, leftovers):
@@ -270,14 +270,14 @@ def test_after_turn_sweep_ends_what_the_turn_left_and_it_stays_green(manager, le
     assert (done.status, done.left) == (Status.DONE, 0)
     assert done.reason == "swept: 1 process ended (SIGTERM 1), 0 left"
     assert leftovers(session.id) == []
-    assert manager.turns(session.id)[-1].stop_requested_at is None
+    assert manager.reader.turns(session.id)[-1].stop_requested_at is None
 
 
 def test_a_session_whose_folder_is_removed_is_stopped(manager, leftovers, process_book, wait_until):
     session = manager.started(manager.run(["sh", "-c", "sleep 600 & sleep 601"]).id)
-    wait_until(lambda: len(manager.processes(session.id)) == 3, what="three processes")
-    process_book.add(manager.processes(session.id))
-    shutil.rmtree(manager.home / "sessions" / session.id)
+    wait_until(lambda: len(manager.reader.processes(session.id)) == 3, what="three processes")
+    process_book.add(manager.reader.processes(session.id))
+    shutil.rmtree(manager.reader.home / "sessions" / session.id)
     [ended] = manager.wait([session.id], timeout=30)
     assert ended.status is Status.STOPPED
     assert ended.reason.startswith("stopped by agentdash: its folder was removed; 3 processes ended")
@@ -286,12 +286,12 @@ def test_a_session_whose_folder_is_removed_is_stopped(manager, leftovers, proces
 
 def test_nothing_lives_on_when_the_whole_state_folder_is_removed(manager, process_book, wait_until):
     session = manager.started(manager.run(["sh", "-c", "setsid sleep 600 & sleep 601"]).id)
-    wait_until(lambda: len(manager.processes(session.id)) == 3, what="three processes")
-    process_book.add(manager.processes(session.id))
-    shutil.rmtree(manager.home)
-    manager.home.mkdir()
+    wait_until(lambda: len(manager.reader.processes(session.id)) == 3, what="three processes")
+    process_book.add(manager.reader.processes(session.id))
+    shutil.rmtree(manager.reader.home)
+    manager.reader.home.mkdir()
     wait_until(lambda: process_book.alive() == [], what="the runner to notice")
-    assert manager.sessions() == []
+    assert manager.reader.sessions() == []
 
 
 def test_a_record_of_an_older_version_has_no_limits():

@@ -36,14 +36,14 @@ def test_the_main_job_on_the_real_codex(terminal, codex_env, manager, tmp_path, 
 
     new_session(terminal, "[[fake:sleep600]] wait for it")
     terminal.shows("sleep 600", "● running", timeout=60)
-    session = manager.get("@last")
-    wait_until(lambda: any("sleep 600" in p.command for p in manager.processes(session.id)), what="the command")
+    session = manager.reader.get("@last")
+    wait_until(lambda: any("sleep 600" in p.command for p in manager.reader.processes(session.id)), what="the command")
     terminal.keys("x")
     terminal.shows("Stop", "sleep 600", "n keep (default)")
     terminal.keys("y")
     terminal.shows("processes ended", "0 left", "SIGINT")
     assert leftovers(session.id) == []
-    assert manager.get(session.id).status is Status.STOPPED
+    assert manager.reader.get(session.id).status is Status.STOPPED
 
     terminal.keys("Enter")
     terminal.shows("■ stopped")
@@ -59,7 +59,7 @@ def test_K5_a_dashboard_killed_with_9_takes_nothing_with_it(terminal, codex_env,
     terminal.shows("n new")
     new_session(terminal, "[[fake:parallel]] go")
     terminal.shows("● running")
-    wait_until(lambda: manager.get("@last").agent_session, timeout=60, what="the agent's first words")
+    wait_until(lambda: manager.reader.get("@last").agent_session, timeout=60, what="the agent's first words")
     terminal.close()
 
     ended = manager.wait(["@last"], timeout=60)[0]

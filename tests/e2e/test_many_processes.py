@@ -24,7 +24,7 @@ with SessionManager() as manager:
             manager.delete(session_id)
             print('deleted')
         else:
-            manager.settle()
+            manager.housekeeping.settle()
             print('settled')
     except AgentdashError as error:
         print('refused', type(error).__name__)
@@ -70,8 +70,8 @@ def test_7_two_views_that_send_at_once_give_one_turn_and_one_refusal(manager, ra
     assert sorted(a.split()[0] for a in answers) == ["refused"] * 3 + ["turn"]
     after = manager.wait([session.id], timeout=20)[0]
     assert after.turn == 2
-    assert len(manager.prompts(session.id)) == 2
-    assert manager.output(session.id, 2) == b"once\n"
+    assert len(manager.reader.prompts(session.id)) == 2
+    assert manager.reader.output(session.id, 2) == b"once\n"
 
 
 def test_several_stops_at_once_join_and_get_the_same_receipt(manager, race, leftovers):
@@ -81,7 +81,7 @@ def test_several_stops_at_once_join_and_get_the_same_receipt(manager, race, left
     # Whoever came after the end got the answer "nothing to stop".
     assert counts <= {0, 3}
     assert 3 in counts
-    assert manager.get(session.id).status is Status.STOPPED
+    assert manager.reader.get(session.id).status is Status.STOPPED
     assert leftovers(session.id) == []
 
 
@@ -89,9 +89,9 @@ def test_stop_retry_delete_and_settle_at_once_have_one_outcome(manager, race, le
     session = manager.started(manager.run(["sleep", "642"]).id)
     answers = race(session.id, ["stop", "delete", "settle", "retry", "stop", "delete"])
     assert answers.count("deleted") == 1
-    assert manager.sessions() == []
-    assert not (manager.home / "sessions" / session.id).exists()
-    assert (manager.home / "trash" / session.id).is_dir()
+    assert manager.reader.sessions() == []
+    assert not (manager.reader.home / "sessions" / session.id).exists()
+    assert (manager.reader.home / "trash" / session.id).is_dir()
     assert leftovers(session.id) == []
 
 
@@ -100,12 +100,12 @@ def test_a_killed_runner_is_settled_by_exactly_one(manager, race, leftovers):
     import signal
 
     session = manager.started(manager.run(["sleep", "643"]).id)
-    turn = manager.turns(session.id)[0]
+    turn = manager.reader.turns(session.id)[0]
     os.kill(turn.runner_pid, signal.SIGKILL)
     os.kill(turn.agent_pid, signal.SIGKILL)
     race(session.id, ["settle"] * 4)
     lost = manager.wait([session.id], timeout=20)[0]
     assert lost.status is Status.LOST
-    feed = manager.changes(0)
+    feed = manager.reader.changes(0)
     assert [s.id for s in feed.updated] == [session.id]
     assert leftovers(session.id) == []

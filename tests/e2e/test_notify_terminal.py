@@ -92,7 +92,7 @@ def test_the_verb_takes_a_kind_and_needs_a_terminal(open_outer, manager, tmp_pat
 
 
 def test_over_ssh_it_reaches_the_terminal_at_home(ssh, open_outer, waiting_run, manager, tmp_path, wait_until):
-    there = {"AGENTDASH_HOME": manager.home, "AGENTDASH_CONFIG": tmp_path / "config.toml", "LC_ALL": "C.UTF-8"}
+    there = {"AGENTDASH_HOME": manager.reader.home, "AGENTDASH_CONFIG": tmp_path / "config.toml", "LC_ALL": "C.UTF-8"}
     env = " ".join(f"{name}={value}" for name, value in there.items())
     outer = open_outer([*ssh, f"env {env} {AGENTDASH}"], TERM="xterm-kitty")
     wait_until(lambda: b"the long build" in outer.received, what="the dashboard at home")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from agentdash.sessions.launch import Start
 from agentdash.sessions.lifecycle.explain import counted
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Session, Status, StepKind
@@ -28,7 +29,7 @@ def play(manager: SessionManager, tmp_path: Path) -> Play:
         path.chmod(0o755)
         (tmp_path / "config.toml").write_text(f"[agents.{agent}]\nbin = '{path}'\n")
         with SessionManager() as fresh:  # it reads the settings
-            [ended] = fresh.wait([fresh.spawn("go", agent=agent, cwd=str(tmp_path)).id], timeout=30)
+            [ended] = fresh.wait([fresh.spawn(Start("go", agent=agent, cwd=str(tmp_path))).id], timeout=30)
             return ended
 
     return run
@@ -46,7 +47,7 @@ def test_a_turn_whose_words_hold_half_an_emoji_is_done(manager: SessionManager, 
     ended = play("codex", lines(CODEX, {"type": "turn.completed", "usage": None}))
     assert (ended.status, ended.reason, ended.unknown) == (Status.DONE, None, 0)
     assert (ended.last_message or "").startswith("all \ufffd good")
-    steps = manager.trajectory(ended.id)
+    steps = manager.reader.trajectory(ended.id)
     assert [step.kind for step in steps] == [StepKind.PROMPT, StepKind.MESSAGE, StepKind.USAGE]
     said = {"type": "assistant", "message": {"content": [{"type": "text", "text": "all \ud83d good"}]}}
     ended = play("claude", lines(said, RESULT))
@@ -57,12 +58,14 @@ def test_an_odd_count_of_tokens_is_named_and_turns_nothing_red(manager: SessionM
     ended = play("codex", lines({"type": "turn.completed", "usage": {"input_tokens": -1, "output_tokens": 2.0}}))
     assert (ended.status, ended.reason) == (Status.DONE, None)
     assert ended.usage.output_tokens == 2
-    [turn] = manager.turns(ended.id)
+    [turn] = manager.reader.turns(ended.id)
     assert turn.unreadable == {"turn.completed: usage.input_tokens": 1}
-    assert manager.trajectory(ended.id)[-1].text == "could not be read in turn.completed: usage.input_tokens = -1"
+    assert (
+        manager.reader.trajectory(ended.id)[-1].text == "could not be read in turn.completed: usage.input_tokens = -1"
+    )
     card = session_card(ended, [turn], [], Look())
     assert any(line.split() == ["not", "read", "turn.completed:", "usage.input_tokens"] for line in card)
-    told = {fact.name: fact.value for fact in manager.explain(ended.id).facts}
+    told = {fact.name: fact.value for fact in manager.reader.explain(ended.id).facts}
     assert told["fields not read"] == counted(turn.unreadable) == "turn.completed: usage.input_tokens"
 
 
@@ -88,7 +91,7 @@ def test_a_failed_start_shows_its_command_and_what_it_printed_on_stdout_once(
 ) -> None:
     ended = play("codex", b"Not logged in.\nRun codex login\n", code=1)
     assert ended.reason == "exit 1: Run codex login"
-    *_, first, second, last = manager.trajectory(ended.id)
+    *_, first, second, last = manager.reader.trajectory(ended.id)
     assert [first.text, second.text] == ["Not logged in.", "Run codex login"]
     assert (last.kind, last.fatal, last.text) == (StepKind.ERROR, True, "exit 1")
     assert "stand-in exec --json" in (last.command or "")

@@ -7,6 +7,8 @@ import uuid
 
 import pytest
 
+from agentdash.sessions.launch import Start
+
 pytestmark = pytest.mark.usefixtures("demo_agent")
 
 AGENTDASH = f"{sys.executable} -m agentdash"
@@ -50,7 +52,11 @@ def panes(ssh, open_outer, require_tool, manager, tmp_path, wait_until):
 
     def start(left, right):
         tmux, name = require_tool("tmux"), f"agentdash-test-{uuid.uuid4().hex[:12]}"
-        there = {"AGENTDASH_HOME": manager.home, "AGENTDASH_CONFIG": tmp_path / "config.toml", "LC_ALL": "C.UTF-8"}
+        there = {
+            "AGENTDASH_HOME": manager.reader.home,
+            "AGENTDASH_CONFIG": tmp_path / "config.toml",
+            "LC_ALL": "C.UTF-8",
+        }
         env = " ".join(f"{key}={value}" for key, value in there.items())
         command = f"env {env} {tmux} -L {name} -f /dev/null new-session '{left}' \\; split-window -h '{right}'"
         outer = open_outer([*ssh, command], TERM="xterm-256color")
@@ -63,7 +69,9 @@ def panes(ssh, open_outer, require_tool, manager, tmp_path, wait_until):
 
 
 def test_the_dashboard_on_the_left_and_steps_on_the_right(panes, manager, wait_until):
-    first = manager.spawn("Fix the login test [[demo:done]]", agent="demo", options={"script": "done", "speed": 40.0})
+    first = manager.spawn(
+        Start("Fix the login test [[demo:done]]", agent="demo", options={"script": "done", "speed": 40.0})
+    )
     manager.wait([first.id], timeout=60)
     both = panes(f"{AGENTDASH} table", f"{AGENTDASH} watch {first.id}")
     both.shows(0, "✓ done", "Fix the login")
@@ -93,7 +101,7 @@ def test_a_line_that_breaks_ends_nothing(panes, manager, wait_until):
     both.outer.close()
     manager.run(["true"], title="begun meanwhile")
     both.shows(0, "begun meanwhile", "● running")
-    assert manager.get(session.id).status == "running"
+    assert manager.reader.get(session.id).status == "running"
 
 
 def test_nothing_is_sent_while_nothing_happens(panes, manager, wait_until):

@@ -25,7 +25,7 @@ def found(manager, *words):
 def test_a_filter_lists_what_is_archived_and_what_is_in_the_trash(manager):
     kept, archived, deleted, both = (ended(manager, "echo", name) for name in ("kept", "arch", "gone", "both"))
     for one in (archived, both):
-        manager.archive(one.id)
+        manager.housekeeping.archive(one.id)
     for one in (deleted, both):
         manager.delete(one.id)
     assert found(manager) == {kept.id}
@@ -44,58 +44,58 @@ def test_a_filter_lists_what_is_archived_and_what_is_in_the_trash(manager):
 
 def test_a_deleted_session_can_be_read_and_other_verbs_say_where_it_is(manager):
     session = ended(manager, "echo", "hello")
-    before = manager.trajectory(session.id)
+    before = manager.reader.trajectory(session.id)
     manager.delete(session.id)
-    opened = manager.open_trajectory(session.id)
+    opened = manager.reader.open_trajectory(session.id)
     assert list(opened.every_step(None)) == before
     opened.close()
     for ref in (session.id, session.id[:6]):
         with pytest.raises(UnknownSessionError, match=f"{session.id[:8]} is in the trash. `agentdash restore"):
-            manager.get(ref)
+            manager.reader.get(ref)
     with pytest.raises(UnknownSessionError, match="No session has an id"):
-        manager.get("zzzz")
-    manager.restore(session.id)
-    assert manager.get(session.id).deleted_at is None
+        manager.reader.get("zzzz")
+    manager.housekeeping.restore(session.id)
+    assert manager.reader.get(session.id).deleted_at is None
 
 
 def test_a_deleted_session_whose_record_is_damaged_is_listed_too(manager):
     session = ended(manager)
     manager.delete(session.id)
-    (manager.home / "trash" / session.id / "session.json").write_text("{")
-    [one] = manager.put_away()
+    (manager.reader.home / "trash" / session.id / "session.json").write_text("{")
+    [one] = manager.reader.put_away()
     assert (one.id, one.status, one.deleted_at is not None) == (session.id, Status.LOST, True)
     assert "cannot be read" in one.reason
 
 
 def test_what_was_put_away_is_counted_without_what_is_in_use_and_what_is_no_session(manager):
-    assert manager.count_put_away() == (0, 0)
+    assert manager.reader.count_put_away() == (0, 0)
     archived, deleted, damaged, _ = [ended(manager) for _ in range(4)]
-    manager.archive(archived.id)
+    manager.housekeeping.archive(archived.id)
     manager.delete(deleted.id)
     manager.delete(damaged.id)
-    (manager.home / "trash" / damaged.id / "session.json").write_text("{")
-    (manager.home / "trash" / "notes").mkdir()
-    assert manager.count_put_away() == (1, 2)
+    (manager.reader.home / "trash" / damaged.id / "session.json").write_text("{")
+    (manager.reader.home / "trash" / "notes").mkdir()
+    assert manager.reader.count_put_away() == (1, 2)
 
 
 def test_many_are_archived_in_one_commit_and_each_folder_records_it(manager, database_at_rest):
     sessions = [ended(manager) for _ in range(3)]
     running = manager.started(manager.run(["sleep", "600"]).id)
     ids = [one.id for one in sessions]
-    manager.archive(ids[0])
-    seq, told = manager.changes(0).seq, []
-    assert manager.archive_all([*ids, running.id, "no-such-session"], each=told.append) == ids[1:]
+    manager.housekeeping.archive(ids[0])
+    seq, told = manager.reader.changes(0).seq, []
+    assert manager.housekeeping.archive_all([*ids, running.id, "no-such-session"], each=told.append) == ids[1:]
     assert told == [1, 2]
-    assert set(manager.changes(seq).removed) == set(ids[1:])
-    assert {one.id for one in manager.sessions()} == {running.id}
-    assert manager.archive_all([*ids, running.id], away=False) == ids
-    assert manager.archive_all(ids, away=False) == []
-    assert {one.id for one in manager.sessions()} == {*ids, running.id}
-    manager.archive_all(ids[:2])
+    assert set(manager.reader.changes(seq).removed) == set(ids[1:])
+    assert {one.id for one in manager.reader.sessions()} == {running.id}
+    assert manager.housekeeping.archive_all([*ids, running.id], away=False) == ids
+    assert manager.housekeeping.archive_all(ids, away=False) == []
+    assert {one.id for one in manager.reader.sessions()} == {*ids, running.id}
+    manager.housekeeping.archive_all(ids[:2])
     manager.stop(running.id, now=True)
     database_at_rest().unlink()
-    rebuild(manager._layout)
-    assert {one.id for one in manager.sessions(archived=True)} == set(ids[:2])
+    rebuild(manager.layout)
+    assert {one.id for one in manager.reader.sessions(archived=True)} == set(ids[:2])
 
 
 def test_a_bulk_archive_that_fails_archives_none(manager, monkeypatch):
@@ -107,5 +107,5 @@ def test_a_bulk_archive_that_fails_archives_none(manager, monkeypatch):
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        manager._store.archive_all(broken(), 1)
-    assert [structs.replace(one, archived_at=None) for one in manager.sessions()] == manager.sessions()
+        manager.store.archive_all(broken(), 1)
+    assert [structs.replace(one, archived_at=None) for one in manager.reader.sessions()] == manager.reader.sessions()

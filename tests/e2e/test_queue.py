@@ -32,21 +32,21 @@ def let_go(tmp_path, name):
 
 
 def statuses(manager, sessions):
-    return [str(manager.get(session.id).status) for session in sessions]
+    return [str(manager.reader.get(session.id).status) for session in sessions]
 
 
 def test_K1_more_than_the_cap_waits_and_the_order_is_kept(two_places, tmp_path, wait_until):
     manager = two_places
     sessions = [hold(manager, tmp_path, name) for name in "abcd"]
     wait_until(lambda: statuses(manager, sessions) == ["running", "running", "queued", "queued"], what="two places")
-    waiting = manager.get(sessions[3].id)
+    waiting = manager.reader.get(sessions[3].id)
     assert waiting.reason == "waits for a free place: 2 at work"
     assert manager.started(waiting.id).status is Status.QUEUED  # it is not waited for
     let_go(tmp_path, "a")
     wait_until(
         lambda: statuses(manager, sessions) == ["done", "running", "running", "queued"], what="the next one's turn"
     )
-    assert manager.get(sessions[2].id).reason is None
+    assert manager.reader.get(sessions[2].id).reason is None
     let_go(tmp_path, "b")
     wait_until(lambda: statuses(manager, sessions)[3] == "running", what="the last one's turn")
     assert sorted((tmp_path / "order").read_text().split()[:2]) == ["a", "b"]
@@ -62,18 +62,18 @@ def test_K1_the_queue_goes_on_when_every_front_end_is_gone(two_places, tmp_path,
         subprocess.run(spawn, check=True, capture_output=True)
     two_places.close()
     # Looks at the rows alone: a manager's own waiting would move the queue.
-    with SessionManager() as reader:
-        wait_until(lambda: all(s.status is Status.DONE for s in reader.sessions()), what="the runners to go on")
-        assert len(reader.sessions()) == 6
+    with SessionManager() as other:
+        wait_until(lambda: all(s.status is Status.DONE for s in other.reader.sessions()), what="the runners to go on")
+        assert len(other.reader.sessions()) == 6
 
 
 def test_K1_what_waits_can_be_cancelled(two_places, tmp_path, wait_until):
     manager = two_places
     first, second, third = (hold(manager, tmp_path, name) for name in "abc")
-    wait_until(lambda: manager.get(third.id).status is Status.QUEUED, what="the third to wait")
+    wait_until(lambda: manager.reader.get(third.id).status is Status.QUEUED, what="the third to wait")
     receipt = manager.stop(third.id)
     assert (receipt.ended, receipt.note) == ((), "it had not started yet")
-    assert manager.get(third.id).reason == "stopped by you"
+    assert manager.reader.get(third.id).reason == "stopped by you"
     order = tmp_path / "order"
     wait_until(lambda: order.exists() and len(order.read_text().split()) == 2, what="two starts")
     for session in (first, second):
@@ -95,12 +95,12 @@ def test_a_runner_that_is_killed_gives_its_place_back(two_places, tmp_path, wait
     manager = two_places
     sessions = [manager.run(["sleep", "600"]) for _ in range(3)]
     wait_until(lambda: statuses(manager, sessions) == ["running", "running", "queued"], what="two places")
-    turn = manager.turns(sessions[0].id)[-1]
+    turn = manager.reader.turns(sessions[0].id)[-1]
     for pid in (turn.runner_pid, turn.agent_pid):
         processes.send_kill(processes.look(pid))
 
     def settled():
-        manager.settle()
+        manager.housekeeping.settle()
         return statuses(manager, sessions) == ["lost", "running", "running"]
 
     wait_until(settled, what="the place to be free")
@@ -112,7 +112,7 @@ def test_a_session_that_waits_for_its_own_children_takes_no_place(two_places, tm
     outer = [two_places.run(["sh", "-c", f"{inner} && echo outer"]) for _ in range(3)]
     ended = two_places.wait([session.id for session in outer], timeout=60)
     assert [session.status for session in ended] == [Status.DONE] * 3
-    assert len(two_places.sessions()) == 6
+    assert len(two_places.reader.sessions()) == 6
 
 
 def test_copies_are_numbered_and_queued_in_order(two_places):
@@ -128,21 +128,21 @@ def test_who_waits_for_a_turn_of_another_session_takes_no_place(manager, tmp_pat
     outer = manager.run([sys.executable, "-m", "agentdash", "retry", failed.id, "--wait"])
     [ended] = manager.wait([outer.id], timeout=30)
     assert ended.exit_code == 1
-    assert manager.get(failed.id).turn == 2
+    assert manager.reader.get(failed.id).turn == 2
 
 
 def test_one_that_cannot_be_sent_does_not_hold_up_the_others(manager, tmp_path, wait_until):
     (tmp_path / "config.toml").write_text("[queue]\nmax_running = 1\n")
     first = hold(manager, tmp_path, "a")
     broken, last = manager.run(["true"]), manager.run(["true"])
-    log = manager.home / "sessions" / broken.id / "runner.log"
+    log = manager.reader.home / "sessions" / broken.id / "runner.log"
     log.mkdir()
     wait_until((tmp_path / "order").exists, what="the first one's start")
     (tmp_path / "config.toml").write_text("[queue]\nmax_running = 3\n")
-    manager.settle()
+    manager.housekeeping.settle()
     [done] = manager.wait([last.id], timeout=30)
     assert done.status is Status.DONE
-    assert manager.get(broken.id).status is Status.QUEUED
+    assert manager.reader.get(broken.id).status is Status.QUEUED
     log.rmdir()
     [done] = manager.wait([broken.id], timeout=30)
     assert done.status is Status.DONE

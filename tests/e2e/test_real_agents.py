@@ -7,6 +7,7 @@ import time
 import pytest
 
 from agentdash.sessions.errors import SessionBusyError
+from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status, StepKind, StepStatus
 from agentdash.sessions.transcript.turn_file import StepFile
 
@@ -25,7 +26,7 @@ def project(tmp_path):
 def spawn(manager, agent, prompt, project):
     """Start with permission to do everything: the scripted model does nothing that matters."""
     options = {"codex": {"sandbox": "danger-full-access"}, "claude": {"permission_mode": "bypassPermissions"}}
-    return manager.spawn(prompt, agent=agent, cwd=str(project), options=options[agent])
+    return manager.spawn(Start(prompt, agent=agent, cwd=str(project), options=options[agent]))
 
 
 def ended(manager, session):
@@ -39,7 +40,7 @@ def of_kind(steps, *kinds):
 def running_command(manager, session, wait_until, text):
     """Wait until the agent's own shell command is among the session's processes."""
     wait_until(
-        lambda: any(text in process.command for process in manager.processes(session.id)),
+        lambda: any(text in process.command for process in manager.reader.processes(session.id)),
         timeout=MINUTE,
         what=f"{text!r} among the processes",
     )
@@ -48,7 +49,7 @@ def running_command(manager, session, wait_until, text):
 def test_each_version_of_claude_is_the_one_that_runs(manager, claude_env, project, request):
     session = ended(manager, spawn(manager, "claude", "hello", project))
     assert session.status is Status.DONE, session.reason
-    begin = json.loads(manager.output(session.id).split(b"\n")[0])
+    begin = json.loads(manager.reader.output(session.id).split(b"\n")[0])
     assert f"claude-{begin['claude_code_version']}" == request.node.callspec.params["claude_env"]
 
 
@@ -58,7 +59,7 @@ def test_work_gives_typed_steps_exit_codes_and_usage(manager, agent, project):
     assert session.unknown == 0
     assert session.agent_session
 
-    steps = manager.trajectory(session.id)
+    steps = manager.reader.trajectory(session.id)
     kinds = {step.kind for step in steps}
     assert kinds >= {StepKind.PROMPT, StepKind.REASONING, StepKind.MESSAGE, StepKind.COMMAND, StepKind.FILE_CHANGE}
     assert StepKind.UNKNOWN not in kinds
@@ -100,13 +101,13 @@ def test_3_a_resume_reaches_the_same_conversation(manager, agent, project):
     assert {second.agent_session, third.agent_session} == {session.agent_session}
     seen = int(re.search(r"I can see (\d+) user messages", third.last_message).group(1))
     assert seen == 3
-    assert [step.text for step in manager.messages(session.id) if step.kind is StepKind.PROMPT] == [
+    assert [step.text for step in manager.reader.messages(session.id) if step.kind is StepKind.PROMPT] == [
         "remember the first words",
         "and the second words",
         "[[fake:context_probe]] what can you see?",
     ]
     # One model call a turn, each 1200 tokens: cumulative or per turn, the sum is the same.
-    assert [turn.usage.input_tokens for turn in manager.turns(session.id)] == [1200, 1200, 1200]
+    assert [turn.usage.input_tokens for turn in manager.reader.turns(session.id)] == [1200, 1200, 1200]
     assert third.usage.input_tokens == 3600
 
 
@@ -115,7 +116,7 @@ def test_1_an_error_of_the_model_is_failed_with_its_reason(manager, agent, proje
     assert session.status is Status.FAILED
     assert session.reason
     assert "exit 1" not in session.reason
-    errors = of_kind(manager.trajectory(session.id), StepKind.ERROR)
+    errors = of_kind(manager.reader.trajectory(session.id), StepKind.ERROR)
     assert any(step.fatal for step in errors)
 
 
@@ -129,22 +130,24 @@ def test_sleep600_is_stopped_with_a_receipt_and_nothing_is_left(
 ):
     session = manager.started(spawn(manager, agent, "[[fake:sleep600]] go", project).id)
     running_command(manager, session, wait_until, "sleep 600")
-    wait_until(lambda: of_kind(manager.trajectory(session.id), StepKind.COMMAND), what="the command in the stream")
-    process_book.add(manager.processes(session.id))
+    wait_until(
+        lambda: of_kind(manager.reader.trajectory(session.id), StepKind.COMMAND), what="the command in the stream"
+    )
+    process_book.add(manager.reader.processes(session.id))
     receipt = manager.stop(session.id)
     assert receipt.left == ()
     assert any("sleep 600" in ended.command for ended in receipt.ended)
-    assert manager.get(session.id).status is Status.STOPPED
+    assert manager.reader.get(session.id).status is Status.STOPPED
     assert process_book.alive() == []
     assert leftovers(session.id) == []
-    command = of_kind(manager.trajectory(session.id), StepKind.COMMAND)[-1]
+    command = of_kind(manager.reader.trajectory(session.id), StepKind.COMMAND)[-1]
     assert command.status is StepStatus.INTERRUPTED
 
 
 def test_bgproc_is_stopped_with_its_detached_children(manager, agent, project, leftovers, process_book, wait_until):
     session = manager.started(spawn(manager, agent, "[[fake:bgproc]] go", project).id)
     running_command(manager, session, wait_until, "sleep 603")
-    found = manager.processes(session.id)
+    found = manager.reader.processes(session.id)
     process_book.add(found)
     assert any(p.command == "sleep 601" for p in found), "the detached grandchild"
     receipt = manager.stop(session.id)
@@ -167,7 +170,7 @@ def test_ZX3_a_running_session_takes_no_second_prompt(manager, agent, project, w
     session = manager.started(spawn(manager, agent, "[[fake:sleep600]] go", project).id)
     with pytest.raises(SessionBusyError, match="takes no prompt while a turn runs"):
         manager.inject(session.id, "hurry up")
-    assert len(manager.prompts(session.id)) == 1
+    assert len(manager.reader.prompts(session.id)) == 1
     manager.stop(session.id)
 
 
@@ -187,7 +190,7 @@ def test_Z13_a_prompt_that_begins_with_a_dash_is_literal(manager, agent, project
 def test_ZX7_a_runner_killed_under_a_real_agent_is_replaced(manager, agent, project, leftovers, wait_until):
     session = manager.started(spawn(manager, agent, "[[fake:sleep600]] go", project).id)
     running_command(manager, session, wait_until, "sleep 600")
-    first = manager.turns(session.id)[-1]
+    first = manager.reader.turns(session.id)[-1]
     import os
     import signal
 
@@ -195,7 +198,7 @@ def test_ZX7_a_runner_killed_under_a_real_agent_is_replaced(manager, agent, proj
     receipt = manager.stop(session.id)
     assert receipt.left == ()
     assert leftovers(session.id) == []
-    assert manager.get(session.id).status is Status.STOPPED
+    assert manager.reader.get(session.id).status is Status.STOPPED
 
 
 def test_the_adopted_agent_finishes_properly(manager, agent, project, wait_until):
@@ -204,22 +207,22 @@ def test_the_adopted_agent_finishes_properly(manager, agent, project, wait_until
     import os
     import signal
 
-    os.kill(manager.turns(session.id)[-1].runner_pid, signal.SIGKILL)
+    os.kill(manager.reader.turns(session.id)[-1].runner_pid, signal.SIGKILL)
     after = ended(manager, session)
     assert (after.status, after.reason, after.exit_code) == (Status.DONE, "runner was killed", None)
     assert after.last_message == "All three are back."
 
 
 def test_codex_in_the_sandbox_does_the_same_work(manager, codex_env, project):
-    session = manager.spawn("[[fake:shell_ok]] go", agent="codex", cwd=str(project))
+    session = manager.spawn(Start("[[fake:shell_ok]] go", agent="codex", cwd=str(project)))
     session = ended(manager, session)
     assert session.status is Status.DONE, session.reason
-    assert "--sandbox" in manager.turns(session.id)[0].argv or "-s" in manager.turns(session.id)[0].argv
+    assert "--sandbox" in manager.reader.turns(session.id)[0].argv or "-s" in manager.reader.turns(session.id)[0].argv
 
 
 def test_claude_denials_are_shown(manager, claude_env, project):
     session = manager.spawn(
-        "[[fake:shell_fail]] go", agent="claude", cwd=str(project), options={"permission_mode": "default"}
+        Start("[[fake:shell_fail]] go", agent="claude", cwd=str(project), options={"permission_mode": "default"})
     )
     session = ended(manager, session)
     assert session.status is Status.DONE
@@ -227,7 +230,9 @@ def test_claude_denials_are_shown(manager, claude_env, project):
 
 
 def test_codex_refusals_are_shown(manager, codex_env, project):
-    session = manager.spawn("[[fake:files]] go", agent="codex", cwd=str(project), options={"sandbox": "read-only"})
+    session = manager.spawn(
+        Start("[[fake:files]] go", agent="codex", cwd=str(project), options={"sandbox": "read-only"})
+    )
     session = ended(manager, session)
     assert (session.status, session.denied) == (Status.DONE, 1)
     assert session.reason == "1 permission denied: apply_patch"
@@ -236,7 +241,7 @@ def test_codex_refusals_are_shown(manager, codex_env, project):
 def test_clock_of_the_runner_is_the_arrival_of_each_line(manager, agent, project):
     before = time.time() * 1000 - 1
     session = ended(manager, spawn(manager, agent, "[[fake:work]] go", project))
-    times = [step.at for step in manager.trajectory(session.id)]
+    times = [step.at for step in manager.reader.trajectory(session.id)]
     assert times == sorted(times)
     assert before <= times[0] <= times[-1] <= time.time() * 1000
     assert times[-1] > times[1]

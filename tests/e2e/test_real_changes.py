@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 
+from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status, StepKind
 
 pytestmark = pytest.mark.real
@@ -31,12 +32,14 @@ def diff_of(edit):
 
 
 def test_a_session_of_two_turns_has_every_diff_and_what_git_says(manager, agent, project):
-    session = ended(manager, manager.spawn("[[fake:work]] go", agent=agent, cwd=str(project), options=OPTIONS[agent]))
+    session = ended(
+        manager, manager.spawn(Start("[[fake:work]] go", agent=agent, cwd=str(project), options=OPTIONS[agent]))
+    )
     subprocess.run(["git", "-C", str(project), "add", "notes.txt"], check=True)
     manager.inject(session.id, "[[fake:files]] go")
     ended(manager, session)
 
-    found = manager.changes_of(session.id)
+    found = manager.reader.changes_of(session.id)
     assert found.notes == ()
     told = [(f.path, f.kind, f.touched, f.added, f.removed, f.git and f.git.code) for f in found.files]
     assert told == [("notes.txt", "add", 2, 3, 1, "A "), ("src/app.py", "add", 2, 3, 1, "??")]
@@ -46,24 +49,29 @@ def test_a_session_of_two_turns_has_every_diff_and_what_git_says(manager, agent,
     assert [edit.turn for edit in found.files[1].edits] == [2, 2]
     assert (found.git.top, found.git.totals.staged, found.git.totals.untracked) == (str(project), 1, 1)
 
-    second = manager.changes_of(session.id, 2)
+    second = manager.reader.changes_of(session.id, 2)
     assert [file.path for file in second.files] == ["src/app.py"]
     assert diff_of(second.files[0].edits[0]) == ["+def main():", "+    return 1"]
 
 
 def test_steps_have_the_diffs_in_every_turn_and_in_every_way_to_read_them(manager, agent, project):
-    session = ended(manager, manager.spawn("[[fake:work]] go", agent=agent, cwd=str(project), options=OPTIONS[agent]))
+    session = ended(
+        manager, manager.spawn(Start("[[fake:work]] go", agent=agent, cwd=str(project), options=OPTIONS[agent]))
+    )
     manager.inject(session.id, "[[fake:files]] go")
     ended(manager, session)
 
-    steps = [step for step in manager.each_step(session.id) if step.kind is StepKind.FILE_CHANGE]
+    steps = [step for step in manager.reader.each_step(session.id) if step.kind is StepKind.FILE_CHANGE]
     told = [(step.turn, step.changes[0].path.rpartition("/")[2], step.changes[0].lines) for step in steps]
     assert told == [(1, "notes.txt", (2, 0)), (1, "notes.txt", (1, 1)), (2, "app.py", (2, 0)), (2, "app.py", (1, 1))]
-    assert (manager.digest(session.id, whole=True).lines_added, manager.digest(session.id, 2).lines_added) == (6, 3)
-    second = [step for step in manager.each_step(session.id, 2) if step.kind is StepKind.FILE_CHANGE]
+    assert (
+        manager.reader.digest(session.id, whole=True).lines_added,
+        manager.reader.digest(session.id, 2).lines_added,
+    ) == (6, 3)
+    second = [step for step in manager.reader.each_step(session.id, 2) if step.kind is StepKind.FILE_CHANGE]
     assert second == steps[2:]
 
-    opened = manager.open_trajectory(session.id)
+    opened = manager.reader.open_trajectory(session.id)
     view = opened.refresh().view
     items = [item for item in range(len(view)) if view.step(item).kind is StepKind.FILE_CHANGE]
     view.fill(items)
@@ -73,8 +81,8 @@ def test_steps_have_the_diffs_in_every_turn_and_in_every_way_to_read_them(manage
 
 def test_a_diff_is_there_while_the_turn_still_runs(manager, codex_env, project, wait_until):
     prompt = "[[fake:slow_edit]] go"
-    session = manager.spawn(prompt, agent="codex", cwd=str(project), options=OPTIONS["codex"])
-    opened = manager.open_trajectory(session.id)
+    session = manager.spawn(Start(prompt, agent="codex", cwd=str(project), options=OPTIONS["codex"]))
+    opened = manager.reader.open_trajectory(session.id)
 
     def diffs():
         view = opened.refresh().view
@@ -82,7 +90,7 @@ def test_a_diff_is_there_while_the_turn_still_runs(manager, codex_env, project, 
         return [view.whole(item).changes[0].diff for item in items]
 
     wait_until(lambda: diffs() == ["@@ -0,0 +1,1 @@\n+one"], what="the diff of the first edit")
-    assert manager.get(session.id).status is Status.RUNNING
+    assert manager.reader.get(session.id).status is Status.RUNNING
     (project / "go").touch()
     ended(manager, session)
     assert diffs() == ["@@ -0,0 +1,1 @@\n+one", "@@ -1 +1 @@\n-one\n+two\n"]
@@ -91,8 +99,10 @@ def test_a_diff_is_there_while_the_turn_still_runs(manager, codex_env, project, 
 
 def test_an_archived_thread_of_codex_keeps_its_diffs(manager, codex_env, project, require_tool):
     options = OPTIONS["codex"]
-    session = ended(manager, manager.spawn("[[fake:files]] go", agent="codex", cwd=str(project), options=options))
+    session = ended(
+        manager, manager.spawn(Start("[[fake:files]] go", agent="codex", cwd=str(project), options=options))
+    )
     subprocess.run([require_tool("codex"), "archive", session.agent_session], check=True, capture_output=True)
     assert not list((codex_env / "sessions").rglob("rollout-*"))
-    (file,) = manager.changes_of(session.id, git=False).files
+    (file,) = manager.reader.changes_of(session.id, git=False).files
     assert (file.path, file.added, file.removed) == ("src/app.py", 3, 1)

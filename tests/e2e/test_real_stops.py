@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from real_clis import CLAUDES
 
+from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status
 from agentdash.sessions.supervision import processes
 
@@ -27,12 +28,14 @@ def project(tmp_path):
 
 
 def found(manager, session, text):
-    return next((p for p in manager.processes(session.id) if text in p.command), None)
+    return next((p for p in manager.reader.processes(session.id) if text in p.command), None)
 
 
 def stopped(manager, session):
     """Stop it; what was known of it before, and the receipt."""
-    before = {(p.pid, processes.look(p.pid).start) for p in manager.processes(session.id) if processes.look(p.pid)}
+    before = {
+        (p.pid, processes.look(p.pid).start) for p in manager.reader.processes(session.id) if processes.look(p.pid)
+    }
     return before, manager.stop(session.id)
 
 
@@ -41,8 +44,8 @@ def check(manager, session, before, receipt, leftovers):
     assert receipt.ended
     assert not [pid for pid, start in before if processes.alive(pid, start)]
     assert leftovers(session.id) == []
-    assert manager.get(session.id).status is Status.STOPPED
-    assert manager.get(session.id).reason.startswith("stopped by you; ")
+    assert manager.reader.get(session.id).status is Status.STOPPED
+    assert manager.reader.get(session.id).reason.startswith("stopped by you; ")
 
 
 def lost_its_helper(session):
@@ -65,16 +68,18 @@ def test_K3_a_stop_in_each_of_the_first_seconds_of_a_command(manager, agent, pro
         # Of several codex (0.169.0) that start in the same moment one may take the sandbox's helper from another, whose
         # command then fails at once: that one is started again.
         while True:
-            session = manager.spawn("[[fake:sleep600]] go", agent=agent, cwd=str(project), options=options)
+            session = manager.spawn(Start("[[fake:sleep600]] go", agent=agent, cwd=str(project), options=options))
 
             def so_far(session=session):
                 command = found(manager, session, "sleep 600")
-                return (command is not None and (command.age_s or 0) >= second) or manager.get(session.id).status.ended
+                return (command is not None and (command.age_s or 0) >= second) or manager.reader.get(
+                    session.id
+                ).status.ended
 
             wait_until(so_far, timeout=2 * MINUTE, what=f"second {second} of the command")
-            if not manager.get(session.id).status.ended:
+            if not manager.reader.get(session.id).status.ended:
                 return session, *stopped(manager, session)
-            assert lost_its_helper(manager.get(session.id)), "the command must not end by itself"
+            assert lost_its_helper(manager.reader.get(session.id)), "the command must not end by itself"
 
     with ThreadPoolExecutor(len(SECONDS_INTO_A_COMMAND)) as pool:
         for session, before, receipt in pool.map(one, SECONDS_INTO_A_COMMAND):
@@ -84,8 +89,8 @@ def test_K3_a_stop_in_each_of_the_first_seconds_of_a_command(manager, agent, pro
 
 def test_K3_claude_is_stopped_at_any_moment_of_its_start(manager, claude_env, project, leftovers, wait_until):
     for after_ms in CLAUDE_STARTS_MS:
-        session = manager.started(manager.spawn("[[fake:sleep600]] go", agent="claude", cwd=str(project)).id)
-        agent = manager.turns(session.id)[-1].agent_pid
+        session = manager.started(manager.spawn(Start("[[fake:sleep600]] go", agent="claude", cwd=str(project))).id)
+        agent = manager.reader.turns(session.id)[-1].agent_pid
         wait_until(
             lambda pid=agent, age=after_ms / 1000: (processes.age_seconds(processes.look(pid)) or 0) >= age,
             what=f"{after_ms} ms after the start",
@@ -95,14 +100,16 @@ def test_K3_claude_is_stopped_at_any_moment_of_its_start(manager, claude_env, pr
 
 
 def test_K3_an_agent_that_waits_for_its_model_is_stopped(manager, agent, project, leftovers, wait_until):
-    session = manager.spawn("[[fake:hang_after_tool]] go", agent=agent, cwd=str(project))
-    wait_until(lambda: "before-hang" in manager.output(session.id).decode(), timeout=MINUTE, what="the first command")
+    session = manager.spawn(Start("[[fake:hang_after_tool]] go", agent=agent, cwd=str(project)))
+    wait_until(
+        lambda: "before-hang" in manager.reader.output(session.id).decode(), timeout=MINUTE, what="the first command"
+    )
     check(manager, session, *stopped(manager, session), leftovers)
 
 
 def test_K8_a_real_agent_that_hangs_is_stopped_by_its_limit(manager, agent, project, leftovers):
     options = {"limits": {"silence_seconds": 3}}
-    session = manager.spawn("[[fake:hang]] go", agent=agent, cwd=str(project), options=options)
+    session = manager.spawn(Start("[[fake:hang]] go", agent=agent, cwd=str(project), options=options))
     [ended] = manager.wait([session.id], timeout=2 * MINUTE)
     assert ended.status is Status.STOPPED
     assert ended.reason.startswith("stopped by its limit: printed nothing for 3s; ")
@@ -111,6 +118,6 @@ def test_K8_a_real_agent_that_hangs_is_stopped_by_its_limit(manager, agent, proj
 
 def test_K1_more_real_agents_than_places_all_get_their_turn(manager, codex_env, project, tmp_path):
     (tmp_path / "config.toml").write_text("[queue]\nmax_running = 2\n")
-    sessions = manager.spawn_copies(5, "[[fake:plain]] go", agent="codex", cwd=str(project))
+    sessions = manager.spawn_copies(Start("[[fake:plain]] go", agent="codex", cwd=str(project), copies=5))
     ended = manager.wait([session.id for session in sessions], timeout=3 * MINUTE)
     assert [session.status for session in ended] == [Status.DONE] * 5

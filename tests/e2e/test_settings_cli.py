@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from agentdash.sessions.housekeeping import Housekeeping
 from agentdash.sessions.manager import SessionManager
 from agentdash.tui.cli.main import run
 
@@ -79,7 +80,7 @@ def test_watch_that_only_looks_settles_nothing(
     monkeypatch.setattr(
         "agentdash.tui.startup.open_dashboard", lambda *_, read_only, **__: opened.append(read_only) or 0
     )
-    monkeypatch.setattr(SessionManager, "settle", lambda _: settled.append(True))
+    monkeypatch.setattr(Housekeeping, "settle", lambda _: settled.append(True))
     for text in ("[dashboard]\nread_only = true\n", "[dashboard]\n[profiles.eyes.dashboard]\nread_only = true\n"):
         (tmp_path / "config.toml").write_text(text)
         profile = ["--profile", "eyes"] if "eyes" in text else []
@@ -191,9 +192,9 @@ def test_the_page_is_printed(cli: Cli) -> None:
 def test_a_preset_is_started_and_explicit_options_win(cli: Cli, manager: SessionManager) -> None:
     first, second = cli.json("spawn", "--preset", "quick", "the logs")
     assert first["task"] == second["task"] == "Look at the logs, please."
-    assert manager.options(first["id"]) == {"script": "done", "limits": {"wall_seconds": 60}}
+    assert manager.reader.options(first["id"]) == {"script": "done", "limits": {"wall_seconds": 60}}
     [one] = cli.json("spawn", "--preset", "quick", "-n", "1", "--limit", "wall=9", "--set", "script=quick", "x")
-    assert manager.options(one["id"]) == {"script": "quick", "limits": {"wall_seconds": 9}}
+    assert manager.reader.options(one["id"]) == {"script": "quick", "limits": {"wall_seconds": 9}}
     assert cli.json("spawn", "--preset", "quick", "-n", "1", stdin=b"a pipe")[0]["task"] == "Look at a pipe, please."
 
 
@@ -226,8 +227,8 @@ def test_a_session_keeps_the_profile_under_which_it_began(
     cli: Cli, manager: SessionManager, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def wall(ref: str) -> float | None:
-        session = manager.get(ref)
-        launch = manager._store.launch(session.id, session.turn)
+        session = manager.reader.get(ref)
+        launch = manager.store.launch(session.id, session.turn)
         assert launch is not None
         return launch.limits.wall_seconds
 
@@ -243,4 +244,4 @@ def test_a_session_keeps_the_profile_under_which_it_began(
     code, _, err = cli("inject", slow, "and more")
     assert code == 2
     assert f"Session {slow[:8]} began under the profile 'slow'." in err
-    assert manager.get(slow).turn == 2
+    assert manager.reader.get(slow).turn == 2

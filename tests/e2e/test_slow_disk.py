@@ -39,17 +39,17 @@ async def test_a_commit_whose_fsync_takes_long_is_seen_without_a_sweep(
     monkeypatch.setattr(watch, "SWEEP_SECONDS", 600.0)
     # A busy machine may take longer from `go` to the end of the commit than the last look is away.
     monkeypatch.setattr(watch, "RECHECK_SECONDS", (*watch.RECHECK_SECONDS, 3.0, 9.0, 27.0))
-    seq = manager.changes(0).seq
+    seq = manager.reader.changes(0).seq
     titles = []
-    async with asyncio.timeout(90), aclosing(watch.changes(manager.home, manager.live_dir)) as stream:
+    async with asyncio.timeout(90), aclosing(watch.changes(manager.reader.home, manager.reader.live_dir)) as stream:
         await anext(stream)
         upcoming = asyncio.ensure_future(anext(stream))
-        await until_watched(manager.home)
+        await until_watched(manager.reader.home)
         rename_held_back("held back")
         while "held back" not in titles:
             assert not (await upcoming).sweep
             in_vain = held.exists() and not go.exists()
-            found = await asyncio.to_thread(manager.changes, seq)
+            found = await asyncio.to_thread(manager.reader.changes, seq)
             seq = found.seq
             titles += [session.title for session in found.updated]
             if in_vain:

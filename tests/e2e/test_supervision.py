@@ -12,6 +12,7 @@ import pytest
 from transcript_files import read
 
 from agentdash.sessions.errors import SessionBusyError
+from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status, StepKind
 from agentdash.sessions.supervision import processes, runner_lock
 
@@ -41,18 +42,18 @@ def start(manager, *argv):
 
 
 def printed(manager, session, text, wait_until):
-    wait_until(lambda: text in manager.output_path(session.id).read_text(), what=f"{text!r} in the output")
+    wait_until(lambda: text in manager.reader.output_path(session.id).read_text(), what=f"{text!r} in the output")
 
 
 def turn_of(manager, session):
-    return manager.turns(session.id)[-1]
+    return manager.reader.turns(session.id)[-1]
 
 
 def test_K3_a_stop_ends_the_group_and_what_left_it(manager, leftovers, wait_until):
     script = "setsid nohup sleep 611 >/dev/null 2>&1 & sleep 612 & echo ready; sleep 613"
     session = start(manager, "sh", "-c", script)
     printed(manager, session, "ready", wait_until)
-    before = {p.pid: processes.look(p.pid).start for p in manager.processes(session.id)}
+    before = {p.pid: processes.look(p.pid).start for p in manager.reader.processes(session.id)}
     assert len(before) == 4
 
     receipt = manager.stop(session.id)
@@ -61,7 +62,7 @@ def test_K3_a_stop_ends_the_group_and_what_left_it(manager, leftovers, wait_unti
     assert receipt.left == ()
     assert not any(processes.alive(pid, began) for pid, began in before.items())
     assert leftovers(session.id) == []
-    stopped = manager.get(session.id)
+    stopped = manager.reader.get(session.id)
     assert stopped.status is Status.STOPPED
     assert stopped.reason == f"stopped by you; {receipt.summary()}"
     assert stopped.stopping is None
@@ -71,7 +72,7 @@ def test_K3_a_stop_ends_the_group_and_what_left_it(manager, leftovers, wait_unti
 def test_4_a_setsid_nohup_grandchild_is_found_and_stopped(manager, leftovers, wait_until):
     session = start(manager, "sh", "-c", f"{sys.executable} -c '{DAEMON}' & echo ready; sleep 614")
     printed(manager, session, "ready", wait_until)
-    wait_until(lambda: len(manager.processes(session.id)) == 3, what="shell, sleep and daemon")
+    wait_until(lambda: len(manager.reader.processes(session.id)) == 3, what="shell, sleep and daemon")
     manager.stop(session.id)
     assert leftovers(session.id) == []
 
@@ -80,8 +81,8 @@ def test_a_process_that_cleared_its_environment_is_stopped(manager, wait_until):
     script = f"env -i setsid {sys.executable} -c 'import time; time.sleep(615)' & echo ready; sleep 616"
     session = start(manager, "sh", "-c", script)
     printed(manager, session, "ready", wait_until)
-    wait_until(lambda: any("615" in p.command for p in manager.processes(session.id)), what="the bare process")
-    bare = next(p for p in manager.processes(session.id) if "time.sleep(615)" in p.command)
+    wait_until(lambda: any("615" in p.command for p in manager.reader.processes(session.id)), what="the bare process")
+    bare = next(p for p in manager.reader.processes(session.id) if "time.sleep(615)" in p.command)
     receipt = manager.stop(session.id)
     assert bare.pid in {e.pid for e in receipt.ended}
     assert processes.look(bare.pid) is None or processes.look(bare.pid).zombie
@@ -107,7 +108,7 @@ def test_ZX8_a_stop_of_an_ended_session_changes_nothing(manager):
     session = manager.wait([manager.run(["true"]).id], timeout=20)[0]
     receipt = manager.stop(session.id)
     assert (receipt.ended, receipt.left, receipt.status) == ((), (), Status.DONE)
-    assert manager.get(session.id) == session
+    assert manager.reader.get(session.id) == session
 
 
 def test_children_left_by_an_agent_that_ends_are_kept_and_shown_and_stop_ends_them(manager, leftovers):
@@ -118,7 +119,7 @@ def test_children_left_by_an_agent_that_ends_are_kept_and_shown_and_stop_ends_th
     receipt = manager.stop(session.id)
     assert len(receipt.ended) == 2
     assert leftovers(session.id) == []
-    after = manager.get(session.id)
+    after = manager.reader.get(session.id)
     assert (after.status, after.left) == (Status.DONE, 0)
 
 
@@ -137,9 +138,9 @@ def test_K6_a_killed_runner_is_replaced_and_the_agent_stopped_by_the_new_one(man
     first = turn_of(manager, session)
     os.kill(first.runner_pid, signal.SIGKILL)
     wait_until(lambda: not processes.alive(first.runner_pid, first.runner_start), what="the runner's death")
-    manager.settle()
+    manager.housekeeping.settle()
     wait_until(lambda: turn_of(manager, session).runner_pid != first.runner_pid, what="the adoption")
-    assert manager.get(session.id).status is Status.RUNNING
+    assert manager.reader.get(session.id).status is Status.RUNNING
     assert processes.alive(first.agent_pid, first.agent_start)
     receipt = manager.stop(session.id)
     assert receipt.status is Status.STOPPED
@@ -147,8 +148,8 @@ def test_K6_a_killed_runner_is_replaced_and_the_agent_stopped_by_the_new_one(man
 
 
 def test_K6_an_adopted_agent_ends_by_its_proper_end(manager, wait_until):
-    session = manager.started(manager.spawn("[[demo:done]]", agent="demo", options={"speed": 2}).id)
-    wait_until(lambda: manager.get(session.id).steps > 1, what="the first steps")
+    session = manager.started(manager.spawn(Start("[[demo:done]]", agent="demo", options={"speed": 2})).id)
+    wait_until(lambda: manager.reader.get(session.id).steps > 1, what="the first steps")
     os.kill(turn_of(manager, session).runner_pid, signal.SIGKILL)
     ended = manager.wait([session.id], timeout=60)[0]
     assert (ended.status, ended.reason, ended.exit_code) == (Status.DONE, "runner was killed", None)
@@ -168,7 +169,7 @@ def test_lost_only_where_nothing_lives(manager, wait_until, leftovers):
     receipt = manager.stop(session.id)
     assert len(receipt.ended) == 2
     assert leftovers(session.id) == []
-    assert manager.get(session.id).status is Status.LOST
+    assert manager.reader.get(session.id).status is Status.LOST
 
 
 def test_ZX5_an_agent_killed_from_outside_is_failed_at_once(manager):
@@ -250,17 +251,17 @@ def test_a_session_spawned_from_inside_a_session_survives_the_stop_of_the_outer_
     )
     outer = start(manager, "sh", "-c", f"{sys.executable} {program}; sleep 629")
     printed(manager, outer, "inner", wait_until)
-    inner = manager.get(manager.output_path(outer.id).read_text().split()[1])
+    inner = manager.reader.get(manager.reader.output_path(outer.id).read_text().split()[1])
     assert inner.parent == outer.id
 
     manager.stop(outer.id)
 
     assert leftovers(outer.id) == []
-    assert manager.get(inner.id).status is Status.RUNNING
-    assert len(manager.processes(inner.id)) == 3
+    assert manager.reader.get(inner.id).status is Status.RUNNING
+    assert len(manager.reader.processes(inner.id)) == 3
     manager.stop(inner.id)
     assert leftovers(inner.id) == []
-    assert manager.get(inner.id).status is Status.STOPPED
+    assert manager.reader.get(inner.id).status is Status.STOPPED
 
 
 def test_4_a_reused_pid_is_never_signalled():
@@ -291,7 +292,7 @@ def test_K5_the_agent_goes_on_when_the_front_end_is_killed(manager, tmp_path, wa
     front.kill()
     front.wait()
     front.stdout.close()
-    assert manager.get(session_id).status is Status.RUNNING
+    assert manager.reader.get(session_id).status is Status.RUNNING
     go.touch()
     ended = manager.wait([session_id], timeout=20)[0]
     assert (ended.status, ended.exit_code) == (Status.FAILED, 5)
@@ -299,46 +300,46 @@ def test_K5_the_agent_goes_on_when_the_front_end_is_killed(manager, tmp_path, wa
 
 def test_8_opening_listing_and_watching_change_no_byte_of_a_session(manager, wait_until):
     session = manager.wait([manager.run(["sh", "-c", "echo a; echo b"]).id], timeout=20)[0]
-    folder = manager.home / "sessions" / session.id
+    folder = manager.reader.home / "sessions" / session.id
     wait_until(lambda: not runner_lock.is_held(folder / "runner.lock"), what="the runner to leave")
 
     def snapshot():
         files = sorted(path for path in folder.rglob("*") if path.is_file())
         return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
 
-    before, seq = snapshot(), manager.changes(0).seq
-    manager.sessions()
-    manager.trajectory(session.id)
-    manager.messages(session.id)
-    manager.explain(session.id)
-    manager.processes(session.id)
-    manager.settle()
+    before, seq = snapshot(), manager.reader.changes(0).seq
+    manager.reader.sessions()
+    manager.reader.trajectory(session.id)
+    manager.reader.messages(session.id)
+    manager.reader.explain(session.id)
+    manager.reader.processes(session.id)
+    manager.housekeeping.settle()
     assert snapshot() == before
-    assert manager.changes(seq).updated == ()
+    assert manager.reader.changes(seq).updated == ()
 
 
 def test_files_are_private(manager):
     session = manager.wait([manager.run(["echo", "secret"]).id], timeout=20)[0]
-    folder = manager.home / "sessions" / session.id
-    for path in [manager.home, folder, *folder.rglob("*"), *manager.home.glob("agentdash.db*")]:
+    folder = manager.reader.home / "sessions" / session.id
+    for path in [manager.reader.home, folder, *folder.rglob("*"), *manager.reader.home.glob("agentdash.db*")]:
         assert path.stat().st_mode & 0o077 == 0, path
 
 
 def test_ZX11_an_agent_never_reads_the_terminal(manager):
     session = manager.wait([manager.run(["cat"]).id], timeout=20)[0]
     assert session.status is Status.DONE
-    assert Path(manager.output_path(session.id)).read_bytes() == b""
+    assert Path(manager.reader.output_path(session.id)).read_bytes() == b""
 
 
 def test_an_agent_that_floods_its_output_is_stopped(manager, leftovers, wait_until):
     session = start(manager, "yes")
-    wait_until(lambda: manager.output_path(session.id).stat().st_size > 50_000_000, what="a flood of 50 MB")
+    wait_until(lambda: manager.reader.output_path(session.id).stat().st_size > 50_000_000, what="a flood of 50 MB")
     receipt = manager.stop(session.id)
     assert [e.signal for e in receipt.ended] == ["SIGINT"]
     assert leftovers(session.id) == []
-    assert manager.get(session.id).status is Status.STOPPED
+    assert manager.reader.get(session.id).status is Status.STOPPED
     manager.delete(session.id)
-    shutil.rmtree(manager.home / "trash" / session.id)
+    shutil.rmtree(manager.reader.home / "trash" / session.id)
 
 
 def test_5_hostile_lines_and_an_unknown_status_hide_no_session(manager, tmp_path):
@@ -356,16 +357,18 @@ def test_5_hostile_lines_and_an_unknown_status_hide_no_session(manager, tmp_path
     other = manager.run(["echo", "fine"])
     manager.wait([hostile.id, other.id], timeout=30)
 
-    assert {s.id for s in manager.sessions()} == {hostile.id, other.id}
-    steps = [step for step in manager.trajectory(hostile.id) if step.kind not in (StepKind.PROMPT, StepKind.START)]
+    assert {s.id for s in manager.reader.sessions()} == {hostile.id, other.id}
+    steps = [
+        step for step in manager.reader.trajectory(hostile.id) if step.kind not in (StepKind.PROMPT, StepKind.START)
+    ]
     assert len(steps) == len(lines)
-    assert manager.output(hostile.id) == file.read_bytes()
+    assert manager.reader.output(hostile.id) == file.read_bytes()
     for agent in ("codex", "claude"):
         assert [step.kind for step in read(file, agent)].count(StepKind.UNKNOWN) >= 5
 
-    with sqlite3.connect(manager.home / "agentdash.db") as database:
+    with sqlite3.connect(manager.reader.home / "agentdash.db") as database:
         database.execute("UPDATE sessions SET status = 'dancing' WHERE id = ?", (hostile.id,))
-    found = {s.id: s for s in manager.sessions()}
+    found = {s.id: s for s in manager.reader.sessions()}
     assert found[other.id].status is Status.DONE
     assert (found[hostile.id].status, found[hostile.id].reason) == (
         Status.LOST,

@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from agentdash.sessions.errors import SessionBusyError, StoreError, UsageError
+from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status, StepKind
 from agentdash.sessions.supervision import processes, runner_lock
 from agentdash.sessions.supervision.process_ownership import Kin
@@ -54,13 +55,13 @@ def test_a_runner_that_inherits_anothers_agent_leaves_it_alone(manager, leftover
     inside = f"{sys.executable} -m agentdash run -- sh -c 'setsid sleep 711 & sleep 710'; sleep 709"
     outer = manager.started(manager.run(["sh", "-c", inside]).id)
     inner = wait_until(
-        lambda: next((s for s in manager.sessions() if s.parent == outer.id), None), what="the inner one"
+        lambda: next((s for s in manager.reader.sessions() if s.parent == outer.id), None), what="the inner one"
     )
-    wait_until(lambda: len(manager.processes(inner.id)) == 3, what="its processes")
-    turn = manager.turns(inner.id)[-1]
+    wait_until(lambda: len(manager.reader.processes(inner.id)) == 3, what="its processes")
+    turn = manager.reader.turns(inner.id)[-1]
     processes.send_kill(processes.look(turn.runner_pid))
     wait_until(lambda: processes.look(turn.agent_pid).parent != turn.runner_pid, what="the agent to be inherited")
-    assert len(manager.processes(inner.id)) == 3
+    assert len(manager.reader.processes(inner.id)) == 3
     receipt = manager.stop(outer.id)
     assert not [ended for ended in receipt.ended if ended.command in ("sleep 710", "sleep 711")]
     assert len(leftovers(inner.id)) == 3
@@ -75,7 +76,7 @@ def test_what_is_left_is_ended_also_after_a_queued_turn_was_cancelled(manager, t
     (tmp_path / "config.toml").write_text("[queue]\nmax_running = 1\n")
     manager.started(manager.run(["sleep", "600"]).id)
     manager.retry(session.id)
-    assert manager.get(session.id).status is Status.QUEUED
+    assert manager.reader.get(session.id).status is Status.QUEUED
     receipt = manager.stop(session.id)
     assert [ended.command for ended in receipt.ended] == ["sleep 843"]
     assert leftovers(session.id) == []
@@ -83,30 +84,30 @@ def test_what_is_left_is_ended_also_after_a_queued_turn_was_cancelled(manager, t
 
 def test_a_live_session_without_its_folder_harms_no_other(manager, wait_until):
     broken = manager.started(manager.run(["sleep", "600"]).id)
-    turn = manager.turns(broken.id)[-1]
+    turn = manager.reader.turns(broken.id)[-1]
     processes.send_kill(processes.look(turn.runner_pid))
     wait_until(lambda: not processes.alive(turn.runner_pid, turn.runner_start), what="the runner's end")
-    shutil.rmtree(manager.home / "sessions" / broken.id)
+    shutil.rmtree(manager.reader.home / "sessions" / broken.id)
     [other] = manager.wait([manager.run(["true"]).id], timeout=30)
     assert other.status is Status.DONE
     receipt = manager.stop(broken.id)
     assert [ended.pid for ended in receipt.ended] == [turn.agent_pid]
-    assert manager.get(broken.id).status is Status.STOPPED
+    assert manager.reader.get(broken.id).status is Status.STOPPED
 
 
 def test_a_session_whose_folder_was_removed_after_its_end_can_be_tried_again(manager, wait_until):
     [failed] = manager.wait([manager.run(["false"]).id], timeout=30)
-    lock = manager._layout.session(failed.id).lock
+    lock = manager.layout.session(failed.id).lock
     wait_until(lambda: not runner_lock.is_held(lock), what="the runner to leave")
-    shutil.rmtree(manager.home / "sessions" / failed.id)
+    shutil.rmtree(manager.reader.home / "sessions" / failed.id)
     manager.retry(failed.id)
     [again] = manager.wait([failed.id], timeout=30)
     assert (again.turn, again.status) == (2, Status.FAILED)
 
 
 def test_an_open_request_of_an_earlier_turn_does_not_stop_the_next(manager):
-    [first] = manager.wait([manager.spawn("hello [[demo:quick]]", agent="demo").id], timeout=30)
-    manager._store.request(first.id, 1, "stop", "you")
+    [first] = manager.wait([manager.spawn(Start("hello [[demo:quick]]", agent="demo")).id], timeout=30)
+    manager.store.request(first.id, 1, "stop", "you")
     manager.inject(first.id, "more [[demo:quick]]")
     [second] = manager.wait([first.id], timeout=30)
     assert second.status is Status.DONE
@@ -118,7 +119,7 @@ def test_a_signal_without_a_name_is_a_reason_like_any_other(manager):
 
 
 def test_a_command_that_cannot_be_one_is_a_visible_failure(manager):
-    session = manager.spawn("x", agent="demo", options={"args": ["a\0b"]})
+    session = manager.spawn(Start("x", agent="demo", options={"args": ["a\0b"]}))
     [ended] = manager.wait([session.id], timeout=30)
     assert ended.status is Status.FAILED
     assert "null byte" in ended.reason
@@ -129,14 +130,14 @@ def test_a_stop_after_the_final_event_leaves_the_turn_done(manager, tmp_path, wa
     agent = tmp_path / "codex-that-stays"
     agent.write_text(CODEX_THAT_STAYS)
     agent.chmod(0o755)
-    session = manager.spawn("x", agent="codex", options={"bin": str(agent)})
-    wait_until(lambda: manager.get(session.id).status is Status.FINISHING, what="the final event")
+    session = manager.spawn(Start("x", agent="codex", options={"bin": str(agent)}))
+    wait_until(lambda: manager.reader.get(session.id).status is Status.FINISHING, what="the final event")
     if kill_runner:
-        turn = manager.turns(session.id)[-1]
+        turn = manager.reader.turns(session.id)[-1]
         processes.send_kill(processes.look(turn.runner_pid))
-        wait_until(lambda: not runner_lock.is_held(manager._layout.session(session.id).lock), what="the runner's end")
+        wait_until(lambda: not runner_lock.is_held(manager.layout.session(session.id).lock), what="the runner's end")
     receipt = manager.stop(session.id)
-    ended = manager.get(session.id)
+    ended = manager.reader.get(session.id)
     assert (ended.status, len(receipt.ended)) == (Status.DONE, 1)
     assert "the process stayed after its end and was ended" in ended.reason
 
@@ -144,11 +145,11 @@ def test_a_stop_after_the_final_event_leaves_the_turn_done(manager, tmp_path, wa
 def test_a_chatty_leftover_keeps_nobody_busy(manager, wait_until):
     session = manager.run(["sh", "-c", "(while :; do echo x; sleep 0.01; done) & exit 0"])
     manager.wait([session.id], timeout=30)
-    wait_until(lambda: manager.get(session.id).left > 0, what="the runner to count what is left")
-    output = manager.output_path(session.id)
-    version, size = manager._store.data_version(), output.stat().st_size
+    wait_until(lambda: manager.reader.get(session.id).left > 0, what="the runner to count what is left")
+    output = manager.reader.output_path(session.id)
+    version, size = manager.store.data_version(), output.stat().st_size
     wait_until(lambda: output.stat().st_size > size + 200, what="a hundred lines")
-    assert manager._store.data_version()[1] - version[1] <= 1
+    assert manager.store.data_version()[1] - version[1] <= 1
 
 
 @pytest.mark.parametrize(
@@ -158,14 +159,14 @@ def test_a_chatty_leftover_keeps_nobody_busy(manager, wait_until):
         (lambda manager: manager.run(["echo", "a\0b"]), "The command holds a NUL byte"),
         (lambda manager: manager.run(["true"], cwd="/tmp/\udcff"), "The folder is not UTF-8 text"),
         (lambda manager: manager.run(["true"], cwd="~nobody-of-this-name/x"), "Could not determine home directory"),
-        (lambda manager: manager.spawn("x", agent="demo", title="\udcff"), "The title is not UTF-8 text"),
+        (lambda manager: manager.spawn(Start("x", agent="demo", title="\udcff")), "The title is not UTF-8 text"),
     ],
 )
 def test_what_cannot_be_recorded_is_refused_and_leaves_nothing(manager, call, told):
     with pytest.raises(UsageError, match=told):
         call(manager)
-    assert manager.sessions() == []
-    assert list((manager.home / "sessions").iterdir()) == []
+    assert manager.reader.sessions() == []
+    assert list((manager.reader.home / "sessions").iterdir()) == []
 
 
 def test_a_folder_that_was_deleted_under_us(manager, tmp_path, monkeypatch):
@@ -186,12 +187,12 @@ def test_one_folder_has_one_name(manager, tmp_path):
 
 def test_a_session_of_another_machine_is_refused_at_once(manager):
     session = manager.started(manager.run(["sleep", "600"]).id)
-    with manager._store.database.transaction() as db:
+    with manager.store.database.transaction() as db:
         db.execute("UPDATE sessions SET host = 'elsewhere'")
         db.execute("UPDATE turns SET boot_id = 'another boot'")
     with pytest.raises(SessionBusyError, match="runs on elsewhere; stop it there"):
         manager.stop(session.id)
-    with manager._store.database.transaction() as db:
+    with manager.store.database.transaction() as db:
         db.execute("UPDATE sessions SET host = ?", (processes.host_name(),))
         db.execute("UPDATE turns SET boot_id = ?", (processes.boot_id(),))
 
@@ -210,9 +211,9 @@ def test_a_damaged_database_says_what_to_do(manager, database_at_rest):
     manager.wait([manager.run(["true"]).id], timeout=30)
     database_at_rest().write_bytes(os.urandom(100_000))
     with pytest.raises(StoreError, match="agentdash doctor --rebuild"):
-        manager.sessions()
+        manager.reader.sessions()
     for name in ("agentdash.db", "agentdash.db-wal", "agentdash.db-shm"):
-        (manager.home / name).unlink(missing_ok=True)
+        (manager.reader.home / name).unlink(missing_ok=True)
 
 
 @pytest.mark.parametrize(
@@ -231,15 +232,17 @@ def test_K2_a_start_that_failed_shows_reason_command_and_stderr(manager, argv, r
     [failed] = manager.wait([manager.run(argv).id], timeout=30)
     assert failed.status is Status.FAILED
     assert reason in failed.reason
-    last = manager.trajectory(failed.id)[-1]
+    last = manager.reader.trajectory(failed.id)[-1]
     assert (last.kind, last.fatal) == (StepKind.ERROR, True)
     assert reason in last.text
     assert (last.command, (last.output or "").split("\n")) == (shlex.join(argv), told)
 
 
 def test_an_error_that_the_agent_told_itself_is_not_told_twice(manager):
-    [failed] = manager.wait([manager.spawn("x [[demo:fail]]", agent="demo", options={"speed": 1000.0}).id], timeout=30)
-    errors = [step for step in manager.trajectory(failed.id) if step.kind is StepKind.ERROR and step.fatal]
+    [failed] = manager.wait(
+        [manager.spawn(Start("x [[demo:fail]]", agent="demo", options={"speed": 1000.0})).id], timeout=30
+    )
+    errors = [step for step in manager.reader.trajectory(failed.id) if step.kind is StepKind.ERROR and step.fatal]
     assert [step.text for step in errors] == [failed.reason]
 
 
@@ -251,7 +254,7 @@ def test_a_tag_that_is_no_id_spares_nobody_and_harms_nobody(manager, tmp_path, w
     )
     try:
         session = manager.started(manager.run(["sh", "-c", f"AGENTDASH_SESSION_ID='{tag}' sleep 301 & sleep 302"]).id)
-        wait_until(lambda: len(manager.processes(session.id)) == 3, what="three processes")
+        wait_until(lambda: len(manager.reader.processes(session.id)) == 3, what="three processes")
         assert len(manager.stop(session.id).ended) == 3
         assert stray.poll() is None
     finally:
@@ -263,7 +266,7 @@ def test_an_output_limit_holds_before_the_disk_is_full(manager):
     session = manager.run(["yes"], options={"limits": {"output_mb": 20}})
     [ended] = manager.wait([session.id], timeout=60)
     assert ended.reason.startswith("stopped by its limit: printed more than 20 MB (")
-    assert manager.output_path(session.id).stat().st_size < 2_000_000_000
+    assert manager.reader.output_path(session.id).stat().st_size < 2_000_000_000
 
 
 def test_stderr_counts_as_output_and_as_a_sign_of_life(manager):
@@ -278,7 +281,7 @@ def test_stderr_counts_as_output_and_as_a_sign_of_life(manager):
 
 @pytest.mark.parametrize("limit", [{"tokens": 10}, {"cost_usd": 0.0001, "action": "warn"}])
 def test_a_limit_that_was_crossed_at_the_very_end_is_told(manager, limit):
-    session = manager.spawn("hello [[demo:quick]]", agent="demo", options={"limits": limit})
+    session = manager.spawn(Start("hello [[demo:quick]]", agent="demo", options={"limits": limit}))
     [done] = manager.wait([session.id], timeout=30)
     assert done.status is Status.DONE
     assert done.reason.startswith("over its limit: ")
@@ -290,27 +293,27 @@ def test_what_was_not_set_when_a_session_was_asked_for_is_not_set_when_it_runs(m
     agent.write_text('#!/bin/sh\nsleep 0.3\necho "home=$CODEX_HOME" >> seen\n')
     agent.chmod(0o755)
     monkeypatch.setenv("CODEX_HOME", "/account/a")
-    first = manager.spawn("x", agent="codex", options={"bin": str(agent)})
+    first = manager.spawn(Start("x", agent="codex", options={"bin": str(agent)}))
     monkeypatch.delenv("CODEX_HOME")
-    second = manager.spawn("x", agent="codex", options={"bin": str(agent)})
+    second = manager.spawn(Start("x", agent="codex", options={"bin": str(agent)}))
     manager.wait([first.id, second.id], timeout=30)
     assert (tmp_path / "seen").read_text() == "home=/account/a\nhome=\n"
 
 
 def test_what_an_ended_session_left_is_counted_again_when_its_runner_is_gone(manager, wait_until):
     [done] = manager.wait([manager.run(["sh", "-c", "sleep 600 & exit 0"]).id], timeout=30)
-    turn = manager.turns(done.id)[-1]
+    turn = manager.reader.turns(done.id)[-1]
     processes.send_kill(processes.look(turn.runner_pid))
-    wait_until(lambda: not runner_lock.is_held(manager._layout.session(done.id).lock), what="the runner's end")
+    wait_until(lambda: not runner_lock.is_held(manager.layout.session(done.id).lock), what="the runner's end")
     os.kill(turn.left[0].pid, signal.SIGKILL)
-    manager.settle()
-    assert (manager.get(done.id).left, manager.get(done.id).left_note) == (0, None)
+    manager.housekeeping.settle()
+    assert (manager.reader.get(done.id).left, manager.reader.get(done.id).left_note) == (0, None)
 
 
 def test_an_ended_session_of_a_machine_that_is_gone_can_be_deleted(manager):
     [done] = manager.wait([manager.run(["true"]).id], timeout=30)
-    with manager._store.database.transaction() as db:
+    with manager.store.database.transaction() as db:
         db.execute("UPDATE sessions SET host = 'its-old-name'")
         db.execute("UPDATE turns SET boot_id = 'another boot'")
     manager.delete(done.id)
-    assert manager.sessions() == []
+    assert manager.reader.sessions() == []

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status
 
 AGENTDASH = [sys.executable, "-m", "agentdash"]
@@ -81,7 +82,7 @@ def following(wait_until):
 def run(manager, command, title=None):
     session = manager.run(["sh", "-c", command], cwd=str(Path.cwd()))
     if title:
-        manager.rename(session.id, title)
+        manager.housekeeping.rename(session.id, title)
     return session.id
 
 
@@ -95,7 +96,7 @@ def test_what_comes_is_printed_while_the_session_still_runs(manager, following, 
     session = run(manager, GATE)
     shown = following(*verb, session)
     shown.shows("first")
-    assert manager.get(session).status is Status.RUNNING
+    assert manager.reader.get(session).status is Status.RUNNING
     assert "second" not in words(shown.out)
     Path("go").touch()
     assert shown.ended() == 0
@@ -148,7 +149,7 @@ def test_ctrl_c_ends_it_quietly_and_not_the_session(manager, following):
     shown.process.send_signal(signal.SIGINT)
     assert shown.ended() == 130
     assert shown.err == ""
-    assert manager.get(session).status is Status.RUNNING
+    assert manager.reader.get(session).status is Status.RUNNING
 
 
 def test_a_reader_that_goes_away_ends_it_quietly_also_in_silence(manager, following):
@@ -158,7 +159,7 @@ def test_a_reader_that_goes_away_ends_it_quietly_also_in_silence(manager, follow
     shown.process.stdout.close()
     assert shown.process.wait(timeout=60) == 141
     assert shown.process.stderr.read() in (None, b"")
-    assert manager.get(session).status is Status.RUNNING
+    assert manager.reader.get(session).status is Status.RUNNING
 
 
 def test_a_session_that_is_deleted_meanwhile_is_named(manager, following):
@@ -174,7 +175,7 @@ def test_it_follows_over_the_death_of_the_runner(manager, following):
     session = run(manager, GATE)
     shown = following("tail", session)
     shown.shows("first")
-    os.kill(manager.turns(session)[-1].runner_pid, signal.SIGKILL)
+    os.kill(manager.reader.turns(session)[-1].runner_pid, signal.SIGKILL)
     Path("go").touch()
     assert shown.ended() == 1
     assert "third" in words(shown.out)
@@ -242,12 +243,12 @@ def test_a_real_agent_is_followed_while_it_works(manager, following, agent, code
     project = tmp_path / "project"
     project.mkdir()
     options = {"codex": {"sandbox": "danger-full-access"}, "claude": {"permission_mode": "bypassPermissions"}}
-    session = manager.spawn("[[fake:slow_steps]] go", agent=agent, cwd=str(project), options=options[agent])
+    session = manager.spawn(Start("[[fake:slow_steps]] go", agent=agent, cwd=str(project), options=options[agent]))
     shown = following("tail", session.id)
     shown.shows("for i in 1 2 3 4 5; do echo tick $i; sleep 1; done")
     assert "tick 5" not in shown.out
     shown.shows("tick 5")
-    assert manager.get(session.id).status is Status.RUNNING
+    assert manager.reader.get(session.id).status is Status.RUNNING
     assert shown.ended() == 0
     ticking = [line for line in shown.out.splitlines() if "for i in 1 2 3 4 5" in line]
     assert len(ticking) == 2
@@ -261,7 +262,7 @@ def test_the_transcript_that_a_real_agent_keeps_is_viewed(manager, following, ag
     project = tmp_path / "project"
     project.mkdir()
     options = {"codex": {"sandbox": "danger-full-access"}, "claude": {"permission_mode": "bypassPermissions"}}
-    session = manager.spawn("[[fake:work]] go", agent=agent, cwd=str(project), options=options[agent])
+    session = manager.spawn(Start("[[fake:work]] go", agent=agent, cwd=str(project), options=options[agent]))
     manager.wait([session.id], timeout=120)
     folder = codex_env / "sessions" if agent == "codex" else claude_env / "projects"
     (transcript,) = folder.rglob("*.jsonl")

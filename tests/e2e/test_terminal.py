@@ -25,8 +25,8 @@ def test_a_dashboard_ends_with_its_terminal(open_outer, manager, silent, wait_un
     outer.pull_plug()
     wait_until(lambda: outer.exit_code is not None, what="its end")
     assert outer.exit_code == 0
-    assert not (manager.home / "cli.log").exists()
-    assert manager.get(silent.id).status == "running"
+    assert not (manager.reader.home / "cli.log").exists()
+    assert manager.reader.get(silent.id).status == "running"
 
 
 def test_a_dashboard_ends_with_a_terminal_that_took_nothing_more(open_outer, manager, silent, wait_until):
@@ -34,13 +34,13 @@ def test_a_dashboard_ends_with_a_terminal_that_took_nothing_more(open_outer, man
     wait_until(lambda: b"the long build" in outer.received, what="the table")
     # Far more than a terminal and the dashboard's own queue hold, and nobody reads it.
     for number in range(60):
-        manager.rename(silent.id, f"{number:03} " + "\u4e00" * 90)
+        manager.housekeeping.rename(silent.id, f"{number:03} " + "\u4e00" * 90)
         outer.type(b"?\x1b")
     outer.pull_plug()
     wait_until(lambda: outer.exit_code is not None, what="its end")
     assert outer.exit_code == 0
-    assert not (manager.home / "cli.log").exists()
-    assert manager.get(silent.id).status == "running"
+    assert not (manager.reader.home / "cli.log").exists()
+    assert manager.reader.get(silent.id).status == "running"
 
 
 def test_a_terminal_without_a_size_is_drawn_on_and_then_left_alone(open_outer, manager, silent, wait_until):

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from agentdash.sessions.launch import Start
+
 pytestmark = pytest.mark.usefixtures("demo_agent")
 
 AGENTDASH = (sys.executable, "-m", "agentdash")
@@ -16,7 +18,7 @@ def read(manager, terminal, monkeypatch):
     """The demo agent's session that ended well, open in the dashboard, with the keys in its steps."""
 
     def start(prompt="Fix the login test [[demo:done]]", command="agentdash", pager="less", **size):
-        session = manager.spawn(prompt, agent="demo", options={"script": "done", "speed": 40.0})
+        session = manager.spawn(Start(prompt, agent="demo", options={"script": "done", "speed": 40.0}))
         manager.wait([session.id], timeout=60)
         monkeypatch.setenv("PAGER", pager)
         monkeypatch.setenv("LESS", "")
@@ -117,7 +119,7 @@ def test_watching_two_side_by_side(read, manager, terminal):
     terminal.shows('Stop "a command"?')
     terminal.keys("n")
     terminal.lacks("Stop")
-    assert manager.get(first.id).status == "running"
+    assert manager.reader.get(first.id).status == "running"
 
 
 def test_watch_needs_a_session_that_exists(manager):

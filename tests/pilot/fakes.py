@@ -5,6 +5,7 @@ from pathlib import Path
 
 from msgspec import structs
 
+from agentdash.sessions.housekeeping import Housekeeping
 from agentdash.sessions.launch import Ladder, Launch
 from agentdash.sessions.lifecycle.agent_list import AgentInfo
 from agentdash.sessions.lifecycle.explain import Explanation, Fact
@@ -23,6 +24,7 @@ from agentdash.sessions.model import (
     StepStatus,
     Usage,
 )
+from agentdash.sessions.reader import SessionReader
 from agentdash.sessions.settings.config import config_path, read_settings
 from agentdash.sessions.transcript.kind_codes import encoded
 from agentdash.sessions.transcript.session_steps import Growth
@@ -146,11 +148,29 @@ class FakeTrajectory:
         self.closed = True
 
 
+class Part:
+    """What one part of the real manager has, of the fake; another name is an error as it would be there."""
+
+    def __init__(self, fake, kind):
+        self._fake, self._kind = fake, kind
+
+    def __getattr__(self, name):
+        if not hasattr(self._kind, name):
+            raise AttributeError(f"{self._kind.__name__} has no {name}")
+        return getattr(self._fake, name)
+
+
+def folder_of(start):
+    return str(Path(start.cwd or ".").expanduser())
+
+
 class FakeManager:
-    """Sessions in memory, by the interface of the real manager."""
+    """Sessions in memory, by the interface of the real manager, of its reader and of its housekeeping."""
 
     def __init__(self, home: Path, sessions=SESSIONS):
         self.home = home
+        self.reader = Part(self, SessionReader)
+        self.housekeeping = Part(self, Housekeeping)
         self.live_dir = home / "live"
         self.live_dir.mkdir(parents=True)
         self.calls = []
@@ -195,7 +215,7 @@ class FakeManager:
             updated = tuple(one for one in newest.values() if one is not None)
             return Changes(seq=self.seq, updated=updated, removed=tuple(s for s, one in newest.items() if one is None))
 
-    def get(self, ref):
+    def get(self, ref, *, destructive=False):
         return next(one for _, sid, one in reversed(self.log) if sid == ref)
 
     def asked(self, *call):
@@ -203,30 +223,31 @@ class FakeManager:
         if self.error is not None:
             raise self.error
 
-    def spawn(self, prompt, *, agent=None, model=None, cwd=None, title=None, options=None, session_id=None):
-        self.asked("spawn", prompt, agent, model, cwd, options)
-        one = session("spawned1", Status.RUNNING, prompt, created=-10, agent=agent or "codex")
+    def spawn(self, start):
+        self.asked("spawn", start.prompt, start.agent or None, start.model, folder_of(start), start.options)
+        one = session("spawned1", Status.RUNNING, start.prompt, created=-10, agent=start.agent or "codex")
         self.put(one)
         return one
 
-    def inject(self, ref, prompt):
+    def inject(self, ref, prompt, *, limits=None):
         self.asked("inject", ref, prompt)
         one = self.get(ref)
         self.put(structs.replace(one, status=Status.RUNNING, turn=one.turn + 1))
         return self.get(ref)
 
-    def retry(self, ref):
+    def retry(self, ref, *, limits=None):
         self.asked("retry", ref)
         return self.get(ref)
 
-    def plan(self, prompt, *, agent=None, model=None, cwd=None, options=None, session_id=None):
+    def plan(self, start):
         if self.error is not None:
             raise self.error
-        sandbox = (options or {}).get("sandbox", "workspace-write")
-        arguments = ("--model", model) if model else ()
-        more = tuple((options or {}).get("args", ()))
+        sandbox = start.options.get("sandbox", "workspace-write")
+        arguments = ("--model", start.model) if start.model else ()
+        more = tuple(start.options.get("args", ()))
         return Launch(
-            argv=(agent or "codex", "exec", "--sandbox", sandbox, "--cd", cwd, *arguments, *more), stdin=prompt
+            argv=(start.agent or "codex", "exec", "--sandbox", sandbox, "--cd", folder_of(start), *arguments, *more),
+            stdin=start.prompt,
         )
 
     def ladder(self, ref):
@@ -282,9 +303,9 @@ class FakeManager:
         self.archived[ref] = structs.replace(self.get(ref), archived_at=T0)
         self.drop(ref)
 
-    def archive_all(self, refs, *, away=True, each=lambda _: None):
-        self.asked("archive_all", tuple(refs), away)
-        changed = [ref for ref in refs if away is not (ref in self.archived)]
+    def archive_all(self, session_ids, *, away=True, each=lambda _: None):
+        self.asked("archive_all", tuple(session_ids), away)
+        changed = [ref for ref in session_ids if away is not (ref in self.archived)]
         for number, ref in enumerate(changed, 1):
             self.may_move.wait(10)
             if away:
@@ -321,9 +342,9 @@ class FakeManager:
         self.put(one)
         return one
 
-    def spawn_copies(self, copies, prompt, **named):
-        self.asked("spawn_copies", copies, prompt)
-        return [self.spawn(prompt, **named) for _ in range(copies)]
+    def spawn_copies(self, start):
+        self.asked("spawn_copies", start.copies, start.prompt)
+        return [self.spawn(start) for _ in range(start.copies)]
 
     def descendants(self, ref):
         return [one for one in {sid: one for _, sid, one in self.log}.values() if one and one.parent == ref]
@@ -352,7 +373,7 @@ class FakeManager:
             )
         return path
 
-    def stderr_tail(self, ref, turn=None):
+    def stderr_tail(self, ref, turn=None, most=1 << 20):
         return f"warning of turn {turn}\n\x1b[31mred\x1b[0m\n", 0
 
     def explain(self, ref):

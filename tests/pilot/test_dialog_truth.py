@@ -4,11 +4,12 @@ import shlex
 import stat
 
 import pytest
+from msgspec import structs
 from textual.app import App
 
+from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
-from agentdash.tui.dialogs.new_session import NewSessionScreen, Offer, SpawnRequest
-from agentdash.tui.services.session_actions import _fields
+from agentdash.tui.dialogs.new_session import NewSessionScreen, Offer
 
 SETTINGS = {
     "plain": "",
@@ -70,14 +71,14 @@ class Dialog:
 
     def __init__(self, manager, first):
         self.manager, self.started = manager, None
-        self.offer = Offer(agents=manager.agents(), first=first)
+        self.offer = Offer(agents=manager.reader.agents(), first=first)
 
-    async def _plan(self, request):
-        return self.manager.plan(request.prompt.strip() or "PROMPT", **_fields(request)), None
+    async def _plan(self, start):
+        return self.manager.reader.plan(structs.replace(start, prompt=start.prompt.strip() or "PROMPT")), None
 
-    async def _start(self, request):
-        session = self.manager.spawn(request.prompt, **_fields(request))
-        self.started = self.manager._store.launch(session.id, 1)
+    async def _start(self, start):
+        session = self.manager.spawn(start)
+        self.started = self.manager.store.launch(session.id, 1)
 
     async def run(self, *keys):
         """Press keys in the dialog; what it showed last, and the danger that it told."""
@@ -108,7 +109,7 @@ def request(agent, like, tmp_path):
     words = {"{mode_key}": AGENTS[agent][0], "{other}": AGENTS[agent][1]}
     options = {words.get(key, key): words.get(value, value) if isinstance(value, str) else value
                for key, value in LIKE[like].items()}  # fmt: skip
-    return SpawnRequest(prompt="go", agent=agent, cwd=str(tmp_path), options=options, model=None)
+    return Start("go", agent=agent, cwd=str(tmp_path), options=options, model=None)
 
 
 @pytest.mark.parametrize("steps", [0, 1])
@@ -155,7 +156,7 @@ async def test_another_agent_takes_neither_the_model_nor_the_arguments_of_the_fi
         f"[agents.codex]\nbin = '{tmp_path}/agent'\n[agents.claude]\nbin = '{tmp_path}/agent'\n"
     )
     options = {"full_danger": True, "args": ["--search"]}
-    first = SpawnRequest(prompt="go", agent="codex", cwd=str(tmp_path), model="gpt-5.5", options=options)
+    first = Start("go", agent="codex", cwd=str(tmp_path), model="gpt-5.5", options=options)
     dialog = Dialog(manager, first)
     _, chosen, danger, _ = await dialog.run("tab", "right")
     assert (chosen, danger) == ("acceptEdits", False)

@@ -93,7 +93,7 @@ async def test_a_preset_whose_agent_is_missing_says_so(dashboard):
 async def test_a_limit_that_acts_late_is_told_above_the_keys_and_the_command_stays(dashboard, manager, monkeypatch):
     plan = manager.plan
     warning = "The tokens limit is checked only when a turn ends."
-    monkeypatch.setattr(manager, "plan", lambda *a, **named: structs.replace(plan(*a, **named), warnings=(warning,)))
+    monkeypatch.setattr(manager, "plan", lambda start: structs.replace(plan(start), warnings=(warning,)))
     async with dashboard() as d:
         await d.press("n")
         await d.screen(NewSessionScreen)

@@ -2,8 +2,8 @@
 
 import pytest
 
+from agentdash.sessions.launch import Start
 from agentdash.sessions.settings.config import DashboardSettings
-from agentdash.tui.dialogs.new_session import SpawnRequest
 from agentdash.tui.keys.actions import ACTIONS
 from agentdash.tui.services.session_actions import Operations
 from agentdash.widgets.inputs.prompt_box import PromptInput
@@ -73,8 +73,8 @@ async def test_no_operation_gets_through_to_the_manager(dashboard):
         await asked.undo()
         assert not await asked.send(one, "hello", "/")
         assert not await asked.retry_chosen([one], one)
-        assert await asked.spawn(SpawnRequest(prompt="x", agent=None, cwd="/")) is not None
-        assert await asked.spawn_copies(SpawnRequest(prompt="x", agent=None, cwd="/", copies=2)) is not None
+        assert await asked.spawn(Start("x", cwd="/")) is not None
+        assert await asked.spawn_copies(Start("x", cwd="/", copies=2)) is not None
         await asked.archive(one)
         await asked.stop(one, now=True)
         await asked.seen(one)

@@ -124,12 +124,12 @@ def check_database(scene, report):
 def read_all(manager, report):
     """Every row decoded: ``(session, turns, prompts)`` each."""
     found = []
-    with sqlite3.connect(manager.home / "agentdash.db") as db:
+    with sqlite3.connect(manager.reader.home / "agentdash.db") as db:
         ids = [row[0] for row in db.execute("SELECT id FROM sessions ORDER BY rowid")]
     for session_id in ids:
         try:
-            session = manager.get(session_id)
-            found.append((session, manager.turns(session_id), manager.prompts(session_id)))
+            session = manager.reader.get(session_id)
+            found.append((session, manager.reader.turns(session_id), manager.reader.prompts(session_id)))
         except Exception as error:
             report.add("unreadable", f"rows of session {session_id}: {type(error).__name__}: {error}")
     return found
@@ -154,7 +154,7 @@ def check_ends(scene, manager, sessions, report):
             if wrong:
                 report.add("unjustified", f"{name(session)} turn {turn.n} is {turn.status} ({turn.reason}), {wrong}")
         try:
-            told = manager.explain(session.id)
+            told = manager.reader.explain(session.id)
         except Exception as error:
             report.add("unjustified", f"{name(session)}: explain raises {type(error).__name__}: {error}")
             continue

@@ -20,6 +20,7 @@ from pathlib import Path
 from lines import as_line
 
 from agentdash.sessions.errors import AgentdashError
+from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
 
 NASTY = Path(__file__).with_name("nasty.py")
@@ -77,12 +78,12 @@ class Front:
 
     def end(self, part, parts):
         """Stop what is at work, so that what is queued can come."""
-        live = [session for session in self._manager.sessions() if session.status.live]
+        live = [session for session in self._manager.reader.sessions() if session.status.live]
         self._stop(sorted(live, key=lambda s: s.id)[part::parts])
 
     def stop_all(self, part, parts):
         """Stop every session that falls to this one of several."""
-        self._stop(sorted(self._manager.sessions(), key=lambda s: s.id)[part::parts])
+        self._stop(sorted(self._manager.reader.sessions(), key=lambda s: s.id)[part::parts])
 
     def _stop(self, sessions):
         for session in sessions:
@@ -94,7 +95,9 @@ class Front:
             signs = [f"--{sign}={Path(self._book).with_name(sign)}" for sign in ("begin", "go")]
             self._run(["--flood", "impatient" if number % 2 else "patient", *signs])
         token = self._token()
-        self._try("spawn", lambda: self._manager.spawn(token, agent="demo", options={"script": "long"}), token=token)
+        self._try(
+            "spawn", lambda: self._manager.spawn(Start(token, agent="demo", options={"script": "long"})), token=token
+        )
         self._run([])
 
     def _run(self, words):
@@ -113,14 +116,16 @@ class Front:
         elif kind == "demo":
             script = self._dice.choices(list(SCRIPTS), SCRIPTS.values())[0]
             options = {"script": script, "speed": 20}
-            session = self._try("spawn", lambda: manager.spawn(token, agent="demo", options=options), token=token)
+            session = self._try(
+                "spawn", lambda: manager.spawn(Start(token, agent="demo", options=options)), token=token
+            )
         else:
-            session = self._try("spawn", lambda: manager.spawn(token, agent="codex"), token=token)
+            session = self._try("spawn", lambda: manager.spawn(Start(token, agent="codex")), token=token)
         if session is not None and self._dice.random() < 0.7:
             self._try("started", lambda: manager.started(session.id), session=session.id)
 
     def _act(self, op):
-        sessions = self._manager.sessions()
+        sessions = self._manager.reader.sessions()
         if not sessions:
             return
         # The newest ones: there the others are busy, too.
@@ -134,18 +139,18 @@ class Front:
             "kill": lambda: manager.stop(session.id, now=True),
             "delete": lambda: manager.delete(session.id),
             "retry": lambda: manager.retry(session.id),
-            "settle": manager.settle,
+            "settle": manager.housekeeping.settle,
             "look": lambda: self._look(session.id),
-            "list": lambda: (manager.changes(0), manager.sessions(), manager.recent_prompts()),
+            "list": lambda: (manager.reader.changes(0), manager.reader.sessions(), manager.reader.recent_prompts()),
         }
         self._try(op, actions[op], session=session.id)
 
     def _look(self, session_id):
         manager = self._manager
-        manager.mark_seen(session_id)
-        manager.explain(session_id)
-        manager.trajectory(session_id)
-        manager.processes(session_id)
+        manager.housekeeping.mark_seen(session_id)
+        manager.reader.explain(session_id)
+        manager.reader.trajectory(session_id)
+        manager.reader.processes(session_id)
 
     def _token(self):
         return f"torture-{self._dice.getrandbits(48):012x}"

@@ -146,9 +146,9 @@ class Workshop:
     def _over(self, manager):
         """Whether all have ended.  What waits for a runner, or for another one, must come by itself: it is never
         stopped in the queue."""
-        manager.settle()
+        manager.housekeeping.settle()
         self.book.add_tagged(self.home)
-        sessions = manager.sessions()
+        sessions = manager.reader.sessions()
         if any(session.status.live for session in sessions):
             self._stop("end")
         return all(session.status.ended for session in sessions)
@@ -416,7 +416,7 @@ class CommandLine:
 
     def _drawn(self, dice):
         with self._shop.manager() as manager:
-            sessions = manager.sessions()[:8]
+            sessions = manager.reader.sessions()[:8]
         verb = dice.choice(["run", "spawn", "inject", "stop", "rm", "retry", "ls", "explain", "wait", "trajectory"])
         session = dice.choice(sessions).id if sessions else None
         if session is None or verb in ("run", "spawn"):

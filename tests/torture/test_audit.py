@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from agentdash.sessions.agents.demo.place import mark_demo
+from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
 from torture import book as world
 from torture.audit import RunnerKill, Scene, audit
@@ -75,7 +76,7 @@ def made(tmp_path_factory, wait_until):
     (folder / "state").mkdir(mode=0o700)
     mark_demo(folder / "state", folder)
     with SessionManager(home=folder / "state", config_path=folder / "none.toml") as manager:
-        demo = manager.spawn(TOKEN, agent="demo", cwd=str(folder), options={"script": "quick"})
+        demo = manager.spawn(Start(TOKEN, agent="demo", cwd=str(folder), options={"script": "quick"}))
         manager.wait([demo.id], timeout=60)
         argv = [sys.executable, "-c", f"import time; print('{OTHER}', flush=True); time.sleep(600)"]
         command = manager.started(manager.run(argv, cwd=str(folder)).id)

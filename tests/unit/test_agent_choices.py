@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from agentdash.sessions.agents.registry import agent_named
+from agentdash.sessions.launch import Start
 from agentdash.sessions.lifecycle.agent_list import AgentInfo, agent_list
 from agentdash.sessions.lifecycle.launch_plan import build_launch
 from agentdash.sessions.settings.config import Config
@@ -38,7 +39,7 @@ def info_of(name: str, settings: dict[str, Any]) -> tuple[Config, AgentInfo]:
 
 def permissions(config: Config, name: str, options: dict[str, Any]) -> str | None:
     """What the argv of a start permits: a mode, or the word for full danger."""
-    launch = build_launch(config, name, home=Path("/"), prompt="x", cwd="/", session_id="s" * 8, options=options)
+    launch = build_launch(config, Start("x", agent=name, cwd="/", options=options, session_id="s" * 8), home=Path("/"))
     flag, danger = FLAGS[name]
     if danger in launch.argv:
         assert flag not in launch.argv

@@ -1,5 +1,6 @@
 """The doctor: every check in its good and its bad states, as a person reads them (C5)."""
 
+import ctypes
 import json
 import os
 import resource
@@ -10,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -493,7 +495,7 @@ def test_a_kernel_that_cannot_supervise_is_told(patient: Patient, monkeypatch: p
     def forbidden(*_: object) -> int:
         raise PermissionError(1, "Operation not permitted")
 
-    monkeypatch.setattr(processes, "LINUX", False)
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: SimpleNamespace(prctl=lambda *_: -1))
     monkeypatch.setattr(os, "pidfd_open", forbidden)
     assert patient.one(supervision.subreaper).state == "warn"
     finding = patient.one(supervision.pidfd)

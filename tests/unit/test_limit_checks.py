@@ -7,7 +7,7 @@ import pytest
 
 from agentdash.sessions.agents.metering import Measurable, Measures, When
 from agentdash.sessions.errors import ConfigError, UsageError
-from agentdash.sessions.launch import Launch
+from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.lifecycle.launch_plan import build_launch
 from agentdash.sessions.lifecycle.limit_checks import judged
 from agentdash.sessions.rules.limits import Limits
@@ -41,14 +41,8 @@ def planned(tmp_path: Path, text: str, agent: str, model: str | None = None, **o
     (tmp_path / "config.toml").write_text(text)
     return build_launch(
         load_config(tmp_path / "config.toml"),
-        agent,
+        Start("x", agent=agent, model=model, cwd=str(tmp_path), options=options, argv=("true",), session_id="s"),
         home=tmp_path / "state",
-        prompt="x",
-        cwd=str(tmp_path),
-        session_id="s",
-        model=model,
-        options=options,
-        argv=("true",),
     )
 
 

@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdash.sessions.errors import UsageError
+from agentdash.sessions.launch import Start
 from agentdash.sessions.rules.limits import Limits
-from agentdash.sessions.settings.presets import Preset, Start, preset_named
+from agentdash.sessions.settings.presets import Preset, preset_named
 
 REVIEW = Preset(
     agent="codex",
@@ -20,7 +21,7 @@ REVIEW = Preset(
 
 
 def test_the_preset_fills_what_the_start_leaves_open() -> None:
-    start = Start(prompt="the diff").over(REVIEW, "demo")
+    start = REVIEW.completing(Start(prompt="the diff"), "demo")
     assert start == Start(
         prompt="Review the diff. Change nothing.",
         agent="codex",
@@ -35,29 +36,29 @@ def test_what_the_start_says_wins() -> None:
     asked = Start(
         prompt="x", model="o3", cwd="/", options={"sandbox": "workspace-write", "limits": {"cost_usd": 1}}, copies=1
     )
-    start = asked.over(REVIEW, "demo")
+    start = REVIEW.completing(asked, "demo")
     assert (start.model, start.cwd, start.copies) == ("o3", "/", 1)
     assert start.options["sandbox"] == "workspace-write"
     assert start.options["limits"] == {"tokens": 5, "cost_usd": 1}
 
 
 def test_another_agent_takes_neither_model_nor_options() -> None:
-    start = Start(prompt="x", agent="claude").over(REVIEW, "codex")
+    start = REVIEW.completing(Start(prompt="x", agent="claude"), "codex")
     assert (start.agent, start.model, start.options) == ("claude", None, {"limits": {"tokens": 5}})
-    assert Start(prompt="x", agent="demo").over(Preset(model="m"), "demo").model == "m"
+    assert Preset(model="m").completing(Start(prompt="x", agent="demo"), "demo").model == "m"
 
 
 def test_a_text_comes_behind_where_it_has_no_place() -> None:
     plain = Preset(prompt="Fix the tests.\n")
     assert plain.told("Only the login.") == "Fix the tests.\n\nOnly the login."
-    assert Start(prompt="").over(plain, "demo").prompt == "Fix the tests."
-    assert Start(prompt="go").over(Preset(), "demo").prompt == "go"
+    assert plain.completing(Start(prompt=""), "demo").prompt == "Fix the tests."
+    assert Preset().completing(Start(prompt="go"), "demo").prompt == "go"
 
 
 @pytest.mark.parametrize("preset", [REVIEW, Preset(), Preset(prompt=" ")])
 def test_a_preset_that_says_nothing_by_itself_needs_a_text(preset: Preset) -> None:
     with pytest.raises(UsageError, match="needs a text"):
-        Start(prompt=" ").over(preset, "demo")
+        preset.completing(Start(prompt=" "), "demo")
 
 
 @given(st.text(), st.text().filter(str.strip))

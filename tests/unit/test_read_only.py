@@ -1,43 +1,56 @@
-"""The guard of a dashboard that only looks."""
+"""A dashboard that only looks has no way to change a session: it gets a reader and no manager."""
 
 import inspect
 
 import pytest
 
 from agentdash.sessions.errors import UsageError
+from agentdash.sessions.housekeeping import Housekeeping
+from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.reader import SessionReader
-from agentdash.tui.services.read_only import LookingManager
+from agentdash.sessions.storage.paths import Layout
+from agentdash.sessions.storage.queries import Queries
+from agentdash.sessions.storage.store import Store
+from agentdash.tui.services.write_access import WriteAccess
 
-CHANGING = sorted(
-    name
-    for name, _ in inspect.getmembers(SessionManager)
-    if not name.startswith("_") and not hasattr(SessionReader, name)
-)
+LAUNCH = Launch(argv=("agentdash", "demo"))
 
 
-@pytest.fixture
-def looking(tmp_path):
-    with SessionManager(tmp_path / "state", tmp_path / "config.toml") as manager:
-        yield LookingManager(manager)
+def verbs(kind):
+    return {name for name, _ in inspect.getmembers(kind, inspect.isfunction) if not name.startswith("_")}
 
 
 def test_what_can_be_changed_is_known():
-    assert {"spawn", "inject", "retry", "stop", "delete", "archive", "restore", "mark_seen", "settle"} <= set(CHANGING)
+    changing = verbs(SessionManager) | verbs(Housekeeping)
+    assert {"spawn", "inject", "retry", "stop", "delete", "archive", "restore", "mark_seen", "settle"} <= changing
 
 
-@pytest.mark.parametrize("name", CHANGING)
-def test_everything_that_the_manager_adds_to_the_reader_is_refused(looking, name):
-    with pytest.raises(UsageError, match="This dashboard is read-only: no "):
-        getattr(looking, name)("x")
+def test_the_reader_shares_no_verb_with_what_changes_sessions():
+    assert verbs(SessionReader) & (verbs(SessionManager) | verbs(Housekeeping)) == set()
 
 
-def test_what_is_not_known_yet_is_refused(looking):
-    with pytest.raises(UsageError, match="no set on fire from here"):
-        looking.set_on_fire("x")
+def test_the_reader_needs_nothing_but_queries(tmp_path):
+    layout = Layout(tmp_path / "state")
+    layout.create()
+    store = Store(layout.database)
+    store.create(Start("hello", agent="demo", title="t", cwd="/", session_id="session-1"), LAUNCH, "run-1", host="h")
+    reader = SessionReader(layout, Queries(layout.database))
+    assert [session.title for session in reader.sessions()] == ["t"]
+    assert [prompt.text for prompt in reader.prompts("session-1")] == ["hello"]
+    assert reader.changes(0).updated == tuple(reader.sessions())
 
 
-def test_looking_is_allowed(looking, tmp_path):
-    assert looking.home == tmp_path / "state"
-    assert looking.sessions() == []
-    assert looking.changes(0).updated == ()
+@pytest.mark.parametrize("verb", ["stop", "spawn copies", "mark seen"])
+def test_a_read_only_dashboard_refuses_each_change_by_its_verb(verb):
+    access = WriteAccess(None)
+    assert access.read_only
+    with pytest.raises(UsageError, match=f"This dashboard is read-only: no {verb} from here."):
+        access.manager(verb)
+
+
+def test_a_dashboard_that_may_change_sessions_gets_the_manager(tmp_path):
+    with SessionManager(tmp_path / "state") as manager:
+        access = WriteAccess(manager)
+        assert not access.read_only
+        assert access.manager("stop") is manager

@@ -7,17 +7,14 @@ from pathlib import Path
 import pytest
 
 from agentdash.sessions.errors import NewerStoreError, ReadOnlyError
-from agentdash.sessions.launch import Launch
+from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.storage import database, read_only
-from agentdash.sessions.storage.store import NewSession, Store
+from agentdash.sessions.storage.store import Store
 
 
 def add(store, session_id):
-    new = NewSession(
-        id=session_id, agent="command", title=session_id, task="true", cwd="/", model=None, host="here",
-        command=("true",),
-    )  # fmt: skip
-    store.create(new, "true", Launch(argv=("true",)), f"run-{session_id}")
+    start = Start("true", agent="command", title=session_id, cwd="/", argv=("true",), session_id=session_id)
+    store.create(start, Launch(argv=("true",)), f"run-{session_id}", host="here")
 
 
 def ids(store):

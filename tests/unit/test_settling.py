@@ -4,11 +4,11 @@ import os
 
 import pytest
 
-from agentdash.sessions.launch import Launch
+from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.lifecycle.reconcile import settle
 from agentdash.sessions.model import Status
 from agentdash.sessions.storage.paths import Layout
-from agentdash.sessions.storage.store import NewSession, Store
+from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turn_log import Owner, TurnLog
 from agentdash.sessions.supervision import processes, runner_lock
 
@@ -43,10 +43,8 @@ def abandoned(
 ):
     """A running turn whose runner is gone."""
     layout.session(session).create()
-    new = NewSession(
-        id=session, agent=agent_name, title="t", task="t", cwd="/", model=None, host=host or processes.host_name()
-    )
-    store.create(new, "t", Launch(argv=("true",)), "run-1")
+    start = Start("t", agent=agent_name, title="t", cwd="/", session_id=session)
+    store.create(start, Launch(argv=("true",)), "run-1", host=host or processes.host_name())
     owner = Owner(
         pid=2**22 - 2, start=1, boot_id=boot_id or processes.boot_id(), pid_ns=pid_ns or processes.pid_namespace()
     )
@@ -106,8 +104,8 @@ def test_a_runner_in_a_container_that_ended_left_its_session_lost(layout, store)
 
 def test_a_queued_turn_of_another_host_is_not_started_here(layout, store):
     layout.session(SESSION).create()
-    new = NewSession(id=SESSION, agent="command", title="t", task="t", cwd="/", model=None, host="elsewhere")
-    store.create(new, "t", Launch(argv=("true",)), "run-1")
+    start = Start("t", agent="command", title="t", cwd="/", session_id=SESSION)
+    store.create(start, Launch(argv=("true",)), "run-1", host="elsewhere")
     settle(layout, store)
     assert store.turns(SESSION)[0].launches == 0
 

@@ -12,12 +12,12 @@ from agentdash.sessions.clock import now_ms
 from agentdash.sessions.costs.prices import Price
 from agentdash.sessions.costs.spent import Spent, spent_by
 from agentdash.sessions.errors import StoreError
-from agentdash.sessions.launch import Launch
+from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.model import Status, Turn, Usage
 from agentdash.sessions.rules.limits import Limits
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.paths import Layout
-from agentdash.sessions.storage.store import NewSession, Store
+from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turn_log import Owner, TurnLog
 from agentdash.sessions.supervision import inotify
 from agentdash.sessions.supervision.recorder import Recorder
@@ -79,9 +79,7 @@ def recorder(tmp_path: Path) -> Recorder:
         limits=Limits(tokens=10_000, cost_usd=0.03),
         prices={"m": Price(input=10.0, output=10.0)},
     )
-    store.create(
-        NewSession(id=SESSION, agent="claude", title="t", task="t", cwd="/", model=None, host="h"), "t", launch, "r"
-    )
+    store.create(Start("t", agent="claude", title="t", cwd="/", session_id=SESSION), launch, "r", host="h")
     log = TurnLog(store, SESSION, 1, Owner(pid=1, start=2, boot_id="b", pid_ns="n"))
     log.claim()
     log.running(10, 11)

@@ -5,10 +5,10 @@ import sqlite3
 import pytest
 
 from agentdash.sessions.errors import SessionBusyError, StoreError, UnknownSessionError
-from agentdash.sessions.launch import Launch
+from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.model import Status, Usage
 from agentdash.sessions.rules.turn_facts import Facts
-from agentdash.sessions.storage.store import NewSession, Store
+from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turn_log import Outcome, Owner, TurnLog
 
 OWNER = Owner(pid=1, start=2, boot_id="boot", pid_ns="ns")
@@ -22,8 +22,8 @@ def store(tmp_path):
 
 
 def create(store, session_id="session-1", prompt="do it"):
-    new = NewSession(id=session_id, agent="command", title=prompt, task=prompt, cwd="/", model=None, host="here")
-    store.create(new, prompt, Launch(argv=("true",)), "run-1")
+    start = Start(prompt, agent="command", title=prompt, cwd="/", session_id=session_id)
+    store.create(start, Launch(argv=("true",)), "run-1", host="here")
     return session_id
 
 

@@ -19,6 +19,7 @@ from ..render.table import session_lines
 
 if TYPE_CHECKING:
     from ...sessions.manager import SessionManager
+    from ...sessions.reader import SessionReader
 
 _NAME_CELLS = 24
 """Of the name before each line, if several sessions are followed."""
@@ -87,13 +88,13 @@ class Printer:
 class Followed:
     """One session that is followed."""
 
-    def __init__(self, manager: "SessionManager", session: Session, turn: int | None, *, full: bool) -> None:
+    def __init__(self, reader: "SessionReader", session: Session, turn: int | None, *, full: bool) -> None:
         self.session = session
         self.outcome: Status | None = None
         """How it, or the turn that is followed, ended; None while it goes on."""
-        self._manager = manager
+        self._reader = reader
         self._turn = turn
-        self._tail = StepTail(manager.open_trajectory(session.id), turn, whole=full, timed=True)
+        self._tail = StepTail(reader.open_trajectory(session.id), turn, whole=full, timed=True)
 
     def begin(self, last: int | None, printer: Printer) -> None:
         """Print what is there."""
@@ -125,11 +126,11 @@ class Followed:
 
     def _refresh(self) -> None:
         # First the state, then the steps: of a turn that has ended, all steps are there.
-        self.session = self._manager.get(self.session.id)
+        self.session = self._reader.get(self.session.id)
         if self._turn is None:
             status = self.session.status
         else:
-            turns = self._manager.turns(self.session.id)
+            turns = self._reader.turns(self.session.id)
             status = next((turn.status for turn in turns if turn.n == self._turn), Status.QUEUED)
         self.outcome = status if status.ended else None
 
@@ -171,7 +172,7 @@ def follow(
         for session in sessions:
             if turn > session.turn:
                 raise UsageError(f"Session {short_id(session.id)} has no turn {turn}: its newest is {session.turn}.")
-    followed = [Followed(manager, session, turn, full=full) for session in sessions]
+    followed = [Followed(manager.reader, session, turn, full=full) for session in sessions]
     try:
         return asyncio.run(_follow(manager, followed, printer, complain, last, next_turns=next_turns))
     finally:
@@ -198,12 +199,12 @@ async def _follow(
     def is_news(change: Change) -> bool:
         return not change.sweep or bool(change.turn_files) or any(one.waits for one in open_ones)
 
-    looks = rechecked(changes(manager.home, manager.live_dir), is_news, _LOOKS)
+    looks = rechecked(changes(manager.reader.home, manager.reader.live_dir), is_news, _LOOKS)
     async with aclosing(looks):
         async for change in looks:
             check_reader()
             if change is not None and change.sweep:
-                manager.settle()
+                manager.housekeeping.settle()
             for one in [one for one in open_ones if one.waits or (change is not None and one.grew(change))]:
                 try:
                     one.go_on(printer)

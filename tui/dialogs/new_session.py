@@ -14,7 +14,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Label, Static, TextArea
 
-from ...sessions.launch import Launch
+from ...sessions.launch import Launch, Start
 from ...sessions.lifecycle.agent_list import AgentInfo
 from ...sessions.settings.presets import MOST_COPIES, Preset
 from ...sessions.text.sanitize import clean
@@ -33,36 +33,22 @@ SETTLED_SECONDS = 0.15
 """The exact command is worked out when nobody typed for so long."""
 
 
-class SpawnRequest(Struct, frozen=True, kw_only=True):
-    """What somebody filled in."""
-
-    prompt: str
-    agent: str | None
-    cwd: str
-    model: str | None = None
-    options: Mapping[str, object] = field(default_factory=dict)
-    copies: int = 1
-    session_id: str | None = None
-    """That of the session to come, so that it starts with the arguments that were shown."""
-
-
 class Offer(Struct, frozen=True, kw_only=True):
     """What the dialog can offer, and what it shows at first."""
 
     agents: Sequence[AgentInfo]
-    first: SpawnRequest
+    first: Start
     folders: Sequence[str] = ()
     """Recent ones, the last one first."""
     prompts: Sequence[str] = ()
     presets: Mapping[str, Preset] = field(default_factory=dict)
 
 
-Plan = Callable[[SpawnRequest], Awaitable[tuple[Launch | None, str | None]]]
-"""The exact start, or the reason why there is none."""
+Plan = Callable[[Start], Awaitable[tuple[Launch | None, str | None]]]
+"""Gives the exact start, or the reason why there is none."""
 
-Start = Callable[[SpawnRequest], Awaitable[str | None]]
-"""Starts a session; gives the reason where that was not possible."""
-
+Begin = Callable[[Start], Awaitable[str | None]]
+"""Starts sessions; gives the reason if that was not possible."""
 
 Keep = Callable[[str | None], None]
 """Takes what is to be there the next time, at each key: a text, none after a start, None where nothing was written."""
@@ -76,13 +62,13 @@ class NewSessionScreen(ModalScreen[None]):
         Binding("enter", "start", "start", show=False),
     ]
 
-    def __init__(self, offer: Offer, plan: Plan, start: Start, keep: Keep = lambda _: None) -> None:
+    def __init__(self, offer: Offer, plan: Plan, begin: Begin, keep: Keep = lambda _: None) -> None:
         super().__init__()
         self._keep = keep
         self._offer = offer
         self._agents = {agent.name: agent for agent in offer.agents}
         self._plan = plan
-        self._start = start
+        self._begin = begin
         self._first = first = offer.first
         """What is shown before somebody changes it: of a preset, where one is chosen."""
         self._installed = installed = [agent.name for agent in offer.agents if agent.installed]
@@ -93,7 +79,7 @@ class NewSessionScreen(ModalScreen[None]):
         self._preset = Choice([NO_PRESET, *offer.presets], NO_PRESET, id="new-preset")
         self._filled = Preset()
         self._prompt = PromptInput(id="new-prompt")
-        self._agent = Choice(installed, first.agent or "", without=without, id="new-agent")
+        self._agent = Choice(installed, first.agent, without=without, id="new-agent")
         self._mode = Choice((), "", id="new-mode")
         self._mode_name = Label()
         self._folder = RecallInput(first.cwd, suggester=FolderSuggester(offer.folders), id="new-cwd")
@@ -150,8 +136,8 @@ class NewSessionScreen(ModalScreen[None]):
         preset, first = self._offer.presets.get(self._preset.value or "", Preset()), self._offer.first
         text = self._filled.text_in(self._prompt.text)
         if self._preset.value in self._offer.presets:
-            first = SpawnRequest(
-                prompt="",
+            first = Start(
+                "",
                 agent=preset.agent or first.agent,
                 cwd=preset.cwd or first.cwd,
                 model=preset.model,
@@ -159,9 +145,9 @@ class NewSessionScreen(ModalScreen[None]):
                 copies=preset.copies,
             )
         self._first, self._filled = first, preset
-        self._agent.offer(self._installed, first.agent or "")
+        self._agent.offer(self._installed, first.agent)
         self._folder.value, self._model.value = first.cwd, first.model or ""
-        self._more.value, self._copies.value = _arguments(first), str(first.copies)
+        self._more.value, self._copies.value = _arguments(first), str(first.copies or 1)
         self._agent_chosen()
         self._write(preset, text)
 
@@ -211,11 +197,11 @@ class NewSessionScreen(ModalScreen[None]):
             return
         self._danger.display = self._mode.value in agent.unheld
         await asyncio.sleep(SETTLED_SECONDS)
-        request = self._request()
-        launch, reason = await self._plan(request)
+        start = self._filled_in()
+        launch, reason = await self._plan(start)
         self._say("\n".join(filter(None, (self._missing(), *launch.warnings))) if launch else reason or "")
         self._command.update(clean(f"$ {shlex.join(launch.argv)}") if launch else "")
-        beside = texts.beside_command(launch, request.options) if launch else ""
+        beside = texts.beside_command(launch, start.options) if launch else ""
         self._beside.update(clean(beside))
         self._beside.display = bool(beside)
 
@@ -257,16 +243,16 @@ class NewSessionScreen(ModalScreen[None]):
     async def _start_as_filled(self) -> None:
         # A plan that is still being made would take the place of what is said now.
         self.workers.cancel_group(self, "plan")
-        request = self._request()
-        if not request.prompt.strip():
+        start = self._filled_in()
+        if not start.prompt.strip():
             self._say("Write a prompt: what should the agent do?")
             self._prompt.focus()
             return
-        if not 1 <= request.copies <= MOST_COPIES:
+        if not 1 <= (start.copies or 0) <= MOST_COPIES:
             self._say(f"Between 1 and {MOST_COPIES} copies can be started at once.")
             self._copies.focus()
             return
-        reason = await self._start(request)
+        reason = await self._begin(start)
         if reason is None:
             self._keep("")
             self.dismiss(None)
@@ -274,13 +260,13 @@ class NewSessionScreen(ModalScreen[None]):
             self._session_id = str(uuid.uuid4())  # the one that was tried may be taken
             self._say(reason)
 
-    def _request(self) -> SpawnRequest:
-        """The fields as they stand."""
-        return SpawnRequest(
-            prompt=self._prompt.text.rstrip("\n"),
-            agent=self._agent.value,
-            cwd=self._folder.value.strip(),
+    def _filled_in(self) -> Start:
+        """What the fields ask for."""
+        return Start(
+            self._prompt.text.rstrip("\n"),
+            agent=self._agent.value or "",
             model=self._model.value.strip() or None,
+            cwd=self._folder.value.strip(),
             options=self._options(),
             copies=int(self._copies.value) if self._copies.value.isdecimal() else 0,
             session_id=self._session_id,
@@ -303,8 +289,8 @@ class NewSessionScreen(ModalScreen[None]):
         self._error.display = bool(reason)
 
 
-def _arguments(request: SpawnRequest) -> str:
-    arguments = request.options.get("args", ())
+def _arguments(start: Start) -> str:
+    arguments = start.options.get("args", ())
     return shlex.join(map(str, arguments)) if isinstance(arguments, list | tuple) else ""
 
 

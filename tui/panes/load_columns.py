@@ -9,7 +9,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from ...sessions.lifecycle.process_load import Loads
-from ...sessions.manager import SessionManager
+from ...sessions.reader import SessionReader
 from ...widgets.table.columns import LOADS
 from ...widgets.table.session_table import SessionTable
 from ..services.background import Requests
@@ -25,15 +25,15 @@ class LoadWatch:
     Args:
         owner: lives as long as the timer may.
         table: the rows.
-        manager: knows the processes.
+        reader: knows the processes.
         requests: looks in a thread.
     """
 
-    def __init__(self, owner: Widget, table: SessionTable, manager: SessionManager, requests: Requests) -> None:
+    def __init__(self, owner: Widget, table: SessionTable, reader: SessionReader, requests: Requests) -> None:
         self._owner = owner
         self._table = table
         self._requests = requests
-        self._loads = Loads(manager.processes)
+        self._loads = Loads(reader.processes)
         self._timer: Timer | None = None
         self._sort = ""
         self._needed: Collection[str] = ()

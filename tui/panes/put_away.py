@@ -6,8 +6,8 @@ from functools import partial
 from textual import work
 from textual.widget import Widget
 
-from ...sessions.manager import SessionManager
 from ...sessions.model import Changes, Session
+from ...sessions.reader import SessionReader
 from ...widgets.table.session_table import SessionTable
 from ..services.background import Requests
 
@@ -17,7 +17,7 @@ class PutAway(Widget):
 
     Args:
         table: where they are shown.
-        manager: knows them.
+        reader: knows them.
         requests: reads in a thread.
         arrived: called after what was read is in the table.
     """
@@ -25,11 +25,11 @@ class PutAway(Widget):
     DEFAULT_CSS = "PutAway { display: none; }"
 
     def __init__(
-        self, table: SessionTable, manager: SessionManager, requests: Requests, arrived: Callable[[], object]
+        self, table: SessionTable, reader: SessionReader, requests: Requests, arrived: Callable[[], object]
     ) -> None:
         super().__init__()
         self._table = table
-        self._manager = manager
+        self._reader = reader
         self._requests = requests
         self._arrived = arrived
         self._wanted: frozenset[str] = frozenset()
@@ -59,14 +59,14 @@ class PutAway(Widget):
     @work(exclusive=True, group="count")
     async def count(self) -> None:
         """Count them, for a table that has nothing else to show."""
-        found = await self._requests.ask(self._manager.count_put_away) or (0, 0)
+        found = await self._requests.ask(self._reader.count_put_away) or (0, 0)
         if found != self.counts:
             self.counts = found
             self._arrived()
 
     @work(exclusive=True, group="away")
     async def _read(self, wanted: frozenset[str]) -> None:
-        read = partial(self._manager.put_away, archived="archived" in wanted, deleted="deleted" in wanted)
+        read = partial(self._reader.put_away, archived="archived" in wanted, deleted="deleted" in wanted)
         found = await self._requests.ask(read)
         if wanted == self._wanted:
             self.reading = False

@@ -26,7 +26,7 @@ RAW_MOST = 4 << 20
 
 
 class Source(FollowingSource, Protocol):
-    """What papers are made from: the manager."""
+    """What papers are made from: the reader of sessions."""
 
     def get(self, ref: str) -> Session:
         """A session."""

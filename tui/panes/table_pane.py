@@ -14,8 +14,8 @@ from textual.widgets import Input, Static
 
 from ...sessions.errors import UsageError
 from ...sessions.lifecycle.agent_list import AgentInfo
-from ...sessions.manager import SessionManager
 from ...sessions.model import Session
+from ...sessions.reader import SessionReader
 from ...sessions.rules.filter_query import completions, while_typing
 from ...sessions.text.sanitize import clean, cut, one_line
 from ...widgets.drawing.glyphs import Signs
@@ -63,7 +63,7 @@ class TablePane(Vertical):
         memory: where choices are kept.
         requests: tells what is going on.
         signs: the characters to draw with.
-        manager: knows the archived and the deleted sessions.
+        reader: knows the archived and the deleted sessions.
     """
 
     DEFAULT_CSS = """
@@ -80,7 +80,7 @@ class TablePane(Vertical):
         """Another choice of columns or rows; what was looked up for the screen may be missing."""
 
     def __init__(
-        self, table: SessionTable, memory: Memory, requests: Requests, signs: Signs, manager: SessionManager
+        self, table: SessionTable, memory: Memory, requests: Requests, signs: Signs, reader: SessionReader
     ) -> None:
         super().__init__(id="table-pane")
         self.table = table
@@ -91,7 +91,7 @@ class TablePane(Vertical):
         self.view = structs.replace(memory.now.view, filter="", quick="", folder="")
         self.missing = 0
         """Sessions that are still being read."""
-        self.away = PutAway(table, manager, requests, self.say)
+        self.away = PutAway(table, reader, requests, self.say)
         self._progress = ""
         self._agents: Sequence[AgentInfo] = ()
         self._keymap = DEFAULT

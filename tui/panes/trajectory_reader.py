@@ -7,7 +7,7 @@ from ...sessions.transcript.session_steps import Growth
 
 
 class Opened(Protocol):
-    """What the manager gives for an open trajectory."""
+    """What the reader of sessions gives for an open trajectory."""
 
     def refresh(self) -> Growth:
         """What is new since the last call; what is long is read in several."""
@@ -17,7 +17,7 @@ class Opened(Protocol):
 
 
 class Source(Protocol):
-    """Where trajectories come from: the manager."""
+    """Opens trajectories: the reader of sessions."""
 
     def open_trajectory(self, ref: str) -> Opened:
         """Open the trajectory of a session."""

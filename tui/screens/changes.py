@@ -14,8 +14,8 @@ from textual.screen import Screen
 
 from ...sessions.changes.git import GitDiff
 from ...sessions.changes.model import FileChanges, SessionChanges
-from ...sessions.manager import SessionManager
 from ...sessions.model import Session
+from ...sessions.reader import SessionReader
 from ...widgets.document.document_pane import DocumentPane
 from ...widgets.document.model import Document
 from ...widgets.drawing.glyphs import Signs
@@ -40,7 +40,7 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
 
     def __init__(
         self,
-        manager: SessionManager,
+        reader: SessionReader,
         requests: Requests,
         outside: Outside,
         session: Session,
@@ -49,7 +49,7 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
     ) -> None:
         super().__init__()
         self._keymap = keymap
-        self._manager = manager
+        self._reader = reader
         self._requests = requests
         self._outside = outside
         self._session = session
@@ -89,7 +89,7 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
     @work(exclusive=True, group="changes")
     async def action_look_again(self) -> None:
         """Read the session and ask git."""
-        found = await self._requests.ask(self._manager.changes_of, self._session.id)
+        found = await self._requests.ask(self._reader.changes_of, self._session.id)
         if found is None:
             self.dismiss(None)
             return
@@ -135,7 +135,7 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
 
     def _document(self, file: FileChanges, cwd: str) -> Document:
         if self._find is None:
-            self._find = self._manager.git_diffs(cwd)
+            self._find = self._reader.git_diffs(cwd)
         return change_documents.file_document(file, self._find, self._signs)
 
     def action_back(self) -> None:

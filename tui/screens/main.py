@@ -11,8 +11,8 @@ from textual.containers import Container
 from textual.widget import Widget
 from textual.widgets import Static
 
-from ...sessions.manager import SessionManager
 from ...sessions.model import Session
+from ...sessions.reader import SessionReader
 from ...widgets.drawing.glyphs import UNICODE, Signs
 from ...widgets.drawing.units import place
 from ...widgets.table.session_table import SessionTable
@@ -44,7 +44,7 @@ class MainScreen(SessionScreen):
 
     def __init__(
         self,
-        manager: SessionManager,
+        reader: SessionReader,
         feed: Feed,
         requests: Requests,
         operations: Operations,
@@ -56,20 +56,20 @@ class MainScreen(SessionScreen):
         alone: bool = False,
         missing: int = 0,
     ) -> None:
-        super().__init__(manager, requests, operations, clock=clock, signs=signs, tour=tour)
-        self._where = place(str(manager.home))
+        super().__init__(reader, requests, operations, clock=clock, signs=signs, tour=tour)
+        self._where = place(str(reader.home))
         self._feed = feed
         self._tally = Tally()
         self.status = StatusLine(signs=signs, note="read-only" if self.read_only else "", id="status")
         self.table = SessionTable(clock, on_open=self._open, signs=signs, id="table")
-        self.pane = TablePane(self.table, memory, requests, signs, manager)
+        self.pane = TablePane(self.table, memory, requests, signs, reader)
         self.pane.missing = missing
         operations.bulk.progress = self.pane.show_progress
         self._memory = memory
-        self._load_watch = LoadWatch(self, self.table, manager, requests)
+        self._load_watch = LoadWatch(self, self.table, reader, requests)
         self.set_class(alone, "-alone")
         detail = Detail(
-            manager,
+            reader,
             requests,
             self._outside,
             signs,
@@ -279,9 +279,7 @@ class MainScreen(SessionScreen):
             self.requests.tell(f"{len(chosen)} sessions are marked: {MOST} have room side by side.")
             return
         self.table.unmark()
-        screen = WatchScreen(
-            self._manager, self.requests, self.operations, chosen, clock=self._clock, signs=self._signs
-        )
+        screen = WatchScreen(self._reader, self.requests, self.operations, chosen, clock=self._clock, signs=self._signs)
         self.app.push_screen(screen)
 
     @work

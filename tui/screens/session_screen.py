@@ -14,8 +14,8 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
-from ...sessions.manager import SessionManager
 from ...sessions.model import Session
+from ...sessions.reader import SessionReader
 from ...widgets.document.document_pane import DocumentPane
 from ...widgets.drawing.glyphs import UNICODE, Signs
 from ...widgets.drawing.line import Line
@@ -52,7 +52,7 @@ class SessionScreen(Screen[None]):
 
     def __init__(
         self,
-        manager: SessionManager,
+        reader: SessionReader,
         requests: Requests,
         operations: Operations,
         *,
@@ -61,7 +61,7 @@ class SessionScreen(Screen[None]):
         tour: texts.Tour = (),
     ) -> None:
         super().__init__()
-        self._manager = manager
+        self._reader = reader
         self.requests = requests
         self.operations = operations
         self._outside = Outside(operations.app, requests)
@@ -253,7 +253,7 @@ class SessionScreen(Screen[None]):
         viewer, session = self.detail.viewer, self.current
         if session is None or session.id != event.session_id:
             return
-        screen = ChangesScreen(self._manager, self.requests, self._outside, session, self._signs, self.keymap)
+        screen = ChangesScreen(self._reader, self.requests, self._outside, session, self._signs, self.keymap)
         self.app.push_screen(screen, lambda step: viewer.show_step(*step) if step is not None else None)
 
     @on(PromptInput.Left)
@@ -304,7 +304,7 @@ class SessionScreen(Screen[None]):
 
     def action_log(self) -> None:
         """Show what was said."""
-        entries, home = self.requests.log.newest_first(), self._manager.home
+        entries, home = self.requests.log.newest_first(), self._reader.home
         read = partial(self.requests.ask, crash_lines, home)
         self.app.push_screen(LogScreen(entries, self._outside.copy, read))
 
@@ -335,7 +335,7 @@ class SessionScreen(Screen[None]):
         """All settings, and the file they come from."""
         from .settings import SettingsScreen  # walks all types of settings, which only this screen needs
 
-        self.app.push_screen(SettingsScreen(self._manager, self.requests, self._outside, self._signs))
+        self.app.push_screen(SettingsScreen(self._reader, self.requests, self._outside, self._signs))
 
     async def action_mouse(self) -> None:
         """Mouse on or off."""

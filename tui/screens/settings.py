@@ -12,7 +12,7 @@ from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from ...sessions.errors import ConfigError
-from ...sessions.manager import SessionManager
+from ...sessions.reader import SessionReader
 from ...sessions.settings.catalog import ENVIRONMENT
 from ...sessions.settings.config import Loaded, config_path
 from ...sessions.settings.effective import Held, held
@@ -45,9 +45,9 @@ class SettingsScreen(Screen[None]):
     ]
     AUTO_FOCUS = "#settings-filter"
 
-    def __init__(self, manager: SessionManager, requests: Requests, outside: Outside, signs: Signs) -> None:
+    def __init__(self, reader: SessionReader, requests: Requests, outside: Outside, signs: Signs) -> None:
         super().__init__()
-        self._manager = manager
+        self._reader = reader
         self._requests = requests
         self._outside = outside
         self._all: list[Held] = []
@@ -103,7 +103,7 @@ class SettingsScreen(Screen[None]):
 
     def _usable(self) -> Loaded:
         """The settings, of which the dashboard can use the keys too."""
-        loaded = self._manager.settings()
+        loaded = self._reader.settings()
         check_keys(loaded)
         return loaded
 

@@ -8,8 +8,8 @@ from textual.containers import Container
 from textual.widget import Widget
 from textual.widgets import Static
 
-from ...sessions.manager import SessionManager
 from ...sessions.model import Session
+from ...sessions.reader import SessionReader
 from ...widgets.drawing.glyphs import UNICODE, Signs
 from ..dialogs.help import HelpScreen
 from ..keys.actions import watch_bindings
@@ -31,7 +31,7 @@ class WatchScreen(SessionScreen):
 
     def __init__(
         self,
-        manager: SessionManager,
+        reader: SessionReader,
         requests: Requests,
         operations: Operations,
         sessions: Sequence[Session],
@@ -39,11 +39,11 @@ class WatchScreen(SessionScreen):
         clock: Callable[[], int],
         signs: Signs = UNICODE,
     ) -> None:
-        super().__init__(manager, requests, operations, clock=clock, signs=signs)
+        super().__init__(reader, requests, operations, clock=clock, signs=signs)
         self._sessions = list(sessions)
         self.details = [
             Detail(
-                manager,
+                reader,
                 requests,
                 self._outside,
                 signs,
@@ -110,7 +110,7 @@ class WatchScreen(SessionScreen):
     async def _look_again(self) -> None:
         """Take what the store says now about the sessions that are shown."""
         for number, session in enumerate(self._sessions):
-            found = await self.requests.outcome_of(self._manager.get, session.id)
+            found = await self.requests.outcome_of(self._reader.get, session.id)
             if found is not None and found != session:
                 self._sessions[number] = found
                 self.details[number].viewer.read_on()

@@ -3,13 +3,12 @@
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 from ...sessions.clock import monotonic
 from ...sessions.errors import AgentdashError
-from ...sessions.manager import SessionManager
 from ...sessions.model import Receipt, Session
+from ...sessions.reader import SessionReader
 from ...sessions.text.sanitize import clean
 from ...widgets.drawing import units
 from ...widgets.drawing.glyphs import Signs
@@ -18,6 +17,7 @@ from ..dialogs.confirm import Answer, ConfirmScreen
 from ..keys.actions import can_prompt, can_retry, can_stop
 from ..keys.key_queue import KeysInOrder
 from .background import Requests
+from .write_access import WriteAccess
 
 LISTED = 50
 """Sessions that a question names."""
@@ -31,9 +31,12 @@ SHOWN_EVERY_SECONDS = 0.1
 class Bulk:
     """Stops, retries, deletes, archives and prompts several sessions; one that cannot be is told, the others go on."""
 
-    def __init__(self, app: KeysInOrder[Any], manager: SessionManager, requests: Requests, signs: Signs) -> None:
+    def __init__(
+        self, app: KeysInOrder[Any], reader: SessionReader, access: WriteAccess, requests: Requests, signs: Signs
+    ) -> None:
         self._app = app
-        self._manager = manager
+        self._reader = reader
+        self._access = access
         self._requests = requests
         self._signs = signs
         self.moving = asyncio.Lock()
@@ -57,13 +60,13 @@ class Bulk:
         if not await self._confirmed(verb, running, consequence):
             return False
         ids = [session.id for session in running]
-        receipts = await self._requests.ask(partial(self._manager.stop_all, ids, now=now))
+        receipts = await self._requests.ask(lambda: self._access.manager("stop all").stop_all(ids, now=now))
         self._requests.tell(_stopped(receipts or []))
         return True
 
     async def end_family(self, session: Session) -> None:
         """Stop a session and those that it started, and say what became of it."""
-        told = await self._requests.ask(self._manager.stop_family, [session.id])
+        told = await self._requests.ask(lambda: self._access.manager("stop family").stop_family([session.id]))
         self._requests.tell(_stopped([receipt for _, receipt in told or ()]))
 
     async def retry(self, sessions: Sequence[Session]) -> bool:
@@ -74,7 +77,7 @@ class Bulk:
             return False
         if not await self._confirmed("Retry", ended, "Sends each its last prompt again."):
             return False
-        return bool(await self._each(ended, self._manager.retry, "retried"))
+        return bool(await self._each(ended, lambda key: self._access.manager("retry").retry(key), "retried"))
 
     async def delete(self, sessions: Sequence[Session], *, undo_key: str) -> list[str]:
         """Move them to the trash after a question; the ids of those that went there."""
@@ -83,7 +86,9 @@ class Bulk:
         ):
             return []
         async with self.moving:
-            return await self._each(sessions, self._manager.delete, "deleted", undo_key=undo_key)
+            return await self._each(
+                sessions, lambda key: self._access.manager("delete").delete(key), "deleted", undo_key=undo_key
+            )
 
     async def archive(self, sessions: Sequence[Session], *, undo_key: str) -> list[str]:
         """Archive those that have ended, after a question; return the ids of those that were."""
@@ -101,7 +106,11 @@ class Bulk:
     async def _archive(self, sessions: Sequence[Session], undo_key: str) -> list[str]:
         ids = [session.id for session in sessions]
         with self._showing("Archiving", len(ids)) as show:
-            went = await self._requests.ask(partial(self._manager.archive_all, ids, each=show)) or []
+
+            def archive() -> list[str]:
+                return self._access.manager("archive all").housekeeping.archive_all(ids, each=show)
+
+            went = await self._requests.ask(archive) or []
         if went:
             what = units.count(len(went), "session")
             self._requests.tell(f"Archived {what}. {texts.undoable(went, undo_key)}")
@@ -112,16 +121,24 @@ class Bulk:
 
     async def restore(self, session_ids: Sequence[str]) -> list[Session]:
         """Bring sessions back from the archive and the trash, and say so; return those that are back."""
+
+        def unarchive() -> list[str]:
+            return self._access.manager("archive all").housekeeping.archive_all(session_ids, away=False)
+
         async with self.moving:
             back: list[Session] = []
-            archived = await self._requests.ask(partial(self._manager.archive_all, session_ids, away=False)) or []
+            archived = await self._requests.ask(unarchive) or []
             refused: list[str] = []
+
+            def bring(session_id: str) -> Session:
+                if session_id in archived:
+                    return self._reader.get(session_id)
+                return self._access.manager("restore").housekeeping.restore(session_id)
 
             def restore() -> None:
                 for number, session_id in enumerate(session_ids, 1):
                     try:
-                        known = session_id in archived
-                        back.append((self._manager.get if known else self._manager.restore)(session_id))
+                        back.append(bring(session_id))
                     except AgentdashError as error:
                         refused.append(clean(str(error)))
                     show(number)
@@ -162,7 +179,7 @@ class Bulk:
         others = f" {units.count(left, 'session takes', 'sessions take')} no prompt now." if left else ""
         if not await self._confirmed("Prompt", able, f"Sends {texts.quoted(text)} to each.{others}"):
             return False
-        return bool(await self._each(able, lambda key: self._manager.inject(key, text), "prompted"))
+        return bool(await self._each(able, lambda key: self._access.manager("inject").inject(key, text), "prompted"))
 
     async def _each(
         self, sessions: Sequence[Session], act: Callable[[str], object], done: str, *, undo_key: str = ""

@@ -12,7 +12,7 @@ LEAST_SECONDS = 0.1
 
 
 class Source(Protocol):
-    """Where changes come from: the manager."""
+    """Source of changes: the reader of sessions."""
 
     def changes(self, since: int) -> Changes:
         """What changed after ``since``."""

@@ -8,11 +8,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...sessions.launch import Ladder, Launch
+from msgspec import structs
+
+from ...sessions.launch import Ladder, Launch, Start
 from ...sessions.lifecycle.agent_list import AgentInfo
 from ...sessions.lifecycle.process_list import ProcessInfo
-from ...sessions.manager import SessionManager
 from ...sessions.model import Receipt, Session
+from ...sessions.reader import SessionReader
 from ...sessions.storage.drafts import NEW_SESSION
 from ...widgets.drawing import units
 from ...widgets.drawing.glyphs import Signs
@@ -20,7 +22,7 @@ from ...widgets.drawing.units import place
 from ...widgets.inputs.history import Recall
 from .. import texts
 from ..dialogs.confirm import Answer, ConfirmScreen
-from ..dialogs.new_session import NewSessionScreen, Offer, SpawnRequest
+from ..dialogs.new_session import NewSessionScreen, Offer
 from ..dialogs.no_agent import NoAgentScreen
 from ..dialogs.rename import RenameScreen
 from ..dialogs.stopping import StoppingScreen
@@ -29,6 +31,7 @@ from ..keys.keymap import DEFAULT, Keymap
 from .background import Requests
 from .bulk_actions import Bulk
 from .drafts import Drafts
+from .write_access import WriteAccess
 
 
 class Operations:
@@ -37,24 +40,25 @@ class Operations:
     def __init__(
         self,
         app: KeysInOrder[Any],
-        manager: SessionManager,
+        reader: SessionReader,
+        access: WriteAccess,
         requests: Requests,
         signs: Signs,
         *,
         drafts: Drafts,
         keymap: Keymap = DEFAULT,
-        read_only: bool = False,
     ) -> None:
         self.app = app
         self.drafts = drafts
         """What is written and not sent."""
         self.keymap = keymap
-        self.read_only = read_only
-        """Whether nothing may be changed; the manager then refuses what would."""
-        self._manager = manager
+        self.read_only = access.read_only
+        """True if every change is refused."""
+        self._reader = reader
+        self._access = access
         self._requests = requests
         self._signs = signs
-        self.bulk = Bulk(app, manager, requests, signs)
+        self.bulk = Bulk(app, reader, access, requests, signs)
         """The same for several sessions at once."""
         self.default_agent = ""
         """The agent that is started when none is named; empty until it is known."""
@@ -68,8 +72,8 @@ class Operations:
 
     async def learn_default(self) -> None:
         """Ask the settings which agent is the usual one."""
-        self.default_agent = await self._requests.ask(self._manager.default_agent) or ""
-        self.agents = await self._requests.ask(self._manager.agents) or []
+        self.default_agent = await self._requests.ask(self._reader.default_agent) or ""
+        self.agents = await self._requests.ask(self._reader.agents) or []
 
     @property
     def missing(self) -> str:
@@ -81,7 +85,7 @@ class Operations:
 
     async def earlier_prompts(self) -> list[str]:
         """What people wrote lately, the last one first."""
-        return await self._requests.ask(self._manager.recent_prompts) or []
+        return await self._requests.ask(self._reader.recent_prompts) or []
 
     async def ask_what_to_start(self, cwd: str, like: Session | None = None) -> None:
         """Open the dialog; filled in as the session was, where one is given."""
@@ -89,7 +93,7 @@ class Operations:
             await self._ask_what_to_start(cwd, like)
 
     async def _ask_what_to_start(self, cwd: str, like: Session | None) -> None:
-        agents = await self._requests.ask(self._manager.agents)
+        agents = await self._requests.ask(self._reader.agents)
         if agents is None:
             return
         if not any(agent.installed for agent in agents):
@@ -99,14 +103,12 @@ class Operations:
             self._requests.complain(texts.not_offered(like.agent))
             return
         draft = self.drafts.get(NEW_SESSION)
-        first = SpawnRequest(prompt=draft, agent=self.default_agent, cwd=place(cwd))
+        first = Start(draft, agent=self.default_agent, cwd=place(cwd))
         if like is not None:
-            options = await self._requests.ask(self._manager.options, like.id)
-            first = SpawnRequest(
-                prompt=like.task, agent=like.agent, cwd=place(like.cwd), model=like.model, options=options or {}
-            )
-        folders = await self._requests.ask(self._manager.recent_folders) or []
-        presets = await self._requests.ask(self._manager.presets) or {}
+            options = await self._requests.ask(self._reader.options, like.id)
+            first = Start(like.task, agent=like.agent, cwd=place(like.cwd), model=like.model, options=options or {})
+        folders = await self._requests.ask(self._reader.recent_folders) or []
+        presets = await self._requests.ask(self._reader.presets) or {}
         prompts = await self.earlier_prompts()
         offer = Offer(agents=agents, first=first, folders=folders, prompts=prompts, presets=presets)
 
@@ -117,26 +119,25 @@ class Operations:
 
         self.app.push_screen(NewSessionScreen(offer, self.plan, self.spawn_copies, keep))
 
-    async def plan(self, request: SpawnRequest) -> tuple[Launch | None, str | None]:
+    async def plan(self, start: Start) -> tuple[Launch | None, str | None]:
         """The exact start; the reason where there can be none."""
         # The words of the prompt change nothing but themselves: the command can be shown before they are written.
-        return await self._requests.outcome(
-            asyncio.to_thread(self._manager.plan, request.prompt.strip() or "PROMPT", **_fields(request))
-        )
+        shown = structs.replace(start, prompt=start.prompt.strip() or "PROMPT")
+        return await self._requests.outcome(asyncio.to_thread(self._reader.plan, shown))
 
-    async def spawn(self, request: SpawnRequest) -> str | None:
+    async def spawn(self, start: Start) -> str | None:
         """Start a session; the reason where that was not possible."""
-        call = asyncio.to_thread(self._manager.spawn, request.prompt, **_fields(request))
+        call = asyncio.to_thread(lambda: self._access.manager("spawn").spawn(start))
         session, reason = await self._requests.outcome(call)
         if session is not None:
             self.awaited = session.id
         return reason
 
-    async def spawn_copies(self, request: SpawnRequest) -> str | None:
+    async def spawn_copies(self, start: Start) -> str | None:
         """Start as many of them as were asked for; the reason where that was not possible."""
-        if request.copies == 1:
-            return await self.spawn(request)
-        call = asyncio.to_thread(self._manager.spawn_copies, request.copies, request.prompt, **_fields(request))
+        if start.copies == 1:
+            return await self.spawn(start)
+        call = asyncio.to_thread(lambda: self._access.manager("spawn copies").spawn_copies(start))
         sessions, reason = await self._requests.outcome(call)
         if sessions:
             self.awaited = sessions[0].id
@@ -145,11 +146,12 @@ class Operations:
     async def send(self, session: Session | None, text: str, cwd: str) -> bool:
         """A prompt to a session, or to a new one; whether it is on its way."""
         if session is not None:
-            return await self._requests.ask(self._manager.inject, session.id, text) is not None
+            sent = await self._requests.ask(lambda: self._access.manager("inject").inject(session.id, text))
+            return sent is not None
         if self.missing:
             self._requests.complain(f"{self.missing[0].upper()}{self.missing[1:]}.")
             return False
-        reason = await self.spawn(SpawnRequest(prompt=text, agent=None, cwd=cwd))
+        reason = await self.spawn(Start(text, cwd=cwd))
         if reason is not None:
             self._requests.complain(reason)
         return reason is None
@@ -158,7 +160,7 @@ class Operations:
         """The last prompt once more; only what somebody looks at gets it without a question.  Whether any has it."""
         if sessions != [current]:
             return await self.bulk.retry(sessions)
-        return await self._requests.ask(self._manager.retry, sessions[0].id) is not None
+        return await self._requests.ask(lambda: self._access.manager("retry").retry(sessions[0].id)) is not None
 
     async def stop_chosen(self, sessions: Sequence[Session]) -> None:
         """Stop one with its own dialogs, several with one question."""
@@ -209,7 +211,7 @@ class Operations:
         if at_work and await self._end(session, ladder) is None:
             return
         async with self.bulk.moving:
-            deleted = await self._requests.done(self._manager.delete, session.id)
+            deleted = await self._requests.done(lambda: self._access.manager("delete").delete(session.id))
             self._remember([session.id] if deleted else [])
         if deleted:
             self._requests.tell(f'Deleted "{texts.title(session)}". {self.keymap.name("undo")} brings it back.')
@@ -219,7 +221,9 @@ class Operations:
         async with self.bulk.moving:
             if any(session.id in batch for batch in self._undoable):
                 return  # a second press, before the row is gone
-            archived = await self._requests.done(self._manager.archive, session.id)
+            archived = await self._requests.done(
+                lambda: self._access.manager("archive").housekeeping.archive(session.id)
+            )
             self._remember([session.id] if archived else [])
         if archived:
             self._requests.tell(f'Archived "{texts.title(session)}". {self.keymap.name("undo")} brings it back.')
@@ -227,16 +231,23 @@ class Operations:
     def ask_for_title(self, session: Session) -> None:
         """Open the dialog with the session's title."""
 
+        def rename_to(title: str) -> Session:
+            return self._access.manager("rename").housekeeping.rename(session.id, title)
+
         async def rename(title: str) -> str | None:
-            return (await self._requests.outcome(asyncio.to_thread(self._manager.rename, session.id, title)))[1]
+            return (await self._requests.outcome(asyncio.to_thread(rename_to, title)))[1]
 
         self.app.push_screen(RenameScreen(session.title or session.task, rename))
 
     async def pin_chosen(self, sessions: Sequence[Session]) -> None:
         """Keep them above the others; where all of them are, not any more."""
         pinned = not all(session.pinned_at for session in sessions)
+
+        def pin(session: Session) -> Session:
+            return self._access.manager("pin").housekeeping.pin(session.id, pinned)
+
         for session in sessions:
-            if not await self._requests.done(self._manager.pin, session.id, pinned):
+            if not await self._requests.done(pin, session):
                 return
         if sessions:
             what = f'"{texts.title(sessions[0])}"' if len(sessions) == 1 else f"{len(sessions)} sessions"
@@ -276,8 +287,8 @@ class Operations:
 
         def write() -> tuple[Path, int]:
             target = Path(path).expanduser().absolute()
-            steps = self._manager.each_step(session_id)
-            pieces = format_of(target).write(self._manager.get(session_id), steps)
+            steps = self._reader.each_step(session_id)
+            pieces = format_of(target).write(self._reader.get(session_id), steps)
             return target, save(target, pieces, force=replace)
 
         try:
@@ -290,21 +301,25 @@ class Operations:
 
     def processes_of(self, session: Session) -> Callable[[], Awaitable[list[ProcessInfo] | None]]:
         """What looks at a session's processes, each time it is called."""
-        return lambda: self._requests.ask(self._manager.processes, session.id)
+        return lambda: self._requests.ask(self._reader.processes, session.id)
 
     async def seen(self, session: Session) -> None:
         """Somebody looked at it as it stands there; what came meanwhile stays unread."""
         if not self.read_only:
-            await self._requests.ask(self._manager.mark_seen, session.id, session.steps)
+            await self._requests.ask(
+                lambda: self._access.manager("mark seen").housekeeping.mark_seen(session.id, session.steps)
+            )
 
     async def _end(self, session: Session, ladder: Ladder, *, now: bool = False) -> Receipt | None:
         """Stop, and show how it goes; a receipt that nobody waits for any more is told in a line."""
+
+        def stop(at_once: bool) -> Receipt:
+            return self._access.manager("stop").stop(session.id, now=at_once)
+
         ask = self._requests.ask
-        screen = StoppingScreen(
-            texts.title(session), ladder, lambda: ask(self._manager.stop, session.id, now=True), signs=self._signs
-        )
+        screen = StoppingScreen(texts.title(session), ladder, lambda: ask(stop, True), signs=self._signs)
         self.app.push_screen(screen)
-        receipt = await ask(self._manager.stop, session.id, now=now)
+        receipt = await ask(stop, now)
         if receipt is None:
             if screen.is_active:
                 screen.dismiss(None)
@@ -329,9 +344,9 @@ class Operations:
     ) -> tuple[Ladder | None, Answer]:
         """Ask, with what will be ended; how gently, and the answer.  ``more`` offers to end what it started, too."""
         with self.app.keys_held():
-            ladder = await self._requests.ask(self._manager.ladder, session.id)
-            processes = await self._requests.ask(self._manager.processes, session.id)
-            family = await self._requests.ask(self._manager.descendants, session.id)
+            ladder = await self._requests.ask(self._reader.ladder, session.id)
+            processes = await self._requests.ask(self._reader.processes, session.id)
+            family = await self._requests.ask(self._reader.descendants, session.id)
             if ladder is None or processes is None:
                 return None, Answer.NO
             below = [one for one in family or () if not one.status.ended]
@@ -344,9 +359,3 @@ class Operations:
             )
             answer = self.app.push_screen(screen, wait_for_dismiss=True)
         return ladder, await answer
-
-
-def _fields(request: SpawnRequest) -> dict[str, Any]:
-    folder = str(Path(request.cwd or ".").expanduser())
-    fields = {"agent": request.agent, "model": request.model, "cwd": folder, "options": dict(request.options)}
-    return fields | ({"session_id": request.session_id} if request.session_id else {})

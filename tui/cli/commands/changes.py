@@ -16,10 +16,10 @@ def changes(ref: str, turn: int | None, diff: bool, no_git: bool, as_json: bool)
 
     The files that the agent's own edits touched; what its commands changed only git can tell.
     """
-    with common.open_manager() as manager:
-        session = manager.get(ref)
-        manager.check_folder(session)
-        found = manager.changes_of(session.id, turn, git=not no_git)
+    with common.open_reader() as reader:
+        session = reader.get(ref)
+        reader.check_folder(session)
+        found = reader.changes_of(session.id, turn, git=not no_git)
     if as_json:
         from ....sessions.changes.as_json import changes_json
 

@@ -7,8 +7,8 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -23,6 +23,7 @@ from ....sessions.errors import AgentdashError, StoreError, UsageError
 if TYPE_CHECKING:
     from ....sessions.manager import SessionManager
     from ....sessions.model import Session
+    from ....sessions.reader import SessionReader
     from ...render.style import Look
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -42,11 +43,25 @@ def settled_manager() -> "SessionManager":
     """The manager after a look for sessions whose runner died, so that what is shown is true."""
     manager = open_manager()
     try:
-        manager.settle()
+        manager.housekeeping.settle()
     except BaseException:
         manager.close()
         raise
     return manager
+
+
+@contextmanager
+def open_reader() -> "Iterator[SessionReader]":
+    """The reader of the sessions, for a verb that changes nothing."""
+    with open_manager() as manager:
+        yield manager.reader
+
+
+@contextmanager
+def settled_reader() -> "Iterator[SessionReader]":
+    """The reader of the sessions, as :func:`settled_manager` left them."""
+    with settled_manager() as manager:
+        yield manager.reader
 
 
 def complete_ids(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -63,8 +78,8 @@ def _completed(incomplete: str, *, live: bool) -> list[CompletionItem]:
     from ....sessions.text.sanitize import one_line
 
     try:
-        with open_manager() as manager:
-            found = [s for s in manager.sessions() if not live or not s.status.ended or s.left]
+        with open_reader() as reader:
+            found = [s for s in reader.sessions() if not live or not s.status.ended or s.left]
     except (AgentdashError, OSError):
         return []  # a word that cannot be completed is no place for an error message
     items = [CompletionItem(s.id[:8], help=f"{s.status}  {one_line(s.title or s.task, 60)}") for s in found]
@@ -212,10 +227,10 @@ def print_sessions(sessions: Sequence["Session"], *, as_json: bool) -> None:
     say(line for session in sessions for line in session_lines(session, seen_as))
 
 
-def named(manager: "SessionManager", refs: Sequence[str]) -> "list[Session]":
+def named(reader: "SessionReader", refs: Sequence[str]) -> "list[Session]":
     """All of them, before anything is done to the first; each once."""
     try:
-        sessions = [manager.get(ref, destructive=True) for ref in refs]
+        sessions = [reader.get(ref, destructive=True) for ref in refs]
     except AgentdashError as error:
         untouched = "" if len(refs) == 1 else " Nothing was done to the others."
         raise type(error)(f"{error}{untouched}") from None
@@ -237,7 +252,7 @@ def looked_at(manager: "SessionManager", session: "Session", turn: int | None = 
     """
     if not session.all_seen and sys.stdout.isatty():
         with suppress(StoreError):
-            manager.mark_seen(session.id, 0 if turn is not None and turn < session.turn else session.steps)
+            manager.housekeeping.mark_seen(session.id, 0 if turn is not None and turn < session.turn else session.steps)
 
 
 def read_prompt(words: Sequence[str], *, needed: bool = True) -> str:

@@ -26,15 +26,15 @@ def digest(ref: str, since_start: bool, turn: int | None, as_json: bool) -> None
     if since_start and turn is not None:
         raise click.UsageError("--since-start and --turn are about different parts: give one of them.")
     with common.settled_manager() as manager:
-        session = manager.get(ref)
-        told = manager.digest(session.id, turn, whole=since_start)
+        session = manager.reader.get(ref)
+        told = manager.reader.digest(session.id, turn, whole=since_start)
         marker = session if turn is None and not since_start and session.seen_steps is not None else None
         if as_json:
             common.print_json(_json(session, told, turn, marker))
         else:
             _say(session, told, turn, marker)
             common.looked_at(manager, session, turn)
-        manager.check_folder(session)
+        manager.reader.check_folder(session)
 
 
 def _json(session: "Session", told: "Digest", turn: int | None, marker: "Session | None") -> dict[str, object]:

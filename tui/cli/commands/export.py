@@ -32,10 +32,10 @@ def export(ref: str, name: str | None, turn: int | None, output: str | None, for
     if as_json and path is None:
         raise UsageError("--json tells about the file that was written: name one with -o, or use --format json.")
     chosen = _format(name, path)
-    with common.settled_manager() as manager:
-        session = manager.get(ref)
-        manager.check_folder(session)
-        steps = _Counted(manager.each_step(session.id, turn))
+    with common.settled_reader() as reader:
+        session = reader.get(ref)
+        reader.check_folder(session)
+        steps = _Counted(reader.each_step(session.id, turn))
         pieces = chosen.write(session, steps)
         if path is None:
             _print(pieces)

@@ -27,7 +27,7 @@ def stop(refs: tuple[str, ...], now: bool, family: bool, as_json: bool) -> int:
     from ....sessions.model import Receipt
 
     with common.open_manager() as manager:
-        sessions = common.named(manager, refs)
+        sessions = common.named(manager.reader, refs)
         ids = [session.id for session in sessions]
         if family:
             told = manager.stop_family(ids, now=now)
@@ -49,8 +49,8 @@ def stop(refs: tuple[str, ...], now: bool, family: bool, as_json: bool) -> int:
 @common.id_argument
 def ps(ref: str, as_json: bool) -> None:
     """The living processes of a session, with what they cost and where they listen."""
-    with common.open_manager() as manager:
-        processes = manager.processes(ref)
+    with common.open_reader() as reader:
+        processes = reader.processes(ref)
     if as_json:
         common.print_json(processes)
         return
@@ -69,7 +69,7 @@ def rm(refs: tuple[str, ...], yes: bool, as_json: bool) -> int:
     One that is running is stopped first, after asking.
     """
     with common.open_manager() as manager:
-        sessions = common.named(manager, refs)
+        sessions = common.named(manager.reader, refs)
         if not yes and not _agreed([session for session in sessions if session.status.live]):
             common.say(["Nothing was deleted."], err=True)
             return common.FAILED

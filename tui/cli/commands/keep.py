@@ -21,7 +21,7 @@ def archive(refs: tuple[str, ...], as_json: bool) -> None:
     No list shows them (but ls --archived), no clean-up takes them; restore brings them back.
     """
     with common.open_manager() as manager:
-        sessions = [manager.archive(session.id) for session in common.named(manager, refs)]
+        sessions = [manager.housekeeping.archive(session.id) for session in common.named(manager.reader, refs)]
     _tell("archived", sessions, as_json)
 
 
@@ -35,8 +35,8 @@ def restore(refs: tuple[str, ...], as_json: bool) -> None:
     """
     with common.open_manager() as manager:
         if not refs:
-            trashed = manager.deleted()
-        sessions = [manager.restore(ref) for ref in refs]
+            trashed = manager.reader.deleted()
+        sessions = [manager.housekeeping.restore(ref) for ref in refs]
     if refs:
         _tell("restored", sessions, as_json)
     elif as_json:
@@ -57,7 +57,7 @@ def rename(ref: str, title: str, as_json: bool) -> None:
     An empty one ("") gives the automatic title back.
     """
     with common.open_manager() as manager:
-        session = manager.rename(ref, title)
+        session = manager.housekeeping.rename(ref, title)
     if as_json:
         from ....sessions.json_schema import session_json
 
@@ -73,7 +73,7 @@ def rename(ref: str, title: str, as_json: bool) -> None:
 def pin(refs: tuple[str, ...], off: bool, as_json: bool) -> None:
     """Keep sessions above the others in every table and list; JSON has them in their order."""
     with common.open_manager() as manager:
-        sessions = [manager.pin(session.id, not off) for session in common.named(manager, refs)]
+        sessions = [manager.housekeeping.pin(session.id, not off) for session in common.named(manager.reader, refs)]
     _tell("unpinned" if off else "pinned", sessions, as_json)
 
 
@@ -87,7 +87,7 @@ def clean(older_than: float, dry_run: bool, as_json: bool) -> None:
     What runs, is archived, or has left processes running stays.
     """
     with common.settled_manager() as manager:
-        cleaned = manager.clean(older_than, dry_run=dry_run)
+        cleaned = manager.housekeeping.clean(older_than, dry_run=dry_run)
     if as_json:
         common.print_json(_cleaned_json(cleaned, dry_run))
         return

@@ -9,8 +9,8 @@ from ....sessions.clock import now_ms
 from . import common
 
 if TYPE_CHECKING:
-    from ....sessions.manager import SessionManager
     from ....sessions.model import Session, Status, Step
+    from ....sessions.reader import SessionReader
 
 _NEWEST = 30
 _STATUSES = ("queued", "starting", "running", "waiting", "finishing", "done", "failed", "stopped", "lost")
@@ -47,11 +47,11 @@ def ls(wanted: tuple[str, ...], here: bool, archived: bool, words: str, everythi
     from ....sessions.rules.filter_query import parse
 
     asked = parse(words)
-    with common.settled_manager() as manager:
+    with common.settled_reader() as reader:
         statuses = {Status(name.lower()) for name in wanted}
-        sessions = manager.sessions(statuses=statuses, cwd=checked_folder(None) if here else None, archived=archived)
+        sessions = reader.sessions(statuses=statuses, cwd=checked_folder(None) if here else None, archived=archived)
         if asked.away:
-            sessions = _with_put_away(manager, sessions, asked.away, statuses, here=here)
+            sessions = _with_put_away(reader, sessions, asked.away, statuses, here=here)
         sessions = [session for session in sessions if asked.matches(session, now_ms())] if asked else sessions
     if as_json:
         common.print_sessions(sessions, as_json=True)
@@ -72,8 +72,8 @@ def ls(wanted: tuple[str, ...], here: bool, archived: bool, words: str, everythi
 def show(ref: str, as_json: bool) -> None:
     """Everything known about one session: facts, turns, prompts."""
     with common.settled_manager() as manager:
-        session = manager.get(ref)
-        turns, prompts = manager.turns(session.id), manager.prompts(session.id)
+        session = manager.reader.get(ref)
+        turns, prompts = manager.reader.turns(session.id), manager.reader.prompts(session.id)
         if as_json:
             from ....sessions.json_schema import prompt_json, session_json, turn_json
 
@@ -84,7 +84,7 @@ def show(ref: str, as_json: bool) -> None:
 
             common.say(session_card(session, turns, prompts, common.look()))
             common.looked_at(manager, session)
-        manager.check_folder(session)
+        manager.reader.check_folder(session)
 
 
 @click.command()
@@ -95,11 +95,11 @@ def show(ref: str, as_json: bool) -> None:
 def trajectory(ref: str, full: bool, turn: int | None, as_json: bool) -> None:
     """What the agent did, step by step."""
     with common.open_manager() as manager:
-        session = manager.get(ref)
-        print_steps(manager.each_step(session.id, turn), full=full, as_json=as_json)
+        session = manager.reader.get(ref)
+        print_steps(manager.reader.each_step(session.id, turn), full=full, as_json=as_json)
         if not as_json:
             common.looked_at(manager, session, turn)
-        manager.check_folder(session)
+        manager.reader.check_folder(session)
 
 
 @click.command()
@@ -108,11 +108,11 @@ def trajectory(ref: str, full: bool, turn: int | None, as_json: bool) -> None:
 def messages(ref: str, as_json: bool) -> None:
     """What was said, in full: prompts and answers."""
     with common.open_manager() as manager:
-        session = manager.get(ref)
-        print_steps(manager.messages(session.id), full=True, as_json=as_json)
+        session = manager.reader.get(ref)
+        print_steps(manager.reader.messages(session.id), full=True, as_json=as_json)
         if not as_json:
             common.looked_at(manager, session)
-        manager.check_folder(session)
+        manager.reader.check_folder(session)
 
 
 @click.command()
@@ -127,10 +127,10 @@ def output(ref: str, turn: int | None, stderr: bool, raw: bool, as_json: bool) -
     On a terminal control sequences are left out, unless --raw keeps them.  The current turn unless --turn names
     another.
     """
-    with common.open_manager() as manager:
-        session = manager.get(ref)
-        manager.check_folder(session)
-        path = manager.output_path(session.id, turn, stderr=stderr)
+    with common.open_reader() as reader:
+        session = reader.get(ref)
+        reader.check_folder(session)
+        path = reader.output_path(session.id, turn, stderr=stderr)
     if not as_json:
         common.print_file(path, raw=raw)
         return
@@ -149,8 +149,8 @@ def explain(ref: str, as_json: bool) -> None:
 
     Prints the facts, where each was read, and the rule that decided.
     """
-    with common.settled_manager() as manager:
-        explanation = manager.explain(ref)
+    with common.settled_reader() as reader:
+        explanation = reader.explain(ref)
     if as_json:
         common.print_json(explanation)
         return
@@ -172,13 +172,13 @@ def print_steps(steps: Iterable["Step"], *, full: bool, as_json: bool) -> None:
 
 
 def _with_put_away(
-    manager: "SessionManager", sessions: "list[Session]", away: Collection[str], statuses: "set[Status]", *, here: bool
+    reader: "SessionReader", sessions: "list[Session]", away: Collection[str], statuses: "set[Status]", *, here: bool
 ) -> "list[Session]":
     """Add the archived and the deleted sessions that a filter asks for, in the order of their creation."""
     from ....sessions.lifecycle.launch_plan import checked_folder
 
     cwd, there = checked_folder(None) if here else None, {session.id for session in sessions}
-    found = manager.put_away(archived="archived" in away, deleted="deleted" in away)
+    found = reader.put_away(archived="archived" in away, deleted="deleted" in away)
     more = [
         one for one in found
         if one.id not in there and (not statuses or one.status in statuses) and cwd in (None, one.cwd)

@@ -37,10 +37,10 @@ def replay(ref: str, speed: float, turn: int | None, max_gap: float, full: bool,
         raise UsageError(f"--speed takes a number above 0, not {speed:g}.")
     from ....sessions.transcript.replay import paced
 
-    with common.open_manager() as manager:
-        session = manager.get(ref)
-        manager.check_folder(session)
-        steps = manager.each_step(session.id, turn)
+    with common.open_reader() as reader:
+        session = reader.get(ref)
+        reader.check_folder(session)
+        steps = reader.each_step(session.id, turn)
         play(paced(steps, speed, min(max_gap, _LONGEST_GAP), _PAUSE), time.sleep, full=full, as_json=as_json)
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ....sessions.errors import UsageError
+from ....sessions.launch import Start
 from ....sessions.rules.limits import parsed
-from ....sessions.settings.presets import Start, preset_named
+from ....sessions.settings.presets import preset_named
 from ....sessions.text.durations import seconds
 from . import common
 from .config import complete_presets
@@ -16,6 +17,7 @@ from .config import complete_presets
 if TYPE_CHECKING:
     from ....sessions.manager import SessionManager
     from ....sessions.model import Session
+    from ....sessions.reader import SessionReader
 
 
 def complete_agents(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
@@ -122,19 +124,16 @@ def spawn(
     dangerous = danger or (False if sandbox or permission_mode else None)
     named = {"sandbox": sandbox, "permission_mode": permission_mode, "full_danger": dangerous}
     options |= {key: value for key, value in named.items() if value is not None}
-    start = Start(prompt=text, agent=agent, model=model, cwd=cwd, options=options, copies=copies)
+    start = Start(
+        text, agent=agent or "", model=model, cwd=cwd or "", title=title or "", options=options, copies=copies
+    )
     with common.open_manager() as manager:
+        reader = manager.reader
         if preset is not None:
-            start = start.over(preset_named(manager.presets(), preset), manager.default_agent())
-        fields: dict[str, Any] = {
-            "agent": start.agent,
-            "model": start.model,
-            "cwd": start.cwd,
-            "options": start.options,
-        }
+            start = preset_named(reader.presets(), preset).completing(start, reader.default_agent())
         if dry_run:
-            return _show_plan(manager.plan(start.prompt, **fields), as_json)
-        sessions = manager.spawn_copies(start.copies or 1, start.prompt, title=title, **fields)
+            return _show_plan(reader.plan(start), as_json)
+        sessions = manager.spawn_copies(start)
         one = sessions[0] if start.copies is None else None
         return _follow(manager, one or sessions, wait=wait, timeout=timeout, as_json=as_json)
 
@@ -163,7 +162,7 @@ def run(
     For example: agentdash run -- make test
     """
     with common.open_manager() as manager:
-        session = manager.run(argv, cwd=cwd, title=title, options=_with_limits({}, limits))
+        session = manager.run(argv, cwd=cwd or "", title=title or "", options=_with_limits({}, limits))
         return _follow(manager, session, wait=wait, timeout=timeout, raw=raw, as_json=as_json)
 
 
@@ -273,12 +272,12 @@ def _follow(
     """
     several = isinstance(started, list)
     begun = started if isinstance(started, list) else [started]
-    warnings = manager.warnings(begun[0].id)
+    warnings = manager.reader.warnings(begun[0].id)
     _warn(warnings)
     sessions = [manager.started(session.id) for session in begun]
     if not wait and timeout is None:
         _report(sessions, as_json, several, warnings=warnings)
-        _say_what_is_missing(manager, sessions)
+        _say_what_is_missing(manager.reader, sessions)
         return common.FAILED if any(session.status in ("failed", "lost") for session in sessions) else 0
     reported = {session.id: _words(session) for session in sessions}
     if not as_json:
@@ -287,7 +286,7 @@ def _follow(
         sessions = manager.wait([session.id for session in sessions], timeout=timeout)
     except TimeoutError:
         if as_json:
-            _report([manager.get(session.id) for session in sessions], as_json, several, warnings=warnings)
+            _report([manager.reader.get(session.id) for session in sessions], as_json, several, warnings=warnings)
         raise
     if as_json:
         _report(sessions, as_json, several, warnings=warnings)
@@ -296,25 +295,25 @@ def _follow(
             _report([session], as_json=False, err=True)
         if several:
             common.say([f"-- {common.name_of(session)} --"])
-        _print_answer(manager, session, raw=raw)
-    _say_what_is_missing(manager, sessions)
+        _print_answer(manager.reader, session, raw=raw)
+    _say_what_is_missing(manager.reader, sessions)
     return common.outcome(sessions)
 
 
-def _say_what_is_missing(manager: "SessionManager", sessions: "list[Session]") -> None:
+def _say_what_is_missing(reader: "SessionReader", sessions: "list[Session]") -> None:
     """Name the demo to a user without any agent; each failed session names how to install its own."""
     failed = any(session.status == "failed" and session.agent != "command" for session in sessions)
-    if failed and not any(agent.installed for agent in manager.agents()):
+    if failed and not any(agent.installed for agent in reader.agents()):
         click.echo("No agent is installed here. `agentdash demo` shows the dashboard without one.", err=True)
 
 
-def _print_answer(manager: "SessionManager", session: "Session", *, raw: bool) -> None:
+def _print_answer(reader: "SessionReader", session: "Session", *, raw: bool) -> None:
     """What a command printed, or what an agent said last; all of it."""
     from ....sessions.text.sanitize import clean
 
     if session.agent == "command":
-        common.print_file(manager.output_path(session.id), raw=raw)
-    elif answer := manager.answer(session.id):
+        common.print_file(reader.output_path(session.id), raw=raw)
+    elif answer := reader.answer(session.id):
         common.say([clean(answer)])
 
 

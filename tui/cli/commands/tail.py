@@ -63,8 +63,8 @@ def logs(
     if going_on or next_turns:
         return follow([ref], last=last, turn=turn, next_turns=next_turns, full=full, as_json=as_json)
     with common.open_manager() as manager:
-        session = manager.get(ref)
-        steps = manager.each_step(session.id, turn)
+        session = manager.reader.get(ref)
+        steps = manager.reader.each_step(session.id, turn)
         if last is not None:
             from collections import deque
 
@@ -89,8 +89,8 @@ def peek(ref: str, last: int, full: bool, as_json: bool) -> None:
     from ....sessions.transcript.tail import StepTail
 
     with common.settled_manager() as manager:
-        session = manager.get(ref)
-        found = StepTail(manager.open_trajectory(session.id), whole=full)
+        session = manager.reader.get(ref)
+        found = StepTail(manager.reader.open_trajectory(session.id), whole=full)
         try:
             steps = [told.step for told in found.begin(last)]
         finally:
@@ -117,7 +117,7 @@ def follow(
     from ..follow_lines import Printer, follow
 
     with common.open_manager() as manager:
-        sessions = common.named(manager, refs)
+        sessions = common.named(manager.reader, refs)
         write_json = common.print_json if as_json else None
         printer = Printer(common.look(full=full), common.say, write_json, named=len(sessions) > 1)
         try:
@@ -132,7 +132,7 @@ def follow(
 
 def _looked_at(manager: "SessionManager", session_id: str) -> None:
     with suppress(UnknownSessionError):  # it was deleted while it was followed
-        common.looked_at(manager, manager.get(session_id))
+        common.looked_at(manager, manager.reader.get(session_id))
 
 
 def _complain(text: str) -> None:

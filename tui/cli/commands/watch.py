@@ -40,10 +40,10 @@ def watch(context: click.Context, refs: tuple[str, ...]) -> int:
         raise click.UsageError(f"{len(refs)} sessions are too many: {MOST} have room side by side.")
     check_terminal()
     with common.open_manager() as manager:
-        read_only = context.find_root().params["read_only"] or manager.config().dashboard.read_only
+        read_only = context.find_root().params["read_only"] or manager.reader.config().dashboard.read_only
         if not read_only:
-            manager.settle()
-        chosen = {session.id: session for session in map(manager.get, refs)}
+            manager.housekeeping.settle()
+        chosen = {session.id: session for session in map(manager.reader.get, refs)}
         return open_dashboard(manager, watched=list(chosen.values()), read_only=read_only)
 
 

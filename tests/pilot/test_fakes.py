@@ -1,0 +1,29 @@
+"""The manager of the pilot tests takes what the real one takes."""
+
+import inspect
+
+import pytest
+
+from agentdash.sessions.housekeeping import Housekeeping
+from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.reader import SessionReader
+from pilot.fakes import FakeManager
+
+FOR_TESTS = {"put", "drop", "asked"}
+"""Methods with which a test changes or reads the fake itself."""
+
+
+def methods(kind):
+    return {name for name, _ in inspect.getmembers(kind, inspect.isfunction) if not name.startswith("_")}
+
+
+def parameters(method):
+    """Each parameter's name, kind and default, without annotations."""
+    found = inspect.signature(method).parameters.values()
+    return [(one.name, one.kind, "a function" if callable(one.default) else one.default) for one in found]
+
+
+@pytest.mark.parametrize("name", sorted(methods(FakeManager) - FOR_TESTS))
+def test_a_method_of_the_fake_has_the_parameters_of_the_real_one(name):
+    [real] = [getattr(kind, name) for kind in (SessionManager, SessionReader, Housekeeping) if hasattr(kind, name)]
+    assert parameters(getattr(FakeManager, name)) == parameters(real)
