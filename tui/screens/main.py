@@ -13,7 +13,7 @@ from textual.widgets import Static
 from ...sessions.manager import SessionManager
 from ...sessions.model import Session
 from ...widgets.drawing.glyphs import UNICODE, Signs
-from ...widgets.drawing.units import place
+from ...widgets.drawing.short_forms import place
 from ...widgets.table.session_table import SessionTable
 from ...widgets.table.status_line import StatusLine, Tally
 from .. import texts
