@@ -41,9 +41,9 @@ class Housekeeping:
         """
         session = self.settled(ref)
         if not session.status.ended:
-            raise SessionBusyError(f"Session {session.id[:8]} is {session.status}: only what has ended is archived.")
+            raise SessionBusyError(f"Session {session.short_id} is {session.status}: only what has ended is archived.")
         if not self._store.archive(session.id, now_ms()):
-            raise SessionBusyError(f"Session {session.id[:8]} was started again meanwhile; it was not archived.")
+            raise SessionBusyError(f"Session {session.short_id} was started again meanwhile; it was not archived.")
         self.record(self._layout.session(session.id))
         return self._reader.by_id(session.id)
 
@@ -97,7 +97,7 @@ class Housekeeping:
         with suppress(UnknownSessionError):
             session = self._reader.get(ref) if ref != session_ref.LAST else None
             if session is not None and session.archived_at is None:
-                raise UsageError(f"Session {session.id[:8]} is neither deleted nor archived.")
+                raise UsageError(f"Session {session.short_id} is neither deleted nor archived.")
             if session is not None:
                 self._store.archive(session.id, None)
                 self.record(self._layout.session(session.id))
@@ -175,7 +175,7 @@ class Housekeeping:
     def _noted(self, session: Session, found: bool) -> Session:
         """The session after a change of what people call it, which its folder records too."""
         if not found:
-            raise UnknownSessionError(f"Session {session.id[:8]} was deleted meanwhile.")
+            raise UnknownSessionError(f"Session {session.short_id} was deleted meanwhile.")
         self.record(self._layout.session(session.id))
         return self._reader.by_id(session.id)
 

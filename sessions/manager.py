@@ -156,8 +156,8 @@ class SessionManager:
         self.layout.check_writable()
         session = self.housekeeping.settled(ref)
         if not agent_named(session.agent).resumable:
-            again = f" `agentdash retry {session.id[:8]}` runs it again." if session.status.ended else ""
-            raise SessionBusyError(f"Session {session.id[:8]} is a {session.agent}: it takes no prompt.{again}")
+            again = f" `agentdash retry {session.short_id}` runs it again." if session.status.ended else ""
+            raise SessionBusyError(f"Session {session.short_id} is a {session.agent}: it takes no prompt.{again}")
         return self._next_turn(session, prompt, "inject", limits or {})
 
     def retry(self, ref: str, *, limits: Mapping[str, Any] | None = None) -> Session:
@@ -174,12 +174,12 @@ class SessionManager:
         session = self.housekeeping.settled(ref)
         if session.status is Status.DONE and agent_named(session.agent).resumable:
             raise SessionBusyError(
-                f"Session {session.id[:8]} is done: there is nothing to retry."
-                f" `agentdash inject {session.id[:8]}` sends its next prompt."
+                f"Session {session.short_id} is done: there is nothing to retry."
+                f" `agentdash inject {session.short_id}` sends its next prompt."
             )
         prompts = self.store.prompts(session.id)
         if not prompts:
-            raise UnknownSessionError(f"Session {session.id[:8]} was deleted meanwhile.")
+            raise UnknownSessionError(f"Session {session.short_id} was deleted meanwhile.")
         return self._next_turn(session, prompts[-1].text, "retry", limits or {})
 
     def _next_turn(self, session: Session, prompt: str, verb: str, limits: Mapping[str, Any]) -> Session:
@@ -225,11 +225,11 @@ class SessionManager:
         try:
             return self.reader.config(profile)
         except ConfigError as error:
-            began = f" Session {session.id[:8]} began under the profile {profile!r}." if profile else ""
+            began = f" Session {session.short_id} began under the profile {profile!r}." if profile else ""
             raise ConfigError(f"{error}{began}") from None
 
     def _check_free(self, session: Session) -> None:
-        short = session.id[:8]
+        short = session.short_id
         if not session.status.ended:
             raise SessionBusyError(
                 f"Session {short} is {session.status} (turn {session.turn}): {session.agent} takes no prompt while a"
@@ -249,7 +249,7 @@ class SessionManager:
         spent = spent_by(self.store.turns(session.id))
         over = used_up(limits, spent.tokens, spent.cost_usd, estimated=spent.estimated)
         if over:
-            short = session.id[:8]
+            short = session.short_id
             raised = " ".join(f"--limit {roomier(name, spent.tokens, spent.cost_usd)}" for name in over)
             prompt = ' "…"' if verb == "inject" else ""
             raise SessionBusyError(
@@ -316,8 +316,8 @@ class SessionManager:
         receipt = self.stop(session.id)
         if not self.housekeeping.bury(session, patience=5.0, archived=True):
             if self.store.session(session.id) is None:
-                raise UnknownSessionError(f"Session {session.id[:8]} was deleted meanwhile.")
-            raise SessionBusyError(f"Session {session.id[:8]} was started again meanwhile; it was not deleted.")
+                raise UnknownSessionError(f"Session {session.short_id} was deleted meanwhile.")
+            raise SessionBusyError(f"Session {session.short_id} was started again meanwhile; it was not deleted.")
         return receipt if receipt.ended or receipt.left else None
 
     def started(self, ref: str, timeout: float = 5.0) -> Session:

@@ -10,36 +10,12 @@ from typing import Any
 
 from msgspec import Struct, field, structs
 
+from .statuses import ENDED as ENDED
+from .statuses import LIVE as LIVE
+from .statuses import Status as Status
+from .stopped_by import StoppedBy as StoppedBy
 from .text.unified_diff import counts
 from .text.units import count
-
-
-class Status(StrEnum):
-    """Where a session (or one of its turns) stands."""
-
-    QUEUED = "queued"
-    STARTING = "starting"
-    RUNNING = "running"
-    WAITING = "waiting"
-    FINISHING = "finishing"
-    DONE = "done"
-    FAILED = "failed"
-    STOPPED = "stopped"
-    LOST = "lost"
-
-    @property
-    def live(self) -> bool:
-        """Whether a runner must be holding the session's lock."""
-        return self in LIVE
-
-    @property
-    def ended(self) -> bool:
-        """Whether the turn is over for good."""
-        return self in ENDED
-
-
-LIVE = frozenset({Status.STARTING, Status.RUNNING, Status.WAITING, Status.FINISHING})
-ENDED = frozenset({Status.DONE, Status.FAILED, Status.STOPPED, Status.LOST})
 
 
 class Usage(Struct, frozen=True, kw_only=True):
@@ -104,6 +80,15 @@ MESSAGE_CHARACTERS = 500
 """How much of the last message a session row keeps; the whole text is in the turn file."""
 
 
+SHORT_ID = 8
+"""Characters of an id that people read and type."""
+
+
+def short_id(session_id: str) -> str:
+    """Return the beginning of an id that people use."""
+    return session_id[:SHORT_ID]
+
+
 class Session(Struct, frozen=True, kw_only=True):
     """One conversation with one agent, as the table and ``ls --json`` show it."""
 
@@ -156,10 +141,29 @@ class Session(Struct, frozen=True, kw_only=True):
     """When that began."""
     denied: int = 0
     """How often the newest turn was refused a permission, or stopped by its sandbox."""
+    denied_names: tuple[str, ...] | None = None
+    """The tools and programs that were refused then, each once, the first ones; None if they were not recorded."""
+    stopped_by: StoppedBy | None = None
+    """Who stopped the newest turn; None unless it was stopped."""
     pinned_at: int | None = None
     """When somebody asked to have it above the others."""
     deleted_at: int | None = None
     """When it was moved to the trash, UTC ms; None if it is not there."""
+
+    @property
+    def short_id(self) -> str:
+        """The beginning of its id that people use."""
+        return short_id(self.id)
+
+    @property
+    def label(self) -> str:
+        """Its title or, without one, its task; not cleaned."""
+        return self.title or self.task
+
+    @property
+    def is_stuck(self) -> bool:
+        """True if it runs and its runner concluded that it gets nowhere; ``stuck`` has the evidence."""
+        return self.status is Status.RUNNING and self.stuck is not None
 
     @property
     def put_away(self) -> bool:

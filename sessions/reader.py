@@ -17,7 +17,7 @@ from .lifecycle.agent_list import AgentInfo, agent_list
 from .lifecycle.explain import Explanation, explain
 from .lifecycle.launch_plan import build_launch, checked_prompt, completed
 from .lifecycle.process_list import ProcessInfo, process_list
-from .model import Changes, Prompt, Session, Status, Step, StepKind, Turn
+from .model import Changes, Prompt, Session, Status, Step, StepKind, Turn, short_id
 from .settings.config import Config, Loaded, config_path, load_config, read_settings
 from .settings.presets import Preset
 from .storage import trash
@@ -151,7 +151,9 @@ class SessionReader:
             deleted = trash.begins(self._layout, ref.strip().lower())
             if ref == session_ref.LAST or deleted is None:
                 raise
-            told = f"Session {deleted[:8]} is in the trash. `agentdash restore {deleted[:8]}` brings it back."
+            told = (
+                f"Session {short_id(deleted)} is in the trash. `agentdash restore {short_id(deleted)}` brings it back."
+            )
             raise UnknownSessionError(told) from None
 
     def put_away(self, *, archived: bool = True, deleted: bool = True) -> list[Session]:
@@ -313,7 +315,7 @@ class SessionReader:
         Raises:
             StoreError: its folder was removed; what its rows hold can still be shown.
         """
-        path, short = self._layout.session(session.id).path, session.id[:8]
+        path, short = self._layout.session(session.id).path, session.short_id
         if not path.is_dir():
             raise StoreError(
                 f"The folder of session {short} is gone: {path}. What it printed is lost;"
@@ -374,7 +376,7 @@ class SessionReader:
 
     def _checked_turn(self, session: Session, turn: int | None) -> int:
         if turn is not None and not 1 <= turn <= session.turn:
-            raise UsageError(f"Session {session.id[:8]} has no turn {turn}: its newest is {session.turn}.")
+            raise UsageError(f"Session {session.short_id} has no turn {turn}: its newest is {session.turn}.")
         return turn or session.turn
 
     def by_id(self, session_id: str) -> Session:
@@ -385,7 +387,7 @@ class SessionReader:
         """
         session = self._queries.session(session_id)
         if session is None:
-            raise UnknownSessionError(f"Session {session_id[:8]} was deleted.")
+            raise UnknownSessionError(f"Session {short_id(session_id)} was deleted.")
         return session
 
 

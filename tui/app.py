@@ -25,6 +25,7 @@ from ..sessions.notifications.settings import NotifySettings
 from ..sessions.settings.config import Config, DashboardSettings
 from ..sessions.storage.drafts import DraftFiles
 from ..sessions.storage.paths import Layout
+from ..sessions.text.plain_ascii import is_wanted
 from ..widgets.drawing import glyphs
 from ..widgets.drawing.roles import VARIABLES
 from . import _textual_hacks
@@ -326,7 +327,7 @@ def run_dashboard(
         look=structs.replace(config.dashboard, read_only=read_only or config.dashboard.read_only),
         keymap=keys_in_force(loaded),
         notify=config.notify,
-        plain_ascii=_plain_ascii(),
+        plain_ascii=is_wanted(sys.stdout.encoding, os.environ),
         tour=tour,
         watched=watched,
         alone=alone,
@@ -345,8 +346,3 @@ def run_dashboard(
             sys.stderr.write(f"agentdash: a prompt that was not sent could not be kept: {reason}.\n")
         sys.stderr.flush()
     return app.return_code or 0
-
-
-def _plain_ascii() -> bool:
-    encoding = (sys.stdout.encoding or "ascii").lower().replace("-", "")
-    return encoding != "utf8" or bool(os.environ.get("AGENTDASH_ASCII"))

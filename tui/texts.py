@@ -13,10 +13,10 @@ from ..sessions.model import Session, Turn
 from ..sessions.rules.limits import Limits
 from ..sessions.text import durations
 from ..sessions.text.sanitize import cell_width, cut, one_line, pad
-from ..sessions.text.units import money
+from ..sessions.text.units import clock, count, duration, money
 from ..widgets.drawing.glyphs import Signs
 from ..widgets.drawing.roles import MUTED
-from ..widgets.drawing.units import clock, command, count, duration, place
+from ..widgets.drawing.short_forms import command, place
 from ..widgets.drawing.wrap import wrap
 from ..widgets.table.columns import state_word
 
@@ -83,7 +83,7 @@ def not_offered(agent: str) -> str:
 
 def title(session: Session, width: int = 40) -> str:
     """What the session is about, on one line."""
-    return one_line(session.title or session.task, width)
+    return one_line(session.label, width)
 
 
 def unread(session: Session) -> str:
@@ -95,7 +95,7 @@ def unread(session: Session) -> str:
 def file_name(session: Session) -> str:
     """A name for a file about a session: its title in letters that every file system takes."""
     words = re.findall(r"\w+", title(session, 60).lower(), re.ASCII)
-    return f"{'-'.join(words) or session.id[:8]}.md"
+    return f"{'-'.join(words) or session.short_id}.md"
 
 
 def turn_words(turn: Turn) -> str:
@@ -123,7 +123,7 @@ _TITLE_LEAST = 16
 
 
 def _headline(session: Session, state: str, width: int) -> str:
-    title = one_line(session.title or session.task)
+    title = one_line(session.label)
     room = width - cell_width(state) - len(_GAP) - min(cell_width(title), max(_TITLE_LEAST, width // 2))
     folder = _first_that_fits([place(one_line(session.cwd))], room)
     agent = one_line(session.agent)

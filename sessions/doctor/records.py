@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from ..lifecycle.ghosts import Ghost, kind_of
-from ..model import LIVE
+from ..model import LIVE, short_id
 from ..storage.paths import SESSION_ID, Layout
 from ..supervision import processes, runner_lock
 from .database import REBUILD, rows
@@ -60,7 +60,7 @@ _GHOSTS = {
 def _remove(sessions: list[str]) -> str:
     """The command that removes rows whose folder is gone; a restore brings back what the rows hold."""
     more = f" (and then the other {len(sessions) - _REMOVED})" if len(sessions) > _REMOVED else ""
-    return f"agentdash rm {' '.join(session[:8] for session in sessions[:_REMOVED])}{more}"
+    return f"agentdash rm {' '.join(map(short_id, sessions[:_REMOVED]))}{more}"
 
 
 def live_turns(subject: Subject) -> Iterator[Finding]:
@@ -93,7 +93,7 @@ def named(sessions: Iterable[str]) -> str:
     """``3 (0f3a61c2, 1b77d0e4, ...)``: how many, and the short ids of the first."""
     ids = sorted(sessions)
     more = ", ..." if len(ids) > _SHOWN else ""
-    return f"{len(ids)} ({', '.join(session[:8] for session in ids[:_SHOWN])}{more})"
+    return f"{len(ids)} ({', '.join(map(short_id, ids[:_SHOWN]))}{more})"
 
 
 def _live(layout: Layout) -> set[str] | None:

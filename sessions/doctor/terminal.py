@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from ..text.plain_ascii import is_forced, is_utf8
 from .model import Finding, Subject, ok, warn
 
 
@@ -25,9 +26,9 @@ def kind(env: Mapping[str, str]) -> Finding:
 def characters(env: Mapping[str, str]) -> Finding:
     """Whether it is told that text is UTF-8."""
     locale = next(filter(None, map(env.get, ("LC_ALL", "LC_CTYPE", "LANG"))), "C")
-    if env.get("AGENTDASH_ASCII"):
+    if is_forced(env):
         return ok("characters", "ASCII (AGENTDASH_ASCII)")
-    if "utf8" in locale.lower().replace("-", ""):
+    if is_utf8(locale):
         return ok("characters", f"UTF-8 ({locale})")
     found = f"the locale {locale} is not UTF-8"
     return warn("characters", found, "export LC_ALL=C.UTF-8, or AGENTDASH_ASCII=1 where there are no such characters")

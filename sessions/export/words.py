@@ -22,7 +22,7 @@ _MARKS = {
 
 def title_of(session: Session) -> str:
     """What the session is about, on one line."""
-    return one_line(session.title or session.task) or f"Session {session.id[:8]}"
+    return one_line(session.label) or f"Session {session.short_id}"
 
 
 def facts(session: Session) -> list[tuple[str, str]]:

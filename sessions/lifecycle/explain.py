@@ -10,6 +10,7 @@ from ..clock import now_ms
 from ..launch import Launch
 from ..model import ENDED, Prompt, Session, Status, Turn
 from ..rules.attention import attention
+from ..rules.status import MEANINGS
 from ..storage.paths import Layout
 from ..supervision import processes, runner_lock
 from .reconcile import agent_lives, survivors
@@ -33,19 +34,6 @@ class Explanation(Struct, frozen=True, kw_only=True):
     reason: str | None
     rule: str
     facts: tuple[Fact, ...]
-
-
-_RULES = {
-    Status.QUEUED: "the turn is recorded and no runner has taken it yet",
-    Status.STARTING: "a runner has taken the turn and has not started the agent yet",
-    Status.RUNNING: "the runner holds its lock, the agent lives, and no final event was seen",
-    Status.WAITING: "the agent asked a question and nobody has answered",
-    Status.FINISHING: "the final event was seen and the agent's process still lives",
-    Status.DONE: "the adapter saw the proper end of a good turn",
-    Status.FAILED: "the turn ended without the proper end of a good turn",
-    Status.STOPPED: "a stop was asked for before the turn ended",
-    Status.LOST: "nothing lives, no exit code was recorded and the turn file holds no final event",
-}
 
 
 def explain(
@@ -89,7 +77,7 @@ def _rule(session: Session, turn: Turn | None, held: bool) -> str:
         return "its runner is gone and nobody has settled it yet: `agentdash ls` does"
     if turn is not None and turn.status is Status.QUEUED and turn.launches == 0:
         return "it waits for a free place: as many sessions as `queue.max_running` allows are at work"
-    return _RULES[session.status]
+    return MEANINGS[session.status]
 
 
 def _turn_facts(turn: Turn) -> list[Fact]:

@@ -8,7 +8,8 @@ from ..agents.registry import agent_named
 from ..clock import monotonic
 from ..errors import AgentdashError, SessionBusyError, StoreError
 from ..launch import Launch
-from ..model import Ended, Receipt, Session, Status, Turn
+from ..model import Ended, Receipt, Session, Status, StoppedBy, Turn, short_id
+from ..rules.status import stop_reason
 from ..storage.paths import Layout
 from ..storage.store import Store
 from ..supervision import processes as procs
@@ -20,6 +21,7 @@ from ..text.units import count
 from .reconcile import is_foreign, survivors
 
 POLL_SECONDS = 0.05
+_CANCELLED = stop_reason(StoppedBy.YOU)
 REACTION_SECONDS = 5.0
 """What a runner may need beyond its ladder before it is taken for stuck."""
 
@@ -37,19 +39,19 @@ def stop_session(
     """
     turn = store.newest_turn(session.id)
     if turn.status.live and is_foreign(session, turn):
-        raise SessionBusyError(f"Session {session.id[:8]} runs on {session.host}; stop it there.")
+        raise SessionBusyError(f"Session {session.short_id} runs on {session.host}; stop it there.")
     cancelled = turn.status is Status.QUEUED and store.cancel_queued(
-        session.id, turn.n, Status.STOPPED, "stopped by you", "a stop was asked for before it started", by="you"
+        session.id, turn.n, Status.STOPPED, _CANCELLED, "a stop was asked for before it started", by=StoppedBy.YOU
     )
     if cancelled:
-        tell_end(layout, store, session.id, turn.n, Status.STOPPED, "stopped by you")
+        tell_end(layout, store, session.id, turn.n, Status.STOPPED, _CANCELLED)
     if (cancelled or turn.status.ended) and not survivors(layout, turn):
         if cancelled:
             return Receipt(session=session.id, status=Status.STOPPED, note="it had not started yet")
         store.count_left(session.id, 0, None)
         return Receipt(session=session.id, status=turn.status, note=f"nothing to stop: it is {turn.status}")
     try:
-        request = store.request(session.id, turn.n, "kill" if now else "stop", "you")
+        request = store.request(session.id, turn.n, "kill" if now else "stop", StoppedBy.YOU)
     except StoreError as error:
         return _stop_unrecorded(layout, session, turn, str(error))
     patience = _patience(store.launch(session.id, turn.n), session)
@@ -67,12 +69,12 @@ def _stop_unrecorded(layout: Layout, session: Session, turn: Turn, why: str) -> 
     runner = _runner(turn)
     before = survivors(layout, turn)
     if runner is None or not procs.send(runner, signal.SIGUSR1):
-        raise StoreError(f"{why} Session {session.id[:8]} was not stopped.")
+        raise StoreError(f"{why} Session {session.short_id} was not stopped.")
     deadline = monotonic() + _patience(None, session)
     while left := survivors(layout, turn):
         if monotonic() > deadline:
             processes = count(len(left), "process is", "processes are")
-            raise AgentdashError(f"{why} {processes} left of session {session.id[:8]}.")
+            raise AgentdashError(f"{why} {processes} left of session {session.short_id}.")
         time.sleep(POLL_SECONDS)
     ended = tuple(Ended(pid=p.pid, command=p.command, signal=None, observed=True) for p in before)
     return Receipt(session=session.id, status=Status.STOPPED, ended=ended, note=f"not recorded yet: {why}")
@@ -125,7 +127,7 @@ class _Errand:
                 time.sleep(POLL_SECONDS)
             if attempt == 1:
                 self._kill_runner(self._store.newest_turn(self._session))
-        short = self._session[:8]
+        short = short_id(self._session)
         raise AgentdashError(
             f"Session {short} did not react to the stop. `agentdash explain {short}` tells more;"
             f" its runner's log is {self._folder.runner_log}."

@@ -36,7 +36,7 @@ def worth_telling(before: Session | None, after: Session) -> Event | None:
 
     Only another status, another turn, another question, or a loop that begins is news.
     """
-    if after.archived_at is None and _is_stuck(after):
+    if after.archived_at is None and after.is_stuck:
         return "stuck" if before is None or (before.turn, before.stuck_at) != (after.turn, after.stuck_at) else None
     event = _EVENTS.get(after.status)
     if event is None or not after.attention or after.archived_at is not None:
@@ -44,10 +44,6 @@ def worth_telling(before: Session | None, after: Session) -> Event | None:
     if before is None or (before.turn, before.status) != (after.turn, after.status):
         return event
     return event if event == "waiting" and before.reason != after.reason else None
-
-
-def _is_stuck(session: Session) -> bool:
-    return session.status is Status.RUNNING and session.stuck is not None
 
 
 class Watcher:
@@ -80,11 +76,11 @@ class Watcher:
     def stands(self, notice: Notice) -> bool:
         """Whether its session still needs somebody: nobody has seen it or answered since."""
         session = self._known.get(notice.session)
-        return session is not None and (session.attention or _is_stuck(session))
+        return session is not None and (session.attention or session.is_stuck)
 
 
 def _notice(event: Event, session: Session) -> Notice:
-    title = one_line(session.title or session.task) or session.agent
+    title = one_line(session.label) or session.agent
     if event == "stuck":
         word, why, at = "stuck", session.stuck, session.stuck_at
     else:

@@ -89,7 +89,7 @@ def kind_of_need(session: Session, now: int) -> AttentionKind | None:
 
 
 def _need_of_running(session: Session, now: int) -> AttentionKind | None:
-    if session.stuck is not None:
+    if session.is_stuck:
         return AttentionKind.STUCK
     if session.denied:
         return AttentionKind.DENIED
@@ -112,7 +112,7 @@ def _reason(session: Session, kind: AttentionKind, now: int) -> str:
         case AttentionKind.FAILED:
             return session.reason or str(session.status)
         case AttentionKind.DENIED:
-            return _denied(session)
+            return _refusals(session)
         case AttentionKind.SILENT:
             return f"printed nothing for {durations.text((now - session.last_sign_at) // 60_000 * 60)}"
         case AttentionKind.DONE:
@@ -128,11 +128,11 @@ def _since(session: Session, kind: AttentionKind) -> int:
     return session.ended_at or session.updated_at
 
 
-def _denied(session: Session) -> str:
-    """The session's line, which names what was refused; only the number where it says something else."""
-    if session.reason and " denied" in session.reason:
+def _refusals(session: Session) -> str:
+    """Say what was refused; a runner of an earlier version recorded the names in the session's line alone."""
+    if session.denied_names is None and session.reason:
         return session.reason
-    return denials(session.denied, ())
+    return denials(session.denied, session.denied_names or ())
 
 
 def denials(count: int, names: Sequence[str]) -> str:

@@ -185,7 +185,7 @@ def _in_state(value: str) -> Test:
         raise _unknown(f"state {unknown[0]}", unknown[0], STATES, "States")
     states = {state for state in Status if any(state.startswith(choice) for choice in wanted)}
     stuck = any(_STUCK.startswith(choice) for choice in wanted)
-    return lambda session, _: session.status in states or (stuck and bool(session.stuck))
+    return lambda session, _: session.status in states or (stuck and session.is_stuck)
 
 
 def _is(value: str) -> Test:
@@ -232,7 +232,7 @@ _TEXTS: Mapping[str, Callable[[Session], str | None]] = {
     "cwd": lambda session: session.cwd,
     "model": lambda session: session.model,
     "id": lambda session: session.id,
-    "title": lambda session: session.title or session.task,
+    "title": lambda session: session.label,
     "said": lambda session: session.last_message,
     "why": lambda session: session.reason,
     "source": lambda session: session.source,
@@ -254,7 +254,7 @@ KINDS: Mapping[str, Callable[[Session, int], object]] = {
     "attention": is_needed,
     "live": lambda session, _: not session.status.ended,
     "ended": lambda session, _: session.status.ended,
-    "stuck": lambda session, _: session.stuck,
+    "stuck": lambda session, _: session.is_stuck,
     "denied": lambda session, _: session.denied,
     "unread": lambda session, _: session.unread,
     "left": lambda session, _: session.left,

@@ -57,7 +57,28 @@ class Verdict(Struct, frozen=True):
 
 
 _GOOD_END = "the adapter saw the proper end of a good turn"
+_STOPPED = "a stop was asked for before the turn ended"
+_LOST = "nothing lives, no exit code was recorded and the turn file holds no final event"
 _GOOD_EXIT = "it ended with exit code 0, which is the proper end of a command"
+
+
+MEANINGS = {
+    Status.QUEUED: "the turn is recorded and no runner has taken it yet",
+    Status.STARTING: "a runner has taken the turn and has not started the agent yet",
+    Status.RUNNING: "the runner holds its lock, the agent lives, and no final event was seen",
+    Status.WAITING: "the agent asked a question and nobody has answered",
+    Status.FINISHING: "the final event was seen and the agent's process still lives",
+    Status.DONE: _GOOD_END,
+    Status.FAILED: "the turn ended without the proper end of a good turn",
+    Status.STOPPED: _STOPPED,
+    Status.LOST: _LOST,
+}
+"""The rule behind each status; an ended turn has a more exact one recorded with it."""
+
+
+def stop_reason(by: str) -> str:
+    """Return the beginning of a stopped session's line; ``by`` is who stopped it, as it is recorded."""
+    return f"stopped by {by}"
 
 
 def while_running(facts: Facts, crossed: tuple[str, ...] = (), blind: str | None = None) -> tuple[Status, str | None]:
@@ -92,8 +113,8 @@ def _without_room(verdict: Verdict, end: EndFacts, room: NoRoom) -> Verdict:
 
 def _by_its_end(end: EndFacts) -> Verdict:
     if end.stopped_by is not None:
-        reason = "; ".join(filter(None, (f"stopped by {end.stopped_by}", end.ended)))
-        return Verdict(Status.STOPPED, reason, "a stop was asked for before the turn ended")
+        reason = "; ".join(filter(None, (stop_reason(end.stopped_by), end.ended)))
+        return Verdict(Status.STOPPED, reason, _STOPPED)
     note = "the machine was rebooted" if end.rebooted else "runner was killed" if end.runner_killed else None
     if end.succeeded or (end.lingered and end.facts.end == "completed"):
         return Verdict(Status.DONE, _done_note(end, note), _GOOD_END if end.facts.end else _GOOD_EXIT)
@@ -103,7 +124,7 @@ def _by_its_end(end: EndFacts) -> Verdict:
     return Verdict(
         Status.LOST,
         f"{note or 'its end was not seen'}, and the agent ended without a final event",
-        "nothing lives, no exit code was recorded and the turn file holds no final event",
+        _LOST,
     )
 
 

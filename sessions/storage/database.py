@@ -16,6 +16,7 @@ from ..errors import DiskFullError, ReadOnlyError, StoreError
 from .migrations import migrate
 from .paths import is_read_only, read_only_words
 from .read_only import Opened, open_read_only, signature
+from .urgency import write_urgency
 
 BUSY_SECONDS = 15.0
 """How long a writer waits for the others; transactions here take milliseconds."""
@@ -58,6 +59,7 @@ class Database:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
+                write_urgency(connection)
                 connection.execute("COMMIT")
             except BaseException:
                 with suppress(sqlite3.Error):

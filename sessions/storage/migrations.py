@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import NewerStoreError
+from .urgency import write_urgency
 
 Statements = tuple[str, ...]
 
@@ -26,6 +27,16 @@ MIGRATIONS: tuple[Statements, ...] = (
     (  # 5: fields that could not be read, and the cost by which a limit goes
         "ALTER TABLE turns ADD COLUMN unreadable TEXT NOT NULL DEFAULT '{}'",
         "ALTER TABLE turns ADD COLUMN cost_about_usd REAL",
+    ),
+    (  # 6: the order of the first screen, and the names of what was refused
+        "ALTER TABLE sessions ADD COLUMN urgency INTEGER",
+        "ALTER TABLE sessions ADD COLUMN urgency_seq INTEGER",
+        "CREATE INDEX sessions_outdated ON sessions (id) WHERE archived_at IS NULL AND urgency_seq IS NOT seq",
+        (
+            "CREATE INDEX sessions_first ON sessions (pinned_at IS NULL, urgency, created_at DESC, id)"
+            " WHERE archived_at IS NULL AND urgency_seq IS seq"
+        ),
+        "ALTER TABLE turns ADD COLUMN denied_names TEXT",
     ),
 )
 """What makes version 2 of version 1, version 3 of version 2, and so on; ``schema.sql`` is the newest at once."""
@@ -49,6 +60,7 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
     try:
         for statement in _missing(_version(connection, path)):
             connection.execute(statement)
+        write_urgency(connection)
         connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("COMMIT")
     except BaseException:

@@ -7,20 +7,22 @@ from msgspec import Struct
 
 from ..errors import UnknownSessionError
 from ..launch import Launch
-from ..model import LIVE, Changes, Prompt, Receipt, Session, Status, Turn
+from ..model import LIVE, Changes, Prompt, Receipt, Session, Status, Turn, short_id
+from ..rules.urgency import by_urgency
 from .database import Database
 from .rows import SELECT_SESSION, launch_from, load, prompt_from, session_from, turn_from
+from .urgency import CURRENT, OUTDATED
 
 OPEN = ", ".join(f"'{status}'" for status in sorted(LIVE | {Status.QUEUED}))
 """States of a turn that has not ended, as SQL."""
 
-_URGENCY = (
-    "CASE WHEN status IN ('waiting', 'failed', 'lost', 'done') AND (seen.at IS NULL OR seen.at < updated_at)"
-    " THEN CASE status WHEN 'waiting' THEN 0 WHEN 'done' THEN 3 ELSE 2 END"
-    " WHEN status = 'waiting' THEN 0 WHEN stuck IS NOT NULL AND status = 'running' THEN 1"
-    f" WHEN status IN ({OPEN}) THEN 4 ELSE 5 END"
-)
-"""What needs somebody, then what is at work, then the rest."""
+FIRST = f"{SELECT_SESSION} WHERE {CURRENT} ORDER BY pinned_at IS NULL, urgency, created_at DESC, sessions.id LIMIT ?"
+"""The order of :func:`.rules.urgency.by_urgency`, read from an index."""
+
+NOT_IN_ORDER = f"{SELECT_SESSION} WHERE {OUTDATED}"
+"""The sessions in use that runners of earlier versions changed since: seldom any."""
+
+IN_ORDER = f"SELECT COUNT(*) AS n FROM sessions WHERE {CURRENT}"  # noqa: S608
 
 RECALLED_CHARACTERS = 10_000
 """A longer prompt is a document, and nobody goes through documents in a history."""
@@ -56,14 +58,13 @@ class Queries:
         return [session_from(row) for row in rows]
 
     def first(self, limit: int) -> tuple[list[Session], int]:
-        """The sessions in use that somebody should see first, and how many there are: cheap with any number."""
-        rows = self.database.rows(
-            f"{SELECT_SESSION} WHERE archived_at IS NULL"
-            f" ORDER BY pinned_at IS NULL, {_URGENCY}, created_at DESC LIMIT ?",
-            (limit,),
-        )
-        total = self.database.rows("SELECT COUNT(*) AS n FROM sessions WHERE archived_at IS NULL")[0]["n"]
-        return [session_from(row) for row in rows], total
+        """Return the sessions in use that the user should see first, and the number of all: cheap with any number."""
+        with self.database.snapshot():
+            outdated = self.database.rows(NOT_IN_ORDER)
+            rows = self.database.rows(FIRST, (limit,))
+            total = self.database.rows(IN_ORDER)[0]["n"] + len(outdated)
+        found = [session_from(row) for row in (*outdated, *rows)]
+        return sorted(found, key=by_urgency)[:limit], total
 
     def archived(self) -> int:
         """The number of archived sessions."""
@@ -140,7 +141,7 @@ class Queries:
         """
         rows = self.database.rows("SELECT * FROM turns WHERE session = ? ORDER BY n DESC LIMIT 1", (session_id,))
         if not rows:
-            raise UnknownSessionError(f"Session {session_id[:8]} was deleted meanwhile.")
+            raise UnknownSessionError(f"Session {short_id(session_id)} was deleted meanwhile.")
         return turn_from(rows[0])
 
     def open_turns(self) -> list[Turn]:

@@ -12,7 +12,7 @@ from .rows import USAGE_COLUMNS, dump
 from .session_record import Identity
 from .store import Store, touch_children
 
-_OWN_COLUMNS = ("usage", "stopping", "seen_at", "seen_steps", "deleted_at")
+_OWN_COLUMNS = ("usage", "stopping", "stopped_by", "denied_names", "seen_at", "seen_steps", "deleted_at")
 """Fields of a session that are no columns, or not as they are."""
 
 
@@ -26,7 +26,7 @@ def restore(store: Store, identity: Identity) -> bool:
     try:
         return _insert_all(store, identity, session)
     except sqlite3.IntegrityError as error:
-        raise StoreError(f"The record of session {session.id[:8]} contradicts itself: {error}.") from None
+        raise StoreError(f"The record of session {session.short_id} contradicts itself: {error}.") from None
 
 
 def _insert_all(store: Store, identity: Identity, session: Session) -> bool:
@@ -58,6 +58,8 @@ def _turn_row(turn: Turn, launch: Launch, session: Session) -> dict[str, object]
     receipt = dump(turn.receipt) if turn.receipt else None
     # Which conversation each turn belonged to is in no record; all that matter here belong to the last one.
     own = {"receipt": receipt, "launch": dump(launch), "agent_session": session.agent_session}
+    if turn.n == session.turn and session.denied_names is not None:
+        own["denied_names"] = dump(session.denied_names)
     return plain | packed | own
 
 

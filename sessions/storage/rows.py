@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from ..launch import Launch
-from ..model import Left, Prompt, Receipt, Session, Status, Stopping, Turn, Usage
+from ..model import Left, Prompt, Receipt, Session, Status, StoppedBy, Stopping, Turn, Usage
 
 T = TypeVar("T")
 
@@ -30,10 +30,13 @@ _TURN_COLUMNS = (
     "steps", "unknown",
 )  # fmt: skip
 
+_NEWEST_TURN = "FROM turns WHERE turns.session = sessions.id AND turns.n = sessions.turn"
 SELECT_SESSION = (
-    "SELECT sessions.*, seen.at AS seen_at, seen.steps AS seen_steps,"
+    "SELECT sessions.*, seen.at AS seen_at, seen.steps AS seen_steps,"  # noqa: S608
     " CASE WHEN sessions.parent IS NOT NULL"
-    " THEN (SELECT id FROM sessions AS parents WHERE parents.id = sessions.parent) END AS there_parent"
+    " THEN (SELECT id FROM sessions AS parents WHERE parents.id = sessions.parent) END AS there_parent,"
+    f" CASE WHEN sessions.status = '{Status.STOPPED}' THEN (SELECT stop_by {_NEWEST_TURN}) END AS stop_by,"
+    f" CASE WHEN sessions.denied > 0 THEN (SELECT denied_names {_NEWEST_TURN}) END AS denied_names"
     " FROM sessions LEFT JOIN seen ON seen.session = sessions.id"
 )
 
@@ -45,8 +48,10 @@ def session_from(row: sqlite3.Row) -> Session:
     status, odd = _status(row["status"])
     stopping = load(row["stopping"], Stopping)
     parent = row["there_parent"]
-    odd_reason = {"reason": odd} if odd else {}
-    return Session(status=status, usage=usage, stopping=stopping, parent=parent, **values | odd_reason)
+    return Session(
+        status=status, usage=usage, stopping=stopping, parent=parent, stopped_by=StoppedBy.recorded(row["stop_by"]),
+        denied_names=load(row["denied_names"], tuple[str, ...]), **values | ({"reason": odd} if odd else {}),
+    )  # fmt: skip
 
 
 def turn_from(row: sqlite3.Row) -> Turn:

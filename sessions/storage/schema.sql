@@ -54,13 +54,18 @@ CREATE TABLE sessions (
     stuck         TEXT,                         -- why the running turn seems to get nowhere, one line
     stuck_at      INTEGER,
     denied        INTEGER NOT NULL DEFAULT 0,   -- what the newest turn was not allowed to do
-    pinned_at     INTEGER
+    pinned_at     INTEGER,
+    urgency       INTEGER,                      -- rules.urgency: its place in the usual order, while it is not archived
+    urgency_seq   INTEGER                       -- the `seq` for which urgency was computed; outdated if it is another
 ) STRICT;
 CREATE INDEX sessions_seq ON sessions (seq);
 CREATE INDEX sessions_created ON sessions (created_at);
 CREATE INDEX sessions_status ON sessions (status);
 CREATE INDEX sessions_parent ON sessions (parent) WHERE parent IS NOT NULL;
 CREATE INDEX sessions_left ON sessions (left) WHERE left > 0;
+CREATE INDEX sessions_outdated ON sessions (id) WHERE archived_at IS NULL AND urgency_seq IS NOT seq;
+CREATE INDEX sessions_first ON sessions (pinned_at IS NULL, urgency, created_at DESC, id)
+    WHERE archived_at IS NULL AND urgency_seq IS seq;
 
 CREATE TABLE turns (
     session       TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
@@ -100,6 +105,7 @@ CREATE TABLE turns (
     left          TEXT NOT NULL DEFAULT '[]',
     unreadable    TEXT NOT NULL DEFAULT '{}',   -- fields of events that could not be read, and how often
     cost_about_usd REAL,                        -- an estimate where the agent named no cost
+    denied_names  TEXT,                         -- the tools and programs that were refused; NULL: not recorded
     PRIMARY KEY (session, n)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX turns_open ON turns (status) WHERE status IN ('queued', 'starting', 'running', 'waiting', 'finishing');

@@ -11,7 +11,7 @@ from typing import Any
 from ..clock import now_ms
 from ..errors import SessionBusyError, StoreError, UnknownSessionError
 from ..launch import Launch, Start
-from ..model import ENDED, Status
+from ..model import ENDED, Status, short_id
 from .queries import OPEN, Queries
 from .rows import dump
 
@@ -88,9 +88,8 @@ class Store(Queries):
             if row is None:
                 raise UnknownSessionError(f"Session {session_id} was deleted.")
             if row["turn"] != after or Status(row["status"]) not in ENDED:
-                raise SessionBusyError(
-                    f"Session {session_id[:8]} is {row['status']} (turn {row['turn']}): another prompt was faster."
-                )
+                found = f"{row['status']} (turn {row['turn']})"
+                raise SessionBusyError(f"Session {short_id(session_id)} is {found}: another prompt was faster.")
             n = after + 1
             _insert_turn(db, session_id, n, prompt, launch, run_id, now, asked_by)
             if options is not None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec import Struct, structs
 
 from ..errors import AmbiguousSessionError, StoreError, UnknownSessionError, UsageError
-from ..model import Session, Status
+from ..model import Session, Status, short_id
 from .paths import SESSION_ID, Layout, SessionFolder
 from .restore import restore
 from .session_record import Identity, read_identity
@@ -140,7 +140,7 @@ def take_back(layout: Layout, store: Store, session_id: str) -> Session:
     (layout.trash / session_id).rename(folder.path)
     try:
         if not restore(store, identity):
-            raise StoreError(f"Session {session_id[:8]} is there already.")
+            raise StoreError(f"Session {short_id(session_id)} is there already.")
     except BaseException:
         folder.path.rename(layout.trash / session_id)
         raise
@@ -174,7 +174,7 @@ def _is_a_sessions(path: Path) -> bool:
 def _trashed(path: Path) -> Trashed:
     try:
         session = read_identity(path / "session.json").session
-        title = session.title or session.task
+        title = session.label
     except StoreError:
         title = "?"
     size = sum(file.lstat().st_size for file in path.rglob("*") if file.is_file() and not file.is_symlink())

@@ -259,11 +259,11 @@ class TurnLog:
             "UPDATE turns SET agent_session = ?, end = ?, error = ?, usage = COALESCE(?, usage),"
             " thread_usage = COALESCE(?, thread_usage), cost_usd = ?,"
             " cost_about_usd = CASE WHEN ? THEN ? ELSE COALESCE(?, cost_about_usd) END,"
-            " steps = ?, unknown = ?, unreadable = ? WHERE session = ? AND n = ?",
+            " steps = ?, unknown = ?, unreadable = ?, denied_names = ? WHERE session = ? AND n = ?",
             (
                 _name(facts.agent_session), facts.end, _short(facts.error), _known(usage), _known(facts.thread_usage),
                 facts.cost_usd, facts.cost_usd is not None, facts.cost_about_usd, facts.cost_about_usd, steps,
-                facts.unknown, dump(facts.unreadable), self._session, self._n,
+                facts.unknown, dump(facts.unreadable), dump(facts.denied_names), self._session, self._n,
             ),
         )  # fmt: skip
         rows = db.execute("SELECT usage, cost_usd, steps FROM turns WHERE session = ?", (self._session,)).fetchall()

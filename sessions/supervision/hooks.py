@@ -118,7 +118,7 @@ def _environment(layout: Layout, session: Session, turn: int, status: Status, re
         "AGENTDASH_AGENT": session.agent,
         "AGENTDASH_STATUS": status.value,
         "AGENTDASH_REASON": one_line(reason or "", TEXT_CELLS),
-        "AGENTDASH_TITLE": one_line(session.title or session.task, TEXT_CELLS),
+        "AGENTDASH_TITLE": one_line(session.label, TEXT_CELLS),
         "AGENTDASH_CWD": session.cwd,
         "AGENTDASH_TURN": str(turn),
     }

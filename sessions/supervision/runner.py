@@ -23,7 +23,7 @@ from ..agents.registry import agent_named
 from ..clock import now_ms
 from ..errors import StoreError
 from ..launch import Ladder
-from ..model import Left, Receipt, Status
+from ..model import Left, Receipt, Status, StoppedBy
 from ..storage.paths import Layout
 from ..storage.store import Store
 from ..storage.turn_log import Claim, Owner, TurnLog
@@ -224,11 +224,11 @@ class Runner:
         if self._unfinished_stop is not None:
             return self._unfinished_stop
         if kinds or self._asked:
-            return "you"
+            return StoppedBy.YOU
         if self._shutdown:
-            return "the system"
+            return StoppedBy.SYSTEM
         if not self._folder.path.is_dir():
-            return "agentdash: its folder was removed"  # nobody could see it or stop it any more
+            return StoppedBy.AGENTDASH.because("its folder was removed")  # no front end could see or stop it
         return None
 
     def _wait_for_exit(self, now: float) -> None:
@@ -242,7 +242,7 @@ class Runner:
             over, due = self._recorder.over_limit()
             self._next_look = min(self._next_look, now + due) if due is not None else self._next_look
         if over is not None:
-            self._begin_stop(now, f"its limit: {over}")
+            self._begin_stop(now, StoppedBy.LIMIT.because(over))
 
     def _begin_stop(self, now: float, by: str | None) -> None:
         """Climb the ladder, or only sweep where the agent is gone; ``by`` is None where it ended by itself."""

@@ -37,11 +37,24 @@ def kind(one, now=NOW):
         (session(Status.FAILED, reason="exit 2"), Attention(AttentionKind.FAILED, "exit 2", NOW - 1000)),
         (session(Status.LOST), Attention(AttentionKind.FAILED, "lost", NOW - 1000)),
         (
+            session(Status.DONE, denied=2, denied_names=("Bash", "Write"), reason="so says its last line"),
+            Attention(AttentionKind.DENIED, "2 permissions denied: Bash, Write", NOW - 1000),
+        ),
+        (  # a runner of an earlier version names them in the line alone
             session(Status.DONE, denied=2, reason="2 permissions denied: Bash, Write"),
             Attention(AttentionKind.DENIED, "2 permissions denied: Bash, Write", NOW - 1000),
         ),
         (
-            session(Status.RUNNING, denied=1, reason="Reconnecting... 1/2"),
+            session(
+                Status.RUNNING,
+                denied=1,
+                denied_names=("Bash",),
+                reason="1 permission denied: Bash; Reconnecting... 1/2",
+            ),
+            Attention(AttentionKind.DENIED, "1 permission denied: Bash", NOW - 1000),
+        ),
+        (
+            session(Status.RUNNING, denied=1),
             Attention(AttentionKind.DENIED, "1 permission denied", NOW - 1000),
         ),
         (

@@ -3,9 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from agentdash.sessions.model import Left, Session, Status, Stopping, Usage, left_text
+from agentdash.sessions.model import Left, Session, Status, StoppedBy, Stopping, Usage, left_text
+from agentdash.sessions.text import units
 from agentdash.sessions.text.sanitize import cell_width
-from agentdash.widgets.drawing import units
 from agentdash.widgets.drawing.glyphs import ASCII, UNICODE
 from agentdash.widgets.table.columns import (
     COLUMNS,
@@ -229,11 +229,16 @@ def test_what_is_left_is_named_once_for_each_kind():
 
 def test_what_somebody_stopped_here_needs_no_second_line_but_says_what_was_ended():
     reason = "stopped by you; 7 processes ended (SIGINT 7), 0 left"
-    stopped = session(status=Status.STOPPED, reason=reason, title="short", last_message="hello")
+    stopped = session(
+        status=Status.STOPPED, stopped_by=StoppedBy.YOU, reason=reason, title="short", last_message="hello"
+    )
     assert second_line(stopped, NOW, 160) is None
     assert reason[:30] in line(stopped, 160)
-    limit = session(status=Status.STOPPED, reason="stopped by its limit: ran longer than 10m; 1 process ended")
+    told = "stopped by its limit: ran longer than 10m; 1 process ended"
+    limit = session(status=Status.STOPPED, stopped_by=StoppedBy.LIMIT, reason=told)
     assert "ran longer than 10m" in second_line(limit, NOW, 160)[0]
+    misled = session(status=Status.STOPPED, stopped_by=StoppedBy.SYSTEM, reason="stopped by your system")
+    assert "stopped by your system" in second_line(misled, NOW, 160)[0]
 
 
 @pytest.mark.parametrize(

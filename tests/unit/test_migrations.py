@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from agentdash.sessions.errors import NewerStoreError, StoreError
-from agentdash.sessions.model import Status
+from agentdash.sessions.model import Status, StoppedBy
+from agentdash.sessions.rules.attention import attention
 from agentdash.sessions.storage import migrations
 from agentdash.sessions.storage.database import Database
 from agentdash.sessions.storage.store import Store
@@ -237,7 +238,7 @@ def test_rows_of_version_1_are_found_and_what_was_seen_then_is_not_known(old):
     assert store.turns("looked-at")[0].argv == ("codex",)
     store.mark_seen("looked-at")
     assert store.session("looked-at").seen_steps == 12
-    assert version(old) == migrations.VERSION == 5
+    assert version(old) == migrations.VERSION == 6
 
 
 def test_a_migrated_database_has_the_shape_of_a_new_one(old, second, tmp_path):
@@ -284,9 +285,76 @@ def test_a_writer_of_version_1_goes_on_after_the_migration(old):
     assert (second.seen_at, second.seen_steps, second.unread) == (50, None, 0)
 
 
+ROWS_5 = """
+INSERT INTO sessions (id, agent, title, task, cwd, status, reason, turn, host, created_at, updated_at, stuck, stuck_at,
+                      denied, archived_at, pinned_at)
+    VALUES ('queued', 'codex', '', 't', '/', 'queued', NULL, 1, 'here', 12, 20, NULL, NULL, 0, NULL, NULL),
+           ('runs', 'codex', '', 't', '/', 'running', NULL, 1, 'here', 13, 20, NULL, NULL, 0, NULL, NULL),
+           ('denied', 'codex', '', 't', '/', 'done', '1 permission denied: Bash', 1, 'here', 14, 20, NULL, NULL, 1,
+            NULL, NULL),
+           ('stuck', 'codex', '', 't', '/', 'running', NULL, 1, 'here', 15, 20, 'failed', 19, 0, NULL, NULL),
+           ('stopped', 'codex', '', 't', '/', 'stopped', 'stopped by you; 1 process ended', 2, 'here', 16, 20, NULL,
+            NULL, 0, NULL, NULL),
+           ('limited', 'codex', '', 't', '/', 'stopped', 'stopped by its limit: x', 1, 'here', 17, 20, NULL, NULL, 0,
+            NULL, NULL),
+           ('archived', 'codex', '', 't', '/', 'failed', NULL, 1, 'here', 18, 20, NULL, NULL, 0, 30, NULL),
+           ('pinned', 'codex', '', 't', '/', 'stopped', NULL, 1, 'here', 9, 20, NULL, NULL, 0, NULL, 30),
+           ('waits', 'codex', '', 't', '/', 'waiting', 'may I?', 1, 'here', 8, 20, NULL, NULL, 0, NULL, NULL);
+INSERT INTO turns (session, n, status, run_id, launch, created_at, stop_by)
+    VALUES ('stopped', 1, 'stopped', 'run-1', '{"argv":["codex"]}', 10, 'the system'),
+           ('stopped', 2, 'stopped', 'run-2', '{"argv":["codex"]}', 10, 'you'),
+           ('limited', 1, 'stopped', 'run-3', '{"argv":["codex"]}', 10, 'its limit: ran longer than 1s');
+"""
+
+
+@pytest.fixture
+def fifth(tmp_path):
+    """A database of version 5 with sessions in most states."""
+    path = made(tmp_path / "fifth.db", 5)
+    with sqlite3.connect(path) as db:
+        db.executescript(ROWS_5)
+    db.close()
+    return path
+
+
+def test_sessions_of_version_5_are_in_the_order_of_urgency_and_have_their_facts(fifth):
+    store = Store(fifth)
+    urgent = ["pinned", "waits", "stuck", "denied", "never-looked-at", "runs", "queued"]
+    found, number = store.first(20)
+    assert [one.id for one in found] == [*urgent, "limited", "stopped", "looked-at"]
+    assert ([one.id for one in store.first(3)[0]], number) == (urgent[:3], 10)
+    assert (store.session("stopped").stopped_by, store.session("limited").stopped_by) == (
+        StoppedBy.YOU,
+        StoppedBy.LIMIT,
+    )
+    refused = store.session("denied")
+    assert (refused.denied_names, attention(refused, 30).reason) == (None, "1 permission denied: Bash")
+    assert version(fifth) == migrations.VERSION
+
+
+def test_what_a_runner_of_version_5_writes_is_in_its_order_at_once(fifth):
+    runner = sqlite3.connect(fifth, isolation_level=None)
+    runner.execute("SELECT * FROM sessions").fetchall()
+    store = Store(fifth)
+    assert [one.id for one in store.first(2)[0]] == ["pinned", "waits"]
+    runner.execute("UPDATE sessions SET status = 'running', updated_at = 40 WHERE id = 'waits'")
+    runner.execute("UPDATE sessions SET status = 'waiting', reason = 'go on?', updated_at = 41 WHERE id = 'runs'")
+    runner.execute(
+        "INSERT INTO sessions (id, agent, title, task, cwd, status, turn, host, created_at, updated_at)"
+        " VALUES ('fresh', 'codex', '', 't', '/', 'failed', 1, 'here', 50, 50)"
+    )
+    runner.execute(MARK_1, (60, "never-looked-at"))
+    runner.close()
+    order = ["pinned", "runs", "stuck", "fresh", "denied", "waits", "queued", "limited", "stopped", "never-looked-at"]
+    assert [one.id for one in store.first(10)[0]] == order
+    assert [one.id for one in store.first(2)[0]] == order[:2]
+    store.rename("stopped", "something else")
+    assert [one.id for one in store.first(10)[0]] == order
+
+
 def test_processes_that_migrate_in_the_same_moment_all_succeed(old):
     program = (
-        "import sys; from pathlib import Path; from agentdash.sessions.store.store import Store\n"
+        "import sys; from pathlib import Path; from agentdash.sessions.storage.store import Store\n"
         "print('ready', flush=True); sys.stdin.readline()\n"
         f"print(len(Store(Path({str(old)!r})).sessions()))"
     )

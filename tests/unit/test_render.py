@@ -27,11 +27,11 @@ from agentdash.sessions.model import (
 )
 from agentdash.sessions.rules.attention import SILENT_MS
 from agentdash.sessions.text.sanitize import cell_width
+from agentdash.sessions.text.units import age, duration, money, tokens
 from agentdash.tui.render.cards import explanation_text, launch_text, receipt_text, session_card
 from agentdash.tui.render.steps import step_text, steps_text
 from agentdash.tui.render.style import Look
 from agentdash.tui.render.table import session_line, sessions_text
-from agentdash.widgets.drawing.units import age, duration, money, tokens
 
 LOOK = Look(width=120, now=100_000)
 COLOURS = Look(width=120, now=100_000, colour=True)

@@ -14,7 +14,7 @@ from ...sessions.text.sanitize import cut, one_line, pad
 from ...sessions.transcript.tail import ARRIVAL_SECONDS, StepTail, Told
 from ...sessions.watch import Change, changes
 from ..render.steps import step_text, turn_heading
-from ..render.style import Look, short_id
+from ..render.style import Look
 from ..render.table import session_lines
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Printer:
     def _prefixed(self, session: Session, lines: Iterable[str]) -> Iterable[str]:
         if not self._named:
             return lines
-        name = f"{short_id(session.id)} {one_line(session.title or session.task)}"
+        name = f"{session.short_id} {one_line(session.label)}"
         before = self._look.paint(pad(cut(name, _NAME_CELLS), _NAME_CELLS), "dim") + " | "
         return [before + line for line in lines]
 
@@ -171,7 +171,7 @@ def follow(
     if turn is not None:
         for session in sessions:
             if turn > session.turn:
-                raise UsageError(f"Session {short_id(session.id)} has no turn {turn}: its newest is {session.turn}.")
+                raise UsageError(f"Session {session.short_id} has no turn {turn}: its newest is {session.turn}.")
     followed = [Followed(manager.reader, session, turn, full=full) for session in sessions]
     try:
         return asyncio.run(_follow(manager, followed, printer, complain, last, next_turns=next_turns))
@@ -192,7 +192,7 @@ async def _follow(
     for one in followed:
         one.begin(last, printer)
         if one.session.status is Status.QUEUED:
-            complain(f"{short_id(one.session.id)} is queued: it has not begun yet.")
+            complain(f"{one.session.short_id} is queued: it has not begun yet.")
     open_ones, good = list(followed), True
     told: dict[str, tuple[int, Status]] = {}
 
@@ -209,7 +209,7 @@ async def _follow(
                 try:
                     one.go_on(printer)
                 except UnknownSessionError:
-                    complain(f"Session {short_id(one.session.id)} was deleted.")
+                    complain(f"Session {one.session.short_id} was deleted.")
                     open_ones.remove(one)
                     good = False
                     continue

@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from ...widgets.drawing.units import clock
+from ...sessions.text.units import clock
 from ..state.message_log import Entry
 
 _STYLES = {"error": "$text-error"}

@@ -18,7 +18,7 @@ from ...sessions.launch import Launch, Start
 from ...sessions.lifecycle.agent_list import AgentInfo
 from ...sessions.settings.presets import MOST_COPIES, Preset
 from ...sessions.text.sanitize import clean
-from ...widgets.drawing.units import place
+from ...widgets.drawing.short_forms import place
 from ...widgets.inputs.choice import Choice
 from ...widgets.inputs.field import Field
 from ...widgets.inputs.history_input import RecallInput

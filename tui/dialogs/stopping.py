@@ -12,10 +12,11 @@ from textual.widgets import Static
 from ...sessions.clock import monotonic
 from ...sessions.launch import Ladder
 from ...sessions.model import Receipt
+from ...sessions.text import units
 from ...sessions.text.sanitize import one_line, pad
-from ...widgets.drawing import units
 from ...widgets.drawing.glyphs import UNICODE, Signs
 from ...widgets.drawing.line import Line
+from ...widgets.drawing.short_forms import command
 
 TICK_SECONDS = 0.25
 
@@ -108,9 +109,9 @@ def receipt_lines(receipt: Receipt) -> Sequence[str]:
     took = f", {units.duration(receipt.duration_ms)}" if receipt.duration_ms is not None else ""
     lines = [receipt.summary() + took]
     for how, processes in receipt.by_signal().items():
-        names = [f"{process.pid} {units.command(process.command)}" for process in processes]
+        names = [f"{process.pid} {command(process.command)}" for process in processes]
         lines += [f"{pad(how if row == 0 else '', 10)} {name}" for row, name in enumerate(names)]
-    lines += [f"{pad('left', 10)} {p.pid} {units.command(p.command, 40)}: {one_line(p.reason)}" for p in receipt.left]
+    lines += [f"{pad('left', 10)} {p.pid} {command(p.command, 40)}: {one_line(p.reason)}" for p in receipt.left]
     return [*lines, one_line(receipt.note)] if receipt.note else lines
 
 

@@ -5,14 +5,14 @@ from collections.abc import Callable
 from ...sessions.changes.git import GitDiff
 from ...sessions.changes.model import Edit, FileChanges, GitAnswer, SessionChanges
 from ...sessions.text.sanitize import one_line
-from ...sessions.text.units import line_change
+from ...sessions.text.units import clock, count, line_change
 from ...widgets.document.diff import Diff
 from ...widgets.document.model import Block, Document
 from ...widgets.document.plain import Spans
 from ...widgets.drawing.glyphs import Signs
+from ...widgets.drawing.short_forms import place
 from ...widgets.drawing.spans import Row
 from ...widgets.drawing.step_roles import ENDING_ROLES
-from ...widgets.drawing.units import clock, count, place
 from ...widgets.lists.file_list import FileRow
 
 

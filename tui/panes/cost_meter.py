@@ -9,9 +9,9 @@ from textual.timer import Timer
 
 from ...sessions.clock import monotonic
 from ...sessions.supervision.processes import usage
+from ...sessions.text.units import size
 from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.line import Line
-from ...widgets.drawing.units import size
 from .._textual_hacks import counted_writes
 
 

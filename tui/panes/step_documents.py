@@ -8,6 +8,7 @@ from ...sessions.errors import StoreError, UnknownSessionError
 from ...sessions.lifecycle.explain import Explanation
 from ...sessions.model import Session, Step
 from ...sessions.text.sanitize import clean, one_line
+from ...sessions.text.units import count, size
 from ...sessions.transcript.snapshot import View
 from ...widgets.document.model import Document
 from ...widgets.document.plain import PlainText, Spans, facts
@@ -16,7 +17,6 @@ from ...widgets.document.step_document import step_document
 from ...widgets.document.syntax import Code, CodeBlock
 from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.spans import Row
-from ...widgets.drawing.units import count, size
 from ..render.steps import step_text as rendered
 from ..render.style import Look
 from .trajectory_reader import Source as FollowingSource

@@ -21,7 +21,7 @@ from ...sessions.text.sanitize import clean, cut, one_line
 from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.line import Line
 from ...widgets.drawing.roles import MUTED
-from ...widgets.drawing.units import place
+from ...widgets.drawing.short_forms import place
 from ...widgets.inputs.history_input import RecallInput
 from ...widgets.table.columns import Choice
 from ...widgets.table.ordering import Grouping

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...sessions.launch import Launch
-from ...sessions.model import MESSAGE_CHARACTERS, Prompt, Receipt, Session, Turn
+from ...sessions.model import MESSAGE_CHARACTERS, Prompt, Receipt, Session, Turn, short_id
 from ...sessions.text.sanitize import cell_width, clean, one_line, pad
-from ...widgets.drawing.units import count, duration, moment, money, place, tokens
-from .style import Look, mark, short_id
+from ...sessions.text.units import count, duration, moment, money, tokens
+from ...widgets.drawing.short_forms import place
+from .style import Look, mark
 from .table import session_line
 
 if TYPE_CHECKING:
@@ -24,14 +25,14 @@ def session_card(session: Session, turns: Sequence[Turn], prompts: Sequence[Prom
     if session.last_message:
         lines += ["", *clean(session.last_message).split("\n")]
         if len(session.last_message) >= MESSAGE_CHARACTERS:
-            lines.append(look.paint(f"all of it: agentdash messages {session.id[:8]}", "dim"))
+            lines.append(look.paint(f"all of it: agentdash messages {session.short_id}", "dim"))
     return lines
 
 
 def receipt_text(receipt: Receipt, title: str, look: Look) -> list[str]:
     """The summary, then what each signal ended, then what is left and why."""
     took = f", {duration(receipt.duration_ms)}" if receipt.duration_ms is not None else ""
-    lines = [f'{receipt.session[:8]}  {receipt.status}  "{one_line(title, 40)}": {receipt.summary()}{took}']
+    lines = [f'{short_id(receipt.session)}  {receipt.status}  "{one_line(title, 40)}": {receipt.summary()}{took}']
     for how, processes in receipt.by_signal().items():
         names = ", ".join(f"{one_line(process.command, 60)} {process.pid}" for process in processes)
         lines.append(f"  {pad(how, 9)} {one_line(names)}")

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from ...sessions.changes.git import GitDiff
 from ...sessions.changes.model import Edit, FileChanges, GitAnswer, GitReport, SessionChanges
 from ...sessions.text.sanitize import cell_width, cut_left, one_line, pad
-from ...sessions.text.units import line_change
-from ...widgets.drawing.units import count, place
+from ...sessions.text.units import count, line_change
+from ...widgets.drawing.short_forms import place
 from .steps import diff_lines
 from .style import Look
 

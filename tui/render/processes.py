@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from ...sessions.lifecycle.process_list import ProcessInfo
-from ...widgets.drawing.units import command, duration, size
+from ...sessions.text.units import duration, size
+from ...widgets.drawing.short_forms import command
 from .style import Look
 
 

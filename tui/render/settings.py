@@ -10,8 +10,8 @@ from ...sessions.settings.docs import default_text
 from ...sessions.settings.effective import Held
 from ...sessions.settings.presets import Preset
 from ...sessions.text.sanitize import cell_width, clean, cut, one_line, pad
+from ...widgets.drawing.short_forms import place
 from ...widgets.drawing.spans import Row
-from ...widgets.drawing.units import place
 from .style import Look
 
 

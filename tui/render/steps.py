@@ -8,9 +8,8 @@ import msgspec
 from ...sessions.model import Change, Step, StepKind
 from ...sessions.text.sanitize import clean, one_line, shorten
 from ...sessions.text.unified_diff import ADDED, HUNK, REMOVED, classified
-from ...sessions.text.units import line_change
+from ...sessions.text.units import duration, line_change
 from ...widgets.drawing.step_roles import ENDING_ROLES
-from ...widgets.drawing.units import duration
 from ...widgets.steps.step_lines import usage_words
 from .style import Look
 

@@ -49,11 +49,6 @@ def mark(look: Look, status: Status) -> str:
     return look.signs.states[status]
 
 
-def short_id(session_id: str) -> str:
-    """The eight characters that people use."""
-    return session_id[:8]
-
-
 def what(session: Session) -> str:
     """The session's title on one line."""
-    return one_line(session.title or session.task)
+    return one_line(session.label)

@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ...sessions.costs.sums import sums
-from ...sessions.model import Session, Status
+from ...sessions.model import SHORT_ID, Session, Status
 from ...sessions.rules.attention import attention
 from ...sessions.text.sanitize import cut, one_line
-from ...widgets.drawing.units import count, money, place, tokens
+from ...sessions.text.units import count, money, tokens
+from ...widgets.drawing.short_forms import place
 from ...widgets.table.columns import (
     OTHERS,
     STATE,
@@ -21,7 +22,7 @@ from ...widgets.table.columns import (
     role,
     taken,
 )
-from .style import Look, mark, short_id, what
+from .style import Look, mark, what
 
 _COUNTED = (Status.WAITING, Status.RUNNING, Status.QUEUED, Status.FAILED, Status.LOST, Status.DONE, Status.STOPPED)
 _EMPTY = """No sessions yet.
@@ -29,7 +30,7 @@ _EMPTY = """No sessions yet.
   agentdash demo                           shows what it looks like"""
 
 
-_ID = Column("id", 8, lambda session, _: short_id(session.id))
+_ID = Column("id", SHORT_ID, lambda session, _: session.short_id)
 _WHERE = Column("where", 20, lambda session, _: one_line(place(session.cwd)), rank=3, cut_left=True)
 _COLUMNS = (STATE, _ID, *(column for column in OTHERS if column.heading not in ("id", "where")), _WHERE)
 
@@ -61,7 +62,7 @@ def session_line(session: Session, look: Look) -> str:
     """One session in one line: what ``spawn``, ``inject`` and ``wait`` say."""
     state = look.paint(fitted(STATE, session, _moment(look)).rstrip(), role(session))
     title = cut(what(session), max(WHAT_LEAST, look.width - 24))
-    return f"{short_id(session.id)}  {state}  {title}"
+    return f"{session.short_id}  {state}  {title}"
 
 
 def session_lines(session: Session, look: Look) -> list[str]:

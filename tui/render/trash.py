@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from ...sessions.model import Session
+from ...sessions.model import Session, short_id
 from ...sessions.storage.trash import Cleaned, Trashed
 from ...sessions.text.sanitize import one_line
-from ...widgets.drawing.units import age, count, size
-from .style import Look, short_id
+from ...sessions.text.units import age, count, size
+from .style import Look
 
 
 def trash_text(trashed: Sequence[Trashed], look: Look) -> Iterator[str]:
@@ -40,4 +40,4 @@ def cleaned_text(cleaned: Cleaned, look: Look, *, dry_run: bool) -> Iterator[str
 
 def _line(session: Session, look: Look) -> str:
     ended = age(look.now - (session.ended_at or session.updated_at))
-    return f"{short_id(session.id)}  {session.status}  {ended} ago  {one_line(session.title or session.task, 60)}"
+    return f"{session.short_id}  {session.status}  {ended} ago  {one_line(session.label, 60)}"

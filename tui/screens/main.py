@@ -14,7 +14,7 @@ from textual.widgets import Static
 from ...sessions.model import Session
 from ...sessions.reader import SessionReader
 from ...widgets.drawing.glyphs import UNICODE, Signs
-from ...widgets.drawing.units import place
+from ...widgets.drawing.short_forms import place
 from ...widgets.table.session_table import SessionTable
 from ...widgets.table.status_line import StatusLine, Tally
 from .. import texts

@@ -21,7 +21,7 @@ from ...sessions.settings.toml_positions import place_of
 from ...sessions.text.sanitize import clean
 from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.line import Line
-from ...widgets.drawing.units import place
+from ...widgets.drawing.short_forms import place
 from ...widgets.lists.row_list import RowList
 from ..keys.footer import whole
 from ..keys.keymap import check_keys

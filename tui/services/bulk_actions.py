@@ -9,8 +9,8 @@ from ...sessions.clock import monotonic
 from ...sessions.errors import AgentdashError
 from ...sessions.model import Receipt, Session
 from ...sessions.reader import SessionReader
+from ...sessions.text import units
 from ...sessions.text.sanitize import clean
-from ...widgets.drawing import units
 from ...widgets.drawing.glyphs import Signs
 from .. import texts
 from ..dialogs.confirm import Answer, ConfirmScreen

@@ -16,9 +16,9 @@ from ...sessions.lifecycle.process_list import ProcessInfo
 from ...sessions.model import Receipt, Session
 from ...sessions.reader import SessionReader
 from ...sessions.storage.drafts import NEW_SESSION
-from ...widgets.drawing import units
+from ...sessions.text import units
 from ...widgets.drawing.glyphs import Signs
-from ...widgets.drawing.units import place
+from ...widgets.drawing.short_forms import place
 from ...widgets.inputs.history import Recall
 from .. import texts
 from ..dialogs.confirm import Answer, ConfirmScreen
@@ -237,7 +237,7 @@ class Operations:
         async def rename(title: str) -> str | None:
             return (await self._requests.outcome(asyncio.to_thread(rename_to, title)))[1]
 
-        self.app.push_screen(RenameScreen(session.title or session.task, rename))
+        self.app.push_screen(RenameScreen(session.label, rename))
 
     async def pin_chosen(self, sessions: Sequence[Session]) -> None:
         """Keep them above the others; where all of them are, not any more."""

@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
+from ...sessions.text import units
 from ...sessions.text.sanitize import one_line
-from ..drawing import units
 from ..drawing.spans import Row
 from .diff import Diff
 from .lines import Lines

@@ -6,10 +6,11 @@ from typing import Any
 from msgspec import Struct
 
 from ...sessions.model import Change, Step, StepKind, StepStatus, Usage
+from ...sessions.text import units
 from ...sessions.text.sanitize import one_line
 from ...sessions.text.unified_diff import created_text
-from ..drawing import units
 from ..drawing.glyphs import UNICODE, Signs
+from ..drawing.short_forms import below, place
 from ..drawing.spans import Row, Span
 from .answers import answer, arguments, nothing
 from .diff import Diff
@@ -56,7 +57,7 @@ def _said(step: Step, look: Look) -> Iterator[Block]:
 def _command(step: Step, look: Look) -> Iterator[Block]:
     yield CodeBlock(Code(step.command or step.text, "bash"))
     if look.cwd:
-        yield _facts(("folder", units.place(one_line(look.cwd))))
+        yield _facts(("folder", place(one_line(look.cwd))))
     yield from _output(step)
 
 
@@ -112,8 +113,8 @@ def _change(change: Change, cwd: str | None) -> Block:
     counts = [(f"{sign}{number:,}", role) for number, (sign, role) in counted if number]
     told: list[Span] = [(one_line(kind, NAME), "dim")] if kind else []
     if change.moved_to:
-        told.append((f"moved to {units.below(one_line(change.moved_to, NAME), cwd)}", "dim"))
-    caption: list[Span] = [(units.below(one_line(change.path, NAME), cwd), "strong")]
+        told.append((f"moved to {below(one_line(change.moved_to, NAME), cwd)}", "dim"))
+    caption: list[Span] = [(below(one_line(change.path, NAME), cwd), "strong")]
     for fact in (*told, *counts):
         caption += [("  ", ""), fact]
     if not change.diff:
@@ -167,7 +168,7 @@ def _failed_start(step: Step, look: Look) -> Iterator[Block]:
     """The command of a start that failed, and the beginning of what it printed to stderr."""
     yield CodeBlock(Code(step.command or "", "bash"), (("command", "strong"),))
     pairs = [] if step.exit_code is None else [("exit", str(step.exit_code))]
-    pairs += [("folder", units.place(one_line(look.cwd)))] if look.cwd else []
+    pairs += [("folder", place(one_line(look.cwd)))] if look.cwd else []
     if pairs:
         yield _facts(*pairs)
     yield from _output(step, "output")
@@ -202,7 +203,7 @@ def _counts(used: Usage) -> list[tuple[str, str]]:
 
 
 def _start(step: Step, look: Look) -> Iterator[Block]:
-    folder = look.cwd and units.place(look.cwd)
+    folder = look.cwd and place(look.cwd)
     known = (("model", step.model), ("conversation", step.agent_session), ("folder", folder))
     pairs = [(name, one_line(value, NAME)) for name, value in known if value]
     if pairs:

@@ -1,8 +1,8 @@
 """The title of a step's document: what it is, where it stands, how it ended, how long it took and when it began."""
 
 from ...sessions.model import Step, StepKind, StepStatus
+from ...sessions.text import units
 from ...sessions.text.sanitize import one_line
-from ..drawing import units
 from ..drawing.glyphs import Signs
 from ..drawing.spans import Row, Span
 from ..drawing.step_roles import ENDING_ROLES

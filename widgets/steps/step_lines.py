@@ -11,12 +11,13 @@ from typing import Any
 from msgspec import Struct, structs
 
 from ...sessions.model import Change, Step, StepKind, StepStatus, Usage
+from ...sessions.text import units
 from ...sessions.text.sanitize import cell_width, clean, cut, cut_left, one_line, shorten
 from ...sessions.text.unified_diff import FILE, classified
 from ...sessions.text.units import line_change
 from ..document.markdown import Markdown
-from ..drawing import units
 from ..drawing.glyphs import UNICODE, Signs
+from ..drawing.short_forms import below
 from ..drawing.spans import Row
 from ..drawing.step_roles import DIFF_ROLES, ENDING_ROLES
 from ..drawing.wrap import wrap
@@ -226,7 +227,7 @@ def _changes(step: Step, manner: Manner) -> list[Line]:
     room = MOST_LINES if manner.level == WHOLE else DEFAULT_FOLD
     lines: list[Line] = []
     for change in step.changes[:room]:
-        path = cut_left(units.below(one_line(change.path), manner.cwd), NAME)
+        path = cut_left(below(one_line(change.path), manner.cwd), NAME)
         lines.append(Line(f"{path}{_extent(change)}"))
         lines += _diff(change.diff, room if len(step.changes) == 1 or manner.level == WHOLE else 0)
     first, *rest = lines

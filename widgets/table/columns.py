@@ -9,11 +9,12 @@ from functools import lru_cache
 
 from msgspec import Struct, field, structs
 
-from ...sessions.model import Load, Session, Status, Stopping
+from ...sessions.model import SHORT_ID, Load, Session, Status, StoppedBy, Stopping
 from ...sessions.rules.attention import SILENT_MS
+from ...sessions.text import units
 from ...sessions.text.sanitize import cell_width, cut, cut_left, one_line, pad
-from ..drawing import units
 from ..drawing.glyphs import UNICODE, Signs
+from ..drawing.short_forms import place
 
 WHAT_LEAST = 20
 """Cells that the text needs before another column may stand beside it."""
@@ -85,15 +86,11 @@ def state_word(session: Session) -> str:
     """The state as people say it: what runs and gets nowhere is stuck, and what was put away is that."""
     if session.put_away:
         return "archived" if session.deleted_at is None else "deleted"
-    return "stuck" if _is_stuck(session) else str(session.status)
+    return "stuck" if session.is_stuck else str(session.status)
 
 
 def _mark(session: Session, moment: Moment) -> str:
-    return moment.signs.stuck if _is_stuck(session) else moment.signs.states[session.status]
-
-
-def _is_stuck(session: Session) -> bool:
-    return session.status is Status.RUNNING and session.stuck is not None
+    return moment.signs.stuck if session.is_stuck else moment.signs.states[session.status]
 
 
 def _age(session: Session, moment: Moment) -> str:
@@ -147,7 +144,7 @@ OTHERS = (
     Column("turn", 4, lambda s, _: str(s.turn), rank=4, right=True, help="the number of its newest turn"),
     Column("tok", 5, lambda s, _: units.tokens(s.usage.total_tokens), rank=5, right=True, help="tokens in and out"),
     Column("cost", 7, lambda s, _: units.money(s.cost_usd), rank=6, right=True, help="US dollars, as the agent says"),
-    Column("id", 8, lambda s, _: s.id[:8], rank=8, room=WHAT_GOOD, help="the beginning of its id"),
+    Column("id", SHORT_ID, lambda s, _: s.short_id, rank=8, room=WHAT_GOOD, help="the beginning of its id"),
     Column("agent", 7, lambda s, _: one_line(s.agent), rank=2, help="the agent's name"),
     Column("model", 12, lambda s, _: one_line(s.model or "?"), rank=10, room=WHAT_GOOD, help="the agent's model"),
     Column("where", 10, _where, rank=3, cut_left=True, help="the last part of its folder"),
@@ -158,7 +155,7 @@ _MORE = (
     Column("created", 7, _created, rank=2, right=True, help="since it was started for the first time"),
     Column("steps", 6, lambda s, _: f"{s.steps}", rank=2, right=True, help="steps of all turns"),
     Column("source", 9, _source, rank=2, help="who started it: you, or an orchestrator"),
-    Column("folder", 20, lambda s, _: one_line(units.place(s.cwd)), rank=2, cut_left=True, help="its whole folder"),
+    Column("folder", 20, lambda s, _: one_line(place(s.cwd)), rank=2, cut_left=True, help="its whole folder"),
     Column(
         "cpu",
         5,
@@ -195,7 +192,7 @@ def role(session: Session) -> str:
         return "dim"
     if session.status is Status.DONE:
         return "good"
-    return "attention" if _is_stuck(session) else _ROLES[session.status]
+    return "attention" if session.is_stuck else _ROLES[session.status]
 
 
 def fitting(candidates: Sequence[Column], width: int) -> tuple[Column, ...]:
@@ -257,7 +254,7 @@ def cells(
 
 def _what(session: Session, room: int, colour: str, lead: str, signs: Signs) -> list[Cell]:
     """The title and, where there is room, what the agent said last, or why it waits."""
-    title = lead + one_line(session.title or session.task)
+    title = lead + one_line(session.label)
     rest = room - cell_width(title) - 1
     said = session.reason if _asked_for(session) or _waits(session) else session.last_message
     if rest < MESSAGE_LEAST or not said:
@@ -279,7 +276,7 @@ def remark(session: Session, now: int) -> str:
     """Why somebody should look: a stop, a loop, the reason of the state, what was left, silence; mostly nothing."""
     if session.stopping is not None:
         return stop_stage(session.stopping, now)
-    if session.stuck and session.status is Status.RUNNING:
+    if session.is_stuck and session.stuck:
         return one_line(session.stuck)
     if session.reason and not _asked_for(session):
         return one_line(session.reason)
@@ -316,8 +313,8 @@ def stop_stage(stopping: Stopping, now: int) -> str:
 
 
 def _asked_for(session: Session) -> bool:
-    """Whether whoever sits here ended it: no reason to look again."""
-    return session.status is Status.STOPPED and (session.reason or "").startswith("stopped by you")
+    """Return whether the user stopped the session: its reason is no news then."""
+    return session.stopped_by is StoppedBy.YOU
 
 
 def second_line(session: Session, now: int, width: int, signs: Signs = UNICODE) -> Cell | None:
@@ -326,7 +323,7 @@ def second_line(session: Session, now: int, width: int, signs: Signs = UNICODE) 
     if not text:
         return None
     indent = "  " if width < 60 else " " * 12
-    colour = "attention" if session.stopping or session.stuck or not session.reason else role(session)
+    colour = "attention" if session.stopping or session.is_stuck or not session.reason else role(session)
     return pad(cut(f"{indent}{signs.below} {text}", width), width), colour
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from ...sessions.model import Load, Session, Status
-from ...sessions.rules.attention import AttentionKind, attention
+from ...sessions.rules.urgency import urgency
 
 Key = tuple[Any, ...]
 
@@ -61,24 +61,6 @@ class Row(Struct, frozen=True):
     """Whether it has rows of its own."""
 
 
-_URGENCY = {
-    AttentionKind.WAITING: 0, AttentionKind.STUCK: 1, AttentionKind.FAILED: 2, AttentionKind.DENIED: 3,
-    AttentionKind.DONE: 4,
-}  # fmt: skip
-_AT_WORK, _QUEUED, _AT_REST = 5, 6, 7
-
-
-def urgency(session: Session) -> int:
-    """How soon somebody should look: waiting first, what was seen and is over last.
-
-    Silence moves no row: it comes by itself, and ends so.
-    """
-    found = attention(session, session.last_sign_at)
-    if found is not None:
-        return _URGENCY.get(found.kind, _AT_WORK)
-    return _AT_REST if session.status.ended else _QUEUED if session.status is Status.QUEUED else _AT_WORK
-
-
 _Value = Callable[[Session], Any]
 
 SORTS: Mapping[str, tuple[_Value, bool]] = {
@@ -98,7 +80,7 @@ SORTS: Mapping[str, tuple[_Value, bool]] = {
     "source": (lambda session: session.source.casefold(), False),
     "where": (lambda session: _folder_name(session.cwd.casefold()), False),
     "folder": (lambda session: session.cwd.casefold(), False),
-    "what": (lambda session: (session.title or session.task).casefold(), False),
+    "what": (lambda session: session.label.casefold(), False),
 }
 """Orders by facts of a session, and whether the greatest usually comes first."""
 

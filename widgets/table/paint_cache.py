@@ -4,8 +4,8 @@ import sys
 from itertools import zip_longest
 
 from ...sessions.model import Session
+from ...sessions.text import units
 from ...sessions.text.sanitize import cell_width, cut, one_line, pad
-from ..drawing import units
 from ..drawing.glyphs import UNICODE
 from .columns import USUAL, Cell, Moment, cells, second_line, steady_until
 from .ordering import Heading, Row

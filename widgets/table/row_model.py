@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from ...sessions.model import Load, Session, Status
 from ...sessions.rules.attention import SILENT_MS, is_needed
-from ..drawing.units import place
+from ..drawing.short_forms import place
 from .columns import note
 from .ordering import MEASURED, Arrangement, Grouping, Key, Row, membership, rows_of, sort_key
 

@@ -7,7 +7,7 @@ from textual.content import Content
 
 from ...sessions.costs.sums import lacks_cost, lacks_tokens
 from ...sessions.model import Session, Status
-from ..drawing import units
+from ...sessions.text import units
 from ..drawing.glyphs import UNICODE, Signs
 from ..drawing.line import Line
 from ..drawing.roles import MUTED
@@ -121,7 +121,7 @@ def _sums(tally: Tally) -> str:
 
 
 def _group(session: Session) -> str:
-    if session.stuck and session.status is Status.RUNNING:
+    if session.is_stuck:
         return "stuck"
     if session.status in _ENDED:
         return _ENDED[session.status] if session.attention else "seen"

@@ -82,7 +82,7 @@ def _completed(incomplete: str, *, live: bool) -> list[CompletionItem]:
             found = [s for s in reader.sessions() if not live or not s.status.ended or s.left]
     except (AgentdashError, OSError):
         return []  # a word that cannot be completed is no place for an error message
-    items = [CompletionItem(s.id[:8], help=f"{s.status}  {one_line(s.title or s.task, 60)}") for s in found]
+    items = [CompletionItem(s.short_id, help=f"{s.status}  {one_line(s.label, 60)}") for s in found]
     if found:
         items.append(CompletionItem("@last", help="the newest session"))
     return [item for item in items if item.value.startswith(incomplete)]
@@ -120,15 +120,15 @@ def prompt_argument(command: F) -> F:
 
 def look(*, full: bool = False, err: bool = False) -> "Look":
     """How whoever reads stdout, or stderr, sees it; a pipe gets wide lines without colours."""
+    from ....sessions.text.plain_ascii import is_wanted
     from ...render.style import Look
 
     stream = sys.stderr if err else sys.stdout
-    encoding = (getattr(stream, "encoding", None) or "ascii").lower().replace("-", "")
     return Look(
         width=max(20, shutil.get_terminal_size((160, 50)).columns),
         now=now_ms(),
         colour=stream.isatty() and not os.environ.get("NO_COLOR"),
-        plain_ascii=encoding != "utf8" or bool(os.environ.get("AGENTDASH_ASCII")),
+        plain_ascii=is_wanted(getattr(stream, "encoding", None), os.environ),
         full=full,
     )
 
@@ -241,7 +241,7 @@ def name_of(session: "Session") -> str:
     """The id that people use, and what it is about."""
     from ....sessions.text.sanitize import one_line
 
-    return f'{session.id[:8]} "{one_line(session.title or session.task, 40)}"'
+    return f'{session.short_id} "{one_line(session.label, 40)}"'
 
 
 def looked_at(manager: "SessionManager", session: "Session", turn: int | None = None) -> None:

@@ -46,7 +46,7 @@ def _json(session: "Session", told: "Digest", turn: int | None, marker: "Session
 
 def _say(session: "Session", told: "Digest", turn: int | None, marker: "Session | None") -> None:
     from ....sessions.digest.summary import digest_lines
-    from ....widgets.drawing.units import count
+    from ....sessions.text.units import count
     from ...render.table import session_lines
 
     look = common.look()
@@ -60,7 +60,7 @@ def _say(session: "Session", told: "Digest", turn: int | None, marker: "Session 
 
 def _part(turn: int | None, marker: "Session | None", now: int) -> str:
     """Which part of the session it is about."""
-    from ....widgets.drawing.units import age
+    from ....sessions.text.units import age
 
     if marker is not None and marker.seen_at is not None:
         return f"since you looked, {age(now - marker.seen_at)} ago"

@@ -76,6 +76,6 @@ def _tell(path: Path, chosen: "Format", steps: int, size: int, *, as_json: bool)
     if as_json:
         common.print_json({"path": str(path.absolute()), "format": chosen.name, "steps": steps, "bytes": size})
         return
-    from ....widgets.drawing import units
+    from ....sessions.text import units
 
     common.say([f"wrote {path}: {units.count(steps, 'step')}, {chosen.title}, {units.size(size)}"], painted=False)

@@ -83,7 +83,7 @@ def rm(refs: tuple[str, ...], yes: bool, as_json: bool) -> int:
     for session, receipt in () if as_json else told:
         if receipt:
             _say_receipt(receipt, session)
-        common.say([f"deleted {common.name_of(session)} (agentdash restore {session.id[:8]} brings it back)"])
+        common.say([f"deleted {common.name_of(session)} (agentdash restore {session.short_id} brings it back)"])
     _complain(errors)
     return 0
 
@@ -144,4 +144,4 @@ def _agreed(running: list["Session"]) -> bool:
 def _say_receipt(receipt: "Receipt", session: "Session") -> None:
     from ...render.cards import receipt_text
 
-    common.say(receipt_text(receipt, session.title or session.task, common.look()))
+    common.say(receipt_text(receipt, session.label, common.look()))

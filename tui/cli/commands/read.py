@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 import click
 
 from ....sessions.clock import now_ms
+from ....sessions.model import Status
+from ....sessions.statuses import Status
 from . import common
 
 if TYPE_CHECKING:
-    from ....sessions.model import Session, Status, Step
+    from ....sessions.model import Session, Step
     from ....sessions.reader import SessionReader
 
 _NEWEST = 30
-_STATUSES = ("queued", "starting", "running", "waiting", "finishing", "done", "failed", "stopped", "lost")
 
 _full = click.option("--full", is_flag=True, help="Cut nothing; show diffs.")
 _turn = click.option("--turn", type=click.IntRange(min=1), metavar="N", help="Only this turn.")
@@ -25,7 +26,7 @@ _turn = click.option("--turn", type=click.IntRange(min=1), metavar="N", help="On
     "-s",
     "wanted",
     multiple=True,
-    type=click.Choice(_STATUSES, case_sensitive=False),
+    type=click.Choice(tuple(map(str, Status)), case_sensitive=False),
     help="Only sessions in this state; repeatable.",
 )
 @click.option("--here", is_flag=True, help="Only sessions of this folder.")
@@ -43,7 +44,6 @@ _turn = click.option("--turn", type=click.IntRange(min=1), metavar="N", help="On
 def ls(wanted: tuple[str, ...], here: bool, archived: bool, words: str, everything: bool, as_json: bool) -> None:
     """List the sessions, newest first; pinned ones above the others, but with --json."""
     from ....sessions.lifecycle.launch_plan import checked_folder
-    from ....sessions.model import Status
     from ....sessions.rules.filter_query import parse
 
     asked = parse(words)

@@ -10,6 +10,7 @@ from ....sessions.errors import UsageError
 from ....sessions.launch import Start
 from ....sessions.rules.limits import parsed
 from ....sessions.settings.presets import preset_named
+from ....sessions.statuses import Status
 from ....sessions.text.durations import seconds
 from . import common
 from .config import complete_presets
@@ -278,7 +279,7 @@ def _follow(
     if not wait and timeout is None:
         _report(sessions, as_json, several, warnings=warnings)
         _say_what_is_missing(manager.reader, sessions)
-        return common.FAILED if any(session.status in ("failed", "lost") for session in sessions) else 0
+        return common.FAILED if any(session.status in (Status.FAILED, Status.LOST) for session in sessions) else 0
     reported = {session.id: _words(session) for session in sessions}
     if not as_json:
         _report(sessions, as_json=False, err=True)
@@ -302,7 +303,7 @@ def _follow(
 
 def _say_what_is_missing(reader: "SessionReader", sessions: "list[Session]") -> None:
     """Name the demo to a user without any agent; each failed session names how to install its own."""
-    failed = any(session.status == "failed" and session.agent != "command" for session in sessions)
+    failed = any(session.status is Status.FAILED and session.agent != "command" for session in sessions)
     if failed and not any(agent.installed for agent in reader.agents()):
         click.echo("No agent is installed here. `agentdash demo` shows the dashboard without one.", err=True)
 
@@ -342,5 +343,5 @@ def _report(
 
     for session in sessions:
         common.say([session_line(session, common.look(err=err))], err=err)
-        if session.reason and session.status in ("failed", "lost", "stopped", "waiting", "queued", "done"):
+        if session.reason and (session.status.ended or session.status in (Status.WAITING, Status.QUEUED)):
             common.say([clean(session.reason)], err=True)

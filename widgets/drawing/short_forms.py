@@ -1,26 +1,8 @@
-"""Texts of the screen: the units of :mod:`agentdash.sessions.text.units`, paths and commands in short."""
+"""Paths and commands in the short form of the screen; numbers and times are in :mod:`agentdash.sessions.text.units`."""
 
 from pathlib import Path
 
 from ...sessions.text.sanitize import cut, one_line
-from ...sessions.text.units import age, clock, count, duration, moment, money, percent, runtime, size, steady, tokens
-
-__all__ = [
-    "age",
-    "below",
-    "clock",
-    "command",
-    "count",
-    "duration",
-    "moment",
-    "money",
-    "percent",
-    "place",
-    "runtime",
-    "size",
-    "steady",
-    "tokens",
-]
 
 
 def place(path: str) -> str:
@@ -30,7 +12,7 @@ def place(path: str) -> str:
 
 
 def below(path: str, folder: str | None) -> str:
-    """The path as seen from a folder, where it lies below it; else with ``~`` for the user's home."""
+    """The path as seen from a folder, if it is below it; else with ``~`` for the user's home."""
     if folder and path.startswith(folder.rstrip("/") + "/"):
         return path[len(folder.rstrip("/")) + 1 :]
     return place(path)

@@ -1,0 +1,32 @@
+"""Who stopped a turn: a name in front of the recorded text, so that no reader interprets the words behind it."""
+
+from enum import StrEnum
+
+
+class StoppedBy(StrEnum):
+    """Who asked for the stop of a turn; the value is the beginning of what ``turns.stop_by`` records."""
+
+    YOU = "you"
+    """The user, by any front end."""
+    SYSTEM = "the system"
+    """A signal to the runner, such as at a shutdown."""
+    LIMIT = "its limit"
+    AGENTDASH = "agentdash"
+    OTHER = "another"
+    """A name that another version of agentdash recorded."""
+
+    @classmethod
+    def _missing_(cls, _: object) -> "StoppedBy":
+        return cls.OTHER
+
+    @classmethod
+    def recorded(cls, text: str | None) -> "StoppedBy | None":
+        """Read who it was from a recorded text; None if no stop is recorded."""
+        return None if text is None else cls(text.partition(_BEFORE_REASON)[0])
+
+    def because(self, reason: str) -> str:
+        """Return the text to record if there is more to say than the name."""
+        return f"{self}{_BEFORE_REASON}{reason}"
+
+
+_BEFORE_REASON = ": "

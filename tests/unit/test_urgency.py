@@ -1,0 +1,147 @@
+"""The order of urgency: one function, which the table asks and the database stores."""
+
+import re
+import sqlite3
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentdash.sessions.launch import Launch
+from agentdash.sessions.model import Session, Status
+from agentdash.sessions.rules.turn_facts import Facts
+from agentdash.sessions.rules.urgency import Urgency, by_urgency, urgency
+from agentdash.sessions.storage import queries
+from agentdash.sessions.storage.store import NewSession, Store
+from agentdash.sessions.storage.turn_log import Owner, TurnLog
+from agentdash.widgets.table.row_model import TableRows
+
+NOW = 1_000_000
+MOMENTS = st.integers(1, 3)
+
+FACTS = st.fixed_dictionaries({
+    "status": st.sampled_from(list(map(str, Status))),
+    "updated_at": MOMENTS,
+    "created_at": MOMENTS,
+    "stuck": st.sampled_from([None, "`make` failed 4 times in a row"]),
+    "denied": st.integers(0, 1),
+    "stopping": st.sampled_from([None, '{"rung":"SIGINT"}']),
+    "archived_at": st.sampled_from([None, None, None, 2]),
+    "pinned_at": st.sampled_from([None, None, 2]),
+})  # fmt: skip
+SEEN = st.none() | MOMENTS
+CHANGES = st.lists(st.tuples(st.integers(0, 7), FACTS, SEEN, st.booleans()), max_size=8)
+"""Of which session, what it is then, when it is looked at, and if a runner of an earlier version writes that."""
+
+
+def insert(db: sqlite3.Connection, name: str, facts: dict[str, object]) -> None:
+    row = facts | {"id": name, "agent": "codex", "title": "", "task": name, "cwd": "/", "turn": 1, "host": "here"}
+    marks = ", ".join("?" * len(row))
+    db.execute(f"INSERT INTO sessions ({', '.join(row)}) VALUES ({marks})", tuple(row.values()))
+
+
+def update(db: sqlite3.Connection, name: str, facts: dict[str, object], seen: int | None) -> None:
+    named = ", ".join(f"{column} = ?" for column in facts)
+    db.execute(f"UPDATE sessions SET {named} WHERE id = ?", (*facts.values(), name))
+    if seen is not None:
+        db.execute("INSERT OR REPLACE INTO seen (session, at) VALUES (?, ?)", (name, seen))
+
+
+def in_use(store: Store) -> list[Session]:
+    return [session for session in store.sessions() if session.archived_at is None]
+
+
+def stored(store: Store) -> dict[str, int]:
+    rows = store.database.rows("SELECT id, urgency FROM sessions WHERE archived_at IS NULL")
+    return {row["id"]: row["urgency"] for row in rows}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(FACTS, min_size=1, max_size=8), CHANGES)
+def test_the_stored_order_is_that_of_the_function(first: list[dict[str, object]], changes: list[tuple]) -> None:  # type: ignore[type-arg]
+    with TemporaryDirectory() as folder:
+        store = Store(Path(folder) / "agentdash.db")
+        with store.database.transaction() as db:
+            for number, facts in enumerate(first):
+                insert(db, f"s{number}", facts)
+        assert stored(store) == {session.id: urgency(session) for session in in_use(store)}
+        older = sqlite3.connect(store.database.path, isolation_level=None)
+        for number, facts, seen, by_older in changes:
+            name = f"s{number % len(first)}"
+            if by_older:
+                update(older, name, facts, seen)
+            else:
+                with store.database.transaction() as db:
+                    update(db, name, facts, seen)
+                assert stored(store) == {session.id: urgency(session) for session in in_use(store)}
+            expected = sorted(in_use(store), key=by_urgency)
+            assert store.first(100) == (expected, len(expected))
+            assert store.first(2)[0] == expected[:2]
+        older.close()
+        store.close()
+
+
+@given(st.lists(FACTS, max_size=8))
+def test_the_table_shows_sessions_in_the_order_of_the_function(all_facts: list[dict[str, object]]) -> None:
+    sessions = [
+        Session(
+            id=f"s{number}", agent="codex", title="", task="t", cwd="/", turn=1, status=Status(str(facts["status"])),
+            **{name: value for name, value in facts.items() if name not in ("status", "stopping", "archived_at")},
+        )
+        for number, facts in enumerate(all_facts)
+    ]  # fmt: skip
+    rows = TableRows()
+    rows.update(sessions, (), NOW)
+    shown = [rows.row(number).key for number in range(len(rows))]
+    assert shown == [session.id for session in sorted(sessions, key=by_urgency)]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "agentdash.db")
+
+
+def created(store: Store, name: str) -> TurnLog:
+    new = NewSession(id=name, agent="codex", title="t", task="t", cwd="/", model=None, host="here")
+    store.create(new, "t", Launch(argv=("codex",)), f"run of {name}")
+    return TurnLog(store, name, 1, Owner(pid=1, start=2, boot_id="boot", pid_ns="ns"))
+
+
+def test_a_session_moves_when_its_runner_records_a_question(store: Store) -> None:
+    for name in ("first", "second", "third"):
+        log = created(store, name)
+    assert log.claim() is not None
+    log.running(10, 11)
+    asking = Facts(waiting="may I?")
+    log.progress(asking, Status.WAITING, "may I?", 1, NOW)
+    assert [session.id for session in store.first(1)[0]] == ["third"]
+    assert stored(store) == {"first": Urgency.QUEUED, "second": Urgency.QUEUED, "third": Urgency.WAITING}
+
+
+def test_the_change_feed_has_each_change_once(store: Store) -> None:
+    created(store, "one")
+    seen = store.changes(0).seq
+    store.mark_seen("one")
+    later = store.changes(seen)
+    assert [session.id for session in later.updated] == ["one"]
+    store.first(10)
+    assert store.changes(later.seq).updated == ()
+
+
+def test_a_row_that_cannot_be_read_keeps_no_other_from_being_written(store: Store) -> None:
+    created(store, "odd")
+    with store.database.transaction() as db:
+        db.execute("UPDATE sessions SET stopping = 'no JSON' WHERE id = 'odd'")
+    log = created(store, "sound")
+    assert log.claim() is not None
+    assert store.session("sound").status is Status.STARTING  # type: ignore[union-attr]
+    assert stored(store)["sound"] == Urgency.AT_WORK
+
+
+def test_the_first_screen_is_read_from_an_index_and_not_sorted(store: Store) -> None:
+    for sql, parameters in ((queries.FIRST, (100,)), (queries.NOT_IN_ORDER, ()), (queries.IN_ORDER, ())):
+        plan = [row["detail"] for row in store.database.rows(f"EXPLAIN QUERY PLAN {sql}", parameters)]
+        assert re.match("SCAN sessions USING (COVERING )?INDEX sessions_(first|outdated)", plan[0])
+        assert not any("TEMP B-TREE" in step for step in plan)
