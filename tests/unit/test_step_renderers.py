@@ -11,7 +11,7 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from agentdash.sessions.export.html import html
 from agentdash.sessions.export.markdown import markdown
-from agentdash.sessions.model import Step, StepKind
+from agentdash.sessions.model import Step, StepKind, StepStatus
 from agentdash.tui.render.steps import step_text
 from agentdash.tui.render.style import Look
 from agentdash.widgets.document.step_document import step_document
@@ -114,3 +114,16 @@ def test_a_failed_start_shows_its_command_and_its_stderr(renderer):
     shown = RENDERERS[renderer](step)
     assert "codex exec -" in shown
     assert "codex: not found" in shown
+
+
+@pytest.mark.parametrize("renderer", RENDERERS)
+@pytest.mark.parametrize("kind", [StepKind.COMMAND, StepKind.TOOL_CALL, StepKind.FILE_CHANGE, StepKind.PLAN])
+@pytest.mark.parametrize("status", [StepStatus.FAILED, StepStatus.DECLINED])
+def test_a_step_that_failed_says_why(kind, status, renderer):
+    step = Step(kind=kind, text="what it was about", status=status, output="it is not allowed")
+    assert "it is not allowed" in RENDERERS[renderer](step)
+
+
+@pytest.mark.parametrize("renderer", RENDERERS)
+def test_a_plan_without_a_list_is_its_text(renderer):
+    assert "a plan in words" in RENDERERS[renderer](Step(kind=StepKind.PLAN, text="a plan in words"))
