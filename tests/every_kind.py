@@ -88,3 +88,54 @@ STEPS = [
          at=T0 + 200_000),
 ]  # fmt: skip
 """In the order of turn and index."""
+
+LONG_DIFF = "@@ -1,2 +1,22 @@\n-old\n+new\n" + "".join(f"+line {n}\n" for n in range(21)) + " end\n"
+THREAD = Usage.of(4_800, 2_000, 92)
+
+ODD = [
+    at(30, StepKind.ERROR, text="exit 127", fatal=True, command="codex exec -", exit_code=127,
+       output="sh: codex: not found\nInstall it first.\n"),
+    at(31, StepKind.ERROR, text="exit 1", fatal=True, command="codex exec -"),
+    at(32, StepKind.ERROR, text='{"error":{"type":"overloaded","retry":3}}'),
+    at(33, StepKind.ERROR, text="\n".join(f"frame {n}" for n in range(12)), event="turn.failed"),
+    at(34, StepKind.COMMAND, command="true", status=StepStatus.OK, exit_code=0),
+    at(35, StepKind.COMMAND, command="sleep 60", status=StepStatus.RUNNING),
+    at(36, StepKind.COMMAND, text="only a text", output='{"answer":[1,2]}'),
+    at(37, StepKind.COMMAND, command="git diff", output=f"diff --git a/x b/x\n{DIFF}", exit_code=0),
+    at(38, StepKind.FILE_CHANGE, 30, text="new.py", status=StepStatus.OK, changes=(
+        Change(path="/home/ann/code/api/new.py", kind="add", diff="@@ -0,0 +1,2 @@\n+import os\n+x = 1\n"),)),
+    at(39, StepKind.FILE_CHANGE, 30, status=StepStatus.OK, output="written", changes=(
+        Change(path="/home/ann/code/api/a.py", kind="update", diff=LONG_DIFF, moved_to="/home/ann/code/api/b.py"),)),
+    at(40, StepKind.FILE_CHANGE, status=StepStatus.FAILED, output="no such file", changes=(
+        Change(path="/etc/hosts", kind="update", no_diff="its own transcript was not found"),)),
+    at(41, StepKind.FILE_CHANGE, status=StepStatus.OK, changes=(
+        Change(path="cut.py", kind="update", diff="+a", added=90, removed=1, cut=True),
+        Change(path="long.py", kind="update", added=9_000, removed=0),
+        Change(path="same.py", kind="update", diff="", added=0, removed=0))),
+    at(42, StepKind.FILE_CHANGE, text="what it was about", status=StepStatus.DECLINED, output="not allowed"),
+    at(43, StepKind.TOOL_CALL, tool="write", text="write", output='{"b":1,"a":[]}',
+       arguments={"path": "a.py", "n": 1, "code": "def f():\n    pass\n"}),
+    at(44, StepKind.TOOL_CALL, tool="t", arguments="as it came", status=StepStatus.FAILED,
+       output="\n".join("abcdefghij")),
+    at(45, StepKind.TOOL_CALL, server="s", arguments=["x", 1], text="about something else"),
+    at(46, StepKind.TOOL_CALL, tool="t", text="more than its name", status=StepStatus.RUNNING),
+    at(47, StepKind.WEB_SEARCH, text="retries", arguments={"query": "retries", "action": None}, output="3 found"),
+    at(48, StepKind.SUBAGENT, tool="Agent", text="Count", output="- 8\n- 4",
+       arguments={"description": "Count", "prompt": "Count **all** files.", "subagent_type": "general"}),
+    at(49, StepKind.SUBAGENT, tool="Agent", text="Agent", arguments={"prompt": "x"}, output='{"found":8}'),
+    at(50, StepKind.PLAN, text="a plan in words"),
+    at(51, StepKind.PLAN, tool="TodoWrite", text="0 of 1 done", status=StepStatus.FAILED, output="no such task",
+       items=(PlanItem(text="Ship it", status="odd_state"),)),
+    at(52, StepKind.START, model="opus", agent_session="thread-77", text="resumed"),
+    at(53, StepKind.START, text="only a text"),
+    at(54, StepKind.NOTICE, text="a reminder\nof two lines", event="harness"),
+    at(55, StepKind.USAGE, usage=THREAD, whole_thread=True, turn_usage=Usage.of(1_200, 200, 30), text="of all turns"),
+    at(56, StepKind.USAGE, usage=THREAD, whole_thread=True),
+    at(57, StepKind.USAGE, text="a remark"),
+    at(58, StepKind.UNKNOWN, text="Segmentation fault\ncore dumped"),
+    at(59, StepKind.REASONING, text="\n\n".join(f"Thought {n}." for n in range(20))),
+    at(60, StepKind.PROMPT, text="\n".join(f"line {n}" for n in range(30))),
+    at(61, StepKind.MESSAGE, text="begin … end", cut=9_000),
+    *(Step(index=70 + number, kind=kind) for number, kind in enumerate(StepKind)),
+]  # fmt: skip
+"""Steps that say more than usual, or less: at last one of each kind that holds nothing."""

@@ -1,14 +1,16 @@
 """One step as HTML.  All text is an agent's: it is cleaned and escaped here, and it is never markup."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from html import escape
 from itertools import groupby
 from operator import itemgetter
 
-from ..model import Change, PlanItem, Step, StepKind, StepStatus
+from ..model import Change, PlanItem, Step
 from ..text.sanitize import clean, one_line
 from ..text.unified_diff import ADDED, CONTEXT, REMOVED, classified
-from ..text.units import clock, count, moment, money, utc
+from ..text.units import clock, count, moment, utc
+from ..transcript import blocks
+from ..transcript.blocks import Origin, Voice
 from . import words
 from .prose import prose
 
@@ -21,24 +23,18 @@ _PEEKED = 4_000
 _LONG_DIFF = 200
 """Lines; a longer diff is folded."""
 
-_NAMES = {
-    StepKind.PROMPT: "Prompt", StepKind.START: "Start", StepKind.REASONING: "Reasoning", StepKind.MESSAGE: "Message",
-    StepKind.COMMAND: "Command", StepKind.TOOL_CALL: "Tool", StepKind.FILE_CHANGE: "Files",
-    StepKind.WEB_SEARCH: "Web search", StepKind.PLAN: "Plan", StepKind.SUBAGENT: "Sub-agent", StepKind.ERROR: "Error",
-    StepKind.NOTICE: "Notice", StepKind.USAGE: "Tokens", StepKind.UNKNOWN: "Unknown event",
-}  # fmt: skip
-
 
 def step_html(step: Step) -> str:
     """The step with an anchor of its own (``#t2-s5``: turn 2, step 5)."""
     anchor = f"t{step.turn}-s{step.index}"
     kinds = " ".join(filter(None, ("step", step.kind, step.status, "sub" if step.parent else "")))
-    body = _RENDERERS.get(step.kind, _plain)(step)
-    name = _NAMES[step.kind]
+    described = blocks.describe(step)
+    body = "".join(_drawn(block, step, described) for block in described.body)
+    name = words.NAMES[step.kind]
     return (
         f'<article class="{kinds}" id="{anchor}">\n'
         f'<a class="mark" href="#{anchor}" title="{name}"><span>{name}</span></a>\n'
-        f'<div class="body">{_aside(step)}{_sub(step)}{body}</div>\n</article>\n'
+        f'<div class="body">{_aside(step, words.ending(step, described))}{_sub(step)}{body}</div>\n</article>\n'
     )
 
 
@@ -46,9 +42,8 @@ def _sub(step: Step) -> str:
     return '<p class="note">Sub-agent</p>' if step.parent else ""
 
 
-def _aside(step: Step) -> str:
+def _aside(step: Step, ending: str) -> str:
     """How it ended, and when it came."""
-    ending = words.ending(step)
     ended = f'<span class="ending">{escape(ending)}</span> ' if ending else ""
     time = clock(step.at)
     exact = f'datetime="{utc(step.at)}" title="{escape(moment(step.at, zone=True))}"'
@@ -64,7 +59,7 @@ def _block(text: str, kind: str) -> str:
     return f'<pre class="{kind}"><code>{_text(text)}</code></pre>'
 
 
-def _folded(name: str, text: str | None, *, opened: bool = False, peek: str = "") -> str:
+def _folded(name: str, text: str, *, opened: bool = False, peek: str = "") -> str:
     """The text below its name, which says how much there is and shows a little of it."""
     return _details(name, _block(text, "output"), text, opened=opened, peek=peek) if text else ""
 
@@ -80,50 +75,74 @@ def _first(text: str) -> str:
     return text[:_PEEKED].lstrip().partition("\n")[0]
 
 
-def _last(text: str | None) -> str:
-    return clean((text or "")[-_PEEKED:]).rstrip().rpartition("\n")[2]
+def _last(text: str) -> str:
+    return clean(text[-_PEEKED:]).rstrip().rpartition("\n")[2]
 
 
-def _went_wrong(step: Step) -> bool:
-    return step.status in (StepStatus.FAILED, StepStatus.DECLINED)
+def _drawn(block: blocks.Block, step: Step, described: blocks.Description) -> str:  # noqa: PLR0911
+    match block:
+        case blocks.Prose():
+            return _prose(block)
+        case blocks.Code():
+            return _command(block, step)
+        case blocks.Output():
+            return _output(block, opened=described.failed or block.origin is Origin.FAILED_START)
+        case blocks.Call():
+            return _call(block, words.NAMES[step.kind], opened=described.failed)
+        case blocks.Files():
+            return "".join(map(_change, block.changes)) or f'<p class="label">{escape(one_line(block.text))}</p>'
+        case blocks.Plan():
+            return _plan(block)
+        case blocks.Facts():
+            told = " · ".join(filter(None, (*(value for _, value in block.pairs), block.text)))
+            return f'<p class="note">{escape(one_line(told))}</p>'
+        case blocks.Tokens():
+            told = " · ".join(filter(None, (words.used(block), one_line(block.remark))))
+            return f'<p class="note">Tokens {escape(told)}</p>'
+        case blocks.Notice():
+            return _notice(block, described.name)
+        case blocks.Raw():
+            event = f" <code>{escape(one_line(block.event))}</code>" if block.event else ""
+            raw = _folded("Raw", block.text, peek=_first(block.text))
+            return f'<p class="label">Unknown event{event}</p>{raw}'
 
 
-def _plain(step: Step) -> str:
-    return f'<p class="said" dir="auto">{_text(step.text)}</p>'
+def _plain(text: str) -> str:
+    return f'<p class="said" dir="auto">{_text(text)}</p>'
 
 
-def _message(step: Step) -> str:
-    return f'<div class="prose" dir="auto">{prose(step.text)}</div>'
+def _prose(block: blocks.Prose) -> str:
+    if block.voice is Voice.USER:
+        return _plain(block.text)
+    text = f'<div class="prose" dir="auto">{prose(block.text)}</div>'
+    if block.voice is Voice.AGENT:
+        return text
+    return _details("Reasoning", text, block.text, peek=_first(block.text).strip("*#"))
 
 
-def _reasoning(step: Step) -> str:
-    return _details("Reasoning", _message(step), step.text, peek=_first(step.text).strip("*#"))
+def _command(block: blocks.Code, step: Step) -> str:
+    exit_code = step.exit_code if block.of_failed_start else None
+    note = "" if exit_code is None else f'<p class="note">exit {exit_code}</p>'
+    return _block(block.text, "command") + note
 
 
-def _start(step: Step) -> str:
-    told = " · ".join(filter(None, (step.model, step.agent_session, step.text)))
-    return f'<p class="note">{escape(one_line(told))}</p>'
+def _output(block: blocks.Output, *, opened: bool) -> str:
+    peek = _last(block.text) if block.name == "output" else _first(block.text)
+    return _folded(block.name.capitalize(), block.text, opened=opened, peek=peek)
 
 
-def _command(step: Step) -> str:
-    output = _folded("Output", step.output, opened=_went_wrong(step), peek=_last(step.output))
-    return _block(step.command or step.text, "command") + output
-
-
-def _call(step: Step) -> str:
-    purpose = words.purpose(step)
+def _call(block: blocks.Call, name: str, *, opened: bool) -> str:
+    purpose = words.purpose(block)
     told = f' <span dir="auto">{escape(purpose)}</span>' if purpose else ""
-    arguments = words.arguments(step)
-    return (
-        f'<p class="label">{_NAMES[step.kind]} <code>{escape(words.tool(step))}</code>{told}</p>'
-        + _folded("Arguments", arguments, opened=_went_wrong(step), peek=arguments[:_PEEKED])
-        + _folded("Result", step.output, opened=_went_wrong(step), peek=_first(step.output or ""))
-    )
+    label = f'<p class="label">{name} <code>{escape(words.tool(block))}</code>{told}</p>'
+    arguments = words.arguments(block)
+    return label + _folded("Arguments", arguments, opened=opened, peek=arguments[:_PEEKED])
 
 
-def _changes(step: Step) -> str:
-    told = "".join(map(_change, step.changes)) or f'<p class="label">{escape(one_line(step.text))}</p>'
-    return told + _folded("Result", step.output, opened=_went_wrong(step), peek=_first(step.output or ""))
+def _notice(block: blocks.Notice, event: str) -> str:
+    if not block.is_error:
+        return f'<p class="note"><b>{escape(one_line(event or "notice"))}</b> {_text(block.text)}</p>'
+    return f'<p class="label">{", ".join(filter(None, ("Error", block.fatality)))}</p>{_plain(block.text)}'
 
 
 def _change(change: Change) -> str:
@@ -154,58 +173,12 @@ def _diff_part(kind: str, lines: Iterable[tuple[str, str]]) -> str:
 _DIFF_TAGS = {ADDED: ("ins", "added"), REMOVED: ("del", "removed"), CONTEXT: ("span", "context")}
 
 
-def _plan(step: Step) -> str:
-    items = "".join(map(_item, step.items))
-    return f'<p class="label">Plan <span class="count">{_text(step.text)}</span></p><ul class="plan">{items}</ul>'
+def _plan(block: blocks.Plan) -> str:
+    items = "".join(map(_item, block.items))
+    return f'<p class="label">Plan <span class="count">{_text(block.text)}</span></p><ul class="plan">{items}</ul>'
 
 
 def _item(item: PlanItem) -> str:
     sign, kind = {"completed": ("☑", "completed"), "in_progress": ("◐", "doing")}.get(item.status, ("☐", "pending"))
     status = escape(one_line(item.status.replace("_", " ")))
     return f'<li class="{kind}"><span title="{status}">{sign}</span> {escape(one_line(item.text))}</li>'
-
-
-def _error(step: Step) -> str:
-    fatal = {True: "Error, fatal", False: "Error, not fatal", None: "Error"}[step.fatal]
-    return f'<p class="label">{fatal}</p>{_plain(step)}{_failed_start(step)}'
-
-
-def _failed_start(step: Step) -> str:
-    """The command of a start that failed, and the beginning of what it printed to stderr."""
-    if step.command is None:
-        return ""
-    exit_code = "" if step.exit_code is None else f'<p class="note">exit {step.exit_code}</p>'
-    printed = _folded("Output", step.output, opened=True)
-    return _block(step.command, "command") + exit_code + printed
-
-
-def _notice(step: Step) -> str:
-    return f'<p class="note"><b>{escape(one_line(step.event or "notice"))}</b> {_text(step.text)}</p>'
-
-
-def _usage(step: Step) -> str:
-    cost = money(step.cost_usd) if step.cost_usd is not None else ""
-    told = " · ".join(filter(None, (words.used(step), cost, words.said_of_usage(step))))
-    return f'<p class="note">Tokens {escape(told)}</p>'
-
-
-def _unknown(step: Step) -> str:
-    event = f" <code>{escape(one_line(step.event))}</code>" if step.event else ""
-    return f'<p class="label">Unknown event{event}</p>{_folded("Raw", step.text, peek=_first(step.text))}'
-
-
-_RENDERERS: dict[StepKind, Callable[[Step], str]] = {
-    StepKind.START: _start,
-    StepKind.MESSAGE: _message,
-    StepKind.REASONING: _reasoning,
-    StepKind.COMMAND: _command,
-    StepKind.TOOL_CALL: _call,
-    StepKind.WEB_SEARCH: _call,
-    StepKind.SUBAGENT: _call,
-    StepKind.FILE_CHANGE: _changes,
-    StepKind.PLAN: _plan,
-    StepKind.ERROR: _error,
-    StepKind.NOTICE: _notice,
-    StepKind.USAGE: _usage,
-    StepKind.UNKNOWN: _unknown,
-}

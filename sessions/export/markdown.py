@@ -1,9 +1,11 @@
 """A session as one Markdown document, written step by step: for a pull request, an issue, a wiki."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from ..model import Change, PlanItem, Session, Step, StepKind
-from ..text.units import count, line_change, moment, money
+from ..text.units import count, line_change, moment
+from ..transcript import blocks
+from ..transcript.blocks import Origin, Voice
 from . import words
 from .quoting import code, fence, message, plain, quote
 
@@ -50,7 +52,8 @@ _CODE = frozenset({"Folder", "Session", "Conversation"})
 
 def _block(step: Step, before: Step | None) -> str:
     """One step; what a sub-agent did is quoted."""
-    parts = _RENDERERS.get(step.kind, _said)(step)
+    described = blocks.describe(step)
+    parts = [part for block in described.body for part in _parts(block, step, described)]
     if step.parent is None:
         return "\n\n".join(parts)
     first = [] if before is not None and before.parent == step.parent else ["*Sub-agent*"]
@@ -61,7 +64,7 @@ def _label(word: str, *told: str) -> str:
     return " ".join(filter(None, (f"**{word}**", *told)))
 
 
-def _folded(text: str | None, what: str, language: str = "text") -> list[str]:
+def _folded(text: str, what: str, language: str = "text") -> list[str]:
     """The text in a fence, which is folded where it is long; nothing for nothing."""
     if not text:
         return []
@@ -74,67 +77,59 @@ def _details(summary: str, inner: str) -> list[str]:
     return [f"<details>\n<summary>{summary}</summary>", inner, "</details>"]
 
 
-def _prompt(step: Step) -> list[str]:
-    return [quote(message(step.text))]
+def _parts(block: blocks.Block, step: Step, described: blocks.Description) -> list[str]:  # noqa: PLR0911
+    ending = words.ending(step, described)
+    match block:
+        case blocks.Prose():
+            return _prose(block)
+        case blocks.Code():
+            return [fence(f"$ {block.text}", "console"), *filter(None, [ending])]
+        case blocks.Output(origin=Origin.EDITOR):
+            return _details("Result", fence(block.text, "text")) if block.text else []
+        case blocks.Output():
+            return _folded(block.text, block.name.capitalize())
+        case blocks.Call():
+            label = _label(words.NAMES[step.kind], code(words.tool(block)), plain(words.purpose(block)), ending)
+            return [label, *_folded(words.arguments(block), "Arguments", "json")]
+        case blocks.Files():
+            parts = [part for change in block.changes for part in _change(change, ending)]
+            return parts or [_label("Files", plain(block.text), ending)]
+        case blocks.Plan():
+            return [_label("Plan", plain(block.text)), *filter(None, ["\n".join(map(_item, block.items))])]
+        case blocks.Facts():
+            return [_label("Start", ", ".join([*map(_fact, block.pairs), *filter(None, [plain(block.text)])]))]
+        case blocks.Tokens():
+            return [_label("Tokens", " · ".join(filter(None, (words.used(block), plain(block.remark)))))]
+        case blocks.Notice():
+            return _notice(block, words.NAMES[step.kind], code(described.name))
+        case blocks.Raw():
+            language = "json" if block.text.lstrip().startswith(("{", "[")) else "text"
+            return [_label("Unknown event", code(block.event)), *_folded(block.text, "Event", language)]
 
 
-def _message(step: Step) -> list[str]:
-    return [message(step.text)]
+def _prose(block: blocks.Prose) -> list[str]:
+    text = message(block.text)
+    if block.voice is Voice.THOUGHT:
+        return _details("Reasoning", text)
+    return [quote(text) if block.voice is Voice.USER else text]
 
 
-def _reasoning(step: Step) -> list[str]:
-    return _details("Reasoning", message(step.text))
+def _fact(pair: tuple[str, str]) -> str:
+    name, value = pair
+    return f"{name} {code(value) if name == 'conversation' else plain(value)}"
 
 
-def _said(step: Step) -> list[str]:
-    """A remark, an error, a kind that is new: one line beside its label, several in a fence."""
-    word = {StepKind.ERROR: "Error"}.get(step.kind, step.kind.value.replace("_", " ").capitalize())
-    fatal = {True: "(fatal)", False: "(not fatal)", None: ""}[step.fatal]
-    label = _label(word, code(step.event or ""), fatal)
-    text = step.text.strip()
-    said = [label, fence(text, "text")] if "\n" in text else [f"{label}: {plain(text)}" if text else label]
-    return [*said, *_failed_start(step)] if step.command is not None else said
-
-
-def _failed_start(step: Step) -> list[str]:
-    """The command of a start that failed, and the beginning of what it printed to stderr."""
-    exit_code = "" if step.exit_code is None else f"exit {step.exit_code}"
-    return [fence(f"$ {step.command}", "console"), *filter(None, [exit_code]), *_folded(step.output, "Output")]
-
-
-def _start(step: Step) -> list[str]:
-    model = f"model {plain(step.model)}" if step.model else ""
-    conversation = f"conversation {code(step.agent_session)}" if step.agent_session else ""
-    return [_label("Start", ", ".join(filter(None, (model, conversation, plain(step.text)))))]
-
-
-def _command(step: Step) -> list[str]:
-    return [
-        fence(f"$ {step.command or step.text}", "console"),
-        *filter(None, [words.ending(step)]),
-        *_folded(step.output, "Output"),
-    ]
-
-
-def _call(step: Step) -> list[str]:
-    label = _label(_CALLS[step.kind], code(words.tool(step)), plain(words.purpose(step)), words.ending(step))
-    return [label, *_folded(words.arguments(step), "Arguments", "json"), *_folded(step.output, "Result")]
-
-
-_CALLS = {StepKind.TOOL_CALL: "Tool", StepKind.WEB_SEARCH: "Web search", StepKind.SUBAGENT: "Sub-agent"}
-
-
-def _changes(step: Step) -> list[str]:
-    ending = words.ending(step)
-    parts = [part for change in step.changes for part in _change(change, ending)]
-    answer = _details("Result", fence(step.output, "text")) if step.output else []
-    return [*(parts or [_label("Files", plain(step.text), ending)]), *answer]
+def _notice(block: blocks.Notice, name: str, event: str) -> list[str]:
+    """A remark or an error: one line beside its label, several in a fence."""
+    label = _label(name, event, f"({block.fatality})" if block.fatality else "")
+    text = block.text.strip()
+    return [label, fence(text, "text")] if "\n" in text else [f"{label}: {plain(text)}" if text else label]
 
 
 def _change(change: Change, ending: str) -> list[str]:
     moved = f"moved to {code(change.moved_to)}" if change.moved_to else ""
     told = [code(change.path), moved, line_change(*change.lines) if change.lines else "", ending]
-    parts = [_label(plain(change.kind).capitalize(), *told), *_folded(change.diff, "Diff", "diff")]
+    parts = [_label(plain(change.kind).capitalize(), *told), *_folded(change.diff or "", "Diff", "diff")]
     if change.cut:
         parts.append("*The rest of this diff is not kept.*")
     elif change.no_diff:
@@ -142,36 +137,6 @@ def _change(change: Change, ending: str) -> list[str]:
     return parts
 
 
-def _plan(step: Step) -> list[str]:
-    return [_label("Plan", plain(step.text)), *filter(None, ["\n".join(map(_item, step.items))])]
-
-
 def _item(item: PlanItem) -> str:
     doing = "" if item.status in ("completed", "pending") else f" *({plain(item.status.replace('_', ' '))})*"
     return f"- [{'x' if item.status == 'completed' else ' '}] {plain(item.text)}{doing}"
-
-
-def _usage(step: Step) -> list[str]:
-    cost = money(step.cost_usd) if step.cost_usd is not None else ""
-    return [_label("Tokens", " · ".join(filter(None, (words.used(step), cost, plain(words.said_of_usage(step))))))]
-
-
-def _unknown(step: Step) -> list[str]:
-    language = "json" if step.text.lstrip().startswith(("{", "[")) else "text"
-    return [_label("Unknown event", code(step.event or "")), *_folded(step.text, "Event", language)]
-
-
-_RENDERERS: dict[StepKind, Callable[[Step], list[str]]] = {
-    StepKind.PROMPT: _prompt,
-    StepKind.START: _start,
-    StepKind.MESSAGE: _message,
-    StepKind.REASONING: _reasoning,
-    StepKind.COMMAND: _command,
-    StepKind.TOOL_CALL: _call,
-    StepKind.WEB_SEARCH: _call,
-    StepKind.SUBAGENT: _call,
-    StepKind.FILE_CHANGE: _changes,
-    StepKind.PLAN: _plan,
-    StepKind.USAGE: _usage,
-    StepKind.UNKNOWN: _unknown,
-}

@@ -5,19 +5,19 @@ from pathlib import PurePath
 
 from msgspec import structs
 
-from ..model import Change, Session, Step, StepStatus, Usage
+from ..model import Change, Session, Step, StepKind, Usage
 from ..text.sanitize import clean, one_line
-from ..text.units import count, duration, moment, money
+from ..text.units import count, moment, money
+from ..transcript.blocks import ENDINGS, Call, Description, Tokens
 
 NOT_KNOWN = "not known"
 
-_MARKS = {
-    StepStatus.OK: "✓",
-    StepStatus.FAILED: "✗",
-    StepStatus.DECLINED: "⊘ declined",
-    StepStatus.INTERRUPTED: "■ interrupted",
-    StepStatus.RUNNING: "● running",
-}
+NAMES = {
+    StepKind.PROMPT: "Prompt", StepKind.START: "Start", StepKind.REASONING: "Reasoning", StepKind.MESSAGE: "Message",
+    StepKind.COMMAND: "Command", StepKind.TOOL_CALL: "Tool", StepKind.FILE_CHANGE: "Files",
+    StepKind.WEB_SEARCH: "Web search", StepKind.PLAN: "Plan", StepKind.SUBAGENT: "Sub-agent", StepKind.ERROR: "Error",
+    StepKind.NOTICE: "Notice", StepKind.USAGE: "Tokens", StepKind.UNKNOWN: "Unknown event",
+}  # fmt: skip
 
 
 def title_of(session: Session) -> str:
@@ -50,12 +50,10 @@ def _left(session: Session) -> str:
     return f"{count(session.left, 'process', 'processes')}{named}" if session.left else ""
 
 
-def ending(step: Step) -> str:
+def ending(step: Step, described: Description) -> str:
     """How and how fast a step ended: ``✗ exit 1, 0.9s``, ``✓ 2.0s``; empty where nothing is known of it."""
-    mark = _MARKS[step.status] if step.status else ""
-    known = step.at is not None and step.ended_at is not None
-    took = duration(step.ended_at - step.at) if known else ""  # type: ignore[operator]
-    told = ", ".join(filter(None, (f"exit {step.exit_code}" if step.exit_code else "", took)))
+    mark = ENDINGS[step.status] if step.status else ""
+    told = ", ".join(filter(None, (described.exit_note, described.took)))
     return " ".join(filter(None, (mark, told)))
 
 
@@ -74,18 +72,13 @@ def tokens(usage: Usage | None) -> str:
     return f"{total} ({parts})" if total and parts else total or parts
 
 
-def used(step: Step) -> str:
-    """The tokens of a usage step, with whose they are: this turn's, the whole thread's, or both."""
-    total, own = step.usage, step.turn_usage if step.whole_thread else step.usage
-    parts = [tokens(own)] if own is not None and own.known else []
-    if total is not None and total.known and total != own:
-        parts.append(f"whole thread: {tokens(total)}")
-    return " · ".join(parts) or "no usage reported"
-
-
-def said_of_usage(step: Step) -> str:
-    """What a usage step says beside its numbers."""
-    return "" if step.whole_thread else one_line(step.text)
+def used(block: Tokens) -> str:
+    """The tokens of this turn, of the whole thread, or of both, and the cost."""
+    parts = [tokens(block.own)] if block.own is not None else []
+    if block.thread is not None:
+        parts.append(f"whole thread: {tokens(block.thread)}")
+    cost = [] if block.cost_usd is None else [money(block.cost_usd)]
+    return " · ".join([*(parts or ["no usage reported"]), *cost])
 
 
 def lines_in(text: str) -> int:
@@ -93,20 +86,19 @@ def lines_in(text: str) -> int:
     return text.rstrip("\n").count("\n") + 1
 
 
-def tool(step: Step) -> str:
+def tool(call: Call) -> str:
     """The name of the tool that was called, with its server."""
-    return one_line(".".join(filter(None, (step.server, step.tool)))) or one_line(step.text)
+    return one_line(call.tool) or one_line(call.purpose)
 
 
-def purpose(step: Step) -> str:
-    """What a call is about, where its text says more than the name of the tool."""
-    text, name = one_line(step.text), one_line(step.tool or "")
-    return text if name and not text.endswith(name) else ""
+def purpose(call: Call) -> str:
+    """What a call is about, if that is not its name already."""
+    return one_line(call.purpose) if call.tool else ""
 
 
-def arguments(step: Step) -> str:
+def arguments(call: Call) -> str:
     """The arguments of a call, as they are or as indented JSON; empty where there are none."""
-    given = step.arguments
+    given = call.arguments
     if given is None or isinstance(given, str):
         return clean(given or "")
     return clean(json.dumps(given, ensure_ascii=False, indent=2))

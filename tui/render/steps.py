@@ -1,6 +1,6 @@
 """Steps as lines: what an agent did, in its order."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -8,9 +8,11 @@ import msgspec
 from ...sessions.model import Change, Step, StepKind
 from ...sessions.text.sanitize import clean, one_line, shorten
 from ...sessions.text.unified_diff import ADDED, HUNK, REMOVED, classified
-from ...sessions.text.units import duration, line_change
+from ...sessions.text.units import line_change
+from ...sessions.transcript import blocks
+from ...sessions.transcript.blocks import Origin, Voice
 from ...widgets.drawing.step_roles import ENDING_ROLES
-from ...widgets.steps.step_lines import usage_words
+from ...widgets.steps.step_lines import token_words
 from .style import Look
 
 REASONING, ARGUMENTS, OUTPUT, MESSAGE = 100, 100, 200, 200
@@ -41,10 +43,39 @@ def steps_text(steps: Iterable[Step], look: Look) -> Iterator[str]:
 
 def step_text(step: Step, look: Look) -> list[str]:
     """One step: a marked first line, the rest below it."""
-    render = _RENDERERS.get(step.kind, _plain)
-    first, *rest = render(step, look)
+    described = blocks.describe(step)
+    first, *rest = [line for block in described.body for line in _drawn(block, look)]
+    if isinstance(described.body[0], blocks.Code | blocks.Call | blocks.Files):
+        first = _after(first, step, described, look)
     painted = [look.paint(f"{look.signs.kinds[step.kind]} {first}", _ROLES.get(step.kind, ""))]
     return [line.rstrip() for line in painted + [f"  {line}" for line in rest]]
+
+
+def _drawn(block: blocks.Block, look: Look) -> list[str]:  # noqa: PLR0911 - one for each type of block
+    match block:
+        case blocks.Prose():
+            return _limited(block.text, REASONING if block.voice is Voice.THOUGHT else MESSAGE, look)
+        case blocks.Code(of_failed_start=True):
+            return [f"$ {_line(block.text, MESSAGE, look)}"]
+        case blocks.Code():
+            return _limited(block.text, MESSAGE, look)
+        case blocks.Output():
+            return _output(block, look)
+        case blocks.Call():
+            return [_call(block, look)]
+        case blocks.Files():
+            return _files(block, look)
+        case blocks.Plan():
+            return _plan(block, look)
+        case blocks.Facts():
+            return [_line(block.line, MESSAGE, look)]
+        case blocks.Tokens():
+            return [token_words(block)]
+        case blocks.Notice():
+            return _notice(block, look)
+        case blocks.Raw():
+            first, *rest = _limited(block.text, MESSAGE, look)
+            return [f"{one_line(block.event or 'unknown')}: {first}", *rest]
 
 
 def turn_heading(turn: int, look: Look) -> str:
@@ -65,53 +96,36 @@ def _line(text: str, length: int, look: Look) -> str:
     return text if look.full else shorten(text, length)
 
 
-def _after(text: str, step: Step, look: Look, note: str = "") -> str:
+def _after(text: str, step: Step, described: blocks.Description, look: Look) -> str:
     """The text with how and how fast the step ended."""
     sign, role = (look.signs.endings[step.status], ENDING_ROLES[step.status]) if step.status else ("", "")
-    known = step.at is not None and step.ended_at is not None
-    took = duration(step.ended_at - step.at) if known else ""  # type: ignore[operator]
-    tail = " ".join(filter(None, (sign, note)))
-    parts = [text, look.paint(tail, role) if tail else "", look.paint(took, "dim") if took else ""]
+    tail = " ".join(filter(None, (sign, described.exit_note)))
+    parts = [text, look.paint(tail, role) if tail else "", look.paint(described.took, "dim") if described.took else ""]
     return "  ".join(filter(None, parts))
 
 
-def _output(step: Step, look: Look) -> list[str]:
-    text = (step.output or "").strip("\n")
+def _output(block: blocks.Output, look: Look) -> list[str]:
+    text = "" if block.origin is Origin.EDITOR else block.text.strip("\n")
     return [look.paint(line, "dim") for line in _limited(text, OUTPUT, look)] if text else []
 
 
-def _plain(step: Step, look: Look) -> list[str]:
-    return _limited(step.text, REASONING if step.kind is StepKind.REASONING else MESSAGE, look)
-
-
-def _notice(step: Step, look: Look) -> list[str]:
+def _notice(block: blocks.Notice, look: Look) -> list[str]:
     """What an agent's harness adds can be pages: one line tells what it is about."""
-    return _plain(step, look) if look.full else [_line(step.text, MESSAGE, look)]
+    if not block.is_error and not look.full:
+        return [_line(block.text, MESSAGE, look)]
+    first, *rest = _limited(block.text, MESSAGE, look)
+    return [first + ("  (not fatal)" if block.fatal is False else ""), *rest]
 
 
-def _start(step: Step, look: Look) -> list[str]:
-    return [_line(" ".join(filter(None, (step.model, step.agent_session))) or step.text, MESSAGE, look)]
+def _call(block: blocks.Call, look: Look) -> str:
+    name = one_line(block.tool)
+    arguments = "" if block.arguments is None else _line(_as_text(block.arguments), ARGUMENTS, look)
+    return f"{name}({arguments})" if name else arguments or _line(block.purpose, MESSAGE, look)
 
 
-def _command(step: Step, look: Look) -> list[str]:
-    first, *rest = _limited(step.command or step.text, MESSAGE, look)
-    note = f"exit {step.exit_code}" if step.exit_code else ""
-    return [_after(first, step, look, note), *rest, *_output(step, look)]
-
-
-def _tool(step: Step, look: Look) -> list[str]:
-    name = one_line(".".join(filter(None, (step.server, step.tool))))
-    arguments = "" if step.arguments is None else _line(_as_text(step.arguments), ARGUMENTS, look)
-    call = f"{name}({arguments})" if name else arguments or _line(step.text, MESSAGE, look)
-    return [_after(call, step, look), *_output(step, look)]
-
-
-def _changes(step: Step, look: Look) -> list[str]:
-    if not step.changes:
-        return [_after(_line(step.text, MESSAGE, look), step, look)]
-    named = list(map(_change, step.changes))
-    lines = [_after(named[0], step, look), *named[1:]]
-    return lines + [line for change in step.changes for line in _full_diff(change, look)] if look.full else lines
+def _files(block: blocks.Files, look: Look) -> list[str]:
+    named = list(map(_change, block.changes)) or [_line(block.text, MESSAGE, look)]
+    return named + [line for change in block.changes for line in _full_diff(change, look)] if look.full else named
 
 
 def _change(change: Change) -> str:
@@ -139,43 +153,14 @@ def diff_lines(diff: str, look: Look) -> Iterator[str]:
 _DIFF_ROLES = {ADDED: "good", REMOVED: "failure", HUNK: "dim"}
 
 
-def _plan(step: Step, look: Look) -> list[str]:
+def _plan(block: blocks.Plan, look: Look) -> list[str]:
     def task(status: str, text: str) -> str:
         return f"{look.signs.plan.get(status, look.signs.plan['pending'])} {_line(text, MESSAGE, look)}"
 
-    done = sum(item.status == "completed" for item in step.items)
-    return [f"plan {done}/{len(step.items)}", *(task(item.status, item.text) for item in step.items)]
-
-
-def _usage(step: Step, _: Look) -> list[str]:
-    return [usage_words(step)]
-
-
-def _unknown(step: Step, look: Look) -> list[str]:
-    first, *rest = _limited(step.text, MESSAGE, look)
-    return [f"{one_line(step.event or 'unknown')}: {first}", *rest]
-
-
-def _error(step: Step, look: Look) -> list[str]:
-    lines = _limited(step.text, MESSAGE, look)
-    told = [f"$ {_line(step.command, MESSAGE, look)}", *_output(step, look)] if step.command is not None else []
-    return [lines[0] + ("  (not fatal)" if step.fatal is False else ""), *lines[1:], *told]
+    if block.text and not block.items:
+        return _limited(block.text, MESSAGE, look)
+    return [f"plan {block.done}/{len(block.items)}", *(task(item.status, item.text) for item in block.items)]
 
 
 def _as_text(arguments: Any) -> str:
     return arguments if isinstance(arguments, str) else msgspec.json.encode(arguments).decode()
-
-
-_RENDERERS: dict[StepKind, Callable[[Step, Look], list[str]]] = {
-    StepKind.START: _start,
-    StepKind.NOTICE: _notice,
-    StepKind.COMMAND: _command,
-    StepKind.TOOL_CALL: _tool,
-    StepKind.WEB_SEARCH: _tool,
-    StepKind.SUBAGENT: _tool,
-    StepKind.FILE_CHANGE: _changes,
-    StepKind.PLAN: _plan,
-    StepKind.USAGE: _usage,
-    StepKind.UNKNOWN: _unknown,
-    StepKind.ERROR: _error,
-}

@@ -1,14 +1,15 @@
 """Everything about one step, whole: which blocks its document has, and what stands above them."""
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 from msgspec import Struct
 
-from ...sessions.model import Change, Step, StepKind, StepStatus, Usage
+from ...sessions.model import Change, Step, Usage
 from ...sessions.text import units
 from ...sessions.text.sanitize import one_line
 from ...sessions.text.unified_diff import created_text
+from ...sessions.transcript import blocks
+from ...sessions.transcript.blocks import Origin
 from ..drawing.glyphs import UNICODE, Signs
 from ..drawing.short_forms import below, place
 from ..drawing.spans import Row, Span
@@ -43,67 +44,77 @@ def step_document(step: Step, *, cwd: str | None = None, signs: Signs = UNICODE,
         signs: the characters of the screen.
         source: show texts as they were written, and not as Markdown.
     """
-    blocks = list(_BLOCKS.get(step.kind, _said)(step, Look(signs, cwd, source)))
+    described = blocks.describe(step)
+    look = Look(signs, cwd, source)
+    parts = [part for block in described.body for part in _parts(block, look, step)]
     if step.cut:
-        blocks.append(nothing(f"{units.count(step.cut, 'character')} of its texts left out"))
-    return Document(title(step, signs), blocks, signs)
+        parts.append(nothing(f"{units.count(step.cut, 'character')} of its texts left out"))
+    return Document(title(step, described, signs), parts, signs)
 
 
-def _said(step: Step, look: Look) -> Iterator[Block]:
-    """A prompt, a message, a thought."""
-    yield look.prose(step.text) if step.text.strip() else nothing("no text")
+def _parts(block: blocks.Block, look: Look, step: Step) -> Iterator[Block]:
+    """The parts of the document that a block becomes."""
+    match block:
+        case blocks.Prose():
+            yield look.prose(block.text) if block.text.strip() else nothing("no text")
+        case blocks.Code():
+            yield from _command(block, look, step.exit_code)
+        case blocks.Output():
+            yield from _output(block, look)
+        case blocks.Call():
+            yield from _call(block, look)
+        case blocks.Files():
+            yield from _files(block, look, whole=not step.cut)
+        case blocks.Plan():
+            yield _plan(block, look)
+        case blocks.Facts():
+            yield from _start(block, look)
+        case blocks.Tokens():
+            yield from _tokens(block)
+        case blocks.Notice():
+            yield _notice(block)
+        case blocks.Raw():
+            yield answer(block.text, "raw line")
 
 
-def _command(step: Step, look: Look) -> Iterator[Block]:
-    yield CodeBlock(Code(step.command or step.text, "bash"))
-    if look.cwd:
-        yield _facts(("folder", place(one_line(look.cwd))))
-    yield from _output(step)
+def _command(block: blocks.Code, look: Look, exit_code: int | None) -> Iterator[Block]:
+    """A command and its folder; the title of a start that failed has no place for the exit code."""
+    yield CodeBlock(Code(block.text, "bash"), (("command", "strong"),) if block.of_failed_start else ())
+    pairs = [("exit", str(exit_code))] if block.of_failed_start and exit_code is not None else []
+    pairs += [("folder", place(one_line(look.cwd)))] if look.cwd else []
+    if pairs:
+        yield _facts(*pairs)
 
 
-def _tool(step: Step, _: Look) -> Iterator[Block]:
-    yield from arguments(step.arguments)
-    yield from _output(step, "result")
+def _call(block: blocks.Call, look: Look) -> Iterator[Block]:
+    """What a sub-agent was told is prose; the rest of a call is not."""
+    if block.purpose.strip() and block.purpose != block.task:
+        yield PlainText(block.purpose, role="strong")
+    if isinstance(block.task, str) and block.task.strip():
+        yield look.prose(block.task, (("task", "strong"),))
+    yield from arguments(block.other_arguments)
 
 
-def _search(step: Step, _: Look) -> Iterator[Block]:
-    """The text of a search is its query."""
-    if step.text.strip():
-        yield PlainText(step.text, role="strong")
-    yield from arguments(_others(step.arguments, step.text))
-    yield from _output(step, "result")
-
-
-def _subagent(step: Step, look: Look) -> Iterator[Block]:
-    """What it was told and what it answered are prose; the rest of the call is not."""
-    task = step.arguments.get("prompt") if isinstance(step.arguments, dict) else None
-    if step.text.strip() and step.text not in (task, step.tool):
-        yield PlainText(step.text, role="strong")
-    if isinstance(task, str) and task.strip():
-        yield look.prose(task, (("task", "strong"),))
-    yield from arguments(_others(step.arguments, step.text, task))
-    if step.output and pretty_json(step.output) is None:
-        yield look.prose(step.output, (("result", "strong"),))
+def _output(block: blocks.Output, look: Look) -> Iterator[Block]:
+    """All of it; that there was none is said once nothing more can come."""
+    if block.origin is Origin.EDITOR:
+        return
+    if not block.text.strip():
+        if block.ended:
+            yield nothing(f"no {block.name}")
+    elif block.origin is Origin.SUBAGENT and pretty_json(block.text) is None:
+        yield look.prose(block.text, ((block.name, "strong"),))
     else:
-        yield from _output(step, "result")
+        yield answer(block.text, block.name)
 
 
-def _others(given: Any, *said: Any) -> Any:
-    """The arguments without those that hold nothing, or what is said already; None where no other is left."""
-    if not isinstance(given, dict):
-        return given
-    return {key: value for key, value in given.items() if value not in (None, [], *said)} or None
-
-
-def _changes(step: Step, look: Look) -> Iterator[Block]:
-    for change in step.changes:
+def _files(block: blocks.Files, look: Look, *, whole: bool) -> Iterator[Block]:
+    for change in block.changes:
         yield _change(change, look.cwd)
-        if change.cut and change.diff and not step.cut:
+        if change.cut and change.diff and whole:
             yield nothing("the rest of this diff is not kept")
-    if not step.changes:
-        yield PlainText(step.text) if step.text.strip() else nothing("the agent named no file")
-    if step.status in (StepStatus.FAILED, StepStatus.DECLINED):
-        yield from _output(step)
+    if not block.changes:
+        yield PlainText(block.text) if block.text.strip() else nothing("the agent named no file")
 
 
 def _change(change: Change, cwd: str | None) -> Block:
@@ -135,59 +146,40 @@ _COUNTED = (("+", "added"), ("-", "removed"))
 _KINDS = {"add": "new file", "delete": "deleted", "update": ""}
 
 
-def _plan(step: Step, look: Look) -> Iterator[Block]:
+def _plan(block: blocks.Plan, look: Look) -> Block:
     """The list with its boxes, after how much of it is done."""
-    if not step.items:
-        yield from _said(step, look)
-        return
+    if not block.items:
+        return look.prose(block.text) if block.text.strip() else nothing("no text")
     lines: list[tuple[Row, Row]] = []
-    for item in step.items:
+    for item in block.items:
         mark, role = look.signs.plan.get(item.status, look.signs.plan["pending"]), _PLAN_ROLES.get(item.status, "text")
         lines.append((((mark + " ", role),), ((one_line(item.text, NAME), role),)))
-    done = sum(item.status == "completed" for item in step.items)
-    yield Spans(lines, ((f"{done} of {len(step.items)} done", "strong"),))
-    if step.status in (StepStatus.FAILED, StepStatus.DECLINED):
-        yield from _output(step)
+    return Spans(lines, ((f"{block.done} of {len(block.items)} done", "strong"),))
 
 
 _PLAN_ROLES = {"completed": "dim", "in_progress": "running"}
 
 
-def _error(step: Step, look: Look) -> Iterator[Block]:
+def _notice(block: blocks.Notice) -> Block:
     """Some servers answer in JSON, which the agent passes on (protocols 2.3, codex 0.169.0)."""
-    laid_out = pretty_json(step.text)
+    laid_out = pretty_json(block.text)
     if laid_out is not None:
-        yield CodeBlock(Code(laid_out, "json"))
-    else:
-        yield PlainText(step.text, role="failure" if step.fatal else "text") if step.text else nothing("no text")
-    if step.command is not None:
-        yield from _failed_start(step, look)
+        return CodeBlock(Code(laid_out, "json"))
+    return PlainText(block.text, role="failure" if block.fatal else "text") if block.text else nothing("no text")
 
 
-def _failed_start(step: Step, look: Look) -> Iterator[Block]:
-    """The command of a start that failed, and the beginning of what it printed to stderr."""
-    yield CodeBlock(Code(step.command or "", "bash"), (("command", "strong"),))
-    pairs = [] if step.exit_code is None else [("exit", str(step.exit_code))]
-    pairs += [("folder", place(one_line(look.cwd)))] if look.cwd else []
-    if pairs:
-        yield _facts(*pairs)
-    yield from _output(step, "output")
-
-
-def _usage(step: Step, _: Look) -> Iterator[Block]:
+def _tokens(block: blocks.Tokens) -> Iterator[Block]:
     """The counts of the turn, and those of the whole thread if the agent reports these."""
-    own = step.turn_usage if step.whole_thread else step.usage
-    cost = [] if step.cost_usd is None else [("cost", units.money(step.cost_usd))]
-    pairs = [*(_counts(own) if own is not None else []), *cost]
-    total = _counts(step.usage) if step.usage is not None and step.usage != own else []
+    cost = [] if block.cost_usd is None else [("cost", units.money(block.cost_usd))]
+    pairs = [*(_counts(block.own) if block.own is not None else []), *cost]
     if pairs:
         yield _facts(*pairs, right=True)
-    if total:
-        yield _facts(*total, right=True, name="whole thread")
-    if not pairs and not total:
+    if block.thread is not None:
+        yield _facts(*_counts(block.thread), right=True, name="whole thread")
+    elif not pairs:
         yield nothing("no usage reported")
-    if step.text.strip() and not step.whole_thread:
-        yield PlainText(step.text, role="dim")
+    if block.remark.strip():
+        yield PlainText(block.remark, role="dim")
 
 
 def _counts(used: Usage) -> list[tuple[str, str]]:
@@ -202,48 +194,15 @@ def _counts(used: Usage) -> list[tuple[str, str]]:
     return [(name, f"{number:,}") for name, number in counts.items() if number is not None]
 
 
-def _start(step: Step, look: Look) -> Iterator[Block]:
-    folder = look.cwd and place(look.cwd)
-    known = (("model", step.model), ("conversation", step.agent_session), ("folder", folder))
-    pairs = [(name, one_line(value, NAME)) for name, value in known if value]
+def _start(block: blocks.Facts, look: Look) -> Iterator[Block]:
+    folder = [("folder", place(look.cwd))] if look.cwd else []
+    pairs = [(name, one_line(value, NAME)) for name, value in (*block.pairs, *folder)]
     if pairs:
         yield _facts(*pairs)
-    if step.text.strip() or not pairs:
-        yield PlainText(step.text) if step.text.strip() else nothing("nothing more is known")
-
-
-def _notice(step: Step, _: Look) -> Iterator[Block]:
-    yield PlainText(step.text) if step.text.strip() else nothing("no text")
-
-
-def _unknown(step: Step, _: Look) -> Iterator[Block]:
-    """The raw line, laid out where it is JSON."""
-    yield answer(step.text, "raw line")
-
-
-def _output(step: Step, name: str = "output") -> Iterator[Block]:
-    """All of it; that there was none is said once nothing more can come."""
-    if step.output and step.output.strip():
-        yield answer(step.output, name)
-    elif step.status is not StepStatus.RUNNING:
-        yield nothing(f"no {name}")
+    if block.text.strip() or not pairs:
+        yield PlainText(block.text) if block.text.strip() else nothing("nothing more is known")
 
 
 def _facts(*pairs: tuple[str, str], right: bool = False, name: str = "") -> Block:
     caption: Row = ((name, "strong"),) if name else ()
     return facts([(name, (value, "text")) for name, value in pairs], right=right, caption=caption)
-
-
-_BLOCKS: dict[StepKind, Callable[[Step, Look], Iterator[Block]]] = {
-    StepKind.START: _start,
-    StepKind.COMMAND: _command,
-    StepKind.TOOL_CALL: _tool,
-    StepKind.WEB_SEARCH: _search,
-    StepKind.SUBAGENT: _subagent,
-    StepKind.FILE_CHANGE: _changes,
-    StepKind.PLAN: _plan,
-    StepKind.ERROR: _error,
-    StepKind.NOTICE: _notice,
-    StepKind.USAGE: _usage,
-    StepKind.UNKNOWN: _unknown,
-}

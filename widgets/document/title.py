@@ -3,6 +3,7 @@
 from ...sessions.model import Step, StepKind, StepStatus
 from ...sessions.text import units
 from ...sessions.text.sanitize import one_line
+from ...sessions.transcript.blocks import Description
 from ..drawing.glyphs import Signs
 from ..drawing.spans import Row, Span
 from ..drawing.step_roles import ENDING_ROLES
@@ -18,20 +19,13 @@ KINDS = {
 """The kinds in words, where the word is not their name."""
 
 
-def title(step: Step, signs: Signs) -> Row:
+def title(step: Step, described: Description, signs: Signs) -> Row:
     """Short facts, to be shown with dots between them; what nobody knows is left out."""
     kind: Span = (f"{signs.kinds[step.kind]} {KINDS.get(step.kind, step.kind.value)}", "strong")
-    return (kind, *_name(step), *_place(step), *_ending(step, signs), *_times(step))
-
-
-def _name(step: Step) -> list[Span]:
-    """Which tool, or what an event calls itself."""
-    names = (step.server, step.tool) if step.kind in _TOOLS else (step.event,)
-    name = one_line(".".join(filter(None, names)), NAME)
-    return [(name, "name")] if name else []
-
-
-_TOOLS = (StepKind.TOOL_CALL, StepKind.WEB_SEARCH, StepKind.SUBAGENT, StepKind.FILE_CHANGE, StepKind.PLAN)
+    name = one_line(described.name, NAME)
+    times = () if step.at is None else (described.took, units.moment(step.at))
+    facts: list[Span] = [(fact, "dim") for fact in times if fact]
+    return (kind, *([(name, "name")] if name else []), *_place(step), *_ending(step, signs), *facts)
 
 
 def _place(step: Step) -> list[Span]:
@@ -57,11 +51,3 @@ def _ending(step: Step, signs: Signs) -> list[Span]:
 
 _WORDS = {StepStatus.OK: "ok", StepStatus.FAILED: "failed"}
 """The signs of the others say it themselves."""
-
-
-def _times(step: Step) -> list[Span]:
-    """How long it took, and when it began by the clock of whoever looks."""
-    if step.at is None:
-        return []
-    took = "" if step.ended_at is None else units.duration(step.ended_at - step.at)
-    return [(fact, "dim") for fact in (took, units.moment(step.at)) if fact]

@@ -6,6 +6,7 @@ Each state and each kind of step has a character of its own: nothing is told by 
 from msgspec import Struct
 
 from ...sessions.model import Status, StepKind, StepStatus
+from ...sessions.transcript.blocks import ENDINGS
 
 
 class Signs(Struct, frozen=True, kw_only=True):
@@ -91,13 +92,7 @@ UNICODE = Signs(
     nested="┆",
     below="↳",
     between="·",
-    endings={
-        StepStatus.OK: "✓",
-        StepStatus.FAILED: "✗",
-        StepStatus.DECLINED: "⊘ declined",
-        StepStatus.INTERRUPTED: "■ interrupted",
-        StepStatus.RUNNING: "● running",
-    },
+    endings=ENDINGS,
     plan={"completed": "☑", "in_progress": "◐", "pending": "☐"},
 )
 

@@ -15,6 +15,8 @@ from ...sessions.text import units
 from ...sessions.text.sanitize import cell_width, clean, cut, cut_left, one_line, shorten
 from ...sessions.text.unified_diff import FILE, classified
 from ...sessions.text.units import line_change
+from ...sessions.transcript import blocks
+from ...sessions.transcript.blocks import Origin, Voice
 from ..document.markdown import Markdown
 from ..drawing.glyphs import UNICODE, Signs
 from ..drawing.short_forms import below
@@ -28,10 +30,10 @@ BRIEF, USUAL, WHOLE = range(3)
 OUTPUT_HEAD, OUTPUT_TAIL = 3, 3
 """Lines of output that are shown from its beginning and its end."""
 
-FOLD = {StepKind.MESSAGE: 400, StepKind.PROMPT: 12, StepKind.REASONING: 12, StepKind.PLAN: 50}
-"""Lines that a text may have; other kinds get ``DEFAULT_FOLD``."""
+FOLD = {Voice.AGENT: 400, Voice.USER: 12, Voice.THOUGHT: 12}
+"""Lines that a prose text may have; other texts get ``DEFAULT_FOLD``."""
 
-DEFAULT_FOLD = 8
+PLAN_FOLD, DEFAULT_FOLD = 50, 8
 MOST_LINES = 2_000
 """Lines of one text that a list shows even where everything is wanted; a pane of its own shows the others."""
 
@@ -73,33 +75,33 @@ class Line(Struct, frozen=True):
 def step_rows(step: Step, width: int, manner: Manner = Manner()) -> list[Row]:  # noqa: B008 - it is frozen
     """The step wrapped to ``width`` cells, or its one line cut to them."""
     indent = f"  {manner.signs.nested} " if step.parent else ""
-    if manner.level != BRIEF and step.kind in _PROSE and len(step.text) <= SET_OUT:
-        return _prose(step, indent, width, manner)
-    lines = step_lines(step, manner)
+    described = blocks.describe(step)
+    first = described.body[0]
     if manner.level == BRIEF:
-        return [_brief(_in_short(step, lines), indent, width)]
+        return [_brief(_in_short(first, _lines(step, described, manner)[0]), indent, width)]
+    if type(first) is blocks.Prose and first.voice in _SET_OUT_ROLES and len(first.text) <= SET_OUT:
+        return _prose(first, f"{indent}{manner.signs.kinds[step.kind]} ", indent, width, manner)
     rows: list[Row] = []
-    for line in lines:
+    for line in _lines(step, described, manner):
         rows.extend(_rows(line, indent, width))
     return rows
 
 
-_PROSE = {StepKind.MESSAGE: "text", StepKind.REASONING: "dim"}
-"""Kinds whose texts are Markdown, and the role of their words."""
+_SET_OUT_ROLES = {Voice.AGENT: "text", Voice.THOUGHT: "dim"}
+"""Texts that are shown as Markdown, and the role of their words."""
 
 
-def _prose(step: Step, indent: str, width: int, manner: Manner) -> list[Row]:
-    """A text set out, below its mark; folded after as many rows as the kind may have lines."""
-    role = _PROSE[step.kind]
-    mark = f"{indent}{manner.signs.kinds[step.kind]} "
+def _prose(block: blocks.Prose, mark: str, indent: str, width: int, manner: Manner) -> list[Row]:
+    """A text set out, below its mark; folded after as many rows as it may have lines."""
+    role = _SET_OUT_ROLES[block.voice]
     margin = indent + " " * (cell_width(mark) - cell_width(indent))
-    block = Markdown(step.text, signs=manner.signs)
-    room = _room(step.kind, manner)
+    text = Markdown(block.text, signs=manner.signs)
+    room = _room(manner, FOLD[block.voice])
     rows: list[Row] = []
-    for item in range(len(block)):
-        rows += [_in_role(row, role) for row in block.rows(item, width - cell_width(mark))]
+    for item in range(len(text)):
+        rows += [_in_role(row, role) for row in text.rows(item, width - cell_width(mark))]
         if len(rows) > room + 1:
-            more = cut(f"… more of {units.count(len(step.text), 'character')}", width - cell_width(mark))
+            more = cut(f"… more of {units.count(len(block.text), 'character')}", width - cell_width(mark))
             rows = [*rows[:room], ((more, "dim"),)]
             break
     return [((mark if number == 0 else margin, role), *row) for number, row in enumerate(rows or [()])]
@@ -109,12 +111,22 @@ def _in_role(row: Row, role: str) -> Row:
     return tuple((text, role if own == "text" else own) for text, own in row) if role != "text" else row
 
 
-def step_lines(step: Step, manner: Manner = Manner()) -> list[Line]:  # noqa: B008 - it is frozen
-    """The lines of a step, the first one marked with the character of its kind."""
-    first, *rest = _RENDERERS.get(step.kind, _text)(step, manner)
+def _lines(step: Step, described: blocks.Description, manner: Manner) -> list[Line]:
+    """The lines of a step; the first one has the character of its kind and, if the step is an act, its ending."""
+    first_block, *others = described.body
+    first, *rest = _LINES[type(first_block)](first_block, manner)
+    tail, tail_role = first.tail, first.tail_role
+    if type(first_block) in _ACTS:
+        tail, tail_role = _ending(step, described, manner)
     mark = first.mark or manner.signs.kinds[step.kind]
-    first = Line(first.text, first.role, first.tail, first.tail_role, mark, first.mark_role or first.role)
-    return [first, *rest]
+    lines = [Line(first.text, first.role, tail, tail_role, mark, first.mark_role or first.role), *rest]
+    if manner.level != BRIEF:
+        for block in others:
+            lines += _LINES[type(block)](block, manner)
+    return lines
+
+
+_ACTS = (blocks.Code, blocks.Call, blocks.Files)
 
 
 def rule(label: str, width: int, signs: Signs = UNICODE, *, note: str = "", role: str = "rule") -> Row:
@@ -124,14 +136,13 @@ def rule(label: str, width: int, signs: Signs = UNICODE, *, note: str = "", role
     return ((left + signs.rule * max(0, width - cell_width(left) - cell_width(right)) + right, role),)
 
 
-def _in_short(step: Step, lines: list[Line]) -> Line:
-    """The line that stands for a step: the first one, or what a list of things comes to."""
-    if step.kind is StepKind.PLAN and step.items:
-        done = sum(item.status == "completed" for item in step.items)
-        return structs.replace(lines[0], text=f"{done} of {units.count(len(step.items), 'task')} done")
-    if len(step.changes) > 1:
-        return structs.replace(lines[0], text=f"{lines[0].text}  and {units.count(len(step.changes) - 1, 'file')} more")
-    return lines[0]
+def _in_short(block: blocks.Block, line: Line) -> Line:
+    """The line of a whole step: the first one of its first block, or the sum of a list."""
+    if isinstance(block, blocks.Plan) and block.items:
+        return structs.replace(line, text=f"{block.done} of {units.count(len(block.items), 'task')} done")
+    if isinstance(block, blocks.Files) and len(block.changes) > 1:
+        return structs.replace(line, text=f"{line.text}  and {units.count(len(block.changes) - 1, 'file')} more")
+    return line
 
 
 def _brief(line: Line, indent: str, width: int) -> Row:
@@ -168,74 +179,55 @@ def _rows(line: Line, indent: str, width: int) -> Iterable[Row]:
         yield (margin, ""), (cut(line.tail, room), line.tail_role)
 
 
-def _text(step: Step, manner: Manner) -> list[Line]:
-    role = _TEXT_ROLES.get(step.kind, "text")
-    return [Line(text, role) for text in _folded(step.text, _room(step.kind, manner))]
-
-
-def _room(kind: StepKind, manner: Manner) -> int:
+def _room(manner: Manner, usual: int = DEFAULT_FOLD) -> int:
     """How many lines a text may have."""
-    return MOST_LINES if manner.level == WHOLE else FOLD.get(kind, DEFAULT_FOLD)
+    return MOST_LINES if manner.level == WHOLE else usual
 
 
-_TEXT_ROLES = {
-    StepKind.PROMPT: "prompt",
-    StepKind.REASONING: "dim",
-    StepKind.NOTICE: "dim",
-}
+def _text(block: blocks.Prose, manner: Manner) -> list[Line]:
+    role = _VOICES[block.voice]
+    return [Line(text, role) for text in _folded(block.text, _room(manner, FOLD[block.voice]))]
 
 
-def _error(step: Step, manner: Manner) -> list[Line]:
-    """What failed for good is told apart from what went on."""
-    role, tail = ("attention", "not fatal") if step.fatal is False else ("failure", "fatal" if step.fatal else "")
-    first, *rest = _folded(step.text, _room(step.kind, manner))
-    lines = [Line(first, role, tail, role), *(Line(text, role) for text in rest)]
-    return [*lines, *_start_failure(step, manner)] if step.command is not None else lines
+_VOICES = {Voice.USER: "prompt", Voice.AGENT: "text", Voice.THOUGHT: "dim"}
 
 
-def _start_failure(step: Step, manner: Manner) -> list[Line]:
-    """What was run, what it said before it ended, and what can be done about it."""
-    said = [Line(line, "output") for line in _folded(step.output, MOST_LINES)] if step.output else []
-    command = Line(one_line(step.command or "", LINE_LIMIT), "command", mark=manner.signs.kinds[StepKind.COMMAND])
-    return [command, *said, Line("R sends the prompt again   S shows all of stderr   = explains", "dim")]
+def _notice(block: blocks.Notice, manner: Manner) -> list[Line]:
+    """A remark, or an error: that it was not fatal is seen by its colour, too."""
+    role = ("attention" if block.fatal is False else "failure") if block.is_error else "dim"
+    first, *rest = _folded(block.text, _room(manner))
+    return [Line(first, role, block.fatality, role), *(Line(text, role) for text in rest)]
 
 
-def _start(step: Step, _: Manner) -> list[Line]:
-    told = " ".join(filter(None, (step.model, step.agent_session))) or step.text
-    return [Line(one_line(told, NAME), "dim")]
+def _raw(block: blocks.Raw, _: Manner) -> list[Line]:
+    event = f"{one_line(block.event[:EDGE], 80)}  " if block.event else ""
+    return [Line(event + shorten(one_line(block.text[:EDGE]), 400), "attention")]
 
 
-def _command(step: Step, manner: Manner) -> list[Line]:
-    first, *rest = _folded(step.command or step.text, _room(step.kind, manner))
-    note = f"exit {step.exit_code}" if step.exit_code else ""
-    tail, role = _ending(step, note, manner)
-    return [Line(first, "command", tail, role), *(Line(text, "command") for text in rest), *_output(step, manner)]
+def _command(block: blocks.Code, manner: Manner) -> list[Line]:
+    """A command; that of a failed start has a mark of its own."""
+    if block.of_failed_start:
+        return [Line(one_line(block.text, LINE_LIMIT), "command", mark=manner.signs.kinds[StepKind.COMMAND])]
+    return [Line(text, "command") for text in _folded(block.text, _room(manner))]
 
 
-def _tool(step: Step, manner: Manner) -> list[Line]:
-    name = one_line(".".join(name[:EDGE] for name in (step.server, step.tool) if name), 80)
-    arguments = "" if step.arguments is None else shorten(one_line(_as_text(step.arguments)), 200)
-    call = f"{name}({arguments})" if name else arguments or shorten(one_line(step.text), 200)
-    tail, role = _ending(step, "", manner)
-    return [Line(call, "text", tail, role), *_output(step, manner)]
+def _call(block: blocks.Call, _: Manner) -> list[Line]:
+    name = one_line(block.tool[: 2 * EDGE], 80)
+    arguments = "" if block.arguments is None else shorten(one_line(_as_text(block.arguments)), 200)
+    return [Line(f"{name}({arguments})" if name else arguments or shorten(one_line(block.purpose), 200))]
 
 
-def _changes(step: Step, manner: Manner) -> list[Line]:
-    tail, role = _ending(step, "", manner)
-    if not step.changes:
-        return [Line(shorten(one_line(step.text), 400), "text", tail, role)]
-    room = MOST_LINES if manner.level == WHOLE else DEFAULT_FOLD
+def _files(block: blocks.Files, manner: Manner) -> list[Line]:
+    if not block.changes:
+        return [Line(shorten(one_line(block.text), 400))]
+    room = 1 if manner.level == BRIEF else _room(manner)
     lines: list[Line] = []
-    for change in step.changes[:room]:
+    for change in block.changes[:room]:
         path = cut_left(below(one_line(change.path), manner.cwd), NAME)
         lines.append(Line(f"{path}{_extent(change)}"))
-        lines += _diff(change.diff, room if len(step.changes) == 1 or manner.level == WHOLE else 0)
-    first, *rest = lines
-    more = len(step.changes) - room
-    if more > 0:
-        rest.append(Line(f"… {units.count(more, 'file')} more", "dim"))
-    failed = step.status in (StepStatus.FAILED, StepStatus.DECLINED)
-    return [Line(first.text, "text", tail, role), *rest, *(_output(step, manner) if failed else [])]
+        lines += _diff(change.diff, room if len(block.changes) == 1 or manner.level == WHOLE else 0)
+    more = len(block.changes) - room
+    return [*lines, Line(f"… {units.count(more, 'file')} more", "dim")] if more > 0 else lines
 
 
 def _diff(diff: str | None, room: int) -> list[Line]:
@@ -260,37 +252,32 @@ def _extent(change: Change) -> str:
     return kind + moved + (f"  {line_change(*change.lines)}" if change.lines else "")
 
 
-def _plan(step: Step, manner: Manner) -> list[Line]:
-    if not step.items:
-        return _text(step, manner)
-    plan, room = manner.signs.plan, _room(StepKind.PLAN, manner)
+def _plan(block: blocks.Plan, manner: Manner) -> list[Line]:
+    room = _room(manner, PLAN_FOLD)
+    if not block.items:
+        return [Line(text) for text in _folded(block.text, room)]
+    plan = manner.signs.plan
     lines = []
-    for item in step.items[:room]:
+    for item in block.items[:room]:
         mark = plan.get(item.status, plan["pending"])
         role = "dim" if item.status == "completed" else "text"
         lines.append(Line(one_line(item.text, NAME), role, mark=mark, mark_role=role))
-    more = len(step.items) - room
+    more = len(block.items) - room
     return [*lines, Line(f"… {units.count(more, 'task')} more", "dim")] if more > 0 else lines
 
 
-def _usage(step: Step, _: Manner) -> list[Line]:
-    return [Line(usage_words(step), "dim")]
-
-
-def usage_words(step: Step) -> str:
+def token_words(block: blocks.Tokens) -> str:
     """Tokens and cost, with whose they are: ``1.2k in (200 cached) · 30 out · thread: 4.8k in · 92 out``.
 
     The first counts are those of the turn.  A count of the whole conversation is called ``thread``; it is left out if
     the turn is all of it.
     """
-    total, own = step.usage, step.turn_usage if step.whole_thread else step.usage
-    parts = [_tokens(own)] if own is not None and own.known else []
-    if total is not None and total.known and total != own:
-        parts.append(f"thread: {_tokens(total)}")
-    if step.cost_usd is not None:
-        parts.append(units.money(step.cost_usd))
-    said = "" if step.whole_thread else shorten(one_line(step.text[:EDGE]), 200)
-    return " · ".join(parts) or said or "no usage reported"
+    parts = [_tokens(block.own)] if block.own is not None else []
+    if block.thread is not None:
+        parts.append(f"thread: {_tokens(block.thread)}")
+    if block.cost_usd is not None:
+        parts.append(units.money(block.cost_usd))
+    return " · ".join(parts) or shorten(one_line(block.remark[:EDGE]), 200) or "no usage reported"
 
 
 def _tokens(usage: Usage) -> str:
@@ -307,15 +294,12 @@ def _tokens(usage: Usage) -> str:
     return " · ".join(parts) or f"{units.tokens(usage.total_tokens)} in all"
 
 
-def _unknown(step: Step, _: Manner) -> list[Line]:
-    event = f"{one_line(step.event[:EDGE], 80)}  " if step.event else ""
-    return [Line(event + shorten(one_line(step.text[:EDGE]), 400), "attention")]
-
-
-def _output(step: Step, manner: Manner) -> list[Line]:
-    """The first and the last lines of what a command printed, or all of them."""
-    text = step.output or ""
-    if not text.strip():
+def _output(block: blocks.Output, manner: Manner) -> list[Line]:
+    """The first and the last lines of an output, or all of them."""
+    text = block.text
+    if block.origin is Origin.FAILED_START:
+        return [*(Line(line, "output") for line in _folded(text, MOST_LINES) if text), Line(_START_KEYS, "dim")]
+    if block.origin is Origin.EDITOR or not text.strip():
         return []
     if manner.level == WHOLE:
         return [Line(line, "output") for line in _folded(text, MOST_LINES)]
@@ -326,6 +310,9 @@ def _output(step: Step, manner: Manner) -> list[Line]:
     more = max(0, total - len(head) - len(tail))
     middle = [Line(f"… {units.count(more, 'line')} more", "dim")] if more else []
     return [*(Line(line, "output") for line in head), *middle, *(Line(line, "output") for line in tail)]
+
+
+_START_KEYS = "R sends the prompt again   S shows all of stderr   = explains"
 
 
 def _folded(text: str, limit: int) -> list[str]:
@@ -345,16 +332,14 @@ def _clean_line(text: str) -> str:
     return shorten(clean(text[: 2 * LINE_LIMIT]).expandtabs(4).rstrip().replace("\n", " "), LINE_LIMIT)
 
 
-def _ending(step: Step, note: str, manner: Manner) -> tuple[str, str]:
+def _ending(step: Step, described: blocks.Description, manner: Manner) -> tuple[str, str]:
     """How and how fast a step ended, and the role of that; of what runs, for how long."""
-    took = ""
-    if step.at is not None and step.ended_at is not None:
-        took = units.duration(step.ended_at - step.at)
-    elif step.at is not None and step.status is StepStatus.RUNNING and manner.now is not None:
-        took = units.age(manner.now - step.at)
+    took = described.took
     if step.status is None:
-        return "  ".join(filter(None, (note, took))), "dim"
-    ending = " ".join(filter(None, (manner.signs.endings[step.status], note)))
+        return "  ".join(filter(None, (described.exit_note, took))), "dim"
+    if step.status is StepStatus.RUNNING and not took and step.at is not None and manner.now is not None:
+        took = units.age(manner.now - step.at)
+    ending = " ".join(filter(None, (manner.signs.endings[step.status], described.exit_note)))
     return "  ".join(filter(None, (ending, took))), ENDING_ROLES[step.status]
 
 
@@ -368,15 +353,15 @@ def _as_text(arguments: Any) -> str:
     return json.dumps(arguments, ensure_ascii=False, default=str)
 
 
-_RENDERERS: dict[StepKind, Callable[[Step, Manner], list[Line]]] = {
-    StepKind.START: _start,
-    StepKind.COMMAND: _command,
-    StepKind.TOOL_CALL: _tool,
-    StepKind.WEB_SEARCH: _tool,
-    StepKind.SUBAGENT: _tool,
-    StepKind.FILE_CHANGE: _changes,
-    StepKind.PLAN: _plan,
-    StepKind.ERROR: _error,
-    StepKind.USAGE: _usage,
-    StepKind.UNKNOWN: _unknown,
+_LINES: dict[type[blocks.Block], Callable[[Any, Manner], list[Line]]] = {
+    blocks.Prose: _text,
+    blocks.Code: _command,
+    blocks.Call: _call,
+    blocks.Output: _output,
+    blocks.Files: _files,
+    blocks.Plan: _plan,
+    blocks.Facts: lambda block, _: [Line(one_line(block.line, NAME), "dim")],
+    blocks.Tokens: lambda block, _: [Line(token_words(block), "dim")],
+    blocks.Notice: _notice,
+    blocks.Raw: _raw,
 }

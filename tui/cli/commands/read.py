@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 import click
 
 from ....sessions.clock import now_ms
-from ....sessions.model import Status
 from ....sessions.statuses import Status
 from . import common
 

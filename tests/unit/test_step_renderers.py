@@ -1,0 +1,129 @@
+"""Every kind of step through the five renderers, in one file: list, pane, command line, Markdown and HTML.
+
+After a wanted change: ``pytest tests/unit/test_step_renderers.py --snapshot-update``, and read the difference.
+"""
+
+import time
+
+import pytest
+from every_kind import ODD, STEPS, session
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+
+from agentdash.sessions.export.html import html
+from agentdash.sessions.export.markdown import markdown
+from agentdash.sessions.model import Step, StepKind, StepStatus
+from agentdash.tui.render.steps import step_text
+from agentdash.tui.render.style import Look
+from agentdash.widgets.document.step_document import step_document
+from agentdash.widgets.steps.step_lines import BRIEF, USUAL, WHOLE, Manner, step_rows
+
+CWD = "/home/ann/code/api"
+WIDTH = 100
+
+
+class OneFile(SingleFileSnapshotExtension):
+    """One text file per test."""
+
+    _write_mode = WriteMode.TEXT
+    file_extension = "txt"
+
+
+class Marked(Look, frozen=True):
+    """A command line whose colours are read as words."""
+
+    def paint(self, text, role):
+        return f"<{role}>{text}" if role else text
+
+
+@pytest.fixture(autouse=True)
+def fixed_place_and_time(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/ann")
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def row(spans):
+    """A row of the screen, and behind it the roles of its colours."""
+    text = "".join(part for part, _ in spans).rstrip()
+    roles = list(dict.fromkeys(role for part, role in spans if part.strip() and role not in ("", "text")))
+    return f"{text}    <{' '.join(roles)}>" if roles else text
+
+
+def listed(step, level):
+    return "\n".join(map(row, step_rows(step, WIDTH, Manner(level=level, cwd=CWD))))
+
+
+def paned(step, *, source=False):
+    document = step_document(step, cwd=CWD, source=source)
+    return "\n".join(row(spans) for item in range(len(document)) for spans in document.rows(item, WIDTH))
+
+
+def printed(step, *, full=False):
+    return "\n".join(step_text(step, Marked(full=full)))
+
+
+def in_markdown(step):
+    return "".join(markdown(session(), [step])).partition(f"## Turn {step.turn}\n")[2].strip("\n")
+
+
+def in_html(step):
+    page = "".join(html(session(), [step]))
+    return page[page.index("<article") : page.index("</article>")].replace("><", ">\n<").strip()
+
+
+def everywhere(step):
+    """What each renderer makes of a step; what a wider view repeats is left out."""
+    usual, short, set_out = listed(step, USUAL), printed(step), paned(step)
+    wholes = {
+        "list, whole": (listed(step, WHOLE), usual),
+        "pane, source": (paned(step, source=True), set_out),
+        "command line, full": (printed(step, full=True), short),
+    }
+    return {
+        "list": usual, "list, brief": listed(step, BRIEF), "pane": set_out, "command line": short,
+        "Markdown": in_markdown(step), "HTML": in_html(step),
+    } | {name: whole for name, (whole, cut) in wholes.items() if whole != cut}  # fmt: skip
+
+
+def section(step):
+    drawings = [f"--- {name}\n{text}" for name, text in everywhere(step).items()]
+    return "\n".join([f"=== {step.kind}: turn {step.turn}, step {step.index}", *drawings, ""])
+
+
+def test_every_kind_of_step_through_every_renderer(snapshot):
+    text = "\n".join(map(section, [*STEPS, *ODD]))
+    assert "\n".join(line.rstrip() for line in text.split("\n")) == snapshot.use_extension(OneFile)
+
+
+RENDERERS = {
+    "list": lambda step: listed(step, USUAL),
+    "pane": paned,
+    "command line": printed,
+    "Markdown": in_markdown,
+    "HTML": in_html,
+}
+
+
+@pytest.mark.parametrize("renderer", RENDERERS)
+def test_a_failed_start_shows_its_command_and_its_stderr(renderer):
+    step = Step(kind=StepKind.ERROR, text="exit 127", fatal=True, command="codex exec -", exit_code=127,
+                output="codex: not found")  # fmt: skip
+    shown = RENDERERS[renderer](step)
+    assert "codex exec -" in shown
+    assert "codex: not found" in shown
+
+
+@pytest.mark.parametrize("renderer", RENDERERS)
+@pytest.mark.parametrize("kind", [StepKind.COMMAND, StepKind.TOOL_CALL, StepKind.FILE_CHANGE, StepKind.PLAN])
+@pytest.mark.parametrize("status", [StepStatus.FAILED, StepStatus.DECLINED])
+def test_a_step_that_failed_says_why(kind, status, renderer):
+    step = Step(kind=kind, text="what it was about", status=status, output="it is not allowed")
+    assert "it is not allowed" in RENDERERS[renderer](step)
+
+
+@pytest.mark.parametrize("renderer", RENDERERS)
+def test_a_plan_without_a_list_is_its_text(renderer):
+    assert "a plan in words" in RENDERERS[renderer](Step(kind=StepKind.PLAN, text="a plan in words"))
