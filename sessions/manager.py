@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from .agents.registry import agent_named
-from .costs.spent import spent_by
+from .costs.session_usage import spent_by
 from .errors import AgentdashError, ConfigError, SessionBusyError, UnknownSessionError
 from .housekeeping import SessionKeeper
 from .lifecycle.launch_plan import (

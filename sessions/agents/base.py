@@ -16,10 +16,10 @@ from ..model import Step, StepKind, StepStatus
 from ..rules.limits import Limits
 from ..rules.truncate import trimmed
 from ..rules.turn_facts import Facts
-from .metering import Measurable, Measures, Meter, When
+from .usage_meter import Measurable, Measures, Meter, When
 
 if TYPE_CHECKING:
-    from .recorded import Transcript
+    from .recorded_edits import Transcript
 
 
 class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

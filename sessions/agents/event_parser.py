@@ -14,8 +14,8 @@ from ..model import Step, StepKind
 from ..text.sanitize import one_line
 from .base import ParserState, TurnParser
 from .json_lines import NOT_JSON
-from .lenient import Reader, Reading, Unread
-from .mending import parsed
+from .json_repair import parsed
+from .tolerant_decoder import Reading, TolerantDecoder, Unread
 
 _MOST_FIELDS = 100
 """Names of fields that are counted apart."""
@@ -42,7 +42,7 @@ class EventParser(TurnParser):
 
     state: EventState
     state_type = EventState
-    reader: ClassVar[Reader[Any]]
+    reader: ClassVar[TolerantDecoder[Any]]
     """Reads the lines that the adapter's decoder refuses."""
 
     def __init__(self, turn: int = 1) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..agents.base import Agent
-from ..costs.spent import Spent
+from ..costs.session_usage import Spent
 from ..errors import AgentdashError, StoreError
 from ..launch import Launch
 from ..model import Left, Receipt, Status, Step

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from ..agents.detect import LOOKED_AT, guess_format
+from ..agents.format_detection import LOOKED_AT, guess_format
 from ..agents.formats import reader_named
 from ..errors import NotATranscriptError
 from ..model import Step

@@ -17,9 +17,9 @@ from ...launch import Ladder, Launch
 from ...model import Step, StepKind, StepStatus, Usage
 from ..base import MOST_OPEN, Agent, AgentSettings, LaunchRequest, TurnParser
 from ..event_parser import EventParser, EventState
-from ..json_lines import UNREADABLE, joined, kind_of, value_of
-from ..lenient import Reader
-from ..metering import Measurable, Measures, Meter, When
+from ..json_lines import UNREADABLE, declared_type, joined, value_of
+from ..tolerant_decoder import TolerantDecoder
+from ..usage_meter import Measurable, Measures, Meter, When
 from . import events
 from .notices import NOTICES, notice_text
 from .result import failure
@@ -61,7 +61,7 @@ class ClaudeParser(EventParser):
 
     state: ClaudeState
     state_type = ClaudeState
-    reader = Reader(_DECODER)
+    reader = TolerantDecoder(_DECODER)
 
     def __init__(self, turn: int = 1) -> None:
         super().__init__(turn)
@@ -102,7 +102,7 @@ class ClaudeParser(EventParser):
             self.facts.end = self.state.error = None
             return [self._new(StepKind.START, at=at, agent_session=event.session_id, model=event.model)]
         if event.subtype not in NOTICES:
-            return [self._unknown(line, at, kind_of(line))]
+            return [self._unknown(line, at, declared_type(line))]
         text = notice_text(event)
         if event.subtype == "api_retry":
             self.facts.notice = text

@@ -13,8 +13,8 @@ from msgspec import Raw, Struct, structs
 from ...costs.price_table import price_of
 from ...costs.prices import Call, Price
 from ..json_lines import UNREADABLE, Count
-from ..lenient import Reader
-from ..metering import Meter
+from ..tolerant_decoder import TolerantDecoder
+from ..usage_meter import Meter
 
 _MOST_SPEAKERS = 10_000
 _BYTES_OF_TOKEN = 4
@@ -71,7 +71,7 @@ class _Open(Struct):
 
 _DECODER: msgspec.json.Decoder[_Assistant | _Result] = msgspec.json.Decoder(_Assistant | _Result)
 _BLOCKS = msgspec.json.Decoder(list[_Block])
-_READER, _BLOCKS_READER = Reader(_DECODER), Reader(_BLOCKS)
+_READER, _BLOCKS_READER = TolerantDecoder(_DECODER), TolerantDecoder(_BLOCKS)
 """For lines of which a field is odd: it costs that field alone."""
 
 

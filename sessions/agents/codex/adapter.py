@@ -21,16 +21,16 @@ from ...model import Change, PlanItem, Step, StepKind, StepStatus, Usage
 from ..base import Agent, AgentSettings, LaunchRequest, TurnParser
 from ..event_parser import EventState
 from ..json_lines import UNREADABLE, joined, text_of, value_of
-from ..lenient import Reader
-from ..mending import mended
-from ..metering import Measurable, Measures, Meter, When
+from ..json_repair import repaired
+from ..tolerant_decoder import TolerantDecoder
+from ..usage_meter import Measurable, Measures, Meter, When
 from . import events
 from .calls import CallItemParser
 from .refusals import complaints, culprit, refused
 from .toml_values import assignments
 
 if TYPE_CHECKING:
-    from ..recorded import Transcript
+    from ..recorded_edits import Transcript
 
 _STATUS = {
     "in_progress": StepStatus.RUNNING,
@@ -85,7 +85,7 @@ class CodexParser(CallItemParser):
 
     state: CodexState
     state_type = CodexState
-    reader = Reader(_DECODER)
+    reader = TolerantDecoder(_DECODER)
 
     def parse(self, line: bytes, at: int | None) -> list[Step]:
         """One line; the model's own words and outputs stay as they are."""
@@ -290,7 +290,7 @@ def _json_or_none(raw: msgspec.Raw) -> str | None:
 def _readable(message: str) -> str:
     """The words inside what may be the raw JSON of a server."""
     try:
-        return msgspec.json.decode(mended(message.encode()), type=_Server).error.message or message
+        return msgspec.json.decode(repaired(message.encode()), type=_Server).error.message or message
     except UNREADABLE:
         return message
 

@@ -18,8 +18,8 @@ from msgspec import Struct
 from ...storage.line_reader import LineReader
 from ...text.diffs import Diff, created, deleted, diff_of
 from ..json_lines import UNREADABLE
-from ..lenient import Reader
-from ..recorded import RecordedChange, RecordedEdit
+from ..recorded_edits import RecordedChange, RecordedEdit
+from ..tolerant_decoder import TolerantDecoder
 
 MOST_FOLDERS = 5_000
 """Day folders that are looked into where a thread is not found at its day: thirteen years."""
@@ -56,7 +56,7 @@ class _Line(Struct, tag_field="type", tag="event_msg"):
 
 
 _DECODER = msgspec.json.Decoder(_Line)
-_READER = Reader(_DECODER)
+_READER = TolerantDecoder(_DECODER)
 
 
 def open_rollout(home: Path, thread: str, at: int) -> "Rollout | None":

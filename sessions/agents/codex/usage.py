@@ -18,8 +18,8 @@ from ...costs.prices import Call, Price
 from ...model import Usage
 from ...storage.line_reader import LineReader
 from ..json_lines import UNREADABLE, Count
-from ..lenient import Reader
-from ..metering import Meter
+from ..tolerant_decoder import TolerantDecoder
+from ..usage_meter import Meter
 from .recorded_edits import find_rollout
 
 LOOK_SECONDS = 0.1
@@ -76,7 +76,7 @@ class _RecordLine(Struct, tag_field="type", tag="token_usage_record"):
 
 
 _DECODER = msgspec.json.Decoder(_ContextLine | _CountLine | _RecordLine)
-_READER = Reader(_DECODER)
+_READER = TolerantDecoder(_DECODER)
 """For lines of which a field is odd: it costs that field alone."""
 
 _MARKS = (b'"token_usage_record"', b'"token_count"', b'"turn_context"')

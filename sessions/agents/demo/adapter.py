@@ -18,8 +18,8 @@ from ...model import Change, PlanItem, Step, StepKind, StepStatus, Usage
 from ..base import Agent, AgentSettings, LaunchRequest, TurnParser
 from ..event_parser import EventParser
 from ..json_lines import UNREADABLE
-from ..lenient import Reader
-from ..metering import Measurable, Measures, When
+from ..tolerant_decoder import TolerantDecoder
+from ..usage_meter import Measurable, Measures, When
 from . import events
 from .script import SCRIPTS
 
@@ -44,7 +44,7 @@ class DemoSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fiel
 class DemoParser(EventParser):
     """Reads one turn."""
 
-    reader = Reader(_DECODER)
+    reader = TolerantDecoder(_DECODER)
 
     def parse(self, line: bytes, at: int | None) -> list[Step]:
         """One line."""

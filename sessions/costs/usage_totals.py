@@ -1,4 +1,4 @@
-"""Tokens and money of many sessions: what is known, and whether that is all of it; pure."""
+"""Totals of tokens and money over many sessions, and how many sessions lack a figure.  Pure."""
 
 from collections.abc import Iterable
 

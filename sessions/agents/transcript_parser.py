@@ -1,4 +1,4 @@
-"""What the readers of transcripts share: files that an agent keeps for itself, with all turns of a conversation.
+"""The common parser of transcripts: files that an agent keeps for itself, with all turns of a conversation.
 
 A turn file holds one turn and no clock; a transcript holds many turns, and each of its lines has a time.  Its readers
 start nothing: they are parsers only, and :mod:`.formats` lists them.
@@ -14,8 +14,8 @@ from msgspec import Raw, field, structs
 
 from ..model import Step, StepKind, StepStatus, Usage
 from .event_parser import EventParser, EventState
-from .json_lines import UNREADABLE, kind_of
-from .lenient import Reader, Reading, Unread
+from .json_lines import UNREADABLE, declared_type
+from .tolerant_decoder import Reading, TolerantDecoder, Unread
 
 T = TypeVar("T")
 
@@ -79,9 +79,9 @@ class TranscriptParser(EventParser):
         try:
             steps = self.event(self.decoded(line, self.line_type), line, at)
         except UNREADABLE:
-            return [self._unknown(line, at, kind_of(line))]
+            return [self._unknown(line, at, declared_type(line))]
         if self._odd:
-            steps += self._name_unread(Reading(kind=kind_of(line), unread=tuple(self._odd)), at)
+            steps += self._name_unread(Reading(kind=declared_type(line), unread=tuple(self._odd)), at)
         return steps
 
     def decoded(self, data: bytes | Raw, kind: type[T]) -> T:
@@ -96,7 +96,7 @@ class TranscriptParser(EventParser):
         try:
             value: T = decoder.decode(data)
         except UNREADABLE:
-            reading = Reader(decoder).read(bytes(data))
+            reading = TolerantDecoder(decoder).read(bytes(data))
             if reading.event is None:
                 raise
             self._odd += reading.unread

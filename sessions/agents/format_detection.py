@@ -1,9 +1,9 @@
-"""The format of a file, concluded from its first lines: who wrote it, and whether for a reader or for itself."""
+"""Detection of a file's format from its first lines: the agent that wrote it, and if it is a stream or a transcript."""
 
 from collections.abc import Iterable
 from typing import Any
 
-from .mending import parsed
+from .json_repair import parsed
 
 LOOKED_AT = 50
 """Lines; a warning may stand before the first event."""
