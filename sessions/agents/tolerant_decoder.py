@@ -50,14 +50,27 @@ class Reading(Struct, Generic[T], frozen=True, kw_only=True):
 
 
 class TolerantDecoder(Generic[T]):
-    """Reads what a strict decoder refused."""
+    """Decodes JSON as one type: strictly by :meth:`decode`, and by :meth:`read` what that refuses.
 
-    def __init__(self, decoder: "msgspec.json.Decoder[T]") -> None:
-        self._decoder = decoder
+    Args:
+        kind: the type, such as a union of tagged structs.
+    """
+
+    def __init__(self, kind: Any) -> None:
+        self._decoder: msgspec.json.Decoder[T] = msgspec.json.Decoder(kind)
+        self.decode = self._decoder.decode
+        """Decode at full speed; raises one of :data:`.json_lines.UNREADABLE` on a line with any flaw."""
 
     @cached_property
     def _shape(self) -> inspect.Type:
         return inspect.type_info(self._decoder.type)
+
+    def best(self, data: bytes | Raw) -> T | None:
+        """Decode as much as possible; None if the data is no such value at all."""
+        try:
+            return self.decode(data)
+        except UNREADABLE:
+            return self.read(bytes(data)).event
 
     def read(self, line: bytes) -> Reading[T]:
         """The event of a line; never raises."""

@@ -12,6 +12,7 @@ from msgspec import Raw, field, structs
 
 from ...model import Step, StepKind, StepStatus, Usage
 from ..json_lines import KIND_LENGTH, UNREADABLE, declared_type, joined, text_of, value_of
+from ..tolerant_decoder import TolerantDecoder
 from ..transcript_parser import NOT_SHOWN, TranscriptParser, TranscriptState, digest, milliseconds
 from . import events as blocks
 from . import project_events as events
@@ -53,7 +54,7 @@ class ClaudeProjectParser(TranscriptParser):
 
     state: ProjectState
     state_type = ProjectState
-    line_type = events.Line
+    decoder = TolerantDecoder(events.Line)
 
     def event(self, event: events.Line, line: bytes, at: int | None) -> list[Step]:
         """One line; the time in it is better than that of its arrival."""

@@ -12,7 +12,6 @@ from datetime import UTC, datetime, timedelta
 from itertools import chain, islice
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 
 from ...storage.line_reader import LineReader
@@ -55,8 +54,7 @@ class _Line(Struct, tag_field="type", tag="event_msg"):
     payload: _ItemCompleted
 
 
-_DECODER = msgspec.json.Decoder(_Line)
-_READER = TolerantDecoder(_DECODER)
+_DECODER: TolerantDecoder[_Line] = TolerantDecoder(_Line)
 
 
 def open_rollout(home: Path, thread: str, at: int) -> "Rollout | None":
@@ -105,7 +103,7 @@ def _edit(line: bytes) -> RecordedEdit | None:
     try:
         read: _Line | None = _DECODER.decode(line)
     except UNREADABLE:
-        reading = _READER.read(line)
+        reading = _DECODER.read(line)
         read = None if reading.unread else reading.event  # half of a diff is none
     if read is None:
         return None

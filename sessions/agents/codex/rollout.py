@@ -11,6 +11,7 @@ from msgspec import Raw, field, structs
 
 from ...model import Step, StepKind, Usage
 from ..json_lines import KIND_LENGTH, NULL, declared_type
+from ..tolerant_decoder import TolerantDecoder
 from ..transcript_parser import NOT_SHOWN, digest, milliseconds
 from . import rollout_events as events
 from . import rollout_work as work
@@ -42,7 +43,7 @@ class CodexRolloutParser(CallReader):
 
     state: RolloutState
     state_type = RolloutState
-    line_type = events.Line
+    decoder = TolerantDecoder(events.Line)
 
     def event(self, event: events.Line, line: bytes, at: int | None) -> list[Step]:
         """One line; the times in it are better than that of its arrival."""

@@ -12,6 +12,7 @@ from msgspec import Raw, Struct, field, structs
 
 from ...model import Step, StepKind, StepStatus, Usage, known_sum
 from ..json_lines import KIND_LENGTH, NULL, UNREADABLE, declared_type, value_of
+from ..tolerant_decoder import TolerantDecoder
 from ..transcript_parser import TranscriptParser, TranscriptState, digest, milliseconds
 from . import session_events as events
 from .tools import step_of
@@ -47,7 +48,7 @@ class GeminiSessionParser(TranscriptParser):
 
     state: ChatState
     state_type = ChatState
-    line_type = events.Line
+    decoder = TolerantDecoder(events.Line)
 
     def event(self, event: events.Line, line: bytes, at: int | None) -> list[Step]:
         """One line; the time in it is better than that of its arrival."""
