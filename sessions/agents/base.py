@@ -186,6 +186,15 @@ class Agent(ABC):
     def parser(self, turn: int = 1) -> TurnParser:
         """A fresh parser for one turn."""
 
+    def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:  # noqa: ARG002
+        """Return whether a JSON object is an event of the agent's stream: then a file needs no name of its format.
+
+        Args:
+            kind: the object's ``type``; None if it has none that is text.
+            event: the object.
+        """
+        return False
+
     def modes(self) -> tuple[str, ...]:
         """The values that ``mode_key`` takes."""
         if self.mode_key is None:
@@ -238,3 +247,20 @@ class Agent(ABC):
         """The line of stderr that tells why a turn failed; None where there is none."""
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         return lines[-1] if lines else None
+
+
+class TranscriptFormat(ABC):
+    """The format of the files that an agent CLI keeps for itself, with all turns of a conversation.
+
+    It has a reader and starts nothing: agentdash finds it by its content, or by its name.
+    """
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:
+        """Return whether a JSON object is a line of such a file; see :meth:`Agent.recognizes`."""
+
+    @abstractmethod
+    def parser(self, turn: int = 1) -> TurnParser:
+        """A fresh parser, beginning with this turn."""

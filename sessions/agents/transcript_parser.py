@@ -1,7 +1,7 @@
 """The common parser of transcripts: files that an agent keeps for itself, with all turns of a conversation.
 
 A turn file holds one turn and no clock; a transcript holds many turns, and each of its lines has a time.  Its readers
-start nothing: they are parsers only, and :mod:`.formats` lists them.
+start nothing: a :class:`.base.TranscriptFormat` leads to each.
 """
 
 from collections.abc import Mapping

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from ..agents.base import Agent
-from ..agents.registry import AGENTS, agent_named
+from ..agents.registry import agent_named, agent_names
 from ..errors import ConfigError
 from ..settings.config import load_config
 from . import commands
@@ -22,7 +22,7 @@ _VERSION = re.compile(r"\d+(?:\.\d+)+")
 def agent_clis(subject: Subject) -> Iterator[Finding]:
     """One finding per agent that is a command of its own; they are asked at the same time."""
     chosen = _chosen_commands(subject)
-    agents = [agent for agent in map(agent_named, AGENTS) if agent.binary]
+    agents = [agent for agent in map(agent_named, agent_names(demo=True)) if agent.binary]
     with ThreadPoolExecutor(max_workers=len(agents) or 1) as pool:
         yield from pool.map(partial(_agent_cli, subject, chosen), agents)
 

@@ -29,7 +29,7 @@ class StepFile:
 
     Args:
         path: a regular file.
-        format_name: see :data:`..agents.formats.FORMATS`; concluded from the first lines if it is None.
+        format_name: see :func:`..agents.formats.format_names`; concluded from the first lines if it is None.
 
     Raises:
         NotATranscriptError: nothing of it can be read.

@@ -5,7 +5,7 @@ The conversation's id is ours to choose before the start.
 
 import uuid
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
@@ -69,6 +69,10 @@ class Claude(Agent):
         else:
             argv += ["--session-id", request.session_id if request.turn == 1 else str(uuid.uuid4())]
         return Launch(argv=(*argv, *settings.args), stdin=request.prompt, model=model)
+
+    def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:
+        """Each event names its session."""
+        return kind in _EVENTS and "session_id" in event
 
     def parser(self, turn: int = 1) -> TurnParser:
         """A fresh parser for one turn."""

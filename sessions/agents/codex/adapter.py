@@ -116,6 +116,10 @@ class Codex(Agent):
             argv += ["resume", request.agent_session]
         return Launch(argv=(*argv, "-"), stdin=request.prompt, model=model)
 
+    def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:  # noqa: ARG002
+        """Events are named by what they are about."""
+        return kind is not None and kind.startswith(("thread.", "turn.", "item."))
+
     def parser(self, turn: int = 1) -> TurnParser:
         """A fresh parser for one turn."""
         from .turn_parser import CodexParser  # only a process that reads turns needs it

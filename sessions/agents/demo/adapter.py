@@ -7,7 +7,7 @@ only inside `agentdash demo` (see :mod:`.place`).
 import re
 import sys
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Meta
 
@@ -16,6 +16,7 @@ from ...launch import Launch
 from ..base import Agent, AgentSettings, LaunchRequest, TurnParser
 from ..usage_meter import Measurable, Measures, When
 
+_EVENTS = frozenset({"started", "command.started", "command.ended"})
 _MARKER = re.compile(r"\[\[demo:([a-z0-9_-]+)\]\]")
 
 
@@ -60,6 +61,10 @@ class Demo(Agent):
         """Both are in its last line."""
         at_the_end = Measurable(When.END, "the demo agent reports it when a turn ends")
         return Measures(tokens=at_the_end, cost=at_the_end)
+
+    def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:
+        """The first line, and commands."""
+        return kind in _EVENTS and ("conversation" in event or "id" in event)
 
     def parser(self, turn: int = 1) -> TurnParser:
         """A fresh parser for one turn."""

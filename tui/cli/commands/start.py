@@ -30,9 +30,9 @@ def complete_agents(_: click.Context, __: click.Parameter, incomplete: str) -> l
 
 def complete_modes(_: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """What any agent takes as its sandbox, or as its permission mode."""
-    from ....sessions.agents.registry import AGENTS, agent_named
+    from ....sessions.agents.registry import agent_named, agent_names
 
-    agents = (agent_named(name) for name in AGENTS)
+    agents = (agent_named(name) for name in agent_names(demo=True))
     return [
         mode
         for agent in agents

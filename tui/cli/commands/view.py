@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 def complete_formats(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The names of the formats that begin like this."""
-    from ....sessions.agents.formats import FORMATS
+    from ....sessions.agents.formats import format_names
 
-    return [CompletionItem(name) for name in FORMATS if name.startswith(incomplete)]
+    return [CompletionItem(name) for name in format_names() if name.startswith(incomplete)]
 
 
 @click.command()
