@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from .agents.registry import agent_named
+from .agents.registry import PLAIN_COMMAND, agent_named
 from .costs.session_usage import spent_by
 from .errors import AgentdashError, ConfigError, SessionBusyError, UnknownSessionError
 from .housekeeping import SessionKeeper
@@ -104,7 +104,7 @@ class SessionManager(SessionKeeper):
         task = checked_text(shlex.join(argv), "command")
         return self._start(
             self.config(),
-            "command",
+            PLAIN_COMMAND,
             prompt=task,
             cwd=checked_folder(cwd),
             model=None,

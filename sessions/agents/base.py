@@ -155,21 +155,30 @@ class Agent(ABC):
     binary: ClassVar[str | None] = None
     """Name looked up in PATH unless the configuration names another; None where there is none."""
     install_hint: ClassVar[str] = ""
+    tested_versions: ClassVar[tuple[str, ...]] = ()
+    """The versions whose events the adapter was tested with, the oldest first; empty for an agent without versions."""
     prompted: ClassVar[bool] = True
-    """Whether it takes a prompt at all; a plain command does not."""
+    """Whether it takes a prompt at all; a plain command does not, and uses no model."""
     demo_only: ClassVar[bool] = False
     """Whether it plays a script, and starts nowhere but in the state folder of `agentdash demo`."""
     resumable: ClassVar[bool] = True
     """Whether a later turn can go on in the same conversation."""
     settings_type: ClassVar[type[AgentSettings]] = AgentSettings
     mode_key: ClassVar[str | None] = None
-    """The setting that says what the agent may do by itself: its sandbox or its permission mode."""
+    """The setting that says what the agent may do by itself: its sandbox or its permission mode.
+
+    It is a Literal of :attr:`settings_type`, an option of ``spawn``, and a field of the dialog that starts a session.
+    """
+    mode_help: ClassVar[str] = "What the agent may do by itself"
+    """The help of that option, without the name of the agent."""
     keeps_transcripts: ClassVar[bool] = False
     """The agent writes transcripts of its own: :meth:`recorded_edits` can find one."""
     dangerous: ClassVar[frozenset[str]] = frozenset()
     """The modes in which nothing holds it back."""
     unlimited: ClassVar[str | None] = None
     """The setting ``full_danger`` in the words of a mode; None for an agent that has no such setting."""
+    polling_tools: ClassVar[frozenset[str]] = frozenset({"wait"})
+    """Tools that exist to be called again with the same arguments, which is no loop: they ask for progress."""
     env_keys: ClassVar[tuple[str, ...]] = ("PATH",)
     """Environment variables recorded with the session, needed by later turns; never secrets."""
     ladder: ClassVar[Ladder] = Ladder()

@@ -13,9 +13,6 @@ from . import commands
 from .commands import Answer
 from .model import Finding, Subject, fail, ok, warn
 
-TESTED = {"codex": ("0.169.0",), "claude": ("2.1.197", "2.1.330")}
-"""The versions whose events the adapters were tested with, the oldest first (protocols 2 and 3)."""
-
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 
@@ -37,7 +34,7 @@ def judge(agent: Agent, path: str, answer: Answer) -> Finding:
     version = _VERSION.search(answer.text)
     if version is None:
         return warn(agent.name, f"{path} names no version: {answer.first_line}", f"is it {agent.title}?")
-    tested = TESTED.get(agent.name, (version[0],))
+    tested = agent.tested_versions or (version[0],)
     oldest, newest = tested[0], tested[-1]
     if _numbers(version[0]) < _numbers(oldest):
         found = f"{version[0]} ({path}) is older than {oldest}, with which agentdash was tested"

@@ -39,9 +39,12 @@ class Claude(Agent):
     name = "claude"
     title = "Claude Code"
     binary = "claude"
+    tested_versions = ("2.1.197", "2.1.330")  # protocols 3
     install_hint = "Install it with `npm install -g @anthropic-ai/claude-code`."
     settings_type = ClaudeSettings
     mode_key = "permission_mode"
+    mode_help = "What it may do without asking"
+    polling_tools = Agent.polling_tools | {"BashOutput", "TaskOutput"}
     # SIGINT ends it with its commands; a late SIGTERM only makes it ask the model again (protocols 1.1).
     ladder = Ladder(interrupt=4.0, terminate=1.5)
     dangerous = frozenset({"bypassPermissions"})

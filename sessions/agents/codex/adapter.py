@@ -88,9 +88,11 @@ class Codex(Agent):
     name = "codex"
     title = "Codex"
     binary = "codex"
+    tested_versions = ("0.169.0",)  # protocols 2
     install_hint = "Install it with `npm install -g @openai/codex`."
     settings_type = CodexSettings
     mode_key = "sandbox"
+    mode_help = "What the agent may touch"
     keeps_transcripts = True
     dangerous = frozenset({"danger-full-access"})
     unlimited = "no-sandbox"
