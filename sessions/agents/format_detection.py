@@ -1,20 +1,14 @@
 """Detection of a file's format from its first lines: the agent that wrote it, and if it is a stream or a transcript."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from collections.abc import Iterable
+from typing import Any
 
+from .base import Agent, TranscriptFormat
 from .json_repair import parsed
 from .registry import PLAIN_COMMAND, agent_named, agent_names, transcript_formats
 
 LOOKED_AT = 50
 """Lines; a warning may stand before the first event."""
-
-
-class _Candidate(Protocol):
-    @property
-    def name(self) -> str: ...
-
-    def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool: ...
 
 
 def guess_format(lines: Iterable[bytes]) -> str | None:
@@ -34,7 +28,7 @@ def _agent(event: dict[str, Any]) -> str | None:
     return _first(map(agent_named, agent_names(demo=True)), event)
 
 
-def _first(candidates: Iterable[_Candidate], event: dict[str, Any]) -> str | None:
+def _first(candidates: Iterable[Agent | TranscriptFormat], event: dict[str, Any]) -> str | None:
     """The first candidate that recognizes an event; None for no event at all."""
     kind = event.get("type")
     kind = kind if isinstance(kind, str) else None

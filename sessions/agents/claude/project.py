@@ -20,8 +20,6 @@ from .attachments import KNOWN, attachment_text
 from .project_text import is_remark, prompt_text, readable, system_text
 from .tools import TaskList, answered, begun
 
-_SYNTHETIC = "<synthetic>"
-"""The "model" of messages that claude makes up itself, which hold the text of an API error."""
 _INTERRUPTED = "[Request interrupted by user"
 _MOST_REMEMBERED = 100
 _CALLS = frozenset({"server_tool_use", "mcp_tool_use"})
@@ -131,7 +129,7 @@ class ClaudeProjectParser(TranscriptParser):
         parts = [message.content] if isinstance(message.content, str) else message.content
         parent = self._speaker(line, parts)
         steps: list[Step] = []
-        if message.model == _SYNTHETIC:
+        if message.model == blocks.SYNTHETIC:
             return self._api_error(readable(message.content), parent, at)
         if self.state.error is not None and parent is None:
             steps.append(structs.replace(self.state.error, fatal=False))

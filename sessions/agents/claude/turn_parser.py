@@ -19,9 +19,6 @@ from .notices import NOTICES, notice_text
 from .result import failure
 from .tools import TaskList, answered, begun, tool_name
 
-_SYNTHETIC = "<synthetic>"
-"""The "model" of messages that claude makes up itself, which hold the text of an API error."""
-
 _NAMELESS = "?"
 """Begins the keys of calls that came without an id."""
 
@@ -99,7 +96,7 @@ class ClaudeParser(EventParser):
         return steps
 
     def _words(self, message: events.Message, text: str, event: events.Line, at: int | None) -> Step:
-        if message.model == _SYNTHETIC:
+        if message.model == events.SYNTHETIC:
             self.facts.error = text
             error = self._new(StepKind.ERROR, text, at=at, fatal=False, parent=event.parent_tool_use_id)
             self.state.error = error
