@@ -15,8 +15,8 @@ from typing import Any, Self
 
 from msgspec import structs
 
-from .agents.registry import agent_named
-from .costs.spent import spent_by
+from .agents.registry import PLAIN_COMMAND, agent_named
+from .costs.session_usage import spent_by
 from .errors import AgentdashError, ConfigError, SessionBusyError, UnknownSessionError
 from .housekeeping import Housekeeping
 from .launch import Start
@@ -113,7 +113,7 @@ class SessionManager:
             UsageError: nothing to run, no such folder, unknown option.
         """
         task = checked_text(shlex.join(argv), "command")
-        start = Start(task, agent="command", cwd=cwd, title=title, options=options or {}, argv=tuple(argv))
+        start = Start(task, agent=PLAIN_COMMAND, cwd=cwd, title=title, options=options or {}, argv=tuple(argv))
         config = self.reader.config()
         return self._begin(completed(start, config), config)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from .agents.demo.place import find_demo
-from .agents.registry import agent_named
+from .agents.registry import agent_named, agent_names, takes_prompts
 from .changes.model import SessionChanges
 from .errors import StoreError, UnknownSessionError, UsageError
 from .launch import Ladder, Launch, Start
@@ -104,7 +104,8 @@ class SessionReader:
 
     def recent_prompts(self, limit: int = 200) -> list[str]:
         """What was said to agents lately, the last one first."""
-        return self._queries.recent_prompts(limit)
+        unprompted = [name for name in agent_names(demo=True) if not takes_prompts(name)]
+        return self._queries.recent_prompts(limit, unprompted)
 
     def options(self, ref: str) -> dict[str, object]:
         """What the spawn of a session asked for beyond the settings."""

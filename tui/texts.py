@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from textual.content import Content
 
 from ..sessions.agents.demo.place import ONLY_INSIDE
+from ..sessions.agents.registry import takes_prompts
 from ..sessions.launch import Ladder, Launch
 from ..sessions.lifecycle.agent_list import AgentInfo
 from ..sessions.lifecycle.process_list import ProcessInfo
@@ -303,8 +304,8 @@ def target(session: Session | None, default_agent: str, cwd: str, *, missing: st
         return f"starts a new {default_agent or 'agent'} session in {place(cwd)}"
     if session.deleted_at is not None:
         return "in the trash: it takes no prompt"
-    if session.agent == "command":
-        return "this is a command: it takes no prompt"
+    if not takes_prompts(session.agent):
+        return f"this is a {session.agent}: it takes no prompt"
     if session.status.ended:
         return f'goes to "{title(session, 30)}" as turn {session.turn + 1}'
     return f"session is {session.status}: takes a prompt after turn {session.turn}"

@@ -1,4 +1,4 @@
-"""What an agent module supplies: how to launch it, how to read it, what its end and its signals mean.
+"""The contract of an agent module: how to launch it, how to read it, what its end and its signals mean.
 
 An adapter is one instance of a subclass of :class:`Agent`.  It does no I/O of its own: it turns a request into an
 argv, and lines into steps.  What concerns processes and files is done once, elsewhere, for all agents.
@@ -16,14 +16,14 @@ from ..model import Step, StepKind, StepStatus
 from ..rules.limits import Limits
 from ..rules.truncate import trimmed
 from ..rules.turn_facts import Facts
-from .metering import Measurable, Measures, Meter, When
+from .usage_meter import Measurable, Measures, Meter, When
 
 if TYPE_CHECKING:
-    from .recorded import Transcript
+    from .recorded_edits import Transcript
 
 
 class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What ``[agents.<name>]`` in the configuration may hold; each adapter adds its own keys."""
+    """The section ``[agents.<name>]`` of the configuration; each adapter adds its own keys."""
 
     bin: Annotated[
         str | None,
@@ -62,7 +62,7 @@ MOST_OPEN = 10_000
 
 
 class ParserState(Struct, kw_only=True):
-    """All that a parser has to remember of earlier lines to make the same steps of the next one.
+    """The memory that a parser needs of earlier lines to make the same steps of the next one.
 
     Its facts are not part of it: they sum a turn up, and no step depends on them.
     """
@@ -89,7 +89,7 @@ class TurnParser(ABC):
         self.state = self.state_type()
 
     def checkpoint(self) -> bytes | None:
-        """The state as bytes, without the middle of very long texts; None where it cannot be written down."""
+        """The state as bytes, without the middle of very long texts; None if it cannot be written down."""
         opened = {key: trimmed(step) for key, step in self.state.open.items()}
         try:
             return msgspec.msgpack.encode(structs.replace(self.state, open=opened))
@@ -122,7 +122,7 @@ class TurnParser(ABC):
         return steps
 
     def too_long(self, beginning: bytes, size: int, at: int | None = None) -> list[Step]:
-        """Account for a line of so many bytes that nobody should read it; its beginning is shown."""
+        """Account for a line of ``size`` bytes, too long to be read; its beginning is shown."""
         self.facts.lines += 1
         return [self._unknown(beginning, at, f"a line of {size:,} bytes")]
 
@@ -153,23 +153,32 @@ class Agent(ABC):
     title: ClassVar[str]
     """The product's name for people: ``Claude Code``."""
     binary: ClassVar[str | None] = None
-    """Name looked up in PATH unless the configuration names another; None where there is none."""
+    """Name looked up in PATH unless the configuration names another; None if it has no command of its own."""
     install_hint: ClassVar[str] = ""
+    tested_versions: ClassVar[tuple[str, ...]] = ()
+    """The versions whose events the adapter was tested with, the oldest first; empty for an agent without versions."""
     prompted: ClassVar[bool] = True
-    """Whether it takes a prompt at all; a plain command does not."""
+    """It takes prompts; a plain command does not, and uses no model."""
     demo_only: ClassVar[bool] = False
-    """Whether it plays a script, and starts nowhere but in the state folder of `agentdash demo`."""
+    """It plays a script, and starts only in the state folder of `agentdash demo`."""
     resumable: ClassVar[bool] = True
-    """Whether a later turn can go on in the same conversation."""
+    """A later turn can go on in the same conversation."""
     settings_type: ClassVar[type[AgentSettings]] = AgentSettings
     mode_key: ClassVar[str | None] = None
-    """The setting that says what the agent may do by itself: its sandbox or its permission mode."""
+    """The setting that says what the agent may do by itself: its sandbox or its permission mode.
+
+    It is a Literal of :attr:`settings_type`, an option of ``spawn``, and a field of the dialog that starts a session.
+    """
+    mode_help: ClassVar[str] = "What the agent may do by itself"
+    """The help of that option, without the name of the agent."""
     keeps_transcripts: ClassVar[bool] = False
     """The agent writes transcripts of its own: :meth:`recorded_edits` can find one."""
     dangerous: ClassVar[frozenset[str]] = frozenset()
     """The modes in which nothing holds it back."""
     unlimited: ClassVar[str | None] = None
     """The setting ``full_danger`` in the words of a mode; None for an agent that has no such setting."""
+    polling_tools: ClassVar[frozenset[str]] = frozenset({"wait"})
+    """Tools that exist to be called again with the same arguments, which is no loop: they ask for progress."""
     env_keys: ClassVar[tuple[str, ...]] = ("PATH",)
     """Environment variables recorded with the session, needed by later turns; never secrets."""
     ladder: ClassVar[Ladder] = Ladder()
@@ -186,6 +195,15 @@ class Agent(ABC):
     def parser(self, turn: int = 1) -> TurnParser:
         """A fresh parser for one turn."""
 
+    def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:  # noqa: ARG002
+        """Return whether a JSON object is an event of the agent's stream: then a file needs no name of its format.
+
+        Args:
+            kind: the object's ``type``; None if it has none that is text.
+            event: the object.
+        """
+        return False
+
     def modes(self) -> tuple[str, ...]:
         """The values that ``mode_key`` takes."""
         if self.mode_key is None:
@@ -194,14 +212,14 @@ class Agent(ABC):
         return tuple(str(value) for value in get_args(hints[self.mode_key]))
 
     def succeeded(self, facts: Facts, exit_code: int | None) -> bool:
-        """Whether this is the proper end of a good turn: the only way to green.
+        """Return whether this is the proper end of a good turn: the only way to green.
 
-        ``exit_code`` is None where nobody could wait for the process (its runner was killed).
+        ``exit_code`` is None if no process could wait for the agent (its runner was killed).
         """
         return facts.end == "completed" and exit_code in (0, None)
 
     def measures(self, launch: "Launch", env: Mapping[str, str]) -> Measures:  # noqa: ARG002
-        """When the tokens and the cost of such a start are known: before the start, so that limits can be judged.
+        """Report when the tokens and the cost of such a start will be known, so that its limits can be judged.
 
         ``env`` is the environment in which the agent will run.
         """
@@ -226,15 +244,32 @@ class Agent(ABC):
         """The agent's own transcript of a conversation, which holds its edits with diffs.
 
         For an agent with ``keeps_transcripts``, whose stream has no diffs.  ``env`` is what was recorded with the
-        session, ``at`` about when the conversation began (UTC ms).  None where there is no transcript.
+        session, ``at`` about when the conversation began (UTC ms).  None if there is no transcript.
         """
         return None
 
     def refusals(self, stderr: str) -> "Iterable[str]":  # noqa: ARG002
-        """What the agent was not allowed to do and only stderr tells: tools and programs."""
+        """The tools and programs that the agent was refused and that only stderr names."""
         return ()
 
     def stderr_reason(self, text: str) -> str | None:
-        """The line of stderr that tells why a turn failed; None where there is none."""
+        """The line of stderr that says why a turn failed; None if there is none."""
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         return lines[-1] if lines else None
+
+
+class TranscriptFormat(ABC):
+    """The format of the files that an agent CLI keeps for itself, with all turns of a conversation.
+
+    It has a reader and starts nothing: agentdash finds it by its content, or by its name.
+    """
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:
+        """Return whether a JSON object is a line of such a file; see :meth:`Agent.recognizes`."""
+
+    @abstractmethod
+    def parser(self, turn: int = 1) -> TurnParser:
+        """A fresh parser, beginning with this turn."""

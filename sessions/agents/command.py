@@ -10,7 +10,7 @@ from ..model import Step, StepKind
 from ..rules.turn_facts import Facts
 from .base import Agent, LaunchRequest, TurnParser
 from .json_lines import KIND_LENGTH
-from .mending import parsed
+from .json_repair import parsed
 
 
 class CommandParser(TurnParser):

@@ -1,6 +1,6 @@
 """A parser of agents that print one JSON event a line: what a line that is not as expected still gives.
 
-The strict decoder of the adapter reads nearly all lines.  What it refuses is read leniently, and only what is no event
+The strict decoder reads nearly all lines.  A line that it refuses is read as far as possible, and only what is no event
 at all becomes an unknown step.
 """
 
@@ -13,9 +13,9 @@ from msgspec import field
 from ..model import Step, StepKind
 from ..text.sanitize import one_line
 from .base import ParserState, TurnParser
-from .json_lines import NOT_JSON
-from .lenient import Reader, Reading, Unread
-from .mending import parsed
+from .json_lines import NOT_JSON, UNREADABLE
+from .json_repair import parsed
+from .tolerant_decoder import Reading, TolerantDecoder, Unread
 
 _MOST_FIELDS = 100
 """Names of fields that are counted apart."""
@@ -42,21 +42,30 @@ class EventParser(TurnParser):
 
     state: EventState
     state_type = EventState
-    reader: ClassVar[Reader[Any]]
-    """Reads the lines that the adapter's decoder refuses."""
+    decoder: ClassVar[TolerantDecoder[Any]]
+    """Decodes a line as one of the agent's events."""
 
     def __init__(self, turn: int = 1) -> None:
         super().__init__(turn)
+        self._decode = self.decoder.decode
         self.unread: tuple[Unread, ...] = ()
         """The fields of the event at hand that could not be read."""
+
+    def parse(self, line: bytes, at: int | None) -> list[Step]:
+        """Decode one line as an event; one that the strict decoder refuses is read as far as possible."""
+        try:
+            event = self._decode(line)
+        except UNREADABLE:
+            return self._tolerantly(line, at)
+        return self.event(event, line, at)
 
     @abstractmethod
     def event(self, event: Any, line: bytes, at: int | None) -> list[Step]:
         """The steps of one event."""
 
-    def leniently(self, line: bytes, at: int | None) -> list[Step]:
+    def _tolerantly(self, line: bytes, at: int | None) -> list[Step]:
         """The steps of a line that the strict decoder refused; all of its fields that can be read count."""
-        reading = self.reader.read(line)
+        reading = self.decoder.read(line)
         if reading.event is None:
             self._note_stray(line, reading.kind)
             return [self._unknown(line, at, reading.kind)]

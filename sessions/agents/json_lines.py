@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Raw, Struct
 
-from .mending import DEEPEST, mended, parsed
+from .json_repair import DEEPEST, parsed, repaired
 
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 """What decoding a line can raise."""
@@ -23,7 +23,7 @@ Dollars = Annotated[float, Meta(ge=0, le=1e9)]
 NULL = Raw(b"null")
 
 Words = Annotated[str, Meta(extra={"words": True})]
-"""Text for people: a lenient reader takes the JSON text of a value of another type (:mod:`.lenient`)."""
+"""Text for people: a lenient reader takes the JSON text of a value of another type (:mod:`.tolerant_decoder`)."""
 
 CountedWords = Annotated[str, Meta(extra={"words": True, "counted": True})]
 """The same, where every version so far prints text: another type is counted among what could not be read."""
@@ -52,7 +52,7 @@ def value_of(raw: Raw) -> Any:
     found, value = _plain(bytes(raw))
     if found:
         return value
-    data = mended(bytes(raw))
+    data = repaired(bytes(raw))
     try:
         members = msgspec.json.decode(data, type=dict[str, Raw])
     except UNREADABLE:
@@ -79,17 +79,17 @@ def text_of(raw: Raw) -> str:
     return bytes(raw).decode("utf-8", "replace")
 
 
-def kind_of(line: bytes) -> str:
+def declared_type(line: bytes) -> str:
     """The types that a line which no rule knows names itself, outermost first."""
     try:
-        return kind_of_value(parsed(line))
+        return declared_type_of_value(parsed(line))
     except RecursionError:
         return "nested too deeply"
     except ValueError:
         return NOT_JSON
 
 
-def kind_of_value(data: Any) -> str:
+def declared_type_of_value(data: Any) -> str:
     """The types that a value names itself, outermost first."""
     if not isinstance(data, dict):
         return f"JSON {type(data).__name__}"

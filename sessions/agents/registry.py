@@ -1,38 +1,75 @@
-"""The table of agents: adding an agent CLI is one module and one line here.
+"""The registry of agent CLIs: adding one is one module and one line here.
 
 Adapters are imported when they are asked for, so that a runner loads exactly one.
 """
 
 from functools import cache
 from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import UsageError
-from .base import Agent
 
-AGENTS: dict[str, str] = {
-    "codex": "codex.adapter:Codex",
-    "claude": "claude.adapter:Claude",
-    "command": "command:Command",
-    "demo": "demo.adapter:Demo",
+if TYPE_CHECKING:
+    from .base import Agent, TranscriptFormat
+
+
+class Entry(NamedTuple):
+    """The code of one CLI, each as ``module:class`` below this package."""
+
+    adapter: str | None = None
+    """The :class:`.base.Agent`; None for a CLI whose transcripts are read and that agentdash cannot start."""
+    transcript: str | None = None
+    """The :class:`.base.TranscriptFormat` of the files that the CLI keeps for itself; None if they are not read."""
+
+
+PLAIN_COMMAND = "command"
+"""The agent that runs any command as a session; its output may be any text."""
+
+REGISTRY: dict[str, Entry] = {
+    "codex": Entry("codex.adapter:Codex", "codex.transcript:CodexRollout"),
+    "claude": Entry("claude.adapter:Claude", "claude.transcript:ClaudeProject"),
+    PLAIN_COMMAND: Entry("command:Command"),
+    "demo": Entry("demo.adapter:Demo"),
+    "gemini": Entry(transcript="gemini.transcript:GeminiSession"),
 }
-"""Name -> ``module:class`` below this package."""
+"""By the name of the CLI."""
 
 
 def agent_names(*, demo: bool) -> tuple[str, ...]:
     """The agents that a state folder can start: only that of a `agentdash demo` has the demo agent."""
-    return tuple(name for name in AGENTS if demo or not agent_named(name).demo_only)
+    names = (name for name, entry in REGISTRY.items() if entry.adapter)
+    return tuple(name for name in names if demo or not agent_named(name).demo_only)
 
 
 @cache
-def agent_named(name: str) -> Agent:
+def agent_named(name: str) -> "Agent":
     """The adapter of this name.
 
     Raises:
         UsageError: there is none; the message lists the known ones.
     """
-    try:
-        module, _, cls = AGENTS[name].partition(":")
-    except KeyError:
-        raise UsageError(f"Unknown agent {name!r}. Known agents: {', '.join(agent_names(demo=False))}.") from None
-    adapter: Agent = getattr(import_module(f".{module}", __package__), cls)()
+    if not is_agent(name):
+        raise UsageError(f"Unknown agent {name!r}. Known agents: {', '.join(agent_names(demo=False))}.")
+    adapter: Agent = _loaded(REGISTRY[name].adapter)
     return adapter
+
+
+def is_agent(name: str) -> bool:
+    """Return whether there is an adapter of this name."""
+    return name in REGISTRY and REGISTRY[name].adapter is not None
+
+
+def takes_prompts(name: str) -> bool:
+    """Return whether an agent takes prompts; True for one that only another version of agentdash has."""
+    return not is_agent(name) or agent_named(name).prompted
+
+
+@cache
+def transcript_formats() -> "tuple[TranscriptFormat, ...]":
+    """The formats of the files that CLIs keep for themselves."""
+    return tuple(_loaded(entry.transcript) for entry in REGISTRY.values() if entry.transcript)
+
+
+def _loaded(path: str | None) -> Any:
+    module, _, kind = (path or "").partition(":")
+    return getattr(import_module(f".{module}", __package__), kind)()

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct, structs
 
-Dollars = Annotated[float, Meta(ge=0, le=1_000_000)]
+PricePerMillion = Annotated[float, Meta(ge=0, le=1_000_000)]
 Factor = Annotated[float, Meta(gt=0, le=1000)]
 
 
@@ -15,7 +15,7 @@ class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[prices."PATTERN"]``: US dollars for a million tokens; what is not set comes from the built-in table."""
 
     input: Annotated[
-        Dollars | None,
+        PricePerMillion | None,
         Meta(
             description="US dollars for a million input tokens; NAME is a model, or a pattern such as claude-opus-*.",
             examples=[5.0],
@@ -23,7 +23,7 @@ class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = None
     cached_input: Annotated[
-        Dollars | None,
+        PricePerMillion | None,
         Meta(
             description="The same for input that was read from the provider's cache.",
             examples=[0.5],
@@ -31,7 +31,7 @@ class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = None
     cache_write: Annotated[
-        Dollars | None,
+        PricePerMillion | None,
         Meta(
             description="The same for input that was written to the cache, for five minutes with claude.",
             examples=[6.25],
@@ -39,7 +39,7 @@ class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = None
     cache_write_1h: Annotated[
-        Dollars | None,
+        PricePerMillion | None,
         Meta(
             description="The same for input that was written to the cache for an hour.",
             examples=[10.0],
@@ -47,7 +47,7 @@ class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = None
     output: Annotated[
-        Dollars | None,
+        PricePerMillion | None,
         Meta(
             description="US dollars for a million output tokens, reasoning included.",
             examples=[25.0],

@@ -6,15 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from ..agents.base import Agent
-from ..agents.registry import AGENTS, agent_named
+from ..agents.registry import agent_named, agent_names
 from ..errors import ConfigError
 from ..settings.config import load_config
 from . import commands
 from .commands import Answer
 from .model import Finding, Subject, fail, ok, warn
-
-TESTED = {"codex": ("0.169.0",), "claude": ("2.1.197", "2.1.330")}
-"""The versions whose events the adapters were tested with, the oldest first (protocols 2 and 3)."""
 
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 
@@ -22,7 +19,7 @@ _VERSION = re.compile(r"\d+(?:\.\d+)+")
 def agent_clis(subject: Subject) -> Iterator[Finding]:
     """One finding per agent that is a command of its own; they are asked at the same time."""
     chosen = _chosen_commands(subject)
-    agents = [agent for agent in map(agent_named, AGENTS) if agent.binary]
+    agents = [agent for agent in map(agent_named, agent_names(demo=True)) if agent.binary]
     with ThreadPoolExecutor(max_workers=len(agents) or 1) as pool:
         yield from pool.map(partial(_agent_cli, subject, chosen), agents)
 
@@ -37,7 +34,7 @@ def judge(agent: Agent, path: str, answer: Answer) -> Finding:
     version = _VERSION.search(answer.text)
     if version is None:
         return warn(agent.name, f"{path} names no version: {answer.first_line}", f"is it {agent.title}?")
-    tested = TESTED.get(agent.name, (version[0],))
+    tested = agent.tested_versions or (version[0],)
     oldest, newest = tested[0], tested[-1]
     if _numbers(version[0]) < _numbers(oldest):
         found = f"{version[0]} ({path}) is older than {oldest}, with which agentdash was tested"

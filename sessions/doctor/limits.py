@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from msgspec import structs
 
 from ..agents.base import Agent, LaunchRequest
-from ..agents.registry import AGENTS, agent_named
+from ..agents.registry import agent_named, agent_names
 from ..costs.price_table import CHECKED
 from ..errors import AgentdashError
 from ..lifecycle.limit_checks import judged
@@ -34,7 +34,7 @@ def limits(subject: Subject) -> Iterator[Finding]:
 
 def _judged(config: Config, subject: Subject) -> Iterator[str]:
     """The agents that are installed, and any other whose own section limits what it uses."""
-    for name in AGENTS:
+    for name in agent_names(demo=True):
         own = config.settings_for(name, {}).limits
         if own.tokens is not None or own.cost_usd is not None or _installed(agent_named(name), config, subject):
             yield name

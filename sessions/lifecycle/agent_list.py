@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from ..agents.registry import AGENTS, agent_named
+from ..agents.registry import agent_named, agent_names
 from ..settings.config import Config
 
 
@@ -60,7 +60,7 @@ class AgentInfo(Struct, frozen=True, kw_only=True):
 
 def agent_list(config: Config, *, demo: bool = False) -> list[AgentInfo]:
     """Every agent that takes a prompt, and whether its command is installed; of a demo, the demo agent alone."""
-    agents = (agent_named(name) for name in AGENTS)
+    agents = (agent_named(name) for name in agent_names(demo=True))
     return [_info(agent.name, config) for agent in agents if agent.prompted and agent.demo_only == demo]
 
 

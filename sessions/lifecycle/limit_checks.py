@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from ..agents.metering import Measurable, Measures, When
+from ..agents.usage_meter import Measurable, Measures, When
 from ..errors import UsageError
 from ..rules.limits import Limits
 

@@ -4,7 +4,7 @@ import re
 from itertools import islice
 from pathlib import Path
 
-from ..agents.detect import LOOKED_AT, guess_agent
+from ..agents.format_detection import LOOKED_AT, guess_agent
 from ..agents.registry import agent_named
 from ..launch import Launch
 from ..model import Prompt, Session, Status, Turn, Usage

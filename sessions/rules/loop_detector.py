@@ -5,6 +5,7 @@ does who looks for the cause; as many others as make a loop mean that it has mov
 """
 
 from collections import OrderedDict
+from collections.abc import Set
 from hashlib import blake2b
 from itertools import islice
 from typing import Any
@@ -16,9 +17,6 @@ from ..model import Step, StepKind, StepStatus
 from ..text.sanitize import one_line
 
 _CALLS = frozenset({StepKind.TOOL_CALL, StepKind.WEB_SEARCH, StepKind.SUBAGENT})
-_ASKED_AGAIN = frozenset({"BashOutput", "TaskOutput", "wait"})
-"""Tools that exist to be asked again with the same words: how far a command or a sub-agent has come."""
-
 _MOST_SPEAKERS = 32
 """Sub-agents at work at once; more of them are not watched."""
 
@@ -42,10 +40,12 @@ class Loops:
 
     Args:
         repeats: from how many times on the same counts as a loop.
+        polling_tools: tools that exist to be called again with the same arguments.
     """
 
-    def __init__(self, repeats: int) -> None:
+    def __init__(self, repeats: int, polling_tools: Set[str] = frozenset()) -> None:
         self._repeats = repeats
+        self._polling_tools = polling_tools
         self._speakers: dict[str | None, _Speaker] = {}
 
     @property
@@ -64,7 +64,7 @@ class Loops:
         speaker = self._speakers.setdefault(step.parent, _Speaker(self._repeats))
         if step.kind is StepKind.COMMAND:
             speaker.ran(step)
-        elif step.tool and step.tool not in _ASKED_AGAIN:
+        elif step.tool and step.tool not in self._polling_tools:
             speaker.called(step)
 
 

@@ -14,7 +14,7 @@ from msgspec import Meta, Struct, field, structs, to_builtins
 
 from ..agents.base import AgentSettings
 from ..agents.demo.place import ONLY_INSIDE, find_demo
-from ..agents.registry import AGENTS, agent_named, agent_names
+from ..agents.registry import agent_named, agent_names, is_agent
 from ..costs.prices import Price
 from ..errors import ConfigError, UsageError
 from ..launch import Ladder, StopSettings
@@ -226,7 +226,7 @@ def _check_agent(source: Source, name: str, key: tuple[str, ...], demo: bool) ->
     known = agent_names(demo=demo)
     if name not in known:
         unknown = f"Unknown agent {name!r}. Known agents: {', '.join(known)}."
-        source.fail(key, ONLY_INSIDE if name in AGENTS else unknown)
+        source.fail(key, ONLY_INSIDE if is_agent(name) else unknown)
 
 
 def _config(source: Source, stated: Mapping[str, Any], demo: bool) -> Config:

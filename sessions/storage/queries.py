@@ -1,6 +1,6 @@
 """What front ends read of the facts of all sessions: each method is one query, or one snapshot."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -191,12 +191,16 @@ class Queries:
         )
         return [row["cwd"] for row in rows]
 
-    def recent_prompts(self, limit: int) -> list[str]:
-        """What people wrote lately, to any agent, the last one first; long documents are left out."""
+    def recent_prompts(self, limit: int, unprompted: Sequence[str]) -> list[str]:
+        """What people wrote lately, the last one first, without long documents.
+
+        ``unprompted`` are the agents that take no prompts: the text of their turns is a command.
+        """
+        names = ", ".join("?" * len(unprompted))
         rows = self.database.rows(
-            "SELECT text FROM prompts JOIN sessions ON sessions.id = prompts.session"
-            " WHERE sessions.agent != 'command' AND LENGTH(text) <= ?"
+            "SELECT text FROM prompts JOIN sessions ON sessions.id = prompts.session"  # noqa: S608 - question marks
+            f" WHERE sessions.agent NOT IN ({names}) AND LENGTH(text) <= ?"
             " GROUP BY text ORDER BY MAX(prompts.id) DESC LIMIT ?",
-            (RECALLED_CHARACTERS, limit),
+            (*unprompted, RECALLED_CHARACTERS, limit),
         )
         return [row["text"] for row in rows]

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..agents.base import Agent
-from ..costs.spent import Spent
+from ..costs.session_usage import Spent
 from ..errors import AgentdashError, StoreError
 from ..launch import Launch
 from ..model import Left, Receipt, Status, Step
@@ -106,7 +106,8 @@ class Recorder:
         folder, turn = self._folder, self._turn
         # A command may be a server, which has every right to wait in silence.
         recorded = self._recorded_stuck() if adopted_after_s is not None else None
-        self._stuck_watch = StuckWatch(launch.attention, used, recorded) if agent.prompted else None
+        if agent.prompted:
+            self._stuck_watch = StuckWatch(launch.attention, used, recorded, agent.polling_tools)
         if self._watchdog.counts:
             meter = agent.meter(launch, dict(os.environ) | dict(launch.env), began)
             self._spending = Spending(lambda: self._store.turns(self._session), turn, meter)

@@ -4,8 +4,8 @@ import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ..agents.metering import Meter
-from ..costs.spent import Spent, spent_by
+from ..agents.usage_meter import Meter
+from ..costs.session_usage import Spent, spent_by
 from ..errors import StoreError
 from ..model import Turn
 from ..rules.turn_facts import Facts

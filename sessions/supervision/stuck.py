@@ -1,6 +1,7 @@
 """Whether a turn gets nowhere: in a loop, or idle.  What its runner concludes and writes into the row."""
 
 import re
+from collections.abc import Set
 
 from ..clock import now_ms
 from ..model import Step
@@ -17,11 +18,18 @@ class StuckWatch:
         settings: from when on it is stuck.
         used: tells the processor time of the session's processes.
         recorded: what an earlier runner of the turn wrote: the evidence, and since when (UTC ms).
+        polling_tools: tools that exist to be called again with the same arguments.
     """
 
-    def __init__(self, settings: AttentionSettings, used: Look, recorded: tuple[str, int] | None = None) -> None:
+    def __init__(
+        self,
+        settings: AttentionSettings,
+        used: Look,
+        recorded: tuple[str, int] | None = None,
+        polling_tools: Set[str] = frozenset(),
+    ) -> None:
         self._recorded = recorded
-        self._loops = Loops(settings.repeats)
+        self._loops = Loops(settings.repeats, polling_tools)
         self._idleness = Idleness(settings.idle_seconds, used)
         self._episode: Stuck | None = None
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..costs.spent import Spent
+from ..costs.session_usage import Spent
 from ..rules.limits import Limits, Measured, crossed, seconds_left, used_up
 from .follow import Follower
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from ..agents.detect import LOOKED_AT, guess_format
+from ..agents.format_detection import LOOKED_AT, guess_format
 from ..agents.formats import reader_named
 from ..errors import NotATranscriptError
 from ..model import Step
@@ -29,7 +29,7 @@ class StepFile:
 
     Args:
         path: a regular file.
-        format_name: see :data:`..agents.formats.FORMATS`; concluded from the first lines if it is None.
+        format_name: see :func:`..agents.formats.format_names`; concluded from the first lines if it is None.
 
     Raises:
         NotATranscriptError: nothing of it can be read.

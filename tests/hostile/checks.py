@@ -12,14 +12,14 @@ from rich.cells import cell_len
 from transcript_files import merged
 
 from agentdash.sessions.agents.base import MOST_OPEN, Agent
-from agentdash.sessions.agents.registry import AGENTS, agent_named
+from agentdash.sessions.agents.registry import agent_named, agent_names
 from agentdash.sessions.model import Step, StepStatus
 from agentdash.sessions.transcript import turn_index
 from agentdash.sessions.transcript.block_cache import BlockCache
 from agentdash.sessions.transcript.turn_index import TurnIndex
 from agentdash.widgets.drawing.paint import painted
 
-AGENT_NAMES = tuple(AGENTS)
+AGENT_NAMES = agent_names(demo=True)
 
 VISIBLE = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd")
 """Signs of scripts that Unicode counts among the format characters although they have a shape."""

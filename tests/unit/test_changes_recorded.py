@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import pytest
 
-from agentdash.sessions.agents.recorded import RecordedChange, RecordedEdit
+from agentdash.sessions.agents.recorded_edits import RecordedChange, RecordedEdit
 from agentdash.sessions.changes import recorded
 from agentdash.sessions.changes.recorded import Dealer, Recorded
 from agentdash.sessions.model import Change, Status, Step, StepKind, StepStatus, Turn

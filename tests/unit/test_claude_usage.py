@@ -8,7 +8,7 @@ import pytest
 
 from agentdash.sessions.agents.claude.adapter import Claude
 from agentdash.sessions.agents.claude.usage import ClaudeMeter
-from agentdash.sessions.agents.metering import When
+from agentdash.sessions.agents.usage_meter import When
 from agentdash.sessions.costs.prices import Price
 from agentdash.sessions.launch import Launch
 from agentdash.sessions.rules.limits import Limits

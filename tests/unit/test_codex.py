@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdash.sessions.agents.base import AgentSettings, LaunchRequest, TurnParser
-from agentdash.sessions.agents.codex.adapter import Codex, CodexSettings, unwrapped
+from agentdash.sessions.agents.codex.adapter import Codex, CodexSettings
+from agentdash.sessions.agents.codex.items import unwrapped
 from agentdash.sessions.agents.codex.toml_values import assignments, toml_value
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.model import Change, PlanItem, Step, StepKind, StepStatus, Usage

@@ -9,7 +9,7 @@ import pytest
 
 from agentdash.sessions.agents.codex.adapter import Codex
 from agentdash.sessions.agents.codex.usage import CodexMeter
-from agentdash.sessions.agents.metering import Meter, When
+from agentdash.sessions.agents.usage_meter import Meter, When
 from agentdash.sessions.costs.prices import Price
 from agentdash.sessions.launch import Launch
 from agentdash.sessions.rules.limits import Limits

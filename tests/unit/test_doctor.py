@@ -173,7 +173,7 @@ def test_the_tested_versions_are_those_that_the_tests_install() -> None:
             for package, version in json.loads(path.read_text())["dependencies"].items():
                 installed["codex" if "codex" in package else "claude"].append(version)
     installed["claude"].sort()
-    assert {name: list(versions) for name, versions in agent_clis.TESTED.items()} == installed
+    assert {name: list(agent_named(name).tested_versions) for name in installed} == installed
     assert [f"claude-{version}" for version in installed["claude"]] == list(CLAUDES)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentdash.sessions.agents.detect import guess_agent, guess_format
+from agentdash.sessions.agents.format_detection import guess_agent, guess_format
 
 
 @pytest.mark.parametrize(

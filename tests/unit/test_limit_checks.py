@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agentdash.sessions.agents.metering import Measurable, Measures, When
+from agentdash.sessions.agents.usage_meter import Measurable, Measures, When
 from agentdash.sessions.errors import ConfigError, UsageError
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.lifecycle.launch_plan import build_launch

@@ -8,6 +8,7 @@ from hostile_text import nasty
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model import Step, StepKind, StepStatus
 from agentdash.sessions.rules.loop_detector import _MOST_COMMANDS, _MOST_SPEAKERS, Loops
 
@@ -34,8 +35,8 @@ def said():
     return Step(kind=StepKind.MESSAGE, text="Once more.")
 
 
-def evidence(*steps, repeats=4):
-    loops = Loops(repeats)
+def evidence(*steps, repeats=4, polling_tools=frozenset()):
+    loops = Loops(repeats, polling_tools)
     for step in steps:
         loops.feed(step)
     return loops.found.evidence if loops.found else None
@@ -98,7 +99,10 @@ def test_another_call_or_a_command_ends_a_loop_of_calls():
 
 
 def test_asking_how_far_a_command_has_come_is_no_loop():
-    assert evidence(*[call({"task_id": "b1"}, server=None, tool="TaskOutput")] * 20) is None
+    polling = agent_named("claude").polling_tools
+    for tool in ("TaskOutput", "BashOutput", "wait"):
+        assert evidence(*[call({"task_id": "b1"}, server=None, tool=tool)] * 20, polling_tools=polling) is None
+    assert evidence(*[call({"ids": ["1"]}, tool="wait")] * 20, polling_tools=agent_named("codex").polling_tools) is None
 
 
 def test_sub_agents_that_do_the_same_beside_each_other_are_no_loop():

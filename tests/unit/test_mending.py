@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.agents.mending import DEEPEST, mended, parsed, shallow
+from agentdash.sessions.agents.json_repair import DEEPEST, parsed, repaired, shallow
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ VALUES = st.recursive(
 @given(value=VALUES, ascii_only=st.booleans())
 def test_good_json_is_read_as_it_is(value, ascii_only):
     text = json.dumps(value, ensure_ascii=ascii_only)
-    assert json.loads(mended(text.encode())) == value
+    assert json.loads(repaired(text.encode())) == value
     assert parsed(text.encode()) == value
     assert shallow(text) == text
 

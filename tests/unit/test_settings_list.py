@@ -10,7 +10,7 @@ import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.agents.registry import AGENTS
+from agentdash.sessions.agents.registry import agent_names
 from agentdash.sessions.errors import ConfigError, UsageError
 from agentdash.sessions.settings.catalog import VARIABLES, Setting, setting_named, settings
 from agentdash.sessions.settings.config import as_toml, config_path, in_force, load_config, read_settings
@@ -48,7 +48,7 @@ def test_no_setting_of_the_file_is_left_out(tmp_path: Path) -> None:
     listed = {one.path for one in settings()}
     stated = set(leaves(tomllib.loads(as_toml(config)), ()))
     assert stated <= listed
-    assert {path[1] for path in listed if path[0] == "agents"} == set(AGENTS) - {"demo"}
+    assert {path[1] for path in listed if path[0] == "agents"} == set(agent_names(demo=False))
 
 
 def samples(one: Setting) -> st.SearchStrategy[Any]:

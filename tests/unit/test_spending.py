@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from agentdash.sessions.agents.metering import Meter
 from agentdash.sessions.agents.registry import agent_named
+from agentdash.sessions.agents.usage_meter import Meter
 from agentdash.sessions.clock import now_ms
 from agentdash.sessions.costs.prices import Price
-from agentdash.sessions.costs.spent import Spent, spent_by
+from agentdash.sessions.costs.session_usage import Spent, spent_by
 from agentdash.sessions.errors import StoreError
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.model import Status, Turn, Usage

@@ -10,6 +10,7 @@ from enum import StrEnum
 from msgspec import Struct
 from textual.binding import Binding, BindingType
 
+from ...sessions.agents.registry import takes_prompts
 from ...sessions.model import Session, Status
 from ...widgets.document.document_pane import DocumentPane
 from ...widgets.inputs.prompt_box import PromptInput
@@ -275,13 +276,13 @@ def can_retry(session: Session) -> bool:
 
 def can_prompt(session: Session) -> bool:
     """Whether it takes a prompt now; one that is archived comes back by it."""
-    return session.status.ended and session.agent != "command" and session.deleted_at is None
+    return session.status.ended and takes_prompts(session.agent) and session.deleted_at is None
 
 
 _WHEN: dict[str, Callable[[Session], bool]] = {
     "stop": can_stop,
     "kill": can_stop,
-    "new_like": lambda session: session.agent != "command",
+    "new_like": lambda session: takes_prompts(session.agent),
     "archive": lambda session: session.status.ended and session.archived_at is None,
     "retry": can_retry,
 }

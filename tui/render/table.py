@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from ...sessions.costs.sums import sums
+from ...sessions.costs.usage_totals import sums
 from ...sessions.model import SHORT_ID, Session, Status
 from ...sessions.rules.attention import attention
 from ...sessions.text.sanitize import cut, one_line

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from textual.content import Content
 
-from ...sessions.costs.sums import lacks_cost, lacks_tokens
+from ...sessions.costs.usage_totals import lacks_cost, lacks_tokens
 from ...sessions.model import Session, Status
 from ...sessions.text import units
 from ..drawing.glyphs import UNICODE, Signs

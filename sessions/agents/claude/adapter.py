@@ -1,39 +1,23 @@
 """claude (Claude Code 2.1.197 to 2.1.330): ``claude -p --output-format stream-json --verbose``, one process per turn.
 
-The conversation's id is ours to choose before the start.  Exit 0 proves little: the proper end is a ``result``
-without ``is_error`` and with a ``stop_reason`` that is no cut (protocols 3, :mod:`.result`).
+The conversation's id is ours to choose before the start.
 """
 
 import uuid
-from collections import deque
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-import msgspec
-from msgspec import Meta, structs
+from msgspec import Meta
 
 from ...costs.price_table import price_of
 from ...launch import Ladder, Launch
-from ...model import Step, StepKind, StepStatus, Usage
-from ..base import MOST_OPEN, Agent, AgentSettings, LaunchRequest, TurnParser
-from ..event_parser import EventParser, EventState
-from ..json_lines import UNREADABLE, joined, kind_of, value_of
-from ..lenient import Reader
-from ..metering import Measurable, Measures, Meter, When
-from . import events
-from .notices import NOTICES, notice_text
-from .result import failure
-from .tools import TaskList, answered, begun, tool_name
-
-_DECODER = msgspec.json.Decoder(events.Event)
-_SYNTHETIC = "<synthetic>"
-"""The "model" of messages that claude makes up itself, which hold the text of an API error."""
+from ..base import Agent, AgentSettings, LaunchRequest, TurnParser
+from ..usage_meter import Measurable, Measures, Meter, When
 
 _ALIASES = frozenset({"default", "best", "opus", "sonnet", "haiku", "opusplan"})
 """Names for whatever model claude means by them (``claude --help``, 2.1.197)."""
 
-_NAMELESS = "?"
-"""Begins the keys of calls that came without an id."""
+_EVENTS = frozenset({"system", "assistant", "user", "result", "stream_event", "rate_limit_event"})
 
 
 class ClaudeSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -49,233 +33,18 @@ class ClaudeSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fi
     ] = False
 
 
-class ClaudeState(EventState, kw_only=True):
-    """Also the todo list, which claude tells in pieces, and the last error, which the result repeats."""
-
-    tasks: TaskList = msgspec.field(default_factory=TaskList)
-    error: Step | None = None
-
-
-class ClaudeParser(EventParser):
-    """Reads one turn, or several where one process plays them."""
-
-    state: ClaudeState
-    state_type = ClaudeState
-    reader = Reader(_DECODER)
-
-    def __init__(self, turn: int = 1) -> None:
-        super().__init__(turn)
-        self._counted: dict[int, int] = {}
-        """The newest message of each speaker, because its blocks repeat its usage; hashes, because ids can be long."""
-        self._earlier = Usage()
-        self._live = Usage()
-        self._declined: deque[str] = deque(maxlen=MOST_OPEN)
-        """Tools that were declined since the last result."""
-
-    def parse(self, line: bytes, at: int | None) -> list[Step]:
-        """One line."""
-        try:
-            event = _DECODER.decode(line)
-        except UNREADABLE:
-            return self.leniently(line, at)
-        return self.event(event, line, at)
-
-    def event(self, event: events.Event, line: bytes, at: int | None) -> list[Step]:
-        """The steps of one event."""
-        match event:
-            case events.System():
-                return self._system(event, line, at)
-            case events.Assistant():
-                return self._assistant(event, line, at)
-            case events.User():
-                return self._user(event, at)
-            case events.Result():
-                return self._result(event, at)
-            case _:
-                return self._aside(event, at)
-
-    def _system(self, event: events.System, line: bytes, at: int | None) -> list[Step]:
-        if event.subtype == "init":
-            self.facts.agent_session = event.session_id or self.facts.agent_session
-            self.facts.model = event.model or self.facts.model
-            # A process with an open stdin plays several turns: the end of the last one is not the end of this.
-            self.facts.end = self.state.error = None
-            return [self._new(StepKind.START, at=at, agent_session=event.session_id, model=event.model)]
-        if event.subtype not in NOTICES:
-            return [self._unknown(line, at, kind_of(line))]
-        text = notice_text(event)
-        if event.subtype == "api_retry":
-            self.facts.notice = text
-        return [self._new(StepKind.NOTICE, text, at=at, event=event.subtype)]
-
-    def _assistant(self, event: events.Assistant, line: bytes, at: int | None) -> list[Step]:
-        message = event.message
-        self.facts.notice = None
-        self._count(message, event.parent_tool_use_id)
-        if isinstance(message.content, str):
-            return [self._words(message, message.content, event, at)]
-        steps = []
-        for block in message.content:
-            match block:
-                case events.Text():
-                    steps.append(self._words(message, block.text, event, at))
-                case events.Thinking():
-                    steps.append(self._new(StepKind.REASONING, block.thinking, at=at, parent=event.parent_tool_use_id))
-                case events.RedactedThinking():
-                    steps.append(self._new(StepKind.REASONING, "(not shown)", at=at, parent=event.parent_tool_use_id))
-                case events.ToolUse():
-                    steps.append(self._tool(block, event.parent_tool_use_id, at))
-                case _:
-                    steps.append(self._unknown(line, at, f"assistant {type(block).__name__}"))
-        return steps
-
-    def _words(self, message: events.Message, text: str, event: events.Line, at: int | None) -> Step:
-        if message.model == _SYNTHETIC:
-            self.facts.error = text
-            error = self._new(StepKind.ERROR, text, at=at, fatal=False, parent=event.parent_tool_use_id)
-            self.state.error = error
-            return error
-        if event.parent_tool_use_id is None:
-            self.facts.last_message = text
-        return self._new(StepKind.MESSAGE, text, at=at, parent=event.parent_tool_use_id)
-
-    def _tool(self, block: events.ToolUse, parent: str | None, at: int | None) -> Step:
-        arguments = value_of(block.input)
-        own = self.state.tasks.begun(block.name, arguments) or begun(block.name, arguments)
-        earlier = self.state.open.get(block.id) if block.id else None
-        if earlier is None:
-            earlier = self._new(at=at, parent=parent, call_id=block.id or None, status=StepStatus.RUNNING, **own)
-        step = structs.replace(earlier, **own)
-        self._remember(block.id or f"{_NAMELESS}{step.index}", step)
-        return step
-
-    def _oldest_call(self, block: events.ToolResult) -> Step | None:
-        """The call that a result answers if one of the two has no id: the oldest one without an answer."""
-        nameless = (key for key in self.state.open if not block.tool_use_id or key.startswith(_NAMELESS))
-        key = next(nameless, None)
-        return self.state.open.pop(key) if key is not None else None
-
-    def _user(self, event: events.User, at: int | None) -> list[Step]:
-        content = event.message.content
-        if isinstance(content, str):
-            return [self._said(content, event, at)]
-        steps = []
-        for block in content:
-            match block:
-                case events.ToolResult():
-                    steps.append(self._tool_result(block, event, at))
-                case events.Text():
-                    steps.append(self._said(block.text, event, at))
-                case _:
-                    steps.append(self._new(StepKind.NOTICE, f"({type(block).__name__.lower()})", at=at, event="user"))
-        return steps
-
-    def _said(self, text: str, event: events.User, at: int | None) -> Step:
-        """Words in the user's place: a replayed prompt, a sub-agent's task, or claude's own remark."""
-        if event.is_replay or event.parent_tool_use_id is not None:
-            return self._new(StepKind.PROMPT, text, at=at, parent=event.parent_tool_use_id)
-        return self._new(StepKind.NOTICE, text, at=at, event="user")
-
-    def _tool_result(self, block: events.ToolResult, event: events.User, at: int | None) -> Step:
-        text = block.content if isinstance(block.content, str) else joined(block.content or [])
-        earlier = self.state.open.pop(block.tool_use_id, None) or self._oldest_call(block)
-        if earlier is None:
-            # A call of an earlier process, such as one that was still at work when that was stopped.
-            earlier = self._new(StepKind.TOOL_CALL, block.tool_use_id, at=at, parent=event.parent_tool_use_id)
-        self._counted.pop(hash(block.tool_use_id), None)
-        own = answered(earlier.kind, text, is_error=bool(block.is_error), details=event.tool_use_result)
-        if own["status"] is StepStatus.DECLINED:
-            self._declined.append(tool_name(earlier))
-            self.facts.deny(self._declined[-1])
-        if earlier.kind is StepKind.PLAN and own["status"] is StepStatus.OK:
-            self.state.tasks.answered(earlier.tool, earlier.arguments, event.tool_use_result)
-        return structs.replace(earlier, ended_at=at, **own)
-
-    def _result(self, event: events.Result, at: int | None) -> list[Step]:
-        self.facts.notice = None
-        self._count_denials(event.permission_denials)
-        if event.usage is not None:
-            # A result covers the turns since the last one; the cost covers the whole process.
-            self._earlier = self._earlier.plus(event.usage.counted())
-            self.facts.usage = self._earlier
-            self._live = Usage()
-        self.facts.cost_usd = event.total_cost_usd if event.total_cost_usd is not None else self.facts.cost_usd
-        denied = ", ".join(map(_denied, event.permission_denials))
-        usage = self._new(
-            StepKind.USAGE,
-            f"denied: {denied}" if denied else "",
-            at=at,
-            usage=event.usage.counted() if event.usage is not None else None,
-            cost_usd=event.total_cost_usd,
-        )
-        why = failure(event, self.unread)
-        if why is None:
-            self.facts.end, self.facts.error = "completed", None
-            return [usage]
-        self.facts.end, self.facts.error = "failed", why
-        if self.state.error is not None and self.state.error.text == why:
-            return [usage, structs.replace(self.state.error, fatal=True)]
-        return [usage, self._new(StepKind.ERROR, why, at=at, fatal=True)]
-
-    def _count_denials(self, denials: list[events.Denial]) -> None:
-        """A result names all that was denied since the last one; what a step told already is counted."""
-        told, self._declined = self._declined, deque(maxlen=MOST_OPEN)
-        for denial in denials:
-            if denial.tool_name in told:
-                told.remove(denial.tool_name)
-            else:
-                self.facts.deny(denial.tool_name)
-
-    def _aside(self, event: events.Silent | events.Remark | events.Control, at: int | None) -> list[Step]:
-        """What stands beside the conversation."""
-        match event:
-            case events.StreamEvent() | events.ToolProgress() | events.KeepAlive():
-                # Says nothing that the whole message or the running step does not.
-                return []
-            case events.RateLimitEvent(rate_limit_info=info):
-                text = f"rate limit: {info.status}{f' ({info.limit})' if info.limit else ''}"
-                if info.status == "rejected":
-                    self.facts.notice = text
-            case events.AuthStatus():
-                text = event.error or "\n".join(event.output)
-            case events.ToolUseSummary():
-                text = event.summary
-            case events.PromptSuggestion():
-                text = event.suggestion
-            case events.CommandLifecycle():
-                text = f"prompt {event.state}" if event.state else ""
-            case events.ConversationReset():
-                text = f"conversation reset: {event.trigger}" if event.trigger else ""
-            case _:
-                text = ""
-        name = str(event.__struct_config__.tag)
-        return [self._new(StepKind.NOTICE, text or name.replace("_", " "), at=at, event=name)]
-
-    def _count(self, message: events.Message, speaker: str | None) -> None:
-        """An estimate until the result comes: each model call once, although every block repeats its usage."""
-        if message.id is None or message.usage is None or self._counted.get(hash(speaker)) == hash(message.id):
-            return
-        if len(self._counted) >= MOST_OPEN:
-            self._counted.clear()
-        self._counted[hash(speaker)] = hash(message.id)
-        self._live = self._live.plus(message.usage.counted())
-        self.facts.usage = self._earlier.plus(self._live)
-
-
-def _denied(denial: events.Denial) -> str:
-    told = begun(denial.tool_name, value_of(denial.tool_input))["text"].partition("\n")[0]
-    return denial.tool_name if told == denial.tool_name else f"{denial.tool_name} {told}"
-
-
 class Claude(Agent):
     """Anthropic's Claude Code."""
 
     name = "claude"
     title = "Claude Code"
     binary = "claude"
+    tested_versions = ("2.1.197", "2.1.330")  # protocols 3
     install_hint = "Install it with `npm install -g @anthropic-ai/claude-code`."
     settings_type = ClaudeSettings
     mode_key = "permission_mode"
+    mode_help = "What it may do without asking"
+    polling_tools = Agent.polling_tools | {"BashOutput", "TaskOutput"}
     # SIGINT ends it with its commands; a late SIGTERM only makes it ask the model again (protocols 1.1).
     ladder = Ladder(interrupt=4.0, terminate=1.5)
     dangerous = frozenset({"bypassPermissions"})
@@ -304,8 +73,14 @@ class Claude(Agent):
             argv += ["--session-id", request.session_id if request.turn == 1 else str(uuid.uuid4())]
         return Launch(argv=(*argv, *settings.args), stdin=request.prompt, model=model)
 
+    def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:
+        """Each event names its session."""
+        return kind in _EVENTS and "session_id" in event
+
     def parser(self, turn: int = 1) -> TurnParser:
         """A fresh parser for one turn."""
+        from .turn_parser import ClaudeParser  # only a process that reads turns needs it
+
         return ClaudeParser(turn)
 
     def measures(self, launch: Launch, env: Mapping[str, str]) -> Measures:

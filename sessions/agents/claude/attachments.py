@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from ..json_lines import NULL, value_of
 from .project_events import Attachment
-from .words import readable
+from .project_text import readable
 
 FOR_CLAUDE_ALONE = frozenset(
     {

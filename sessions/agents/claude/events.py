@@ -8,6 +8,9 @@ from msgspec import Raw, Struct, field
 from ...model import Usage, known_sum
 from ..json_lines import NULL, Count, CountedWords, Dollars, Part, Words
 
+SYNTHETIC = "<synthetic>"
+"""The "model" of messages that claude makes up itself, which hold the text of an API error."""
+
 
 class ApiUsage(Struct):
     """Tokens of one model call, or of the turns a ``result`` ends; cached ones are counted apart."""

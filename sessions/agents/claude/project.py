@@ -11,16 +11,15 @@ from typing import Any
 from msgspec import Raw, field, structs
 
 from ...model import Step, StepKind, StepStatus, Usage
-from ..json_lines import KIND_LENGTH, UNREADABLE, joined, kind_of, text_of, value_of
-from ..transcript import NOT_SHOWN, TranscriptParser, TranscriptState, digest, milliseconds
+from ..json_lines import KIND_LENGTH, UNREADABLE, declared_type, joined, text_of, value_of
+from ..tolerant_decoder import TolerantDecoder
+from ..transcript_parser import NOT_SHOWN, TranscriptParser, TranscriptState, digest, milliseconds
 from . import events as blocks
 from . import project_events as events
 from .attachments import KNOWN, attachment_text
+from .project_text import is_remark, prompt_text, readable, system_text
 from .tools import TaskList, answered, begun
-from .words import is_remark, prompt_text, readable, system_text
 
-_SYNTHETIC = "<synthetic>"
-"""The "model" of messages that claude makes up itself, which hold the text of an API error."""
 _INTERRUPTED = "[Request interrupted by user"
 _MOST_REMEMBERED = 100
 _CALLS = frozenset({"server_tool_use", "mcp_tool_use"})
@@ -53,7 +52,7 @@ class ClaudeProjectParser(TranscriptParser):
 
     state: ProjectState
     state_type = ProjectState
-    line_type = events.Line
+    decoder = TolerantDecoder(events.Line)
 
     def event(self, event: events.Line, line: bytes, at: int | None) -> list[Step]:
         """One line; the time in it is better than that of its arrival."""
@@ -71,7 +70,7 @@ class ClaudeProjectParser(TranscriptParser):
             return [*self._met(line, at), *handle(self, line, raw, at)]
         if line.type in events.TOLD_ELSEWHERE:
             return self._session(line.session_id, at)
-        return [self._unknown(raw, at, kind_of(raw))]
+        return [self._unknown(raw, at, declared_type(raw))]
 
     def _met(self, line: events.Line, at: int | None) -> list[Step]:
         """What any line tells about the session."""
@@ -130,7 +129,7 @@ class ClaudeProjectParser(TranscriptParser):
         parts = [message.content] if isinstance(message.content, str) else message.content
         parent = self._speaker(line, parts)
         steps: list[Step] = []
-        if message.model == _SYNTHETIC:
+        if message.model == blocks.SYNTHETIC:
             return self._api_error(readable(message.content), parent, at)
         if self.state.error is not None and parent is None:
             steps.append(structs.replace(self.state.error, fatal=False))
@@ -250,7 +249,7 @@ class ClaudeProjectParser(TranscriptParser):
     def _system(self, line: events.Line, raw: bytes, at: int | None) -> list[Step]:
         self._leaf(line, fresh=False)
         if line.subtype not in events.SYSTEM_NOTES:
-            return [self._unknown(raw, at, kind_of(raw))]
+            return [self._unknown(raw, at, declared_type(raw))]
         return [self._note(system_text(line), at, line.subtype)]
 
     def _attachment(self, line: events.Line, raw: bytes, at: int | None) -> list[Step]:

@@ -8,7 +8,7 @@ from msgspec import Raw, Struct, field
 
 from ...model import Change, PlanItem, Step, StepKind, StepStatus
 from ..json_lines import UNREADABLE
-from ..lenient import Reader
+from ..tolerant_decoder import TolerantDecoder
 from .events import BashResult, FileResult, Hunk, TaskResult
 
 _EDITS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
@@ -73,8 +73,8 @@ def read(details: Raw, kind: type[_Result]) -> _Result:
     except UNREADABLE:
         line = bytes(details)
         # The result of a call that failed is a string: nothing of it can be read as a table.
-        reading = Reader(msgspec.json.Decoder(kind)).read(line) if line.startswith(b"{") else None
-        return kind() if reading is None or reading.event is None else reading.event
+        decoder: TolerantDecoder[_Result] = TolerantDecoder(kind)
+        return (decoder.read(line).event if line.startswith(b"{") else None) or kind()
 
 
 class TaskList(Struct):

@@ -7,14 +7,13 @@ the output is taken from the length of what was printed, if that is more.
 
 from collections.abc import Mapping
 
-import msgspec
 from msgspec import Raw, Struct, structs
 
 from ...costs.price_table import price_of
 from ...costs.prices import Call, Price
-from ..json_lines import UNREADABLE, Count
-from ..lenient import Reader
-from ..metering import Meter
+from ..json_lines import Count
+from ..tolerant_decoder import TolerantDecoder
+from ..usage_meter import Meter
 
 _MOST_SPEAKERS = 10_000
 _BYTES_OF_TOKEN = 4
@@ -69,10 +68,8 @@ class _Open(Struct):
     cost: float = 0.0
 
 
-_DECODER: msgspec.json.Decoder[_Assistant | _Result] = msgspec.json.Decoder(_Assistant | _Result)
-_BLOCKS = msgspec.json.Decoder(list[_Block])
-_READER, _BLOCKS_READER = Reader(_DECODER), Reader(_BLOCKS)
-"""For lines of which a field is odd: it costs that field alone."""
+_DECODER: TolerantDecoder[_Assistant | _Result] = TolerantDecoder(_Assistant | _Result)
+_BLOCKS: TolerantDecoder[list[_Block]] = TolerantDecoder(list[_Block])
 
 
 class ClaudeMeter(Meter):
@@ -88,7 +85,7 @@ class ClaudeMeter(Meter):
         """Take one line into account; nearly all that matter are short."""
         if b'"usage"' not in line:
             return
-        event = _decoded(line)
+        event = _DECODER.best(line)
         if event is None:
             return
         if isinstance(event, _Result):
@@ -125,14 +122,6 @@ class ClaudeMeter(Meter):
         return self._found[model]
 
 
-def _decoded(line: bytes) -> _Assistant | _Result | None:
-    """Read a line; None if it is about something else."""
-    try:
-        return _DECODER.decode(line)
-    except UNREADABLE:
-        return _READER.read(line).event
-
-
 def _call(usage: _Usage) -> Call:
     written = usage.cache_creation_input_tokens or 0
     for_an_hour = min(written, usage.cache_creation.ephemeral_1h_input_tokens) if usage.cache_creation else 0
@@ -147,8 +136,5 @@ def _call(usage: _Usage) -> Call:
 
 def _printed(content: Raw) -> int:
     """Bytes that the model wrote; the signature of its reasoning is none of them."""
-    try:
-        blocks = _BLOCKS.decode(content)
-    except UNREADABLE:
-        blocks = _BLOCKS_READER.read(bytes(content)).event or []
+    blocks = _BLOCKS.best(content) or ()
     return sum(len(block.text) + len(block.thinking) + len(bytes(block.input)) for block in blocks)

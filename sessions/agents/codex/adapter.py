@@ -1,60 +1,28 @@
-"""codex (codex-cli 0.169.0): ``codex exec --json`` and ``codex exec … resume THREAD``, one process per turn.
+"""codex (codex-cli 0.169.0): ``codex exec --json`` and ``codex exec … resume THREAD``, one process per turn."""
 
-Its stream has no times, no cost, no model and no diffs; usage is cumulative for the thread; an item that was
-started may never complete (protocols 2).
-"""
-
-import re
-import shlex
-import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
-from msgspec import Meta, structs
+from msgspec import Meta
 
 from ...costs.price_table import price_of
 from ...errors import UsageError
 from ...launch import Launch
-from ...model import Change, PlanItem, Step, StepKind, StepStatus, Usage
 from ..base import Agent, AgentSettings, LaunchRequest, TurnParser
-from ..event_parser import EventState
-from ..json_lines import UNREADABLE, joined, text_of, value_of
-from ..lenient import Reader
-from ..mending import mended
-from ..metering import Measurable, Measures, Meter, When
-from . import events
-from .calls import CallItemParser
-from .refusals import complaints, culprit, refused
-from .toml_values import assignments
+from ..usage_meter import Measurable, Measures, Meter, When
 
 if TYPE_CHECKING:
-    from ..recorded import Transcript
+    from ..recorded_edits import Transcript
 
-_STATUS = {
-    "in_progress": StepStatus.RUNNING,
-    "completed": StepStatus.OK,
-    "failed": StepStatus.FAILED,
-    "declined": StepStatus.DECLINED,
-}
-_DECODER = msgspec.json.Decoder(events.Event)
 _NOISE = ("Reading additional input from stdin", "Reading prompt from stdin", "WARNING")
-_SHELL = re.compile(r"(?:\S*/)?(?:bash|zsh|sh) -l?c (.+)", re.DOTALL)
-_SHLEX_LIMIT = 10_000
-"""``shlex`` takes time in the square of the length; a longer command is shown as it came."""
 
 _MODEL_OPTIONS = frozenset({"-m", "--model", "-p", "--profile", "--oss"})
 """Arguments of codex that name a model, or settings with one."""
 
 _OWN_SETTINGS = {"model": "model", "sandbox_mode": "sandbox", "full_danger": "full_danger"}
 """Keys of ``config`` that have a setting of their own; codex lets its option win over ``-c`` silently."""
-
-
-class _Server(msgspec.Struct):
-    """The JSON of a server that codex passes on as the text of an error (HTTP 400, protocols 2.3)."""
-
-    error: events.Failure
 
 
 class CodexSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -74,231 +42,12 @@ class CodexSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fie
     ] = msgspec.field(default_factory=dict)
 
 
-class CodexState(EventState, kw_only=True):
-    """What codex repeats: the last error is told again by the event that ends the turn."""
-
-    error: Step | None = None
-
-
-class CodexParser(CallItemParser):
-    """Reads one turn."""
-
-    state: CodexState
-    state_type = CodexState
-    reader = Reader(_DECODER)
-
-    def parse(self, line: bytes, at: int | None) -> list[Step]:
-        """One line; the model's own words and outputs stay as they are."""
-        try:
-            event = _DECODER.decode(line)
-        except UNREADABLE:
-            return self.leniently(line, at)
-        return self.event(event, line, at)
-
-    def event(self, event: events.Event, line: bytes, at: int | None) -> list[Step]:  # noqa: ARG002 - a line has one
-        """The steps of one event."""
-        match event:
-            case events.ThreadStarted():
-                self.facts.agent_session = event.thread_id or self.facts.agent_session
-                return [self._new(StepKind.START, at=at, agent_session=event.thread_id)]
-            case events.TurnStarted():
-                return []
-            case events.TurnCompleted():
-                return self._completed(event, at)
-            case events.TurnFailed():
-                return self._failed(_message(event.error), at)
-            case events.TopError():
-                return self._trouble(event.message, at)
-            case _:
-                return self._item(event.item, at, completed=isinstance(event, events.ItemCompleted))
-
-    def _completed(self, event: events.TurnCompleted, at: int | None) -> list[Step]:
-        self.facts.end = "completed"
-        self.facts.error = self.facts.notice = None
-        reported = event.usage or events.Usage()
-        usage = Usage.of(
-            reported.input_tokens,
-            reported.cached_input_tokens,
-            reported.output_tokens,
-            reported.reasoning_output_tokens,
-        )
-        self.facts.thread_usage = usage
-        return [self._new(StepKind.USAGE, "tokens of the whole thread", at=at, usage=usage, whole_thread=True)]
-
-    def _failed(self, message: str, at: int | None) -> list[Step]:
-        self.facts.end = "failed"
-        self.facts.error = _readable(message)
-        self.facts.notice = None
-        if self.state.error is not None and self.state.error.text == message:
-            return [structs.replace(self.state.error, fatal=True)]
-        return [self._new(StepKind.ERROR, message, at=at, fatal=True)]
-
-    def _trouble(self, message: str, at: int | None) -> list[Step]:
-        if message.startswith("Reconnecting"):
-            self.facts.notice = message
-            return [self._new(StepKind.NOTICE, message, at=at, event="error")]
-        self.facts.error = _readable(message)
-        self.state.error = self._new(StepKind.ERROR, message, at=at, fatal=False)
-        return [self.state.error]
-
-    def _item(self, item: events.AnyItem, at: int | None, *, completed: bool) -> list[Step]:
-        self.facts.notice = None
-        if isinstance(item, events.Call | events.CallOutput):
-            return self._call_item(item, at) if completed else []
-        if isinstance(item, events.AgentMessage):
-            self.facts.last_message = item.text
-        own = _describe(item)
-        key = item.id or _key(own)
-        earlier = self.state.open.pop(key, None)
-        step = structs.replace(earlier, **own) if earlier else self._new(at=at, call_id=item.id or None, **own)
-        if completed:
-            step = _ended(step, at if earlier else None)
-            if (what := refused(step)) is not None:
-                self.facts.deny(what)
-            return [step]
-        step = structs.replace(step, status=StepStatus.RUNNING)
-        self._remember(key, step)
-        return [step]
-
-
-def _message(error: events.Failure | str) -> str:
-    return error if isinstance(error, str) else error.message
-
-
-def _key(own: dict[str, Any]) -> str:
-    """The name by which the end of an item without an id finds its beginning: its kind, and its command."""
-    return f"?{own['kind']}:{zlib.crc32((own.get('command') or '').encode())}"
-
-
-def _ended(step: Step, at: int | None) -> Step:
-    """The last word on an item; older versions leave the status out, and "completed" does not mean exit code 0."""
-    status = step.status
-    if step.exit_code and status is StepStatus.OK:
-        status = StepStatus.FAILED
-    if status in (None, StepStatus.RUNNING):
-        status = None if step.exit_code is None else StepStatus.FAILED if step.exit_code else StepStatus.OK
-    return structs.replace(step, status=status, ended_at=at)
-
-
-def _describe(item: events.AnyItem) -> dict[str, Any]:
-    """The fields of the step that an item is."""
-    describe: Callable[[Any], dict[str, Any]] = _ITEMS[type(item)]
-    return describe(item)
-
-
-def _command(item: events.CommandExecution) -> dict[str, Any]:
-    command = unwrapped(item.command)
-    return {
-        "kind": StepKind.COMMAND,
-        "text": command,
-        "command": command,
-        "exit_code": item.exit_code,
-        "output": item.aggregated_output,
-        "status": _STATUS.get(item.status),
-    }
-
-
-def _file_change(item: events.FileChanges) -> dict[str, Any]:
-    return {
-        "kind": StepKind.FILE_CHANGE,
-        "text": ", ".join(change.path for change in item.changes),
-        "changes": tuple(Change(path=change.path, kind=change.kind) for change in item.changes),
-        "status": _STATUS.get(item.status),
-    }
-
-
-def _mcp(item: events.McpToolCall) -> dict[str, Any]:
-    return {
-        "kind": StepKind.TOOL_CALL,
-        "text": f"{item.server or '?'}.{item.tool or '?'}",
-        "server": item.server,
-        "tool": item.tool,
-        "arguments": value_of(item.arguments),
-        "output": _message(item.error) if item.error is not None else _answer(item.result),
-        "status": StepStatus.FAILED if item.error is not None else _STATUS.get(item.status),
-    }
-
-
-def _collab(item: events.CollabToolCall) -> dict[str, Any]:
-    return {
-        "kind": StepKind.SUBAGENT,
-        "text": item.prompt or item.tool or "",
-        "tool": item.tool,
-        "arguments": {"receiver_thread_ids": item.receiver_thread_ids, "prompt": item.prompt},
-        "output": _json_or_none(item.agents_states),
-        "status": _STATUS.get(item.status),
-    }
-
-
-def _plan(item: events.TodoList) -> dict[str, Any]:
-    items = tuple(PlanItem(text=t.text, status="completed" if t.completed else "pending") for t in item.items)
-    done = sum(todo.completed for todo in item.items)
-    return {
-        "kind": StepKind.PLAN,
-        "text": f"{done} of {len(items)} done",
-        "items": items,
-        "status": StepStatus.OK,
-    }
-
-
-_ITEMS: dict[type, Callable[[Any], dict[str, Any]]] = {
-    events.AgentMessage: lambda item: {"kind": StepKind.MESSAGE, "text": item.text},
-    events.Reasoning: lambda item: {"kind": StepKind.REASONING, "text": item.text},
-    events.CommandExecution: _command,
-    events.FileChanges: _file_change,
-    events.McpToolCall: _mcp,
-    events.CollabToolCall: _collab,
-    events.WebSearch: lambda item: {
-        "kind": StepKind.WEB_SEARCH,
-        "text": item.query,
-        "tool": "web_search",
-        "arguments": {"query": item.query, "action": value_of(item.action)},
-        "status": StepStatus.OK,
-    },
-    events.TodoList: _plan,
-    events.Warned: lambda item: {"kind": StepKind.ERROR, "text": item.message, "fatal": False},
-}
-
-
-def unwrapped(command: str) -> str:
-    """The command itself, without the ``/bin/bash -lc '…'`` that codex puts around it."""
-    found = _SHELL.fullmatch(command)
-    if found is None:
-        return command
-    quoted = found[1]
-    if quoted[0] == quoted[-1] == "'" and quoted.count("'") == 2:
-        return quoted[1:-1]
-    try:
-        words = shlex.split(quoted) if len(quoted) <= _SHLEX_LIMIT else []
-    except ValueError:
-        return command
-    return words[0] if len(words) == 1 else command
-
-
-def _answer(result: events.ToolAnswer | None) -> str | None:
-    """What an MCP tool answered, as text."""
-    if result is None:
-        return None
-    return joined(result.content) or _json_or_none(result.structured_content)
-
-
-def _json_or_none(raw: msgspec.Raw) -> str | None:
-    text = text_of(raw)
-    return None if text in ("null", "{}", "[]") else text
-
-
-def _readable(message: str) -> str:
-    """The words inside what may be the raw JSON of a server."""
-    try:
-        return msgspec.json.decode(mended(message.encode()), type=_Server).error.message or message
-    except UNREADABLE:
-        return message
-
-
 def _config(config: dict[str, Any]) -> list[str]:
     for key, setting in _OWN_SETTINGS.items():
         if key in config:
             raise UsageError(f"agents.codex.config.{key} would be ignored: set agents.codex.{setting} instead.")
+    from .toml_values import assignments
+
     try:
         return list(assignments(config))
     except (TypeError, ValueError) as error:
@@ -339,9 +88,11 @@ class Codex(Agent):
     name = "codex"
     title = "Codex"
     binary = "codex"
+    tested_versions = ("0.169.0",)  # protocols 2
     install_hint = "Install it with `npm install -g @openai/codex`."
     settings_type = CodexSettings
     mode_key = "sandbox"
+    mode_help = "What the agent may touch"
     keeps_transcripts = True
     dangerous = frozenset({"danger-full-access"})
     unlimited = "no-sandbox"
@@ -367,8 +118,14 @@ class Codex(Agent):
             argv += ["resume", request.agent_session]
         return Launch(argv=(*argv, "-"), stdin=request.prompt, model=model)
 
+    def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:  # noqa: ARG002
+        """Events are named by what they are about."""
+        return kind is not None and kind.startswith(("thread.", "turn.", "item."))
+
     def parser(self, turn: int = 1) -> TurnParser:
         """A fresh parser for one turn."""
+        from .turn_parser import CodexParser  # only a process that reads turns needs it
+
         return CodexParser(turn)
 
     def measures(self, launch: Launch, env: Mapping[str, str]) -> Measures:
@@ -395,6 +152,9 @@ class Codex(Agent):
 
     def refusals(self, stderr: str) -> Iterable[str]:
         """Patches and commands that codex refused without an event."""
+        from .items import unwrapped
+        from .refusals import complaints, culprit
+
         return [culprit(unwrapped(command)) if command else "apply_patch" for command in complaints(stderr)]
 
     def stderr_reason(self, text: str) -> str | None:

@@ -12,14 +12,13 @@ from datetime import UTC, datetime, timedelta
 from itertools import chain, islice
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 
 from ...storage.line_reader import LineReader
 from ...text.diffs import Diff, created, deleted, diff_of
 from ..json_lines import UNREADABLE
-from ..lenient import Reader
-from ..recorded import RecordedChange, RecordedEdit
+from ..recorded_edits import RecordedChange, RecordedEdit
+from ..tolerant_decoder import TolerantDecoder
 
 MOST_FOLDERS = 5_000
 """Day folders that are looked into where a thread is not found at its day: thirteen years."""
@@ -55,8 +54,7 @@ class _Line(Struct, tag_field="type", tag="event_msg"):
     payload: _ItemCompleted
 
 
-_DECODER = msgspec.json.Decoder(_Line)
-_READER = Reader(_DECODER)
+_DECODER: TolerantDecoder[_Line] = TolerantDecoder(_Line)
 
 
 def open_rollout(home: Path, thread: str, at: int) -> "Rollout | None":
@@ -105,7 +103,7 @@ def _edit(line: bytes) -> RecordedEdit | None:
     try:
         read: _Line | None = _DECODER.decode(line)
     except UNREADABLE:
-        reading = _READER.read(line)
+        reading = _DECODER.read(line)
         read = None if reading.unread else reading.event  # half of a diff is none
     if read is None:
         return None

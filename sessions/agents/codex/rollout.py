@@ -10,13 +10,14 @@ from typing import Any
 from msgspec import Raw, field, structs
 
 from ...model import Step, StepKind, Usage
-from ..json_lines import KIND_LENGTH, NULL, kind_of
-from ..transcript import NOT_SHOWN, digest, milliseconds
+from ..json_lines import KIND_LENGTH, NULL, declared_type
+from ..tolerant_decoder import TolerantDecoder
+from ..transcript_parser import NOT_SHOWN, digest, milliseconds
 from . import rollout_events as events
 from . import rollout_work as work
 from . import tools
 from .rollout_calls import EVENT, ITEM, MOST_REMEMBERED, CallReader, CallState
-from .rollout_words import TOLD_ELSEWHERE, is_context, noted, policy, readable
+from .rollout_text import TOLD_ELSEWHERE, is_context, noted, policy, readable
 
 
 class RolloutState(CallState, kw_only=True):
@@ -42,7 +43,7 @@ class CodexRolloutParser(CallReader):
 
     state: RolloutState
     state_type = RolloutState
-    line_type = events.Line
+    decoder = TolerantDecoder(events.Line)
 
     def event(self, event: events.Line, line: bytes, at: int | None) -> list[Step]:
         """One line; the times in it are better than that of its arrival."""
@@ -105,7 +106,7 @@ class CodexRolloutParser(CallReader):
         text = noted(kind, data)
         if text is not None:
             return [self._note(text, at, kind)]
-        outer = kind_of(line)
+        outer = declared_type(line)
         return [self._unknown(line, at, (outer if kind in outer else f"{outer} {kind}")[:KIND_LENGTH])]
 
     # Thread, turns, tokens

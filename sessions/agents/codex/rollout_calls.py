@@ -6,7 +6,7 @@ from msgspec import field, structs
 
 from ...model import Step, StepKind, StepStatus
 from ..json_lines import NULL, value_of
-from ..transcript import TranscriptParser, TranscriptState
+from ..transcript_parser import TranscriptParser, TranscriptState
 from . import rollout_events as events
 from . import tools
 

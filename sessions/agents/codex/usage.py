@@ -10,16 +10,15 @@ from datetime import datetime
 from pathlib import Path
 from time import monotonic
 
-import msgspec
 from msgspec import Struct
 
 from ...costs.price_table import price_of
 from ...costs.prices import Call, Price
 from ...model import Usage
 from ...storage.line_reader import LineReader
-from ..json_lines import UNREADABLE, Count
-from ..lenient import Reader
-from ..metering import Meter
+from ..json_lines import Count
+from ..tolerant_decoder import TolerantDecoder
+from ..usage_meter import Meter
 from .recorded_edits import find_rollout
 
 LOOK_SECONDS = 0.1
@@ -75,9 +74,9 @@ class _RecordLine(Struct, tag_field="type", tag="token_usage_record"):
     timestamp: str = ""
 
 
-_DECODER = msgspec.json.Decoder(_ContextLine | _CountLine | _RecordLine)
-_READER = Reader(_DECODER)
-"""For lines of which a field is odd: it costs that field alone."""
+_DECODER: TolerantDecoder[_ContextLine | _CountLine | _RecordLine] = TolerantDecoder(
+    _ContextLine | _CountLine | _RecordLine
+)
 
 _MARKS = (b'"token_usage_record"', b'"token_count"', b'"turn_context"')
 
@@ -150,11 +149,7 @@ class CodexMeter(Meter):
             self._reader, self.path, self.seeks = LineReader(path, cap=LINE_CAP), path, False
 
     def _line(self, line: bytes) -> None:
-        event: _ContextLine | _CountLine | _RecordLine | None
-        try:
-            event = _DECODER.decode(line)
-        except UNREADABLE:
-            event = _READER.read(line).event
+        event = _DECODER.best(line)
         match event:
             case _ContextLine():
                 self._model = event.payload.model or self._model

@@ -6,24 +6,17 @@ only inside `agentdash demo` (see :mod:`.place`).
 
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any
 
-import msgspec
-from msgspec import Meta, structs
+from msgspec import Meta
 
 from ...errors import UsageError
 from ...launch import Launch
-from ...model import Change, PlanItem, Step, StepKind, StepStatus, Usage
 from ..base import Agent, AgentSettings, LaunchRequest, TurnParser
-from ..event_parser import EventParser
-from ..json_lines import UNREADABLE
-from ..lenient import Reader
-from ..metering import Measurable, Measures, When
-from . import events
-from .script import SCRIPTS
+from ..usage_meter import Measurable, Measures, When
 
-_DECODER = msgspec.json.Decoder(events.AnyEvent)
+_EVENTS = frozenset({"started", "command.started", "command.ended"})
 _MARKER = re.compile(r"\[\[demo:([a-z0-9_-]+)\]\]")
 
 
@@ -41,111 +34,6 @@ class DemoSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fiel
     speed: Annotated[float, Meta(gt=0, le=1000, description="How fast it plays: 2 is twice as fast.")] = 1.0
 
 
-class DemoParser(EventParser):
-    """Reads one turn."""
-
-    reader = Reader(_DECODER)
-
-    def parse(self, line: bytes, at: int | None) -> list[Step]:
-        """One line."""
-        try:
-            event = _DECODER.decode(line)
-        except UNREADABLE:
-            return self.leniently(line, at)
-        return self.event(event, line, at)
-
-    def event(self, event: events.AnyEvent, line: bytes, at: int | None) -> list[Step]:
-        """The steps of one event."""
-        if not isinstance(event, events.Retry):
-            self.facts.notice = None
-        match event:
-            case events.CommandStarted():
-                return [self._command_started(event, line, at)]
-            case events.CommandEnded():
-                return self._command_ended(event, line, at)
-            case events.Ended():
-                return self._ended(event, at)
-            case _:
-                return [self._whole(event, at)]
-
-    def _whole(self, event: events.Event, at: int | None) -> Step:
-        """An event that is a step by itself."""
-        match event:
-            case events.Started():
-                self.facts.agent_session, self.facts.model = event.conversation, event.model
-            case events.Message():
-                self.facts.last_message = event.text
-            case events.Retry():
-                self.facts.notice = event.message
-            case events.Trouble():
-                self.facts.error = event.message
-        return self._new(at=at, **_STEPS[type(event)](event))
-
-    def _command_started(self, event: events.CommandStarted, line: bytes, at: int | None) -> Step:
-        if event.id in self.state.open:
-            return self._unknown(line, at, "command.started")
-        step = self._new(StepKind.COMMAND, event.command, at=at, command=event.command, status=StepStatus.RUNNING)
-        self._remember(event.id, step)
-        return step
-
-    def _command_ended(self, event: events.CommandEnded, line: bytes, at: int | None) -> list[Step]:
-        started = self.state.open.pop(event.id, None)
-        if started is None:
-            return [self._unknown(line, at, "command.ended")]
-        status = StepStatus.FAILED if event.exit_code else StepStatus.OK
-        return [structs.replace(started, exit_code=event.exit_code, output=event.output, status=status, ended_at=at)]
-
-    def _ended(self, event: events.Ended, at: int | None) -> list[Step]:
-        usage = Usage.of(
-            event.input_tokens, event.cached_input_tokens, event.output_tokens, event.reasoning_output_tokens
-        )
-        self.facts.end = "completed" if event.ok else "failed"
-        self.facts.error = event.error
-        self.facts.usage, self.facts.cost_usd = usage, event.cost_usd
-        steps = [self._new(StepKind.USAGE, at=at, usage=usage, cost_usd=event.cost_usd)]
-        if event.error is not None:
-            steps.append(self._new(StepKind.ERROR, event.error, at=at, fatal=True))
-        return steps
-
-
-def _plan(event: events.Plan) -> dict[str, Any]:
-    items = tuple(PlanItem(text=text, status=status) for text, status in event.items)
-    done = sum(item.status == "completed" for item in items)
-    return {"kind": StepKind.PLAN, "text": f"{done} of {len(items)} done", "items": items}
-
-
-def _file(event: events.FileChange) -> dict[str, Any]:
-    change = Change(path=event.path, kind=event.kind, diff=event.diff)
-    told = {"kind": StepKind.FILE_CHANGE, "text": event.path, "changes": (change,)}
-    if event.error is not None:
-        return told | {"output": event.error, "status": StepStatus.FAILED}
-    return told | {"status": StepStatus.OK}
-
-
-def _tool(event: events.ToolCall) -> dict[str, Any]:
-    called = _call(StepKind.TOOL_CALL, event.tool, event.arguments, event.result)
-    status = StepStatus.FAILED if event.failed else StepStatus.OK
-    return called | {"text": f"{event.server}.{event.tool}", "server": event.server, "status": status}
-
-
-def _call(kind: StepKind, tool: str, arguments: Any, result: str) -> dict[str, Any]:
-    return {"kind": kind, "tool": tool, "arguments": arguments, "output": result, "status": StepStatus.OK}
-
-
-_STEPS: dict[type, Callable[[Any], dict[str, Any]]] = {
-    events.Started: lambda e: {"kind": StepKind.START, "agent_session": e.conversation, "model": e.model},
-    events.Reasoning: lambda e: {"kind": StepKind.REASONING, "text": e.text},
-    events.Message: lambda e: {"kind": StepKind.MESSAGE, "text": e.text},
-    events.Plan: _plan,
-    events.FileChange: _file,
-    events.ToolCall: _tool,
-    events.Search: lambda e: {"text": e.query} | _call(StepKind.WEB_SEARCH, "search", {"query": e.query}, e.result),
-    events.Helper: lambda e: {"text": e.task} | _call(StepKind.SUBAGENT, "helper", {"task": e.task}, e.result),
-    events.Trouble: lambda e: {"kind": StepKind.ERROR, "text": e.message, "fatal": False},
-    events.Retry: lambda e: {"kind": StepKind.NOTICE, "text": e.message, "event": "retry"},
-}
-
-
 class Demo(Agent):
     """The demo agent."""
 
@@ -156,6 +44,8 @@ class Demo(Agent):
 
     def launch(self, request: LaunchRequest) -> Launch:
         """A Python process of our own; the prompt's marker chooses the script."""
+        from .script import SCRIPTS
+
         settings = request.settings if isinstance(request.settings, DemoSettings) else DemoSettings()
         marker = _MARKER.search(request.prompt)
         chosen = marker[1] if marker else settings.script if request.turn == 1 else None
@@ -172,6 +62,12 @@ class Demo(Agent):
         at_the_end = Measurable(When.END, "the demo agent reports it when a turn ends")
         return Measures(tokens=at_the_end, cost=at_the_end)
 
+    def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:
+        """The first line, and commands."""
+        return kind in _EVENTS and ("conversation" in event or "id" in event)
+
     def parser(self, turn: int = 1) -> TurnParser:
         """A fresh parser for one turn."""
+        from .turn_parser import DemoParser  # only a process that reads turns needs it
+
         return DemoParser(turn)

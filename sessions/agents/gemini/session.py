@@ -11,8 +11,9 @@ import msgspec
 from msgspec import Raw, Struct, field, structs
 
 from ...model import Step, StepKind, StepStatus, Usage, known_sum
-from ..json_lines import KIND_LENGTH, NULL, UNREADABLE, kind_of, value_of
-from ..transcript import TranscriptParser, TranscriptState, digest, milliseconds
+from ..json_lines import KIND_LENGTH, NULL, UNREADABLE, declared_type, value_of
+from ..tolerant_decoder import TolerantDecoder
+from ..transcript_parser import TranscriptParser, TranscriptState, digest, milliseconds
 from . import session_events as events
 from .tools import step_of
 
@@ -47,7 +48,7 @@ class GeminiSessionParser(TranscriptParser):
 
     state: ChatState
     state_type = ChatState
-    line_type = events.Line
+    decoder = TolerantDecoder(events.Line)
 
     def event(self, event: events.Line, line: bytes, at: int | None) -> list[Step]:
         """One line; the time in it is better than that of its arrival."""
@@ -96,7 +97,7 @@ class GeminiSessionParser(TranscriptParser):
     def _message(self, line: events.Line, raw: bytes, at: int | None) -> list[Step]:
         handle = _MESSAGES.get(line.type)
         if handle is None:
-            return [self._unknown(raw, at, line.type[:KIND_LENGTH] or kind_of(raw))]
+            return [self._unknown(raw, at, line.type[:KIND_LENGTH] or declared_type(raw))]
         return handle(self, line, self._met(line.id), milliseconds(line.timestamp) or at)
 
     def _met(self, key: str | None) -> Met:

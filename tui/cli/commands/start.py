@@ -14,6 +14,7 @@ from ....sessions.statuses import Status
 from ....sessions.text.durations import seconds
 from . import common
 from .config import complete_presets
+from .mode_options import ModeCommand, flag
 
 if TYPE_CHECKING:
     from ....sessions.manager import SessionManager
@@ -29,20 +30,6 @@ def complete_agents(_: click.Context, __: click.Parameter, incomplete: str) -> l
 
     names = agent_names(demo=find_demo(default_home()) is not None)
     return [name for name in names if name.startswith(incomplete)]
-
-
-def complete_modes(_: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """What any agent takes as its sandbox, or as its permission mode."""
-    from ....sessions.agents.registry import AGENTS, agent_named
-
-    agents = (agent_named(name) for name in AGENTS)
-    return [
-        mode
-        for agent in agents
-        if agent.mode_key == parameter.name
-        for mode in agent.modes()
-        if mode.startswith(incomplete)
-    ]
 
 
 _agent = click.option("--agent", "-a", metavar="NAME", shell_complete=complete_agents, help="Which agent CLI.")
@@ -71,7 +58,7 @@ _timeout = click.option(
 )
 
 
-@click.command()
+@click.command(cls=ModeCommand)
 @click.option(
     "--preset", metavar="NAME", shell_complete=complete_presets, help="What [presets.NAME] says; other options win."
 )
@@ -80,10 +67,6 @@ _timeout = click.option(
 @_cwd
 @_title
 @click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="Any key of [agents.NAME]; repeatable.")
-@click.option("--sandbox", metavar="MODE", shell_complete=complete_modes, help="What the agent may touch (codex).")
-@click.option(
-    "--permission-mode", metavar="MODE", shell_complete=complete_modes, help="What it may do without asking (claude)."
-)
 @click.option("--danger", is_flag=True, help="No sandbox and no questions: the agent may do anything you may.")
 @_limit
 @click.option("-n", "copies", type=click.IntRange(1, 100), metavar="N", help="Start it N times.")
@@ -99,8 +82,6 @@ def spawn(
     cwd: str | None,
     title: str | None,
     pairs: tuple[str, ...],
-    sandbox: str | None,
-    permission_mode: str | None,
     danger: bool,
     limits: tuple[str, ...],
     copies: int | None,
@@ -109,6 +90,7 @@ def spawn(
     timeout: float | None,
     as_json: bool,
     words: tuple[str, ...],
+    **modes: str | None,
 ) -> int:
     """Start an agent on a prompt.
 
@@ -118,12 +100,12 @@ def spawn(
     With a preset the prompt takes the place of {prompt} in the preset's own, or comes behind it.
     """
     text = common.read_prompt(words, needed=preset is None)
-    if danger and (sandbox or permission_mode):
-        raise UsageError("--danger lifts every limit: leave out --sandbox and --permission-mode, or leave it out.")
+    if danger and any(modes.values()):
+        flags = " and ".join(map(flag, modes))
+        raise UsageError(f"--danger lifts every limit: leave out {flags}, or leave it out.")
     options = _with_limits(parse_pairs(pairs), limits)
     # Who names a mode does not want the danger of the settings or the preset.
-    dangerous = danger or (False if sandbox or permission_mode else None)
-    named = {"sandbox": sandbox, "permission_mode": permission_mode, "full_danger": dangerous}
+    named = modes | {"full_danger": danger or (False if any(modes.values()) else None)}
     options |= {key: value for key, value in named.items() if value is not None}
     start = Start(
         text, agent=agent or "", model=model, cwd=cwd or "", title=title or "", options=options, copies=copies
@@ -303,16 +285,19 @@ def _follow(
 
 def _say_what_is_missing(reader: "SessionReader", sessions: "list[Session]") -> None:
     """Name the demo to a user without any agent; each failed session names how to install its own."""
-    failed = any(session.status is Status.FAILED and session.agent != "command" for session in sessions)
+    from ....sessions.agents.registry import takes_prompts
+
+    failed = any(session.status is Status.FAILED and takes_prompts(session.agent) for session in sessions)
     if failed and not any(agent.installed for agent in reader.agents()):
         click.echo("No agent is installed here. `agentdash demo` shows the dashboard without one.", err=True)
 
 
 def _print_answer(reader: "SessionReader", session: "Session", *, raw: bool) -> None:
     """What a command printed, or what an agent said last; all of it."""
+    from ....sessions.agents.registry import takes_prompts
     from ....sessions.text.sanitize import clean
 
-    if session.agent == "command":
+    if not takes_prompts(session.agent):
         common.print_file(reader.output_path(session.id), raw=raw)
     elif answer := reader.answer(session.id):
         common.say([clean(answer)])

@@ -19,20 +19,28 @@ if TYPE_CHECKING:
 
 def complete_formats(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The names of the formats that begin like this."""
-    from ....sessions.agents.formats import FORMATS
+    from ....sessions.agents.formats import format_names
 
-    return [CompletionItem(name) for name in FORMATS if name.startswith(incomplete)]
+    return [CompletionItem(name) for name in format_names() if name.startswith(incomplete)]
+
+
+class _FormatOption(click.Option):
+    """An option whose help names every format; the agents are loaded only to show it."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        from ....sessions.agents.registry import PLAIN_COMMAND, agent_names, takes_prompts, transcript_formats
+
+        streams = ", ".join(filter(takes_prompts, agent_names(demo=False)))
+        transcripts = ", ".join(one.name for one in transcript_formats())
+        self.help = (
+            f"{streams} (turn files), {transcripts} (transcripts), or {PLAIN_COMMAND} (any text); default: by content."
+        )
+        return super().get_help_record(ctx)
 
 
 @click.command()
 @click.option(
-    "--agent",
-    "-a",
-    "format_name",
-    metavar="FORMAT",
-    shell_complete=complete_formats,
-    help="codex, claude (turn files), codex-rollout, claude-project, gemini-session (transcripts), or command "
-    "(any text); default: by content.",
+    "--agent", "-a", "format_name", cls=_FormatOption, metavar="FORMAT", shell_complete=complete_formats, help=""
 )
 @click.option("--full", is_flag=True, help="Cut nothing; show diffs.")
 @common.json_option

@@ -1,4 +1,4 @@
-"""Lines of JSON with a flaw, made readable: an odd character is replaced, everything else stays as it was printed.
+"""Repair of JSON lines with a flaw: an odd character is replaced, everything else stays as it was printed.
 
 Agents print what models, servers and files gave them.  claude cuts the output of a command between the two halves of
 an emoji and prints one of them as ``\\ud83d`` (Claude Code 2.1.197): legal JSON that a strict reader refuses.
@@ -35,7 +35,7 @@ class Numeral(str):
     __slots__ = ()
 
 
-def mended(line: bytes) -> bytes:
+def repaired(line: bytes) -> bytes:
     """The line as UTF-8 without a byte order mark, and without surrogates that have no partner."""
     line = line.strip(_AROUND)
     try:
@@ -56,7 +56,7 @@ def parsed(line: bytes) -> Any:
         ValueError: the line is not JSON.
         RecursionError: the line is nested too deeply, and its upper levels are not JSON.
     """
-    text = mended(line).decode()
+    text = repaired(line).decode()
     decode = (_JSON_OF_LARGE if _LARGE.search(text) else _JSON).decode
     try:
         return decode(text)

@@ -1,4 +1,4 @@
-"""What a session has used so far, over all of its turns: what limits on a whole session are measured by.  Pure."""
+"""Tokens and money that a session has used over all of its turns: limits on a whole session measure these.  Pure."""
 
 from collections.abc import Iterable
 from typing import TypeVar

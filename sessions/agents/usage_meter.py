@@ -1,4 +1,4 @@
-"""When an agent's tokens and cost can be known, and what follows them while a turn runs."""
+"""Meters that follow the tokens and the cost of a running turn, and the moments at which an agent reports them."""
 
 from enum import StrEnum
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""Events whose fields do not all have the expected type: what fits is read, what does not is left out and named.
+"""A decoder for events with fields of an unexpected type: it reads what fits, and leaves out and names the rest.
 
 The next version of a CLI may change any field.  A changed field must cost that field alone: not the step, and never
-the end of a turn.  The strict decoder comes first, because it is fast; this reader is for the lines that it refuses.
+the end of a turn.  The strict decoder comes first, because it is fast; the tolerant one is for the lines it refuses.
 """
 
 import math
@@ -14,8 +14,8 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from msgspec import Raw, Struct, inspect
 
-from .json_lines import NOT_JSON, UNREADABLE, kind_of_value
-from .mending import Numeral, mended, parsed, shallow
+from .json_lines import NOT_JSON, UNREADABLE, declared_type_of_value
+from .json_repair import Numeral, parsed, repaired, shallow
 
 T = TypeVar("T")
 
@@ -49,19 +49,32 @@ class Reading(Struct, Generic[T], frozen=True, kw_only=True):
     """Types of list entries that the decoder does not know; the entries were left out."""
 
 
-class Reader(Generic[T]):
-    """Reads what a strict decoder refused."""
+class TolerantDecoder(Generic[T]):
+    """Decodes JSON as one type: strictly by :meth:`decode`, and by :meth:`read` what that refuses.
 
-    def __init__(self, decoder: "msgspec.json.Decoder[T]") -> None:
-        self._decoder = decoder
+    Args:
+        kind: the type, such as a union of tagged structs.
+    """
+
+    def __init__(self, kind: Any) -> None:
+        self._decoder: msgspec.json.Decoder[T] = msgspec.json.Decoder(kind)
+        self.decode = self._decoder.decode
+        """Decode at full speed; raises one of :data:`.json_lines.UNREADABLE` on a line with any flaw."""
 
     @cached_property
     def _shape(self) -> inspect.Type:
         return inspect.type_info(self._decoder.type)
 
+    def best(self, data: bytes | Raw) -> T | None:
+        """Decode as much as possible; None if the data is no such value at all."""
+        try:
+            return self.decode(data)
+        except UNREADABLE:
+            return self.read(bytes(data)).event
+
     def read(self, line: bytes) -> Reading[T]:
         """The event of a line; never raises."""
-        better = mended(line)
+        better = repaired(line)
         if better != line:
             with suppress(*UNREADABLE):
                 return Reading(event=self._decoder.decode(better), kind="")
@@ -75,7 +88,7 @@ class Reader(Generic[T]):
             return Reading(kind=NOT_JSON)
 
     def _fitted(self, data: Any) -> Reading[T]:
-        kind = kind_of_value(data)
+        kind = declared_type_of_value(data)
         fitting = _Fitting()
         try:
             fitted = fitting.fit(data, self._shape, "")
@@ -177,7 +190,7 @@ class _Fitting:
                 if len(self.unread) + len(self.strange) >= _MOST_ODD:
                     raise
                 if _is_tagged(shape) and isinstance(entry, dict):
-                    self.strange.append(kind_of_value(entry))
+                    self.strange.append(declared_type_of_value(entry))
                 else:
                     self._leave_out(path, entry)
 

@@ -1,25 +1,24 @@
-"""What the readers of transcripts share: files that an agent keeps for itself, with all turns of a conversation.
+"""The common parser of transcripts: files that an agent keeps for itself, with all turns of a conversation.
 
 A turn file holds one turn and no clock; a transcript holds many turns, and each of its lines has a time.  Its readers
-start nothing: they are parsers only, and :mod:`.formats` lists them.
+start nothing: a :class:`.base.TranscriptFormat` leads to each.
 """
 
 from collections.abc import Mapping
 from datetime import datetime
 from hashlib import blake2b
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
-import msgspec
 from msgspec import Raw, field, structs
 
 from ..model import Step, StepKind, StepStatus, Usage
 from .event_parser import EventParser, EventState
-from .json_lines import UNREADABLE, kind_of
-from .lenient import Reader, Reading, Unread
+from .json_lines import UNREADABLE, declared_type
+from .tolerant_decoder import Reading, TolerantDecoder, Unread
 
 T = TypeVar("T")
 
-_DECODERS: "dict[Any, msgspec.json.Decoder[Any]]" = {}
+_DECODERS: dict[Any, TolerantDecoder[Any]] = {}
 """By what they decode."""
 
 NOT_SHOWN = "(not shown)"
@@ -64,8 +63,6 @@ class TranscriptParser(EventParser):
 
     state: TranscriptState
     state_type = TranscriptState
-    line_type: ClassVar[type[Any]]
-    """The struct of any line of the format."""
 
     def __init__(self, turn: int = 1) -> None:
         super().__init__(turn)
@@ -77,31 +74,33 @@ class TranscriptParser(EventParser):
         """One line, in as many parts as its event asks for; each part is read as far as it can be."""
         self._odd.clear()
         try:
-            steps = self.event(self.decoded(line, self.line_type), line, at)
+            steps = self.event(self._read(line, self.decoder), line, at)
         except UNREADABLE:
-            return [self._unknown(line, at, kind_of(line))]
+            return [self._unknown(line, at, declared_type(line))]
         if self._odd:
-            steps += self._name_unread(Reading(kind=kind_of(line), unread=tuple(self._odd)), at)
+            steps += self._name_unread(Reading(kind=declared_type(line), unread=tuple(self._odd)), at)
         return steps
 
     def decoded(self, data: bytes | Raw, kind: type[T]) -> T:
-        """A line, or a part of one, as one of the structs of its format.
+        """A part of a line as one of the structs of its format.
 
         Raises:
             msgspec.MsgspecError, UnicodeDecodeError, RecursionError: it is none; see :data:`.json_lines.UNREADABLE`.
         """
-        decoder = _DECODERS.get(kind)
+        decoder: TolerantDecoder[T] | None = _DECODERS.get(kind)
         if decoder is None:
-            decoder = _DECODERS[kind] = msgspec.json.Decoder(kind)
+            decoder = _DECODERS[kind] = TolerantDecoder(kind)
+        return self._read(data, decoder)
+
+    def _read(self, data: bytes | Raw, decoder: TolerantDecoder[T]) -> T:
         try:
-            value: T = decoder.decode(data)
+            return decoder.decode(data)
         except UNREADABLE:
-            reading = Reader(decoder).read(bytes(data))
+            reading = decoder.read(bytes(data))
             if reading.event is None:
                 raise
             self._odd += reading.unread
-            value = reading.event
-        return value
+            return reading.event
 
     def resume(self, checkpoint: bytes) -> None:
         """Go on from a state, in the turn that it was in."""

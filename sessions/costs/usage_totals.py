@@ -1,10 +1,13 @@
-"""Tokens and money of many sessions: what is known, and whether that is all of it; pure."""
+"""Totals of tokens and money over many sessions, and how many sessions lack a figure.  Pure."""
 
 from collections.abc import Iterable
 
 from msgspec import Struct
 
 from ..model import Session, Status
+
+WITHOUT_MODEL = frozenset({"command"})
+"""The agents that use no model: their sessions lack neither tokens nor money."""
 
 
 class Sums(Struct, frozen=True, kw_only=True):
@@ -42,8 +45,8 @@ def lacks_cost(session: Session) -> bool:
 
 
 def _used_a_model(session: Session) -> bool:
-    """Whether an agent ran: a plain command has no model, and a start that failed reached none."""
-    if session.agent == "command" or session.started_at is None:
+    """Whether a model was called: a plain command has none, and a start that failed reached none."""
+    if session.agent in WITHOUT_MODEL or session.started_at is None:
         return False
     never_ran = session.exit_code is None and session.signal is None and session.steps == 0
     return not (session.status is Status.FAILED and never_ran)

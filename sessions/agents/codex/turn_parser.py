@@ -1,0 +1,119 @@
+"""codex's stream as steps (codex-cli 0.169.0): one turn.
+
+The stream has no times, no cost, no model and no diffs; usage is cumulative for the thread; an item that was started
+may never complete (protocols 2).
+"""
+
+import zlib
+from typing import Any
+
+import msgspec
+from msgspec import structs
+
+from ...model import Step, StepKind, StepStatus, Usage
+from ..event_parser import EventState
+from ..json_lines import UNREADABLE
+from ..json_repair import repaired
+from ..tolerant_decoder import TolerantDecoder
+from . import events
+from .calls import CallItemParser
+from .items import described, ended, message_of
+from .refusals import refused
+
+
+class _Server(msgspec.Struct):
+    """The JSON of a server that codex passes on as the text of an error (HTTP 400, protocols 2.3)."""
+
+    error: events.Failure
+
+
+class CodexState(EventState, kw_only=True):
+    """What codex repeats: the last error is told again by the event that ends the turn."""
+
+    error: Step | None = None
+
+
+class CodexParser(CallItemParser):
+    """Reads one turn."""
+
+    state: CodexState
+    state_type = CodexState
+    decoder = TolerantDecoder(events.Event)
+
+    def event(self, event: events.Event, line: bytes, at: int | None) -> list[Step]:  # noqa: ARG002 - a line has one
+        """The steps of one event."""
+        match event:
+            case events.ThreadStarted():
+                self.facts.agent_session = event.thread_id or self.facts.agent_session
+                return [self._new(StepKind.START, at=at, agent_session=event.thread_id)]
+            case events.TurnStarted():
+                return []
+            case events.TurnCompleted():
+                return self._completed(event, at)
+            case events.TurnFailed():
+                return self._failed(message_of(event.error), at)
+            case events.TopError():
+                return self._trouble(event.message, at)
+            case _:
+                return self._item(event.item, at, completed=isinstance(event, events.ItemCompleted))
+
+    def _completed(self, event: events.TurnCompleted, at: int | None) -> list[Step]:
+        self.facts.end = "completed"
+        self.facts.error = self.facts.notice = None
+        reported = event.usage or events.Usage()
+        usage = Usage.of(
+            reported.input_tokens,
+            reported.cached_input_tokens,
+            reported.output_tokens,
+            reported.reasoning_output_tokens,
+        )
+        self.facts.thread_usage = usage
+        return [self._new(StepKind.USAGE, "tokens of the whole thread", at=at, usage=usage, whole_thread=True)]
+
+    def _failed(self, message: str, at: int | None) -> list[Step]:
+        self.facts.end = "failed"
+        self.facts.error = _readable(message)
+        self.facts.notice = None
+        if self.state.error is not None and self.state.error.text == message:
+            return [structs.replace(self.state.error, fatal=True)]
+        return [self._new(StepKind.ERROR, message, at=at, fatal=True)]
+
+    def _trouble(self, message: str, at: int | None) -> list[Step]:
+        if message.startswith("Reconnecting"):
+            self.facts.notice = message
+            return [self._new(StepKind.NOTICE, message, at=at, event="error")]
+        self.facts.error = _readable(message)
+        self.state.error = self._new(StepKind.ERROR, message, at=at, fatal=False)
+        return [self.state.error]
+
+    def _item(self, item: events.AnyItem, at: int | None, *, completed: bool) -> list[Step]:
+        self.facts.notice = None
+        if isinstance(item, events.Call | events.CallOutput):
+            return self._call_item(item, at) if completed else []
+        if isinstance(item, events.AgentMessage):
+            self.facts.last_message = item.text
+        own = described(item)
+        key = item.id or _key(own)
+        earlier = self.state.open.pop(key, None)
+        step = structs.replace(earlier, **own) if earlier else self._new(at=at, call_id=item.id or None, **own)
+        if completed:
+            step = ended(step, at if earlier else None)
+            if (what := refused(step)) is not None:
+                self.facts.deny(what)
+            return [step]
+        step = structs.replace(step, status=StepStatus.RUNNING)
+        self._remember(key, step)
+        return [step]
+
+
+def _key(own: dict[str, Any]) -> str:
+    """The name by which the end of an item without an id finds its beginning: its kind, and its command."""
+    return f"?{own['kind']}:{zlib.crc32((own.get('command') or '').encode())}"
+
+
+def _readable(message: str) -> str:
+    """The words inside what may be the raw JSON of a server."""
+    try:
+        return msgspec.json.decode(repaired(message.encode()), type=_Server).error.message or message
+    except UNREADABLE:
+        return message

@@ -1,0 +1,108 @@
+"""The demo agent's stream as steps: one turn."""
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import structs
+
+from ...model import Change, PlanItem, Step, StepKind, StepStatus, Usage
+from ..event_parser import EventParser
+from ..tolerant_decoder import TolerantDecoder
+from . import events
+
+
+class DemoParser(EventParser):
+    """Reads one turn."""
+
+    decoder = TolerantDecoder(events.AnyEvent)
+
+    def event(self, event: events.AnyEvent, line: bytes, at: int | None) -> list[Step]:
+        """The steps of one event."""
+        if not isinstance(event, events.Retry):
+            self.facts.notice = None
+        match event:
+            case events.CommandStarted():
+                return [self._command_started(event, line, at)]
+            case events.CommandEnded():
+                return self._command_ended(event, line, at)
+            case events.Ended():
+                return self._ended(event, at)
+            case _:
+                return [self._whole(event, at)]
+
+    def _whole(self, event: events.Event, at: int | None) -> Step:
+        """An event that is a step by itself."""
+        match event:
+            case events.Started():
+                self.facts.agent_session, self.facts.model = event.conversation, event.model
+            case events.Message():
+                self.facts.last_message = event.text
+            case events.Retry():
+                self.facts.notice = event.message
+            case events.Trouble():
+                self.facts.error = event.message
+        return self._new(at=at, **_STEPS[type(event)](event))
+
+    def _command_started(self, event: events.CommandStarted, line: bytes, at: int | None) -> Step:
+        if event.id in self.state.open:
+            return self._unknown(line, at, "command.started")
+        step = self._new(StepKind.COMMAND, event.command, at=at, command=event.command, status=StepStatus.RUNNING)
+        self._remember(event.id, step)
+        return step
+
+    def _command_ended(self, event: events.CommandEnded, line: bytes, at: int | None) -> list[Step]:
+        started = self.state.open.pop(event.id, None)
+        if started is None:
+            return [self._unknown(line, at, "command.ended")]
+        status = StepStatus.FAILED if event.exit_code else StepStatus.OK
+        return [structs.replace(started, exit_code=event.exit_code, output=event.output, status=status, ended_at=at)]
+
+    def _ended(self, event: events.Ended, at: int | None) -> list[Step]:
+        usage = Usage.of(
+            event.input_tokens, event.cached_input_tokens, event.output_tokens, event.reasoning_output_tokens
+        )
+        self.facts.end = "completed" if event.ok else "failed"
+        self.facts.error = event.error
+        self.facts.usage, self.facts.cost_usd = usage, event.cost_usd
+        steps = [self._new(StepKind.USAGE, at=at, usage=usage, cost_usd=event.cost_usd)]
+        if event.error is not None:
+            steps.append(self._new(StepKind.ERROR, event.error, at=at, fatal=True))
+        return steps
+
+
+def _plan(event: events.Plan) -> dict[str, Any]:
+    items = tuple(PlanItem(text=text, status=status) for text, status in event.items)
+    done = sum(item.status == "completed" for item in items)
+    return {"kind": StepKind.PLAN, "text": f"{done} of {len(items)} done", "items": items}
+
+
+def _file(event: events.FileChange) -> dict[str, Any]:
+    change = Change(path=event.path, kind=event.kind, diff=event.diff)
+    told = {"kind": StepKind.FILE_CHANGE, "text": event.path, "changes": (change,)}
+    if event.error is not None:
+        return told | {"output": event.error, "status": StepStatus.FAILED}
+    return told | {"status": StepStatus.OK}
+
+
+def _tool(event: events.ToolCall) -> dict[str, Any]:
+    called = _call(StepKind.TOOL_CALL, event.tool, event.arguments, event.result)
+    status = StepStatus.FAILED if event.failed else StepStatus.OK
+    return called | {"text": f"{event.server}.{event.tool}", "server": event.server, "status": status}
+
+
+def _call(kind: StepKind, tool: str, arguments: Any, result: str) -> dict[str, Any]:
+    return {"kind": kind, "tool": tool, "arguments": arguments, "output": result, "status": StepStatus.OK}
+
+
+_STEPS: dict[type, Callable[[Any], dict[str, Any]]] = {
+    events.Started: lambda e: {"kind": StepKind.START, "agent_session": e.conversation, "model": e.model},
+    events.Reasoning: lambda e: {"kind": StepKind.REASONING, "text": e.text},
+    events.Message: lambda e: {"kind": StepKind.MESSAGE, "text": e.text},
+    events.Plan: _plan,
+    events.FileChange: _file,
+    events.ToolCall: _tool,
+    events.Search: lambda e: {"text": e.query} | _call(StepKind.WEB_SEARCH, "search", {"query": e.query}, e.result),
+    events.Helper: lambda e: {"text": e.task} | _call(StepKind.SUBAGENT, "helper", {"task": e.task}, e.result),
+    events.Trouble: lambda e: {"kind": StepKind.ERROR, "text": e.message, "fatal": False},
+    events.Retry: lambda e: {"kind": StepKind.NOTICE, "text": e.message, "event": "retry"},
+}

@@ -1,0 +1,43 @@
+"""Detection of a file's format from its first lines: the agent that wrote it, and if it is a stream or a transcript."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from .base import Agent, TranscriptFormat
+from .json_repair import parsed
+from .registry import PLAIN_COMMAND, agent_named, agent_names, transcript_formats
+
+LOOKED_AT = 50
+"""Lines; a warning may stand before the first event."""
+
+
+def guess_format(lines: Iterable[bytes]) -> str | None:
+    """The name of the format; None if no line tells."""
+    for event in map(_event, lines):
+        if name := _first(transcript_formats(), event) or _agent(event):
+            return name
+    return None
+
+
+def guess_agent(lines: Iterable[bytes]) -> str:
+    """The name of the agent that printed these lines; that of any command if no line tells."""
+    return next(filter(None, map(_agent, map(_event, lines))), PLAIN_COMMAND)
+
+
+def _agent(event: dict[str, Any]) -> str | None:
+    return _first(map(agent_named, agent_names(demo=True)), event)
+
+
+def _first(candidates: Iterable[Agent | TranscriptFormat], event: dict[str, Any]) -> str | None:
+    """The first candidate that recognizes an event; None for no event at all."""
+    kind = event.get("type")
+    kind = kind if isinstance(kind, str) else None
+    return next((one.name for one in candidates if one.recognizes(kind, event)), None) if event else None
+
+
+def _event(line: bytes) -> dict[str, Any]:
+    try:
+        event = parsed(line)
+    except (ValueError, RecursionError):
+        return {}
+    return event if isinstance(event, dict) else {}

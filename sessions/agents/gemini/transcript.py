@@ -1,0 +1,26 @@
+"""Gemini CLI's transcripts: the chats (``session-*.jsonl``) below ``~/.gemini/tmp``."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..base import TranscriptFormat, TurnParser
+
+_MESSAGES = frozenset({"user", "gemini", "info", "warning", "error"})
+
+
+class GeminiSession(TranscriptFormat):
+    """All turns of one session."""
+
+    name = "gemini-session"
+
+    def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:
+        """A heading or a change of it, which have no type, and messages."""
+        if kind is None:
+            return {"sessionId", "projectHash"} <= event.keys() or isinstance(event.get("$set"), dict)
+        return kind in _MESSAGES and {"id", "timestamp", "content"} <= event.keys()
+
+    def parser(self, turn: int = 1) -> TurnParser:
+        """A fresh parser, beginning with this turn."""
+        from .session import GeminiSessionParser
+
+        return GeminiSessionParser(turn)

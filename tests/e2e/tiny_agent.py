@@ -1,0 +1,131 @@
+"""The module of an agent CLI that agentdash does not have: what somebody writes to add one."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+from agentdash.sessions.agents.base import Agent, AgentSettings, LaunchRequest, TranscriptFormat, TurnParser
+from agentdash.sessions.agents.event_parser import EventParser
+from agentdash.sessions.agents.tolerant_decoder import TolerantDecoder
+from agentdash.sessions.agents.transcript_parser import TranscriptParser
+from agentdash.sessions.launch import Launch
+from agentdash.sessions.model import Step, StepKind, StepStatus
+
+
+class Begin(Struct, tag_field="type", tag="tiny.begin"):
+    """A turn begins."""
+
+    talk: str
+
+
+class Say(Struct, tag_field="type", tag="tiny.say"):
+    """The model says something."""
+
+    text: str = ""
+
+
+class Tool(Struct, tag_field="type", tag="tiny.tool"):
+    """A tool was called."""
+
+    name: str
+    at: str = ""
+
+
+class End(Struct, tag_field="type", tag="tiny.end"):
+    """The turn ends."""
+
+    ok: bool = False
+
+
+class TinySettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``[agents.tiny]``."""
+
+    reach: Annotated[Literal["near", "far"], Meta(description="How far tiny may go.")] = "near"
+    full_danger: Annotated[bool, Meta(description="No bounds at all.")] = False
+
+
+class TinyParser(EventParser):
+    """Reads one turn."""
+
+    decoder: TolerantDecoder[Any] = TolerantDecoder(Begin | Say | Tool | End)
+
+    def event(self, event: Begin | Say | Tool | End, line: bytes, at: int | None) -> list[Step]:
+        """The steps of one event."""
+        match event:
+            case Begin():
+                self.facts.agent_session = event.talk
+                return [self._new(StepKind.START, at=at, agent_session=event.talk)]
+            case Say():
+                self.facts.last_message = event.text
+                return [self._new(StepKind.MESSAGE, event.text, at=at)]
+            case Tool():
+                own = {"tool": event.name, "arguments": {"at": event.at}, "status": StepStatus.OK}
+                return [self._new(StepKind.TOOL_CALL, event.name, at=at, **own)]
+            case End():
+                self.facts.end = "completed" if event.ok else "failed"
+        return []
+
+
+class Tiny(Agent):
+    """A tiny agent."""
+
+    name = "tiny"
+    title = "Tiny"
+    binary = "tiny"
+    install_hint = "Install it with `make tiny`."
+    tested_versions = ("1.2.0", "1.4.0")
+    settings_type = TinySettings
+    mode_key = "reach"
+    mode_help = "How far the agent may go"
+    unlimited = "no-bounds"
+    polling_tools = frozenset({"peek"})
+
+    def launch(self, request: LaunchRequest) -> Launch:
+        """The mode, and the talk that goes on."""
+        settings = request.settings
+        assert isinstance(settings, TinySettings)
+        reach = "--no-bounds" if settings.full_danger else f"--reach={settings.reach}"
+        talk = () if request.agent_session is None else (f"--talk={request.agent_session}",)
+        return Launch(argv=(settings.bin or "tiny", reach, *talk), stdin=request.prompt)
+
+    def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:
+        """Events are named after the agent."""
+        return kind is not None and kind.startswith("tiny.")
+
+    def parser(self, turn: int = 1) -> TurnParser:
+        """A fresh parser for one turn."""
+        return TinyParser(turn)
+
+
+class LogLine(Struct):
+    """A line of the agent's own log."""
+
+    tiny_log: str
+    text: str = ""
+
+
+class TinyLogParser(TranscriptParser):
+    """Reads the agent's own log."""
+
+    decoder: TolerantDecoder[Any] = TolerantDecoder(LogLine)
+
+    def event(self, event: LogLine, line: bytes, at: int | None) -> list[Step]:
+        """The steps of one line."""
+        if event.tiny_log == "user":
+            return [*(self._begin_turn(at) if self.state.prompted else []), self._prompt(event.text, at)]
+        return [self._new(StepKind.MESSAGE, event.text, at=at)]
+
+
+class TinyLog(TranscriptFormat):
+    """The agent's own log."""
+
+    name = "tiny-log"
+
+    def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:
+        """Each line says who speaks."""
+        return "tiny_log" in event
+
+    def parser(self, turn: int = 1) -> TurnParser:
+        """A fresh parser, beginning with this turn."""
+        return TinyLogParser(turn)

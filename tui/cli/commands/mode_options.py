@@ -1,0 +1,54 @@
+"""The options of spawn that come from the agents: each names what an agent may do by itself."""
+
+from functools import cache
+
+import click
+
+
+class ModeCommand(click.Command):
+    """A command with the options of the agents in front of ``--danger``, which lifts what they limit.
+
+    The agents are loaded when the options are needed, not with the command line.
+    """
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """The command's own parameters, and the options of the agents."""
+        own = super().get_params(ctx)
+        at = next(n for n, parameter in enumerate(own) if parameter.name == "danger")
+        return [*own[:at], *mode_options(), *own[at:]]
+
+
+@cache
+def mode_options() -> tuple[click.Option, ...]:
+    """One option for each ``mode_key`` of an agent; agents with the same key share one."""
+    from ....sessions.agents.registry import agent_named, agent_names
+
+    helps: dict[str, str] = {}
+    names: dict[str, list[str]] = {}
+    for agent in map(agent_named, agent_names(demo=False)):
+        if agent.mode_key is not None:
+            helps.setdefault(agent.mode_key, agent.mode_help)
+            names.setdefault(agent.mode_key, []).append(agent.name)
+    return tuple(
+        click.Option(
+            [flag(key), key],
+            metavar="MODE",
+            shell_complete=complete_modes,
+            help=f"{helps[key]} ({', '.join(names[key])}).",
+        )
+        for key in helps
+    )
+
+
+def flag(key: str) -> str:
+    """The option of a setting: ``--permission-mode`` of ``permission_mode``."""
+    return f"--{key.replace('_', '-')}"
+
+
+def complete_modes(_: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """The modes of all agents that have this option."""
+    from ....sessions.agents.registry import agent_named, agent_names
+
+    agents = (agent_named(name) for name in agent_names(demo=False))
+    modes = [mode for agent in agents if agent.mode_key == parameter.name for mode in agent.modes()]
+    return [mode for mode in modes if mode.startswith(incomplete)]
