@@ -497,7 +497,7 @@ async def test_stderr_in_the_pane_is_that_of_the_selected_session(dashboard, man
 async def test_after_a_resize_the_cursor_is_still_on_the_screen(reading):
     async with reading() as d:
         d.steps.go(9)
-        await d.pilot.resize_terminal(70, 14)
+        await d.resize(70, 14)
         await d.until(lambda: d.app.size.width == 70)
         await d.until(lambda: d.steps.cursor in d.steps.shown())
 
