@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from hypothesis import HealthCheck, settings
 from isolation import isolate
 from real_clis import BIN, CLAUDES
 from repetition import FULL, SEED
+from waiting import until
 
 from agentdash.sessions.agents.demo.place import mark_demo
 from agentdash.sessions.supervision import processes as procs
@@ -68,17 +68,8 @@ def once_a_run(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def wait_until():
-    """Wait for a condition; what it gave, once it holds."""
-
-    def wait(predicate, timeout=30, what="the condition"):
-        deadline = time.monotonic() + timeout
-        while not (found := predicate()):
-            if time.monotonic() > deadline:
-                pytest.fail(f"waited {timeout} s for {what}")
-            time.sleep(0.02)
-        return found
-
-    return wait
+    """Waits for a condition; what it gave, once it holds."""
+    return until
 
 
 @pytest.fixture

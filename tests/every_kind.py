@@ -1,10 +1,11 @@
 """A session with a step of every kind, each with all that its kind can hold."""
 
-from typing import Any
+from functools import partial
 
-from agentdash.sessions.model import Change, PlanItem, Session, Status, Step, StepKind, StepStatus, Usage
+import factories
+from factories import T0, step
 
-T0 = 1_790_000_000_000
+from agentdash.sessions.model import Change, PlanItem, Status, Step, StepKind, StepStatus, Usage
 
 DIFF = """@@ -12,6 +12,7 @@ def token():
  import time
@@ -32,52 +33,44 @@ def test_expiry():
 """
 
 
-def session(**facts: Any) -> Session:
-    """The session that did it."""
-    known: dict[str, Any] = {
-        "id": "a1b2c3d4-7f00-4a5b-9c6d-0123456789ab", "agent": "claude", "title": "fix the flaky login test",
-        "task": "fix the flaky login test in tests/login", "status": Status.DONE, "cwd": "/home/ann/code/api",
-        "model": "opus", "turn": 2, "usage": Usage.of(18_240, 12_000, 911, 207), "cost_usd": 0.31, "exit_code": 0,
-        "created_at": T0, "updated_at": T0 + 200_000, "ended_at": T0 + 200_000, "agent_session": "thread-77",
-    }  # fmt: skip
-    return Session(**(known | facts))
-
-
-def at(index: int, kind: StepKind, took: int | None = None, **own: Any) -> Step:
-    """One step of the first turn, a second and a half after the one before it."""
-    began = T0 + 1_500 * index
-    return Step(turn=1, index=index, kind=kind, at=began, ended_at=None if took is None else began + took, **own)
+session = partial(
+    factories.session, "a1b2c3d4-7f00-4a5b-9c6d-0123456789ab", agent="claude", title="fix the flaky login test",
+    task="fix the flaky login test in tests/login", status=Status.DONE, model="opus", turn=2,
+    usage=Usage.of(18_240, 12_000, 911, 207), cost_usd=0.31, exit_code=0, updated_at=T0 + 200_000,
+    ended_at=T0 + 200_000, agent_session="thread-77",
+)  # fmt: skip
+"""Makes the session that did it."""
 
 
 STEPS = [
-    at(0, StepKind.PROMPT, text="fix the flaky login test in tests/login\n\nIt fails once in twenty runs."),
-    at(1, StepKind.START, model="opus", agent_session="thread-77"),
-    at(2, StepKind.REASONING, text="**Looking at the failure**\n\nIt depends on the clock; the fixture comes first."),
-    at(3, StepKind.PLAN, text="1 of 3 done", items=(
-        PlanItem(text="Reproduce the failure", status="completed"),
-        PlanItem(text="Freeze the clock", status="in_progress"),
-        PlanItem(text="Add a regression test", status="pending"))),
-    at(4, StepKind.COMMAND, 2_900, command="pytest -q tests/login", status=StepStatus.FAILED, exit_code=1,
-       output="....F.............\nFAILED tests/login/test_token.py::test_expiry - assert 59 == 60\n"
-              "1 failed, 17 passed in 0.92s\n"),
-    at(5, StepKind.TOOL_CALL, 400, server="docs", tool="search_docs", text="docs.search_docs", status=StepStatus.OK,
-       arguments={"query": "freeze time", "limit": 3}, output="fixtures.md: use the `clock` fixture."),
-    at(6, StepKind.WEB_SEARCH, text="pytest freeze clock", tool="search", status=StepStatus.OK,
-       arguments={"query": "pytest freeze clock"}, output="4 results"),
-    at(7, StepKind.SUBAGENT, 21_000, text="look for other uses of the clock", tool="Agent", call_id="call_7",
-       arguments={"prompt": "look for other uses of the clock"}, output="There are none.", status=StepStatus.OK),
-    at(8, StepKind.PROMPT, text="look for other uses of the clock", parent="call_7"),
-    at(9, StepKind.COMMAND, 60, command="grep -rn 'time.time()' src", status=StepStatus.OK, exit_code=0,
-       output="src/clock.py:14:    return make(time.time())\n", parent="call_7"),
-    at(10, StepKind.FILE_CHANGE, 30, text="src/clock.py", status=StepStatus.OK, tool="Edit", changes=(
-        Change(path="/home/ann/code/api/src/clock.py", kind="update", diff=DIFF),
-        Change(path="/home/ann/code/api/tests/login/conftest.py", kind="delete"))),
-    at(11, StepKind.NOTICE, text="Reconnecting... 1/2", event="retry"),
-    at(12, StepKind.ERROR, text="stream disconnected", fatal=False),
-    at(13, StepKind.COMMAND, 4_400, command="for n in $(seq 20); do\n  pytest -q tests/login\ndone",
-       status=StepStatus.OK, exit_code=0, output="".join(f"run {n}: 19 passed in 0.88s\n" for n in range(1, 31))),
-    at(14, StepKind.MESSAGE, text=ANSWER),
-    at(15, StepKind.USAGE, usage=Usage.of(18_240, 12_000, 911, 207), cost_usd=0.31),
+    step(0, StepKind.PROMPT, text="fix the flaky login test in tests/login\n\nIt fails once in twenty runs."),
+    step(1, StepKind.START, model="opus", agent_session="thread-77"),
+    step(2, StepKind.REASONING, text="**Looking at the failure**\n\nIt depends on the clock; the fixture comes first."),
+    step(3, StepKind.PLAN, text="1 of 3 done", items=(
+          PlanItem(text="Reproduce the failure", status="completed"),
+          PlanItem(text="Freeze the clock", status="in_progress"),
+          PlanItem(text="Add a regression test", status="pending"))),
+    step(4, StepKind.COMMAND, 2_900, command="pytest -q tests/login", status=StepStatus.FAILED, exit_code=1,
+         output="....F.............\nFAILED tests/login/test_token.py::test_expiry - assert 59 == 60\n"
+                "1 failed, 17 passed in 0.92s\n"),
+    step(5, StepKind.TOOL_CALL, 400, server="docs", tool="search_docs", text="docs.search_docs", status=StepStatus.OK,
+         arguments={"query": "freeze time", "limit": 3}, output="fixtures.md: use the `clock` fixture."),
+    step(6, StepKind.WEB_SEARCH, text="pytest freeze clock", tool="search", status=StepStatus.OK,
+         arguments={"query": "pytest freeze clock"}, output="4 results"),
+    step(7, StepKind.SUBAGENT, 21_000, text="look for other uses of the clock", tool="Agent", call_id="call_7",
+         arguments={"prompt": "look for other uses of the clock"}, output="There are none.", status=StepStatus.OK),
+    step(8, StepKind.PROMPT, text="look for other uses of the clock", parent="call_7"),
+    step(9, StepKind.COMMAND, 60, command="grep -rn 'time.time()' src", status=StepStatus.OK, exit_code=0,
+         output="src/clock.py:14:    return make(time.time())\n", parent="call_7"),
+    step(10, StepKind.FILE_CHANGE, 30, text="src/clock.py", status=StepStatus.OK, tool="Edit", changes=(
+          Change(path="/home/ann/code/api/src/clock.py", kind="update", diff=DIFF),
+          Change(path="/home/ann/code/api/tests/login/conftest.py", kind="delete"))),
+    step(11, StepKind.NOTICE, text="Reconnecting... 1/2", event="retry"),
+    step(12, StepKind.ERROR, text="stream disconnected", fatal=False),
+    step(13, StepKind.COMMAND, 4_400, command="for n in $(seq 20); do\n  pytest -q tests/login\ndone",
+         status=StepStatus.OK, exit_code=0, output="".join(f"run {n}: 19 passed in 0.88s\n" for n in range(1, 31))),
+    step(14, StepKind.MESSAGE, text=ANSWER),
+    step(15, StepKind.USAGE, usage=Usage.of(18_240, 12_000, 911, 207), cost_usd=0.31),
     Step(turn=2, index=0, kind=StepKind.PROMPT, text="also bump the version", at=T0 + 180_000),
     Step(turn=2, index=1, kind=StepKind.UNKNOWN, event="item.odd", text='{"type":"item.odd","x":[1,2]}'),
     Step(turn=2, index=2, kind=StepKind.COMMAND, command="git push --force", status=StepStatus.DECLINED,

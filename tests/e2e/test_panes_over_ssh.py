@@ -6,6 +6,7 @@ import sys
 import uuid
 
 import pytest
+from waiting import StuckError
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
 
@@ -33,7 +34,7 @@ class Panes:
 
         try:
             self._wait_until(there, what="a text in a pane")
-        except pytest.fail.Exception:
+        except StuckError:
             pytest.fail(f"waited in vain for {texts} in pane {number}:\n{self.pane(number)}")
 
     def keys(self, number, *keys):
