@@ -5,11 +5,10 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from pathlib import Path
 
 import pytest
+from places import ROOT
 
-ROOT = Path(__file__).parents[2]
 ROOMS = ("sessions", "tui", "widgets")
 DATA = {
     "py.typed",

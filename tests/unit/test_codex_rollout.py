@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from factories import turn
+from places import CAPTURES
 from transcript_files import merged
 
 from agentdash.sessions.agents.codex import recorded_edits
@@ -19,7 +20,7 @@ from agentdash.sessions.changes.model import FileChanges
 from agentdash.sessions.changes.recorded import Dealer, Recorded
 from agentdash.sessions.model import StepStatus
 
-TRANSCRIPTS = Path(__file__).parent.parent / "captures" / "transcripts"
+TRANSCRIPTS = CAPTURES / "transcripts"
 PROJECT = "/home/dev/project"
 THREAD = "01a1fdce-cc9c-7aa2-87db-8bf6bc97090b"
 BORN = 1_795_259_550_876

@@ -3,11 +3,9 @@
 import ast
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).parents[2]
+from places import ROOT
 
 
 def modules(room):

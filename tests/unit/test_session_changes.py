@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from factories import session, turn
+from places import CAPTURES
 from transcript_files import merged
 
 from agentdash.sessions.agents.registry import agent_named
@@ -13,8 +14,6 @@ from agentdash.sessions.changes import from_steps
 from agentdash.sessions.changes.model import GitAnswer, SessionChanges
 from agentdash.sessions.changes.session_changes import session_changes
 from agentdash.sessions.model import Status, Step
-
-CAPTURES = Path(__file__).parent.parent / "captures"
 
 
 def steps_of(name: str) -> list[Step]:
