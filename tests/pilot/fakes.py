@@ -281,9 +281,9 @@ class FakeManager:
         self.archived[ref] = structs.replace(self.get(ref), archived_at=T0)
         self.drop(ref)
 
-    def archive_all(self, refs, *, away=True, each=lambda _: None):
-        self.asked("archive_all", tuple(refs), away)
-        changed = [ref for ref in refs if away is not (ref in self.archived)]
+    def archive_all(self, session_ids, *, away=True, each=lambda _: None):
+        self.asked("archive_all", tuple(session_ids), away)
+        changed = [ref for ref in session_ids if away is not (ref in self.archived)]
         for number, ref in enumerate(changed, 1):
             self.may_move.wait(10)
             if away:
