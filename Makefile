@@ -6,7 +6,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEV := $(VENV)/.installed-dev
 TOOLS := tests/tools tests/tools/claude-2.1.330
-PYTEST_ARGS ?= -n 4
+# More workers than cores: a test that waits for another process leaves its core to the others.
+PYTEST_ARGS ?= -n 4 --dist worksteal
 
 .PHONY: help demo test lint types pytest torture tools bench screenshots clean
 
@@ -31,8 +32,8 @@ types: $(DEV)  ## mypy, strict
 pytest: $(DEV) ## the tests alone; PYTEST_ARGS chooses
 	$(BIN)/pytest $(PYTEST_ARGS)
 
-torture: $(DEV) ## hundreds of hostile agents and a kill -9 here and there; prints counts (TORTURE_CYCLES, TORTURE_SEED)
-	TORTURE_CYCLES=$${TORTURE_CYCLES:-600} $(BIN)/pytest tests/torture
+torture: $(DEV) ## the hostile tests in full: agents, files, a kill -9 here and there (TORTURE_CYCLES, TORTURE_SEED)
+	TORTURE=full $(BIN)/pytest $(PYTEST_ARGS) -m torture
 
 tools:           ## the real agent CLIs for the end-to-end tests (needs npm)
 	@# A version of claude may want a newer Node than its program needs: npm says so and installs it.

@@ -1,17 +1,20 @@
 """What all tests share: isolation from the user's own state, waiting for conditions, and the real agent CLIs."""
 
+import fcntl
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from isolation import isolate
 from real_clis import BIN, CLAUDES
+from repetition import FULL, SEED
+from waiting import until
 
 from agentdash.sessions.agents.demo.place import mark_demo
 from agentdash.sessions.supervision import processes as procs
@@ -32,12 +35,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 @pytest.fixture(autouse=True)
 def isolated(monkeypatch, tmp_path):
     """No test can touch the user's sessions or settings, or be taken for part of a session."""
-    monkeypatch.setenv("AGENTDASH_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("AGENTDASH_CONFIG", str(tmp_path / "config.toml"))
-    for tag in (
-        procs.SESSION_TAG, procs.RUN_TAG, procs.RUNNER_MARK, "NO_COLOR", "SSH_CONNECTION", "AGENTDASH_PROFILE",
-    ):  # fmt: skip
-        monkeypatch.delenv(tag, raising=False)
+    isolate(monkeypatch, tmp_path)
 
 
 @pytest.fixture
@@ -49,18 +47,29 @@ def demo_agent(isolated, tmp_path):
 
 
 @pytest.fixture(scope="session")
+def once_a_run(tmp_path_factory):
+    """Makes a folder that all workers of this run share: the first who needs it fills it, and the others wait."""
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+    def make(name, fill):
+        folder, whole = shared / name, shared / f"{name}.whole"
+        with (shared / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not whole.exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir()
+                fill(folder)
+                whole.touch()
+        return folder
+
+    return make
+
+
+@pytest.fixture(scope="session")
 def wait_until():
-    """Wait for a condition; what it gave, once it holds."""
-
-    def wait(predicate, timeout=30, what="the condition"):
-        deadline = time.monotonic() + timeout
-        while not (found := predicate()):
-            if time.monotonic() > deadline:
-                pytest.fail(f"waited {timeout} s for {what}")
-            time.sleep(0.02)
-        return found
-
-    return wait
+    """Waits for a condition; what it gave, once it holds."""
+    return until
 
 
 @pytest.fixture
@@ -239,6 +248,11 @@ def _use_claude(command, fake_model, home, monkeypatch):
 
 def _prepend_path(monkeypatch, command):
     monkeypatch.setenv("PATH", f"{Path(command).parent}{os.pathsep}{os.environ['PATH']}")
+
+
+def pytest_report_header():
+    """Show with which dice the hostile tests throw, so that a run can be repeated."""
+    return f"hostile tests: {'in full' if FULL else 'in short'}, TORTURE_SEED={SEED}"
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -1,10 +1,11 @@
 """A session with a step of every kind, each with all that its kind can hold."""
 
-from typing import Any
+from functools import partial
 
-from agentdash.sessions.model import Change, PlanItem, Session, Status, Step, StepKind, StepStatus, Usage
+import factories
+from factories import T0, step
 
-T0 = 1_790_000_000_000
+from agentdash.sessions.model import Change, PlanItem, Status, Step, StepKind, StepStatus, Usage
 
 DIFF = """@@ -12,6 +12,7 @@ def token():
  import time
@@ -32,52 +33,44 @@ def test_expiry():
 """
 
 
-def session(**facts: Any) -> Session:
-    """The session that did it."""
-    known: dict[str, Any] = {
-        "id": "a1b2c3d4-7f00-4a5b-9c6d-0123456789ab", "agent": "claude", "title": "fix the flaky login test",
-        "task": "fix the flaky login test in tests/login", "status": Status.DONE, "cwd": "/home/ann/code/api",
-        "model": "opus", "turn": 2, "usage": Usage.of(18_240, 12_000, 911, 207), "cost_usd": 0.31, "exit_code": 0,
-        "created_at": T0, "updated_at": T0 + 200_000, "ended_at": T0 + 200_000, "agent_session": "thread-77",
-    }  # fmt: skip
-    return Session(**(known | facts))
-
-
-def at(index: int, kind: StepKind, took: int | None = None, **own: Any) -> Step:
-    """One step of the first turn, a second and a half after the one before it."""
-    began = T0 + 1_500 * index
-    return Step(turn=1, index=index, kind=kind, at=began, ended_at=None if took is None else began + took, **own)
+session = partial(
+    factories.session, "a1b2c3d4-7f00-4a5b-9c6d-0123456789ab", agent="claude", title="fix the flaky login test",
+    task="fix the flaky login test in tests/login", status=Status.DONE, model="opus", turn=2,
+    usage=Usage.of(18_240, 12_000, 911, 207), cost_usd=0.31, exit_code=0, updated_at=T0 + 200_000,
+    ended_at=T0 + 200_000, agent_session="thread-77",
+)  # fmt: skip
+"""Makes the session that did it."""
 
 
 STEPS = [
-    at(0, StepKind.PROMPT, text="fix the flaky login test in tests/login\n\nIt fails once in twenty runs."),
-    at(1, StepKind.START, model="opus", agent_session="thread-77"),
-    at(2, StepKind.REASONING, text="**Looking at the failure**\n\nIt depends on the clock; the fixture comes first."),
-    at(3, StepKind.PLAN, text="1 of 3 done", items=(
-        PlanItem(text="Reproduce the failure", status="completed"),
-        PlanItem(text="Freeze the clock", status="in_progress"),
-        PlanItem(text="Add a regression test", status="pending"))),
-    at(4, StepKind.COMMAND, 2_900, command="pytest -q tests/login", status=StepStatus.FAILED, exit_code=1,
-       output="....F.............\nFAILED tests/login/test_token.py::test_expiry - assert 59 == 60\n"
-              "1 failed, 17 passed in 0.92s\n"),
-    at(5, StepKind.TOOL_CALL, 400, server="docs", tool="search_docs", text="docs.search_docs", status=StepStatus.OK,
-       arguments={"query": "freeze time", "limit": 3}, output="fixtures.md: use the `clock` fixture."),
-    at(6, StepKind.WEB_SEARCH, text="pytest freeze clock", tool="search", status=StepStatus.OK,
-       arguments={"query": "pytest freeze clock"}, output="4 results"),
-    at(7, StepKind.SUBAGENT, 21_000, text="look for other uses of the clock", tool="Agent", call_id="call_7",
-       arguments={"prompt": "look for other uses of the clock"}, output="There are none.", status=StepStatus.OK),
-    at(8, StepKind.PROMPT, text="look for other uses of the clock", parent="call_7"),
-    at(9, StepKind.COMMAND, 60, command="grep -rn 'time.time()' src", status=StepStatus.OK, exit_code=0,
-       output="src/clock.py:14:    return make(time.time())\n", parent="call_7"),
-    at(10, StepKind.FILE_CHANGE, 30, text="src/clock.py", status=StepStatus.OK, tool="Edit", changes=(
-        Change(path="/home/ann/code/api/src/clock.py", kind="update", diff=DIFF),
-        Change(path="/home/ann/code/api/tests/login/conftest.py", kind="delete"))),
-    at(11, StepKind.NOTICE, text="Reconnecting... 1/2", event="retry"),
-    at(12, StepKind.ERROR, text="stream disconnected", fatal=False),
-    at(13, StepKind.COMMAND, 4_400, command="for n in $(seq 20); do\n  pytest -q tests/login\ndone",
-       status=StepStatus.OK, exit_code=0, output="".join(f"run {n}: 19 passed in 0.88s\n" for n in range(1, 31))),
-    at(14, StepKind.MESSAGE, text=ANSWER),
-    at(15, StepKind.USAGE, usage=Usage.of(18_240, 12_000, 911, 207), cost_usd=0.31),
+    step(0, StepKind.PROMPT, text="fix the flaky login test in tests/login\n\nIt fails once in twenty runs."),
+    step(1, StepKind.START, model="opus", agent_session="thread-77"),
+    step(2, StepKind.REASONING, text="**Looking at the failure**\n\nIt depends on the clock; the fixture comes first."),
+    step(3, StepKind.PLAN, text="1 of 3 done", items=(
+          PlanItem(text="Reproduce the failure", status="completed"),
+          PlanItem(text="Freeze the clock", status="in_progress"),
+          PlanItem(text="Add a regression test", status="pending"))),
+    step(4, StepKind.COMMAND, 2_900, command="pytest -q tests/login", status=StepStatus.FAILED, exit_code=1,
+         output="....F.............\nFAILED tests/login/test_token.py::test_expiry - assert 59 == 60\n"
+                "1 failed, 17 passed in 0.92s\n"),
+    step(5, StepKind.TOOL_CALL, 400, server="docs", tool="search_docs", text="docs.search_docs", status=StepStatus.OK,
+         arguments={"query": "freeze time", "limit": 3}, output="fixtures.md: use the `clock` fixture."),
+    step(6, StepKind.WEB_SEARCH, text="pytest freeze clock", tool="search", status=StepStatus.OK,
+         arguments={"query": "pytest freeze clock"}, output="4 results"),
+    step(7, StepKind.SUBAGENT, 21_000, text="look for other uses of the clock", tool="Agent", call_id="call_7",
+         arguments={"prompt": "look for other uses of the clock"}, output="There are none.", status=StepStatus.OK),
+    step(8, StepKind.PROMPT, text="look for other uses of the clock", parent="call_7"),
+    step(9, StepKind.COMMAND, 60, command="grep -rn 'time.time()' src", status=StepStatus.OK, exit_code=0,
+         output="src/clock.py:14:    return make(time.time())\n", parent="call_7"),
+    step(10, StepKind.FILE_CHANGE, 30, text="src/clock.py", status=StepStatus.OK, tool="Edit", changes=(
+          Change(path="/home/ann/code/api/src/clock.py", kind="update", diff=DIFF),
+          Change(path="/home/ann/code/api/tests/login/conftest.py", kind="delete"))),
+    step(11, StepKind.NOTICE, text="Reconnecting... 1/2", event="retry"),
+    step(12, StepKind.ERROR, text="stream disconnected", fatal=False),
+    step(13, StepKind.COMMAND, 4_400, command="for n in $(seq 20); do\n  pytest -q tests/login\ndone",
+         status=StepStatus.OK, exit_code=0, output="".join(f"run {n}: 19 passed in 0.88s\n" for n in range(1, 31))),
+    step(14, StepKind.MESSAGE, text=ANSWER),
+    step(15, StepKind.USAGE, usage=Usage.of(18_240, 12_000, 911, 207), cost_usd=0.31),
     Step(turn=2, index=0, kind=StepKind.PROMPT, text="also bump the version", at=T0 + 180_000),
     Step(turn=2, index=1, kind=StepKind.UNKNOWN, event="item.odd", text='{"type":"item.odd","x":[1,2]}'),
     Step(turn=2, index=2, kind=StepKind.COMMAND, command="git push --force", status=StepStatus.DECLINED,
@@ -93,49 +86,49 @@ LONG_DIFF = "@@ -1,2 +1,22 @@\n-old\n+new\n" + "".join(f"+line {n}\n" for n in r
 THREAD = Usage.of(4_800, 2_000, 92)
 
 ODD = [
-    at(30, StepKind.ERROR, text="exit 127", fatal=True, command="codex exec -", exit_code=127,
+    step(30, StepKind.ERROR, text="exit 127", fatal=True, command="codex exec -", exit_code=127,
        output="sh: codex: not found\nInstall it first.\n"),
-    at(31, StepKind.ERROR, text="exit 1", fatal=True, command="codex exec -"),
-    at(32, StepKind.ERROR, text='{"error":{"type":"overloaded","retry":3}}'),
-    at(33, StepKind.ERROR, text="\n".join(f"frame {n}" for n in range(12)), event="turn.failed"),
-    at(34, StepKind.COMMAND, command="true", status=StepStatus.OK, exit_code=0),
-    at(35, StepKind.COMMAND, command="sleep 60", status=StepStatus.RUNNING),
-    at(36, StepKind.COMMAND, text="only a text", output='{"answer":[1,2]}'),
-    at(37, StepKind.COMMAND, command="git diff", output=f"diff --git a/x b/x\n{DIFF}", exit_code=0),
-    at(38, StepKind.FILE_CHANGE, 30, text="new.py", status=StepStatus.OK, changes=(
+    step(31, StepKind.ERROR, text="exit 1", fatal=True, command="codex exec -"),
+    step(32, StepKind.ERROR, text='{"error":{"type":"overloaded","retry":3}}'),
+    step(33, StepKind.ERROR, text="\n".join(f"frame {n}" for n in range(12)), event="turn.failed"),
+    step(34, StepKind.COMMAND, command="true", status=StepStatus.OK, exit_code=0),
+    step(35, StepKind.COMMAND, command="sleep 60", status=StepStatus.RUNNING),
+    step(36, StepKind.COMMAND, text="only a text", output='{"answer":[1,2]}'),
+    step(37, StepKind.COMMAND, command="git diff", output=f"diff --git a/x b/x\n{DIFF}", exit_code=0),
+    step(38, StepKind.FILE_CHANGE, 30, text="new.py", status=StepStatus.OK, changes=(
         Change(path="/home/ann/code/api/new.py", kind="add", diff="@@ -0,0 +1,2 @@\n+import os\n+x = 1\n"),)),
-    at(39, StepKind.FILE_CHANGE, 30, status=StepStatus.OK, output="written", changes=(
+    step(39, StepKind.FILE_CHANGE, 30, status=StepStatus.OK, output="written", changes=(
         Change(path="/home/ann/code/api/a.py", kind="update", diff=LONG_DIFF, moved_to="/home/ann/code/api/b.py"),)),
-    at(40, StepKind.FILE_CHANGE, status=StepStatus.FAILED, output="no such file", changes=(
+    step(40, StepKind.FILE_CHANGE, status=StepStatus.FAILED, output="no such file", changes=(
         Change(path="/etc/hosts", kind="update", no_diff="its own transcript was not found"),)),
-    at(41, StepKind.FILE_CHANGE, status=StepStatus.OK, changes=(
+    step(41, StepKind.FILE_CHANGE, status=StepStatus.OK, changes=(
         Change(path="cut.py", kind="update", diff="+a", added=90, removed=1, cut=True),
         Change(path="long.py", kind="update", added=9_000, removed=0),
         Change(path="same.py", kind="update", diff="", added=0, removed=0))),
-    at(42, StepKind.FILE_CHANGE, text="what it was about", status=StepStatus.DECLINED, output="not allowed"),
-    at(43, StepKind.TOOL_CALL, tool="write", text="write", output='{"b":1,"a":[]}',
+    step(42, StepKind.FILE_CHANGE, text="what it was about", status=StepStatus.DECLINED, output="not allowed"),
+    step(43, StepKind.TOOL_CALL, tool="write", text="write", output='{"b":1,"a":[]}',
        arguments={"path": "a.py", "n": 1, "code": "def f():\n    pass\n"}),
-    at(44, StepKind.TOOL_CALL, tool="t", arguments="as it came", status=StepStatus.FAILED,
+    step(44, StepKind.TOOL_CALL, tool="t", arguments="as it came", status=StepStatus.FAILED,
        output="\n".join("abcdefghij")),
-    at(45, StepKind.TOOL_CALL, server="s", arguments=["x", 1], text="about something else"),
-    at(46, StepKind.TOOL_CALL, tool="t", text="more than its name", status=StepStatus.RUNNING),
-    at(47, StepKind.WEB_SEARCH, text="retries", arguments={"query": "retries", "action": None}, output="3 found"),
-    at(48, StepKind.SUBAGENT, tool="Agent", text="Count", output="- 8\n- 4",
+    step(45, StepKind.TOOL_CALL, server="s", arguments=["x", 1], text="about something else"),
+    step(46, StepKind.TOOL_CALL, tool="t", text="more than its name", status=StepStatus.RUNNING),
+    step(47, StepKind.WEB_SEARCH, text="retries", arguments={"query": "retries", "action": None}, output="3 found"),
+    step(48, StepKind.SUBAGENT, tool="Agent", text="Count", output="- 8\n- 4",
        arguments={"description": "Count", "prompt": "Count **all** files.", "subagent_type": "general"}),
-    at(49, StepKind.SUBAGENT, tool="Agent", text="Agent", arguments={"prompt": "x"}, output='{"found":8}'),
-    at(50, StepKind.PLAN, text="a plan in words"),
-    at(51, StepKind.PLAN, tool="TodoWrite", text="0 of 1 done", status=StepStatus.FAILED, output="no such task",
+    step(49, StepKind.SUBAGENT, tool="Agent", text="Agent", arguments={"prompt": "x"}, output='{"found":8}'),
+    step(50, StepKind.PLAN, text="a plan in words"),
+    step(51, StepKind.PLAN, tool="TodoWrite", text="0 of 1 done", status=StepStatus.FAILED, output="no such task",
        items=(PlanItem(text="Ship it", status="odd_state"),)),
-    at(52, StepKind.START, model="opus", agent_session="thread-77", text="resumed"),
-    at(53, StepKind.START, text="only a text"),
-    at(54, StepKind.NOTICE, text="a reminder\nof two lines", event="harness"),
-    at(55, StepKind.USAGE, usage=THREAD, whole_thread=True, turn_usage=Usage.of(1_200, 200, 30), text="of all turns"),
-    at(56, StepKind.USAGE, usage=THREAD, whole_thread=True),
-    at(57, StepKind.USAGE, text="a remark"),
-    at(58, StepKind.UNKNOWN, text="Segmentation fault\ncore dumped"),
-    at(59, StepKind.REASONING, text="\n\n".join(f"Thought {n}." for n in range(20))),
-    at(60, StepKind.PROMPT, text="\n".join(f"line {n}" for n in range(30))),
-    at(61, StepKind.MESSAGE, text="begin … end", cut=9_000),
+    step(52, StepKind.START, model="opus", agent_session="thread-77", text="resumed"),
+    step(53, StepKind.START, text="only a text"),
+    step(54, StepKind.NOTICE, text="a reminder\nof two lines", event="harness"),
+    step(55, StepKind.USAGE, usage=THREAD, whole_thread=True, turn_usage=Usage.of(1_200, 200, 30), text="of all turns"),
+    step(56, StepKind.USAGE, usage=THREAD, whole_thread=True),
+    step(57, StepKind.USAGE, text="a remark"),
+    step(58, StepKind.UNKNOWN, text="Segmentation fault\ncore dumped"),
+    step(59, StepKind.REASONING, text="\n\n".join(f"Thought {n}." for n in range(20))),
+    step(60, StepKind.PROMPT, text="\n".join(f"line {n}" for n in range(30))),
+    step(61, StepKind.MESSAGE, text="begin … end", cut=9_000),
     *(Step(index=70 + number, kind=kind) for number, kind in enumerate(StepKind)),
 ]  # fmt: skip
 """Steps that say more than usual, or less: at last one of each kind that holds nothing."""

@@ -1,8 +1,8 @@
 """The real agent CLIs that the tests run: each version, and where ``make tools`` puts its command."""
 
-from pathlib import Path
+from places import TESTS
 
-TOOLS = Path(__file__).parent / "tools"
+TOOLS = TESTS / "tools"
 BIN = TOOLS / "node_modules" / ".bin"
 CLAUDES = {
     "claude-2.1.197": BIN / "claude",

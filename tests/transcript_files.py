@@ -3,10 +3,12 @@
 import json
 from pathlib import Path
 
+from places import CAPTURES
+
 from agentdash.sessions.model import Step
 from agentdash.sessions.transcript.turn_file import StepFile
 
-FOLDER = Path(__file__).parent / "captures" / "transcripts"
+FOLDER = CAPTURES / "transcripts"
 ROLLOUTS = sorted(FOLDER.glob("codex-*.rollout.jsonl"))
 PROJECTS = sorted(FOLDER.glob("claude-*.project.jsonl"))
 CHATS = sorted(FOLDER.glob("gemini-*.session.jsonl"))

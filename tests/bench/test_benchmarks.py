@@ -4,11 +4,11 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from places import ROOT
 
-BENCH = Path(__file__).parents[2] / "bench"
+BENCH = ROOT / "bench"
 PARTS = ("opening", "memory", "keys", "growing", "searching", "beside")
 """What ``viewer.py`` can do one by one."""
 

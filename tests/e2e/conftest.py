@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from e2e.remote import open_outer, ssh
 from real_clis import EVERY_CLI
+from waiting import StuckError
 
 from agentdash.sessions.errors import AgentdashError
 from agentdash.sessions.manager import SessionManager
@@ -79,7 +80,7 @@ class Terminal:
 
         try:
             return self._wait_until(all_there, timeout=timeout, what=f"{texts} on the screen")
-        except pytest.fail.Exception:
+        except StuckError:
             pytest.fail(f"waited in vain for {texts}; the screen:\n{self.screen}")
 
     def lacks(self, text, timeout=30):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from places import CAPTURES
 
 from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.manager import SessionManager
@@ -467,7 +468,7 @@ def test_view_reads_any_turn_file_and_guesses_the_agent(cli: Cli, codex: Path, t
 
 
 def test_view_reads_transcripts_and_counts_what_it_does_not_know(cli: Cli, tmp_path: Path) -> None:
-    captures = Path(__file__).parents[1] / "captures" / "transcripts"
+    captures = CAPTURES / "transcripts"
     rollout, project = captures / "codex-resume.rollout.jsonl", captures / "claude-inject.project.jsonl"
     seen = cli("view", str(rollout))
     assert (seen.code, seen.err) == (0, "")
@@ -489,7 +490,7 @@ def test_view_reads_transcripts_and_counts_what_it_does_not_know(cli: Cli, tmp_p
 
 
 def test_view_reads_a_named_pipe(cli: Cli, tmp_path: Path) -> None:
-    rollout = Path(__file__).parents[1] / "captures" / "transcripts" / "codex-work.rollout.jsonl"
+    rollout = CAPTURES / "transcripts" / "codex-work.rollout.jsonl"
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with subprocess.Popen(["sh", "-c", f"cat '{rollout}' > '{pipe}'"]):

@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from isolation import isolate
 
+from agentdash.sessions.agents.demo.place import mark_demo
 from agentdash.sessions.json_schema import dump, step_json
 from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
-
-pytestmark = pytest.mark.usefixtures("demo_agent")
 
 AGENTDASH = (sys.executable, "-u", "-m", "agentdash")
 
@@ -24,13 +24,29 @@ def agentdash(*words: str, **more: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run([*AGENTDASH, *words], env=environment, capture_output=True, text=True, check=False)
 
 
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A state folder with a session in it: two turns of the demo agent, with a step of most kinds."""
+    folder = tmp_path_factory.mktemp("ended")
+    home = folder / "state"
+    home.mkdir(mode=0o700)
+    with pytest.MonkeyPatch.context() as patch:
+        isolate(patch, folder)
+        patch.chdir(folder)
+        mark_demo(home, folder)
+        with SessionManager() as manager:
+            [first] = manager.wait([manager.spawn(Start("hello <b> [[demo:quick]]", agent="demo")).id], timeout=30)
+            manager.inject(first.id, "again [[demo:quick]]")
+            manager.wait([first.id], timeout=30)
+    return home, first.id
+
+
 @pytest.fixture
-def session(manager: SessionManager) -> str:
-    """Two turns of the demo agent, with a step of most kinds."""
-    [first] = manager.wait([manager.spawn(Start("hello <b> [[demo:quick]]", agent="demo")).id], timeout=30)
-    manager.inject(first.id, "again [[demo:quick]]")
-    manager.wait([first.id], timeout=30)
-    return first.id
+def session(ended: tuple[Path, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+    """The session; what is written goes to a folder of the test's own."""
+    monkeypatch.setenv("AGENTDASH_HOME", str(ended[0]))
+    monkeypatch.chdir(tmp_path)
+    return ended[1]
 
 
 def test_the_default_is_markdown_on_stdout(session: str) -> None:
@@ -63,7 +79,7 @@ def test_the_suffix_decides_and_the_file_is_whole_and_private(session: str, tmp_
     assert (tmp_path / "it.html").read_text().startswith("# hello")
 
 
-def test_the_json_of_a_session_is_the_documented_one(session: str, tmp_path: Path, manager: SessionManager) -> None:
+def test_the_json_of_a_session_is_the_documented_one(session: str, tmp_path: Path) -> None:
     told = agentdash("export", session, "-o", "it.json", "--json")
     written = tmp_path / "it.json"
     document = json.loads(written.read_text())
@@ -74,7 +90,8 @@ def test_the_json_of_a_session_is_the_documented_one(session: str, tmp_path: Pat
         "bytes": written.stat().st_size,
     }
     assert document["session"]["id"] == session
-    assert document["steps"] == [json.loads(dump(step_json(step))) for step in manager.reader.trajectory(session)]
+    with SessionManager() as manager:
+        assert document["steps"] == [json.loads(dump(step_json(step))) for step in manager.reader.trajectory(session)]
 
 
 @pytest.mark.parametrize(
@@ -106,6 +123,7 @@ def test_what_cannot_be_written_is_said_and_leaves_nothing(
     assert list(json.loads(as_json.stderr)) == ["error"]
 
 
+@pytest.mark.usefixtures("demo_agent")
 def test_no_session_to_export_or_replay() -> None:
     for verb in ("export", "replay"):
         told = agentdash(verb, "zzzz")

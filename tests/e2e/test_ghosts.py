@@ -10,13 +10,13 @@ import time
 from pathlib import Path
 
 import pytest
+from places import CAPTURES
 
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
 from agentdash.sessions.supervision import runner_lock
 from agentdash.tui.cli.main import run
 
-CAPTURES = Path(__file__).parents[1] / "captures"
 CUT_OFF = """
 import os, signal
 from agentdash.sessions.storage.store import Store

@@ -6,6 +6,7 @@ import sys
 import uuid
 
 import pytest
+from waiting import StuckError
 
 from agentdash.sessions.launch import Start
 
@@ -35,7 +36,7 @@ class Panes:
 
         try:
             self._wait_until(there, what="a text in a pane")
-        except pytest.fail.Exception:
+        except StuckError:
             pytest.fail(f"waited in vain for {texts} in pane {number}:\n{self.pane(number)}")
 
     def keys(self, number, *keys):

@@ -4,16 +4,16 @@ import asyncio
 import subprocess
 import sys
 from contextlib import aclosing
-from pathlib import Path
 
 import pytest
 from inotify import until_watched
+from places import TESTS
 
 from agentdash.sessions import watch
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc for inotify watches")
 
-HELD_COMMIT = Path(__file__).parents[1] / "held_commit.py"
+HELD_COMMIT = TESTS / "held_commit.py"
 
 
 @pytest.fixture

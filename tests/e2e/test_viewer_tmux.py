@@ -130,25 +130,25 @@ def test_watch_needs_a_session_that_exists(manager):
 
 def test_a_long_turn_file_opens_at_its_end_and_is_read_to_its_beginning(manager, terminal):
     """Forty thousand lines of a command: the newest first, the first one as soon as everything is read."""
-    session = manager.run(["sh", "-c", "seq 1 400000 | sed 's/^/line number /'"], title="many lines")
+    session = manager.run(["sh", "-c", "seq 1 40000 | sed 's/^/line number /'"], title="many lines")
     manager.wait([session.id], timeout=60)
     terminal.start("agentdash")
-    terminal.shows("line number 400000")
+    terminal.shows("line number 40000")
     terminal.keys("Enter")
-    terminal.shows("2 messages 400,000")
+    terminal.shows("2 messages 40,000")
     terminal.keys("g")
     terminal.shows("✦ line number 1\n", "── turn 1 ──")
     terminal.keys("/")
     terminal.shows("/ search all steps")
-    terminal.type("number 123456")
+    terminal.type("number 12345")
     terminal.keys("Enter")
-    terminal.shows("/number 123456  1 of 1", "▌✦ line number 123456")
+    terminal.shows("/number 12345  1 of 1", "▌✦ line number 12345")
     terminal.lacks("searched")
     terminal.keys("#")
     terminal.shows("# a step of this turn")
-    terminal.type("200000")
+    terminal.type("20000")
     terminal.keys("Enter")
-    terminal.shows("▌✦ line number 200000")
+    terminal.shows("▌✦ line number 20000")
 
 
 def test_a_session_that_grows_is_followed_and_left_alone_by_who_reads(manager, terminal, tmp_path):

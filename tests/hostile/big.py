@@ -147,3 +147,9 @@ FILES: dict[str, Callable[[], Lines]] = {
     "blank lines": lambda: iter([b"\n" * MB, b" \r\n" * 1_000, said("after")]),
 }
 """By name; written for codex and for claude at once, and for ``command`` and ``demo`` they are lines as well."""
+
+SPEAKERS: dict[str, tuple[str, ...]] = {
+    "many speakers": ("claude",),
+    **dict.fromkeys(("deep", "plan", "often started", "many started", "long names"), ("codex", "claude")),
+}
+"""The agents whose events are in a file, if it is not codex alone."""

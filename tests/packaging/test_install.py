@@ -5,11 +5,10 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from pathlib import Path
 
 import pytest
+from places import ROOT
 
-ROOT = Path(__file__).parents[2]
 ROOMS = ("sessions", "tui", "widgets")
 DATA = {
     "py.typed",
@@ -38,15 +37,16 @@ def source(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def builder(tmp_path_factory, absent):
+def builder(once_a_run, absent):
     """The Python of a new environment with the newest pip and setuptools, which say the most."""
-    folder = tmp_path_factory.mktemp("builder")
-    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-    python = folder / "bin" / "python"
-    argv = [str(python), "-m", "pip", "install", "--quiet", "--upgrade", "pip", "setuptools"]
-    if subprocess.run(argv, check=False, capture_output=True, timeout=170).returncode != 0:
-        absent("a package index with setuptools")
-    return python
+
+    def fill(folder):
+        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+        argv = [str(folder / "bin/python"), "-m", "pip", "install", "--quiet", "--upgrade", "pip", "setuptools"]
+        if subprocess.run(argv, check=False, capture_output=True, timeout=170).returncode != 0:
+            absent("a package index with setuptools")
+
+    return once_a_run("builder", fill) / "bin/python"
 
 
 @pytest.fixture(scope="module")
@@ -77,12 +77,16 @@ def warnings_in(printed):
 
 
 @pytest.fixture(scope="module")
-def wheel(source, pip, tmp_path_factory):
+def wheel(source, pip, once_a_run):
     """The wheel's file, and what was printed while it was built."""
-    folder = tmp_path_factory.mktemp("wheel")
-    printed = pip("wheel", ".", "--quiet", "--wheel-dir", str(folder), cwd=source)
-    (path,) = folder.iterdir()
-    return path, printed
+
+    def fill(folder):
+        printed = pip("wheel", ".", "--quiet", "--wheel-dir", str(folder), cwd=source)
+        (folder / "printed").write_text(printed)
+
+    folder = once_a_run("wheel", fill)
+    (path,) = folder.glob("*.whl")
+    return path, (folder / "printed").read_text()
 
 
 def test_a_wheel_holds_every_module_and_every_data_file_and_nothing_else(source, wheel):

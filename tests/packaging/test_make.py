@@ -3,11 +3,10 @@
 import os
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
+from places import ROOT
 
-ROOT = Path(__file__).parents[2]
 PYTHON = """\
 #!/bin/sh
 # Stands in for Python and for the environment's Python: makes the environment, and is pip.

@@ -1,13 +1,22 @@
 """The dashboard over a fake manager, driven by keys."""
 
 import asyncio
+import unicodedata
+from contextlib import suppress
 
 import pytest
-from textual.events import Key
+from textual.app import ScreenStackError
+from textual.css.stylesheet import Stylesheet
+from textual.events import Key, Resize
+from textual.geometry import Size
+from textual.keys import REPLACED_KEYS, _character_to_key, _get_unicode_name_from_key
 
 from agentdash.tui.app import Dashboard
 from agentdash.tui.screens.main import MainScreen
 from pilot.fakes import T0, FakeManager
+
+HELD_SECONDS = 0.5
+"""A call that takes longer is one that the test holds up, and the rest goes on without it."""
 
 
 @pytest.fixture
@@ -17,11 +26,70 @@ def manager(tmp_path, monkeypatch):
     return FakeManager(tmp_path / "state")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def styles_parsed_once():
+    """Keep parsed style sheets for the whole run: parsing them is a good part of what opening a dashboard takes."""
+    parse, kept = Stylesheet._parse_rules, {}
+
+    def parse_once(sheet, *args, **named):
+        key = (args, frozenset(named.items()), frozenset(sheet._variables.items()))
+        if key not in kept:
+            kept[key] = parse(sheet, *args, **named)
+        return kept[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Stylesheet, "_parse_rules", parse_once)
+        yield
+
+
+class Calls:
+    """The calls that run in threads, by which a screen waits for an answer."""
+
+    def __init__(self):
+        self._to_thread = asyncio.to_thread
+        self._running = set()
+        self._held = set()
+
+    async def __call__(self, call, /, *args, **named):
+        """Stand in for ``asyncio.to_thread``."""
+        number = object()
+        self._running.add(number)
+        try:
+            return await self._to_thread(call, *args, **named)
+        finally:
+            self._running.discard(number)
+
+    def under_way(self):
+        """Say if an answer is to be waited for."""
+        return bool(self._running - self._held)
+
+    def leave(self):
+        """Wait no longer for those that are running."""
+        self._held |= self._running
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    found = Calls()
+    monkeypatch.setattr(asyncio, "to_thread", found)
+    return found
+
+
+def key_event(name):
+    """Make of a key's name what a terminal's driver makes of the key."""
+    key = _character_to_key(name) if len(name) == 1 and not name.isalnum() else name
+    try:
+        character = unicodedata.lookup(_get_unicode_name_from_key(REPLACED_KEYS.get(key, key)))
+    except KeyError:
+        character = key if len(key) == 1 else None
+    return Key(key, character)
+
+
 class Driver:
     """A running dashboard: keys, and waiting until something is so."""
 
-    def __init__(self, app, pilot, manager):
-        self.app, self.pilot, self.manager = app, pilot, manager
+    def __init__(self, app, pilot, manager, calls):
+        self.app, self.pilot, self.manager, self._calls = app, pilot, manager, calls
 
     @property
     def main(self) -> MainScreen:
@@ -30,16 +98,71 @@ class Driver:
     async def until(self, condition, what="it"):
         async def poll():
             while not condition():
-                await self.pilot.pause(0.01)
+                await asyncio.sleep(0.005)
+                self._paint()
 
         try:
             await asyncio.wait_for(poll(), 10)
         except TimeoutError:
             pytest.fail(f"waited in vain for {what}; the screen:\n{self.text()}")
-        await self.pilot.pause()
+        await self.settled()
 
     async def press(self, *keys):
-        await self.pilot.press(*keys)
+        """Press keys one behind the other, and wait until all that they bring about is on the screen."""
+        for key in keys:
+            self.app.post_message(key_event(key))
+        await self.settled()
+
+    async def resize(self, width, height):
+        """Give the terminal another size."""
+        size = self.app._driver._size = Size(width, height)
+        self.app.post_message(Resize(size, size))
+        await self.settled()
+
+    async def settled(self):
+        """Wait until no key waits, no answer is under way and two rounds through all widgets changed nothing."""
+        patience = asyncio.get_running_loop().time() + HELD_SECONDS
+        rounds = 0
+        while rounds < 2 and not self._over:
+            await self._round()
+            self._paint()
+            if self._keys_wait or self._calls.under_way():
+                rounds = 0
+                await asyncio.sleep(0.001)
+                if not self._keys_wait and asyncio.get_running_loop().time() > patience:
+                    self._calls.leave()
+            else:
+                rounds += 1
+
+    @property
+    def _over(self):
+        return self.app._exit or self.app._exception is not None
+
+    @property
+    def _keys_wait(self):
+        return self.app._busy or self.app._typed
+
+    async def _round(self):
+        """Wait until every widget has handled what it had been given, or the dashboard ends."""
+        left = 0
+        done = asyncio.Event()
+
+        def handled():
+            nonlocal left
+            left -= 1
+            if not left:
+                done.set()
+
+        for pump in [self.app, *self.app.screen.walk_children(with_self=True)]:
+            left += pump.call_later(handled)
+        while left and not self._over:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(done.wait(), 0.1)
+
+    def _paint(self):
+        """Bring up to date what is on the screen, as a timer of Textual's does sixty times a second."""
+        with suppress(ScreenStackError):
+            self.app.screen._on_timer_update()
 
     def burst(self, text):
         """Keys that all arrive before the first of them is handled, as over a slow line."""
@@ -61,14 +184,13 @@ class Driver:
     async def select(self, sid):
         self.main.table.select(sid)
         await self.until(lambda: self.main.table.selected.id == sid and self.manager.trajectories.get(sid))
-        await self.pilot.pause()
 
     async def called(self, *call):
         await self.until(lambda: call in self.manager.calls)
 
 
 @pytest.fixture
-def dashboard(manager):
+def dashboard(manager, calls):
     """An async context: the dashboard with its five sessions on the screen."""
 
     class Running:
@@ -77,7 +199,7 @@ def dashboard(manager):
             self.context = self.app.run_test(size=size, notifications=True)
 
         async def __aenter__(self):
-            driver = Driver(self.app, await self.context.__aenter__(), manager)
+            driver = Driver(self.app, await self.context.__aenter__(), manager, calls)
             if manager.changes(0).updated:
                 await driver.until(lambda: driver.main.table.selected is not None)
             return driver

@@ -3,6 +3,8 @@
 import threading
 from pathlib import Path
 
+import factories
+from factories import T0
 from msgspec import structs
 
 from agentdash.sessions.housekeeping import Housekeeping
@@ -17,7 +19,6 @@ from agentdash.sessions.model import (
     Left,
     PlanItem,
     Receipt,
-    Session,
     Status,
     Step,
     StepKind,
@@ -30,17 +31,15 @@ from agentdash.sessions.transcript.kind_codes import encoded
 from agentdash.sessions.transcript.session_steps import Growth
 from agentdash.sessions.transcript.snapshot import View
 
-T0 = 1_790_000_000_000
 AGES = {"waiting1": 4, "failed01": 120, "done0001": 540, "running1": 1, "stopped1": 3600}
 
 
 def session(sid, status, title, *, created, **own):
     facts = {
-        "id": sid, "agent": "codex", "title": title, "task": title, "status": status, "cwd": "/home/ann/code/api",
-        "turn": 1, "created_at": T0 - created, "updated_at": T0 - created,
+        "title": title, "task": title, "status": status, "created_at": T0 - created, "updated_at": T0 - created,
         "last_event_at": T0 - 1000 * AGES.get(sid, 5), "usage": Usage.of(15_200, 3_000, 3_000, 100), "cost_usd": 0.31,
     }  # fmt: skip
-    return Session(**(facts | own))
+    return factories.session(sid, **(facts | own))
 
 
 SESSIONS = [

@@ -166,7 +166,7 @@ async def test_resizing_keeps_the_place(dashboard):
         await d.press("enter", "g", "j", "J")
         top = d.main.detail.steps.top
         assert top == (0, 1)
-        await d.pilot.resize_terminal(80, 24)
+        await d.resize(80, 24)
         await d.until(lambda: "∴ The failure depends on the clock" in d.text())
         assert d.main.detail.steps.top == top
         assert not d.main.detail.steps.following
@@ -564,7 +564,6 @@ async def test_an_empty_dashboard_draws_nothing_as_time_goes_on(dashboard, manag
     manager.seq = 0
     async with dashboard() as d:
         await d.shows("No sessions yet")
-        await d.pilot.pause()
         drawn = []
         for widget in (d.main.table, d.main.detail.steps):
             monkeypatch.setattr(widget, "refresh", lambda *regions, **_: drawn.append(regions))
@@ -780,7 +779,7 @@ async def test_the_palette_offers_what_can_be_done_now(dashboard):
 async def test_a_screen_that_is_too_small_says_so(dashboard, size):
     async with dashboard(size=size) as d:
         await d.shows(f"{size[0]}x{size[1]} is too")
-        await d.pilot.resize_terminal(80, 24)
+        await d.resize(80, 24)
         await d.shows("fix the flaky")
         assert "too small" not in d.text()
 

@@ -31,7 +31,6 @@ async def test_rows_do_not_vanish_because_of_half_a_word(dashboard, manager):
         await d.press("slash")
         for letter in "!web state:fai":
             await d.press("space" if letter == " " else letter)
-            await d.pilot.pause()
             assert table(d), d.main.pane.view
             assert "Nothing matches" not in d.text()
         await d.press(*"led")
@@ -79,11 +78,9 @@ async def test_no_row_moves_while_a_filter_is_written_and_kept(dashboard, size):
     async with dashboard(size=size) as d:
         await d.press("slash")
         await d.until(lambda: d.main.pane.has_class("-asking"))
-        await d.pilot.pause()
         place = line_of(d, "fix the flaky")
         for key in ["f", "i", "x", "enter"]:
             await d.press(key)
-            await d.pilot.pause()
             assert line_of(d, "fix the flaky") == place
         await d.shows("1 of 5")
         if size[0] >= 140:
@@ -97,7 +94,6 @@ async def test_what_cannot_be_understood_moves_no_row_either(dashboard, size):
     async with dashboard(size=size) as d:
         await d.press("slash")
         await d.until(lambda: d.main.pane.has_class("-asking"))
-        await d.pilot.pause()
         place = line_of(d, "fix the flaky")
         await d.press(*"foo:bar")
         await d.shows("No field foo.")

@@ -238,7 +238,7 @@ async def test_what_comes_while_a_batch_is_claimed_is_told_after_it_as_one(dashb
         ends(d, "waiting1", Status.DONE)
         await d.until(lambda: due)
         due.pop()()
-        await d.pilot.pause()
+        await d.settled()
         ends(d, "stopped1", Status.FAILED)
         await d.until(lambda: len(d.app.notifier._pending) == 2)
         assert written.notices == []

@@ -1,4 +1,4 @@
-"""Every screen beside the steps in three sizes, as text and styles; renewed like ``test_snapshots.py``."""
+"""Every screen beside the steps, made smaller twice, as text and styles; renewed like ``test_snapshots.py``."""
 
 import pytest
 from msgspec import structs
@@ -10,7 +10,7 @@ from pilot.test_snapshots import drawn, fixed_words, ready, screen
 
 __all__ = ["fixed_words", "screen"]
 
-SIZES = pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 24)], ids="{0[0]}x{0[1]}".format)
+SIZES = ((160, 45), (80, 24), (50, 24))
 SCREENS = {
     "filter": (["slash", *"state:failed,done !web"], "1 of 5"),
     "filter-wrong": (["slash", *"stat:failed"], "did you mean"),
@@ -40,35 +40,38 @@ async def the_same_on_both_sides(d):
         await d.shows("also add a regression" if selected.id == "waiting1" else f"task of {selected.id}")
 
 
-@SIZES
+async def check_sizes(d, screen):
+    """Compare with the picture of each size."""
+    for width, height in SIZES:
+        await d.resize(width, height)
+        await the_same_on_both_sides(d)
+        assert drawn(d.app) == screen(name=f"{width}x{height}")
+
+
 @pytest.mark.parametrize("name", SCREENS)
-async def test_screen(dashboard, screen, name, size, manager, monkeypatch):
+async def test_screen(dashboard, screen, name, manager, monkeypatch):
     monkeypatch.chdir(manager.home.parent)  # where a session would start is said in some of them
     monkeypatch.setattr("agentdash.tui.services.background.Log", lambda: Log(lambda: T0))
     keys, text = SCREENS[name]
-    async with dashboard(size=size) as d:
+    async with dashboard() as d:
         await ready(d)
         await d.press(*keys)
         await d.shows(text)
         await the_same_on_both_sides(d)
         d.app.clear_notifications()
         await d.until(lambda: "Theme: light" not in d.text() or name == "log")
-        await d.pilot.pause()
-        assert drawn(d.app) == screen
+        await check_sizes(d, screen)
 
 
-@SIZES
-async def test_a_family_with_what_is_stuck_denied_and_pinned(dashboard, screen, manager, size):
+async def test_a_family_with_what_is_stuck_denied_and_pinned(dashboard, screen, manager):
     manager.put(session("child001", Status.RUNNING, "extract users", created=0, parent="stopped1"))
     manager.put(structs.replace(SESSIONS[3], stuck="`pytest -q` failed 4 times in a row", stuck_at=T0 - 9000))
     manager.put(structs.replace(SESSIONS[2], denied=2, reason="2 permissions denied: Bash, Write"))
     manager.put(structs.replace(SESSIONS[4], pinned_at=T0))
-    async with dashboard(size=size) as d:
+    async with dashboard() as d:
         await d.press("T")
         await d.shows("extract users")
-        await the_same_on_both_sides(d)
-        await d.pilot.pause()
-        assert drawn(d.app) == screen
+        await check_sizes(d, screen)
 
 
 TEXTUALS = set("▁▂▃▄▅▆▇█")
@@ -85,7 +88,6 @@ async def test_every_screen_in_ascii(dashboard, name):
         await ready(d)
         await d.press(*keys)
         await d.shows(text)
-        for size in ((160, 45), (80, 24), (50, 24)):
-            await d.pilot.resize_terminal(*size)
-            await d.pilot.pause()
+        for size in SIZES:
+            await d.resize(*size)
             assert not {character for character in d.text() if not character.isascii()} - TEXTUALS, d.text()

@@ -65,7 +65,6 @@ async def ready(d):
     await d.shows("fix the flaky")
     if d.app.size.width >= 70:
         await d.shows("also add a regression test")
-    await d.pilot.pause()
 
 
 @pytest.mark.parametrize(

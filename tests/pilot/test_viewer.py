@@ -3,10 +3,11 @@
 import re
 import threading
 
+import factories
 import pytest
 from msgspec import structs
 
-from agentdash.sessions.model import Change, Status, Step, StepKind, StepStatus, Turn
+from agentdash.sessions.model import Change, Status, Step, StepKind, StepStatus
 from agentdash.tui.dialogs.pick import PickScreen
 from agentdash.tui.dialogs.save import SaveScreen
 from agentdash.tui.screens.watch import WatchScreen
@@ -497,7 +498,7 @@ async def test_stderr_in_the_pane_is_that_of_the_selected_session(dashboard, man
 async def test_after_a_resize_the_cursor_is_still_on_the_screen(reading):
     async with reading() as d:
         d.steps.go(9)
-        await d.pilot.resize_terminal(70, 14)
+        await d.resize(70, 14)
         await d.until(lambda: d.app.size.width == 70)
         await d.until(lambda: d.steps.cursor in d.steps.shown())
 
@@ -536,7 +537,7 @@ async def test_a_filter_that_shows_nothing_says_so(dashboard, manager):
 
 
 def turn(status):
-    return Turn(session="running1", n=1, status=status, run_id="r", created_at=T0)
+    return factories.turn(session="running1", status=status, created_at=T0)
 
 
 async def test_while_a_turn_runs_a_sweep_reads_on_and_after_it_only_news_do(dashboard, manager):

@@ -12,7 +12,10 @@ import sys
 import termios
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
+
+import waiting
 
 from agentdash.sessions.agents.demo.place import mark_demo
 from agentdash.sessions.manager import SessionManager
@@ -47,18 +50,7 @@ exec {python} -I -S {nasty} --book {book} --seed {seed} --protocol codex "$@"
 """
 
 
-class StuckError(Exception):
-    """Something that must come about did not."""
-
-
-def until(predicate, what, seconds=PATIENCE):
-    """Wait for a condition; what it gave."""
-    deadline = time.monotonic() + seconds
-    while not (found := predicate()):
-        if time.monotonic() > deadline:
-            raise StuckError(f"waited {seconds} s for {what}")
-        time.sleep(0.02)
-    return found
+until = partial(waiting.until, timeout=PATIENCE)
 
 
 class Workshop:
@@ -124,7 +116,7 @@ class Workshop:
         """Kill -9 a runner; what its last snapshot knew, or None if it was gone already."""
         if not world.kill(pid, start):
             return None
-        until(lambda: world.start_of(pid) != start, f"runner {pid} to die")
+        until(lambda: world.start_of(pid) != start, what=f"runner {pid} to die")
         return RunnerKill(session=session, known=self.snapshot(session))
 
     def snapshot(self, session):
@@ -138,9 +130,9 @@ class Workshop:
     def finish(self):
         """Stop what is at work until nothing is left in the queue, then sweep, and wait until the runners are gone."""
         with self.manager() as manager:
-            until(lambda: self._over(manager), "every session to end")
+            until(lambda: self._over(manager), what="every session to end")
             self._stop("stop")
-        until(lambda: not world.runners(self.home), "the runners to leave")
+        until(lambda: not world.runners(self.home), what="the runners to leave")
         self.book.add_tagged(self.home)
 
     def _over(self, manager):
@@ -301,7 +293,7 @@ class Torture:
         for front in self._fronts:
             front.wait(PATIENCE)
         for line in self._lines:
-            until(line.over, f"agentdash {' '.join(line.words)}")
+            until(line.over, what=f"agentdash {' '.join(line.words)}")
 
     def _audited(self):
         journal = self._shop.journal()
@@ -348,13 +340,13 @@ class FullDisk:
             self.counts["agents that met a full disk"] = len(runs)
             # What front ends ask for now may fail, but nothing that was accepted may be lost.
             front = self._shop.front("in need", self.seed + 1, "cycles", "2")
-            until(self._answered, "an answer to somebody who asked while the disk was full")
+            until(self._answered, what="an answer to somebody who asked while the disk was full")
             self._kill_some({record["session"] for record in runs})
             (self._shop.folder / "go").touch()
             self._shop.unlimited()
             self.disk.free(self._shop.home)
             # Some were stopped meanwhile by a front end; the others go on where they had to wait.
-            until(lambda: not self._flooding({record["run"] for record in runs}), "the agents to write the rest")
+            until(lambda: not self._flooding({record["run"] for record in runs}), what="the agents to write the rest")
             front.wait(PATIENCE)
             self._shop.finish()
             return audit(Scene(self._shop.home, self._shop.book, self._shop.journal(), self._kills, full_disk=True))
@@ -365,7 +357,7 @@ class FullDisk:
     def _wait_for(self, kind, count):
         return until(
             lambda: found if len(found := self._shop.book.records(kind)) >= count else None,
-            f"{count} agents to write {kind!r} into the book",
+            what=f"{count} agents to write {kind!r} into the book",
         )
 
     def _answered(self):

@@ -1,28 +1,25 @@
 """Hundreds of hostile agents and a kill -9 here and there: afterwards nothing is left, lost, doubled or unreadable.
 
-The short form is part of the tests; ``make torture`` runs the long one.  ``TORTURE_SEED`` repeats the dice of a run.
+``make torture`` runs more cycles than ``make test``.  ``TORTURE_SEED`` repeats the dice of a run.
 """
 
 import os
-import random
 import sys
 
 import pytest
+from repetition import SEED, repeated
 
 from torture.disk import LimitedFiles, make_disk
 from torture.harness import FullDisk, Torture, disk_table, table
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the harness finds processes in /proc")
+pytestmark = [
+    pytest.mark.torture,
+    pytest.mark.skipif(sys.platform != "linux", reason="the harness finds processes in /proc"),
+]
 
-CYCLES = int(os.environ.get("TORTURE_CYCLES", "60"))
+CYCLES = int(os.environ.get("TORTURE_CYCLES", str(repeated(20, 600))))
 KILLS = int(os.environ.get("TORTURE_KILLS", str(CYCLES // 2)))
 FRONTS = int(os.environ.get("TORTURE_FRONTS", "3"))
-
-
-@pytest.fixture
-def seed():
-    """The seed of this run: given, or fresh and shown."""
-    return int(os.environ.get("TORTURE_SEED") or random.SystemRandom().getrandbits(32))
 
 
 def told(report):
@@ -31,9 +28,8 @@ def told(report):
 
 
 @pytest.mark.timeout(300 + 10 * CYCLES)
-def test_7_nothing_is_left_lost_doubled_or_unreadable_whoever_is_killed(tmp_path, seed, show):
-    print(f"TORTURE_SEED={seed}")
-    torture = Torture(tmp_path, seed=seed, cycles=CYCLES, kills=KILLS, fronts=FRONTS)
+def test_7_nothing_is_left_lost_doubled_or_unreadable_whoever_is_killed(tmp_path, show):
+    torture = Torture(tmp_path, seed=SEED, cycles=CYCLES, kills=KILLS, fronts=FRONTS)
     report = torture.run()
     show(table(torture, report))
     assert report.counts["cycles"] >= CYCLES
@@ -43,10 +39,10 @@ def test_7_nothing_is_left_lost_doubled_or_unreadable_whoever_is_killed(tmp_path
 
 
 @pytest.mark.parametrize("make", [make_disk, LimitedFiles], ids=["disk", "limit"])
-def test_a_full_disk_loses_no_byte_that_was_written_and_no_outcome(tmp_path, seed, show, make):
+def test_a_full_disk_loses_no_byte_that_was_written_and_no_outcome(tmp_path, show, make):
     disk = make(tmp_path)
     try:
-        torture = FullDisk(tmp_path, disk, seed=seed)
+        torture = FullDisk(tmp_path, disk, seed=SEED)
         report = torture.run()
     finally:
         disk.close()

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import factories
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,10 +22,10 @@ LIKE_RUNNING = {"starting", "finishing"}
 
 def session(name, status, *, seen=False, silent=False, stuck=False, denied=0):
     last = NOW - SILENT_MS * 2 if silent else NOW
-    return Session(
-        id=name, agent="codex", title=name, task=name, status=status, cwd=f"/srv/{len(name) % 3}", turn=1,
-        created_at=1, updated_at=2, last_event_at=last, ended_at=NOW if status.ended else None,
-        seen_at=3 if seen else None, stuck="`make` failed 5 times in a row" if stuck else None, denied=denied,
+    return factories.session(
+        name, title=name, status=status, cwd=f"/srv/{len(name) % 3}", created_at=1, updated_at=2, last_event_at=last,
+        ended_at=NOW if status.ended else None, seen_at=3 if seen else None,
+        stuck="`make` failed 5 times in a row" if stuck else None, denied=denied,
     )  # fmt: skip
 
 

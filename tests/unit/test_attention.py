@@ -1,10 +1,11 @@
 """Attention: the most urgent reason, since when, until when."""
 
+import factories
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.model import Session, Status, Stopping
+from agentdash.sessions.model import Status, Stopping
 from agentdash.sessions.rules.attention import SILENT_MS, Attention, AttentionKind, attention, denials, is_needed
 
 NOW = 1_790_000_000_000
@@ -12,12 +13,11 @@ BEGAN = NOW - 600_000
 
 
 def session(status, **own):
-    facts = {
-        "id": "s1", "agent": "codex", "title": "t", "task": "t", "cwd": "/home/ann/code/api", "turn": 1,
-        "status": status, "created_at": BEGAN, "updated_at": NOW - 1000, "started_at": BEGAN,
-        "last_event_at": NOW - 1000, "ended_at": NOW - 1000 if status.ended else None,
+    times = {
+        "created_at": BEGAN, "updated_at": NOW - 1000, "started_at": BEGAN, "last_event_at": NOW - 1000,
+        "ended_at": NOW - 1000 if status.ended else None,
     }  # fmt: skip
-    return Session(**(facts | own))
+    return factories.session(status=status, **(times | own))
 
 
 def kind(one, now=NOW):

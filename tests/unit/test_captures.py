@@ -1,20 +1,19 @@
 """Real output of codex-cli 0.169.0 and Claude Code 2.1.197 and 2.1.330, line for line, through the parsers."""
 
 import json
-from pathlib import Path
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from places import CAPTURES
 
 from agentdash.sessions.agents.base import TurnParser
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.json_schema import step_json
 from agentdash.sessions.model import Step, StepKind, StepStatus, Usage
 
-FOLDER = Path(__file__).parent.parent / "captures"
-CAPTURES = sorted(path.name for path in FOLDER.glob("*.jsonl"))
+CAPTURES = sorted(path.name for path in CAPTURES.glob("*.jsonl"))
 AGENTS = ("codex", "claude")
 
 UNENDED = {
@@ -64,7 +63,7 @@ NO_META = {
 
 
 def lines_of(name: str) -> list[bytes]:
-    return [line for line in (FOLDER / name).read_bytes().split(b"\n") if line.strip()]
+    return [line for line in (CAPTURES / name).read_bytes().split(b"\n") if line.strip()]
 
 
 def read(name: str, agent: str | None = None) -> tuple[TurnParser, list[Step]]:
@@ -118,7 +117,7 @@ def test_end_and_reason(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in CAPTURES if name.removesuffix(".jsonl") not in NO_META])
 def test_success_agrees_with_the_exit_code(name: str) -> None:
     facts = read(name)[0].facts
-    exit_code = json.loads((FOLDER / name.replace(".jsonl", ".meta.json")).read_text())["exit"]
+    exit_code = json.loads((CAPTURES / name.replace(".jsonl", ".meta.json")).read_text())["exit"]
     code = exit_code if isinstance(exit_code, int) else 1
     assert agent_named(name.partition("-")[0]).succeeded(facts, code) == (code == 0)
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+import factories
 import pytest
 
 from agentdash.sessions.agents.recorded_edits import RecordedChange, RecordedEdit
 from agentdash.sessions.changes import recorded
 from agentdash.sessions.changes.recorded import Dealer, Recorded
-from agentdash.sessions.model import Change, Status, Step, StepKind, StepStatus, Turn
+from agentdash.sessions.model import Change, Step, StepKind, StepStatus, Turn
 from agentdash.sessions.text.diffs import diff_of
 from agentdash.sessions.transcript.additions import files_key
 
@@ -15,7 +16,7 @@ KEY = 3_158_754_356_770_738_860
 
 
 def turn(n: int, started_at: int | None) -> Turn:
-    return Turn(session="s", n=n, status=Status.DONE, run_id="r", created_at=n * 1000, started_at=started_at)
+    return factories.turn(n, created_at=n * 1000, started_at=started_at)
 
 
 def edit(at: int, mark: str, *paths: str, kind: str = "update") -> RecordedEdit:

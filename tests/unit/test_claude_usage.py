@@ -1,10 +1,10 @@
 """claude's cost while a turn runs: each model call once, until claude's own figure comes."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
+from places import CAPTURES
 
 from agentdash.sessions.agents.claude.adapter import Claude
 from agentdash.sessions.agents.claude.usage import ClaudeMeter
@@ -13,7 +13,6 @@ from agentdash.sessions.costs.prices import Price
 from agentdash.sessions.launch import Launch
 from agentdash.sessions.rules.limits import Limits
 
-CAPTURES = Path(__file__).parents[1] / "captures"
 TEN = {"m": Price(input=10.0, cached_input=1.0, cache_write=20.0, cache_write_1h=30.0, output=100.0)}
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from factories import turn
+from places import CAPTURES
 from transcript_files import merged
 
 from agentdash.sessions.agents.codex import recorded_edits
@@ -16,9 +18,9 @@ from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.changes.from_steps import collect
 from agentdash.sessions.changes.model import FileChanges
 from agentdash.sessions.changes.recorded import Dealer, Recorded
-from agentdash.sessions.model import Status, StepStatus, Turn
+from agentdash.sessions.model import StepStatus
 
-TRANSCRIPTS = Path(__file__).parent.parent / "captures" / "transcripts"
+TRANSCRIPTS = CAPTURES / "transcripts"
 PROJECT = "/home/dev/project"
 THREAD = "01a1fdce-cc9c-7aa2-87db-8bf6bc97090b"
 BORN = 1_795_259_550_876
@@ -34,8 +36,7 @@ def files_of(stream: Path, rollout: Path) -> dict[str, FileChanges]:
     parser = agent.parser()
     told = [step for line in stream.read_bytes().splitlines() for step in parser.feed(line)]
     steps = merged(told + parser.close())
-    turn = Turn(session="s", n=1, status=Status.DONE, run_id="r", created_at=0)
-    found = collect(Dealer(Recorded(lambda *_: Rollout(rollout), [turn])).deal(steps), PROJECT)
+    found = collect(Dealer(Recorded(lambda *_: Rollout(rollout), [turn()])).deal(steps), PROJECT)
     return {file.path: file for file in found.files}
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from places import TRANSCRIPTS
 
 from agentdash.sessions.agents.codex.adapter import Codex
 from agentdash.sessions.agents.codex.usage import CodexMeter
@@ -14,7 +15,6 @@ from agentdash.sessions.costs.prices import Price
 from agentdash.sessions.launch import Launch
 from agentdash.sessions.rules.limits import Limits
 
-TRANSCRIPTS = Path(__file__).parents[1] / "transcripts"
 THREAD = "01a1fb63-d45a-7f82-8a8f-c9f1972ee698"
 BORN = int(THREAD[:8] + THREAD[9:13], 16)
 

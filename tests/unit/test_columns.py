@@ -1,9 +1,12 @@
+from functools import partial
+
+import factories
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from agentdash.sessions.model import Left, Session, Status, StoppedBy, Stopping, Usage, left_text
+from agentdash.sessions.model import Left, Status, StoppedBy, Stopping, Usage, left_text
 from agentdash.sessions.text import units
 from agentdash.sessions.text.sanitize import cell_width
 from agentdash.widgets.drawing.glyphs import ASCII, UNICODE
@@ -25,13 +28,10 @@ from agentdash.widgets.table.status_line import Tally, counts
 NOW = 1_790_000_000_000
 
 
-def session(**own):
-    facts = {
-        "id": "s1", "agent": "codex", "title": "fix the login test", "task": "fix", "status": Status.RUNNING,
-        "cwd": "/home/ann/code/api", "turn": 2, "created_at": NOW - 90_000, "updated_at": NOW - 9_000,
-        "last_event_at": NOW - 4_000, "usage": Usage.of(18_000, 0, 200), "cost_usd": 0.31,
-    }  # fmt: skip
-    return Session(**(facts | own))
+session = partial(
+    factories.session, title="fix the login test", turn=2, created_at=NOW - 90_000, updated_at=NOW - 9_000,
+    last_event_at=NOW - 4_000, usage=Usage.of(18_000, 0, 200), cost_usd=0.31,
+)  # fmt: skip
 
 
 def line(one, width=120, signs=UNICODE):

@@ -2,6 +2,7 @@
 
 from itertools import count
 
+import factories
 import pytest
 from hostile_text import REMOVED, nasty, steps_saying
 from hypothesis import given
@@ -11,7 +12,7 @@ from agentdash.sessions.digest.collect import COUNTED_FILES, Digest, after_marke
 from agentdash.sessions.digest.scope import digest_of, unseen_turns
 from agentdash.sessions.digest.summary import digest_lines
 from agentdash.sessions.json_schema import digest_json
-from agentdash.sessions.model import Change, Session, Status, Step, StepKind, StepStatus, Turn, Usage
+from agentdash.sessions.model import Change, Status, Step, StepKind, StepStatus, Usage
 from agentdash.sessions.text.sanitize import clean
 
 CWD = "/home/ann/code/api"
@@ -187,7 +188,7 @@ def test_a_prompt_that_an_agent_repeats_is_a_step_like_others():
 
 def turn(n, steps, ended_at, **own):
     status = Status.DONE if ended_at else Status.RUNNING
-    return Turn(session="s", n=n, status=status, run_id="r", created_at=0, steps=steps, ended_at=ended_at, **own)
+    return factories.turn(n, status=status, steps=steps, ended_at=ended_at, **own)
 
 
 def test_turns_that_were_over_and_seen_are_not_read_again():
@@ -202,10 +203,7 @@ def test_turns_that_were_over_and_seen_are_not_read_again():
 
 
 def test_tokens_are_told_where_whole_turns_are():
-    session = Session(
-        id="s", agent="codex", title="", task="", status=Status.DONE, cwd=CWD, turn=2, created_at=0, updated_at=0,
-        seen_at=100, seen_steps=2,
-    )  # fmt: skip
+    session = factories.session("s", status=Status.DONE, cwd=CWD, turn=2, seen_at=100, seen_steps=2)
     turns = [turn(1, 2, 90, usage=Usage.of(10, 0, 1), cost_usd=0.5), turn(2, 2, 200, usage=Usage.of(20, 0, 2))]
     everything = {n: [prompt(n), command(f"ls {n}"), command(f"cat {n}")] for n in (1, 2)}
 

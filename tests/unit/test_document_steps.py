@@ -1,10 +1,9 @@
 """The document of a step says everything about it, whatever kind it is."""
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from places import CAPTURES
 from transcript_files import read
 
 from agentdash.sessions.model import Change, PlanItem, Step, StepKind, StepStatus, Usage
@@ -12,8 +11,6 @@ from agentdash.sessions.text.sanitize import cell_width
 from agentdash.widgets.document.step_document import step_document
 from agentdash.widgets.drawing.glyphs import ASCII
 from agentdash.widgets.drawing.roles import ROLES
-
-CAPTURES = Path(__file__).parents[1] / "captures"
 
 
 def rows(document, width=80):

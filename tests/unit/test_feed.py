@@ -1,24 +1,15 @@
 """From the change feed to the screen."""
 
+import factories
 import pytest
 
-from agentdash.sessions.model import Changes, Session, Status
+from agentdash.sessions.model import Changes
 from agentdash.tui.services import change_feed as module
 from agentdash.tui.services.change_feed import LEAST_SECONDS, Feed
 
 
 def session(sid, title):
-    return Session(
-        id=sid,
-        agent="demo",
-        title=title,
-        task=title,
-        status=Status.RUNNING,
-        cwd="/",
-        turn=1,
-        created_at=0,
-        updated_at=0,
-    )
+    return factories.session(sid, title=title)
 
 
 class Source:

@@ -1,25 +1,25 @@
 """The language in which people say which sessions they mean."""
 
+from functools import partial
+
+import factories
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdash.sessions.errors import UsageError
-from agentdash.sessions.model import Session, Status, Usage
+from agentdash.sessions.model import Status, Usage
 from agentdash.sessions.rules.filter_query import FIELDS, KINDS, completions, parse, while_typing
 from agentdash.sessions.text.sanitize import cell_width
 
 NOW = 10_000_000
 
 
-def session(**own):
-    usual = {
-        "id": "abcdef0123", "agent": "codex", "title": "Fix the Login test", "task": "t", "status": Status.DONE,
-        "cwd": "/home/ann/code/api", "model": "gpt-5.5", "turn": 2, "created_at": NOW - 7_200_000, "updated_at": NOW,
-        "started_at": NOW - 600_000, "ended_at": NOW - 300_000, "cost_usd": 1.5, "steps": 12,
-        "usage": Usage.of(9_000, output=3_000), "last_message": "All tests pass.",
-    }  # fmt: skip
-    return Session(**{**usual, **own})
+session = partial(
+    factories.session, "abcdef0123", title="Fix the Login test", status=Status.DONE, model="gpt-5.5", turn=2,
+    created_at=NOW - 7_200_000, updated_at=NOW, started_at=NOW - 600_000, ended_at=NOW - 300_000, cost_usd=1.5,
+    steps=12, usage=Usage.of(9_000, output=3_000), last_message="All tests pass.",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(

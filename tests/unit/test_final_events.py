@@ -6,10 +6,10 @@ is stated below, case by case.
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
+from places import CAPTURES
 
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.json_schema import step_json
@@ -17,7 +17,6 @@ from agentdash.sessions.model import Status, Step, StepKind
 from agentdash.sessions.rules.status import EndFacts, Verdict, at_the_end
 from agentdash.sessions.rules.turn_facts import Facts
 
-FOLDER = Path(__file__).parent.parent / "captures"
 FINAL = {"turn.completed", "turn.failed", "result"}
 DECIDING = {"codex": {"type"}, "claude": {"type", "is_error", "subtype", "stop_reason"}}
 VALUES: list[Any] = [
@@ -29,7 +28,7 @@ VALUES: list[Any] = [
 def final_events() -> dict[str, tuple[str, dict[str, Any], int]]:
     """One captured event of each sort with its agent and exit code, by the name of the capture."""
     found: dict[tuple[Any, ...], tuple[str, tuple[str, dict[str, Any], int]]] = {}
-    for path in sorted(FOLDER.glob("*.jsonl")):
+    for path in sorted(CAPTURES.glob("*.jsonl")):
         events = [json.loads(line) for line in path.read_bytes().split(b"\n") if line.strip()]
         meta = path.with_name(f"{path.stem}.meta.json")
         code = json.loads(meta.read_text())["exit"] if meta.exists() else 0

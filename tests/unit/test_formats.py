@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 from every_kind import session
+from places import CAPTURES
 from transcript_files import read
 
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.export.formats import FORMATS, Format, format_named, format_of
 from agentdash.sessions.model import Step, StepKind, StepStatus
 from agentdash.tui.cli.commands import export
-
-CAPTURES = Path(__file__).parents[1] / "captures"
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,9 @@
 """Which changes of a turn run the user's command."""
 
+import factories
 import pytest
 
-from agentdash.sessions.model import Session, Status
+from agentdash.sessions.model import Status
 from agentdash.sessions.notifications.settings import Hook
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.supervision import hooks
@@ -18,10 +19,7 @@ class Rows:
         self.status = status
 
     def session(self, session_id):
-        return Session(
-            id=session_id, agent="codex", title="t", task="t", status=self.status, cwd="/", turn=2, created_at=0,
-            updated_at=0,
-        )  # fmt: skip
+        return factories.session(session_id, status=self.status, turn=2)
 
 
 @pytest.fixture

@@ -13,14 +13,9 @@ from agentdash.sessions.export.formats import FORMATS
 from agentdash.sessions.json_schema import dump, step_json
 from agentdash.tui.panes.copy_parts import pieces
 from hostile import big, make, streams
-from hostile.checks import AGENT_NAMES, forbidden, parsed
+from hostile.checks import forbidden, parsed
+from hostile.matrix import EVERY, name
 from hostile.texts import TEXTS
-
-EVERY = [(path, agent) for path in make.files() for agent in AGENT_NAMES if make.agent_of(path) in (agent, None)]
-
-
-def name(value):
-    return value if isinstance(value, str) else getattr(value, "stem", None)
 
 
 def check_documents(steps):

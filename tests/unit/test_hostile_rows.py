@@ -9,34 +9,31 @@ from agentdash.widgets.document.step_document import step_document
 from agentdash.widgets.drawing.glyphs import ASCII
 from agentdash.widgets.steps.step_lines import BRIEF, USUAL, WHOLE, Manner, step_rows
 from hostile import big, make, streams
-from hostile.checks import AGENT_NAMES, check_rows, forbidden, index_of, parsed
+from hostile.checks import check_rows, forbidden, index_of, parsed
+from hostile.matrix import BIG, EVERY, name, widths
 from hostile.texts import TEXTS, WORD
 
-EVERY = [(path, agent) for path in make.files() for agent in AGENT_NAMES if make.agent_of(path) in (agent, None)]
-WIDTHS = (10, 11, 13, 20, 37, 80, 200)
 LEVELS = (BRIEF, USUAL, WHOLE)
 MOST_ROWS = 20_000
 """Of one step in a list: more cannot be looked through, and cost seconds and megabytes."""
 
 
-def name(value):
-    return value if isinstance(value, str) else getattr(value, "stem", None)
-
-
+@pytest.mark.torture
 @pytest.mark.parametrize(("path", "agent"), EVERY, ids=name)
 def test_rows_of_a_list_fit_and_hide_nothing(path, agent):
-    for step in parsed(path, agent_named(agent)):
-        for width in WIDTHS:
+    for number, step in enumerate(parsed(path, agent_named(agent))):
+        for width in widths(number):
             for level in LEVELS:
                 assert check_rows(step_rows(step, width, Manner(level=level)), width)
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize(("path", "agent"), EVERY, ids=name)
 def test_rows_of_a_document_fit_and_hide_nothing(path, agent):
     for number, step in enumerate(parsed(path, agent_named(agent))):
         for source in (False, True):
             document = step_document(step, cwd="/home/ann/code/api", source=source)
-            for width in (WIDTHS[number % len(WIDTHS)], WIDTHS[-1 - number % 3]):
+            for width in widths(number):
                 for item in range(len(document)):
                     assert check_rows(document.rows(item, width), width)
 
@@ -72,8 +69,8 @@ def test_the_words_between_can_be_read(agent, text):
         assert sum("".join(part for part, _ in row).count(WORD) for row in rows) in range(words - 6, words + 1)
 
 
-@pytest.mark.parametrize("agent", AGENT_NAMES)
-@pytest.mark.parametrize("big_file", big.FILES)
+@pytest.mark.torture
+@pytest.mark.parametrize(("big_file", "agent"), BIG)
 def test_a_big_step_has_rows_that_fit_and_not_too_many(big_file, agent, tmp_path):
     path = big.write(tmp_path / "turn_1.jsonl", big.FILES[big_file]())
     index = index_of(path, agent_named(agent), block_bytes=1 << 20)

@@ -12,13 +12,7 @@ from agentdash.sessions.transcript.block_cache import KEPT_BYTES, BlockCache, Pl
 from agentdash.sessions.transcript.turn_index import TurnIndex
 from hostile import big, make, streams
 from hostile.checks import AGENT_NAMES, check_blocks, check_lines, lines_of
-
-EVERY = [(path, agent) for path in make.files() for agent in AGENT_NAMES if make.agent_of(path) in (agent, None)]
-"""Each file with its agent; what is nobody's stream, with all of them."""
-
-
-def name(value):
-    return value if isinstance(value, str) else getattr(value, "stem", None)
+from hostile.matrix import BIG, EVERY, name
 
 
 def test_the_files_are_those_that_make_writes():
@@ -57,8 +51,8 @@ def test_a_line_that_is_torn_at_any_byte_is_one_step_more(agent, tmp_path):
     assert StepKind.UNKNOWN not in {step.kind for step in check_blocks(path, agent_named(agent))}
 
 
-@pytest.mark.parametrize("agent", AGENT_NAMES)
-@pytest.mark.parametrize("big_file", big.FILES)
+@pytest.mark.torture
+@pytest.mark.parametrize(("big_file", "agent"), BIG)
 def test_a_big_file_is_accounted_for_and_reads_the_same_in_blocks(big_file, agent, tmp_path):
     path = big.write(tmp_path / "turn_1.jsonl", big.FILES[big_file]())
     steps = check_lines(lines_of(path), agent_named(agent))

@@ -6,11 +6,9 @@ import inspect
 import subprocess
 import sys
 from functools import cache
-from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).parents[2]
+from places import ROOT
 
 
 def modules(room):

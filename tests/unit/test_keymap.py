@@ -3,9 +3,9 @@
 import re
 from functools import partial
 from itertools import combinations
-from pathlib import Path
 
 import pytest
+from places import ROOT
 
 from agentdash.sessions.errors import ConfigError
 from agentdash.sessions.model import Status
@@ -234,7 +234,7 @@ def test_a_broken_line_is_an_error_with_its_place(tmp_path):
 
 
 def test_the_default_keys_of_the_readme_are_true():
-    text = (Path(__file__).parents[2] / "README.md").read_text()
+    text = (ROOT / "README.md").read_text()
     rows = re.findall(r"^\| (`.*?) \| ", text, re.MULTILINE)
     written = [key.replace("\\", "") for row in rows for key in re.findall(r"`([^`]+)`", row)]
     known = {shown(key) for action in REGISTRY.values() for key in action.keys.split(",")}

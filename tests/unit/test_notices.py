@@ -1,7 +1,9 @@
 """Notifications: which sequence, for which terminal, and what is worth one."""
 
 import re
+from functools import partial
 
+import factories
 import pytest
 from hostile_text import nasty
 from hypothesis import given
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from agentdash.sessions.errors import ConfigError
-from agentdash.sessions.model import Session, Status
+from agentdash.sessions.model import Status
 from agentdash.sessions.notifications import escape_sequences
 from agentdash.sessions.notifications.escape_sequences import notification
 from agentdash.sessions.notifications.events import Notice, Watcher, merged, worth_telling
@@ -121,10 +123,7 @@ def test_there_is_no_hook_unless_somebody_names_one():
     assert NotifySettings().command.argv == ()
 
 
-def session(sid="s1", status=Status.RUNNING, **own):
-    facts = {"agent": "codex", "title": f"task of {sid}", "task": "task", "cwd": "/home/ann/code/api", "turn": 1}
-    times = {"created_at": T0, "updated_at": T0 + 1000}
-    return Session(id=sid, status=status, **(facts | times | own))
+session = partial(factories.session, updated_at=T0 + 1000)
 
 
 def told(watcher, *sessions, **named):
@@ -180,7 +179,7 @@ def test_what_comes_back_from_the_trash_is_no_news():
 
 def test_what_is_being_read_is_not_told_even_later():
     watcher = Watcher([session(), session("s2")], T0)
-    ended = (session(status=Status.DONE), session("s2", Status.DONE))
+    ended = (session(status=Status.DONE), session("s2", status=Status.DONE))
     assert told(watcher, *ended, reading={"s1"}) == [("s2", "done")]
     assert told(watcher, *ended) == []
 

@@ -1,8 +1,10 @@
 """What people read: rows that fit, steps in their order, foreign text as text."""
 
 import re
+from functools import partial
 from typing import Any
 
+import factories
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,7 +24,6 @@ from agentdash.sessions.model import (
     Step,
     StepKind,
     StepStatus,
-    Turn,
     Usage,
 )
 from agentdash.sessions.rules.attention import SILENT_MS
@@ -38,19 +39,10 @@ COLOURS = Look(width=120, now=100_000, colour=True)
 NASTY = "\x1b[2J[/red] \u202elist[int]\x07"
 
 
-def session(**facts: Any) -> Session:
-    base: dict[str, Any] = {
-        "id": "a1b2c3d4e5f6",
-        "agent": "codex",
-        "title": "fix the login test",
-        "task": "fix the login test please",
-        "status": Status.RUNNING,
-        "cwd": "/srv/code/api",
-        "turn": 2,
-        "created_at": 1_000,
-        "updated_at": 96_000,
-    }
-    return Session(**(base | facts))
+session = partial(
+    factories.session, "a1b2c3d4e5f6", title="fix the login test", task="fix the login test please",
+    cwd="/srv/code/api", turn=2, created_at=1_000, updated_at=96_000,
+)  # fmt: skip
 
 
 def test_what_waits_in_the_queue_has_a_line_of_its_own_where_nothing_changes_any_more() -> None:
@@ -175,7 +167,7 @@ def test_colours_are_only_added_where_asked_for() -> None:
 def test_zx32_foreign_text_is_text() -> None:
     foreign = session(title=NASTY, cwd=NASTY, reason=NASTY, task=NASTY, last_message=NASTY, agent=NASTY, model=NASTY)
     prompt = Prompt(id=1, session="a", turn=1, text=NASTY, state="queued", created_at=0)
-    turn = Turn(session="a", n=1, status=Status.FAILED, reason=NASTY, run_id="r", created_at=0)
+    turn = factories.turn(status=Status.FAILED, reason=NASTY)
     receipt = Receipt(
         session="a1b2c3d4",
         status=Status.STOPPED,

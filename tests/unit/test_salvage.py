@@ -1,15 +1,14 @@
 """A record made again from turn files: which files are turns, whatever else lies beside them."""
 
 import shutil
-from pathlib import Path
 
 import pytest
+from places import CAPTURES
 
 from agentdash.sessions.lifecycle.salvage import salvaged
 from agentdash.sessions.model import Status
 from agentdash.sessions.storage.paths import SessionFolder
 
-CAPTURES = Path(__file__).parents[1] / "captures"
 MORE_THAN_A_RANGE_HOLDS = "9" * 240
 
 

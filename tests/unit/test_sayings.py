@@ -1,12 +1,14 @@
 """What the screens say about a session."""
 
 import re
+from functools import partial
 
+import factories
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.model import Session, Status
+from agentdash.sessions.model import Status
 from agentdash.sessions.text.sanitize import cell_width
 from agentdash.tui.texts import headline, listed
 from agentdash.widgets.drawing.glyphs import UNICODE
@@ -19,13 +21,9 @@ def home(monkeypatch):
     monkeypatch.setenv("HOME", "/home/ann")
 
 
-def session(**own):
-    facts = {
-        "id": "s1", "agent": "demo", "model": "demo-large", "title": "fix the flaky login test and write down why",
-        "task": "fix", "status": Status.RUNNING, "cwd": "/home/ann/code/api", "turn": 2, "created_at": NOW,
-        "updated_at": NOW,
-    }  # fmt: skip
-    return Session(**(facts | own))
+session = partial(
+    factories.session, agent="demo", model="demo-large", title="fix the flaky login test and write down why", turn=2
+)
 
 
 def told(width, *, following=True, **own):

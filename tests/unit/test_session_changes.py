@@ -5,15 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from factories import session, turn
+from places import CAPTURES
 from transcript_files import merged
 
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.changes import from_steps
 from agentdash.sessions.changes.model import GitAnswer, SessionChanges
 from agentdash.sessions.changes.session_changes import session_changes
-from agentdash.sessions.model import Session, Status, Step, Turn
-
-CAPTURES = Path(__file__).parent.parent / "captures"
+from agentdash.sessions.model import Status, Step
 
 
 def steps_of(name: str) -> list[Step]:
@@ -25,11 +25,9 @@ def steps_of(name: str) -> list[Step]:
 def changes(name: str, steps: Sequence[Step] | None = None, home: Path | None = None, **options: Any) -> SessionChanges:
     """What a captured session did, whose agent has its home there."""
     agent = name.partition("-")[0]
-    facts: dict[str, Any] = {"id": "s", "title": "t", "task": "t", "turn": 1, "created_at": 0, "updated_at": 0}
-    session = Session(agent=agent, status=Status.DONE, cwd="/home/dev/project", **facts)
-    turns = [Turn(session="s", n=1, status=Status.DONE, run_id="r", created_at=0)]
+    one = session(agent=agent, status=Status.DONE, cwd="/home/dev/project")
     env = {"CODEX_HOME": str(home) if home else "/nonexistent"}
-    return session_changes(session, steps or steps_of(name), turns, env, **({"git": False} | options))
+    return session_changes(one, steps or steps_of(name), [turn()], env, **({"git": False} | options))
 
 
 def test_claude_gives_its_diffs_itself() -> None:

@@ -9,6 +9,7 @@ import pytest
 import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
+from places import ROOT
 
 from agentdash.sessions.agents.registry import agent_names
 from agentdash.sessions.errors import ConfigError, UsageError
@@ -19,7 +20,6 @@ from agentdash.sessions.settings.effective import held
 from agentdash.sessions.settings.template import first_file
 from agentdash.sessions.settings.toml_positions import dotted, parts, place_of
 
-ROOT = Path(__file__).parents[2]
 ALL = list(settings())
 PRESENT = [one for one in ALL if one.path[0] != "profiles"]
 

@@ -2,9 +2,9 @@
 
 import select
 from pathlib import Path
-from typing import Any
 
 import pytest
+from factories import turn
 
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.agents.usage_meter import Meter
@@ -13,7 +13,7 @@ from agentdash.sessions.costs.prices import Price
 from agentdash.sessions.costs.session_usage import Spent, spent_by
 from agentdash.sessions.errors import StoreError
 from agentdash.sessions.launch import Launch, Start
-from agentdash.sessions.model import Status, Turn, Usage
+from agentdash.sessions.model import Turn, Usage
 from agentdash.sessions.rules.limits import Limits
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.paths import Layout
@@ -25,10 +25,6 @@ from agentdash.sessions.supervision.spending import Spending
 
 SESSION = "0123456789abcdef"
 SAYS = b'{"type":"assistant","message":{"id":"%d","model":"m","usage":{"input_tokens":1000,"output_tokens":0}}}\n'
-
-
-def turn(n: int, **known: Any) -> Turn:
-    return Turn(session="s", n=n, status=Status.DONE, run_id="r", created_at=0, **known)
 
 
 def test_estimates_are_added_to_the_agent_s_own_figures() -> None:

@@ -2,12 +2,12 @@
 
 import json
 import os
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
+from places import CAPTURES
 from transcript_files import merged
 
 from agentdash.sessions.agents.registry import agent_named
@@ -23,7 +23,6 @@ from agentdash.sessions.transcript.turn_index import TurnIndex
 from agentdash.widgets.steps.step_groups import FAILURES, PROMPTS, union
 
 CODEX = agent_named("codex")
-CAPTURES = Path(__file__).parents[1] / "captures"
 
 
 def started(n):

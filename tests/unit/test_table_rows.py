@@ -1,10 +1,11 @@
 """Which rows the table has, in which order: no screen."""
 
+import factories
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.model import Load, Session, Status, Usage
+from agentdash.sessions.model import Load, Status, Usage
 from agentdash.widgets.table.columns import COLUMNS
 from agentdash.widgets.table.ordering import ORDERS, Arrangement, Grouping, heading_key
 from agentdash.widgets.table.row_model import Chooser, TableRows
@@ -13,9 +14,8 @@ NOW = 10_000_000
 
 
 def session(name, status=Status.DONE, created=0, **own):
-    usual = {"agent": "codex", "title": name, "task": name, "cwd": "/srv/api", "turn": 1, "seen_at": NOW}
-    given = {**usual, **own}
-    return Session(id=name, status=status, created_at=created, updated_at=created, ended_at=created, **given)
+    times = {"created_at": created, "updated_at": created, "ended_at": created, "seen_at": NOW}
+    return factories.session(name, status=status, title=name, **(times | own))
 
 
 def table(*sessions, **order):

@@ -4,6 +4,7 @@ import difflib
 import subprocess
 from pathlib import Path
 
+import factories
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ from agentdash.sessions.changes.model import SessionChanges
 from agentdash.sessions.digest.collect import digest
 from agentdash.sessions.export.formats import FORMATS
 from agentdash.sessions.json_schema import step_json
-from agentdash.sessions.model import Change, Session, Status, Step, StepKind, StepStatus
+from agentdash.sessions.model import Change, Status, Step, StepKind, StepStatus
 from agentdash.sessions.rules.truncate import KEPT, trimmed
 from agentdash.sessions.text.unified_diff import classified, counts
 from agentdash.tui.render.changes import changes_text
@@ -25,8 +26,8 @@ from agentdash.widgets.document.step_document import step_document
 from agentdash.widgets.steps.step_lines import step_rows
 
 SQL = "@@ -1,2 +1,1 @@\n context\n--- a removed SQL comment"
-SESSION = Session(
-    id="s" * 36, agent="claude", title="t", task="t", status=Status.DONE, cwd="/w", turn=1, created_at=0, updated_at=0
+SESSION = factories.session(
+    "s" * 36, agent="claude", title="t", task="t", status=Status.DONE, cwd="/w", created_at=0, updated_at=0
 )
 
 _GIT = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"

@@ -1,20 +1,21 @@
 """Numbers read the same everywhere, and no number of a damaged file stops a screen or an export."""
 
+import factories
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdash.sessions.export import words as export_words
 from agentdash.sessions.export.formats import FORMATS
-from agentdash.sessions.model import Session, Status, Step, StepKind, StepStatus
+from agentdash.sessions.model import Status, Step, StepKind, StepStatus
 from agentdash.sessions.text import units
 from agentdash.tui.render.steps import step_text
 from agentdash.tui.render.style import Look
 from agentdash.widgets.document.step_document import step_document
 from agentdash.widgets.steps.step_lines import step_rows
 
-SESSION = Session(
-    id="s" * 36, agent="claude", title="t", task="t", status=Status.DONE, cwd="/w", turn=1, created_at=0, updated_at=0
+SESSION = factories.session(
+    "s" * 36, agent="claude", title="t", task="t", status=Status.DONE, cwd="/w", created_at=0, updated_at=0
 )
 DAMAGED = 4_611_686_018_427_387_904
 """A time of the year 146140482, as a torn ``.times`` file can hold it."""

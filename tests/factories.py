@@ -1,0 +1,29 @@
+"""Sessions, turns and steps for tests: a test names what it is about, and everything else is ordinary."""
+
+from typing import Any
+
+from agentdash.sessions.model import Session, Status, Step, StepKind, Turn
+
+T0 = 1_790_000_000_000
+"""The moment of the tests, UTC ms."""
+
+
+def session(sid: str = "s1", /, **facts: Any) -> Session:
+    """Make a session: codex in its first turn, running, if nothing else is said."""
+    usual: dict[str, Any] = {
+        "id": sid, "agent": "codex", "title": f"task of {sid}", "task": "task", "status": Status.RUNNING,
+        "cwd": "/home/ann/code/api", "turn": 1, "created_at": T0, "updated_at": T0,
+    }  # fmt: skip
+    return Session(**(usual | facts))
+
+
+def turn(n: int = 1, /, **facts: Any) -> Turn:
+    """Make a turn: done, if nothing else is said."""
+    usual: dict[str, Any] = {"session": "s1", "n": n, "status": Status.DONE, "run_id": "r", "created_at": 0}
+    return Turn(**(usual | facts))
+
+
+def step(index: int, kind: StepKind, took: int | None = None, **facts: Any) -> Step:
+    """Make a step of the first turn, a second and a half after the one before it; ``took`` is in ms."""
+    began = T0 + 1_500 * index
+    return Step(turn=1, index=index, kind=kind, at=began, ended_at=None if took is None else began + took, **facts)

@@ -1,0 +1,26 @@
+"""Which hostile file is read by which agent's parser, and at how many widths its rows are made."""
+
+from typing import Any
+
+from repetition import FULL, repeated
+
+from hostile import big, make
+from hostile.checks import AGENT_NAMES
+
+EVERY = [(path, agent) for path in make.files() for agent in AGENT_NAMES if make.agent_of(path) in (agent, None)]
+"""Each small file with its agent; what is nobody's stream, with all of them."""
+
+BIG = [(name, agent) for name in big.FILES for agent in (AGENT_NAMES if FULL else big.SPEAKERS.get(name, ("codex",)))]
+"""Each big file with the agents whose events are in it; in full, with all of them."""
+
+WIDTHS = (10, 11, 13, 20, 37, 80, 200)
+
+
+def widths(number: int) -> tuple[int, ...]:
+    """Return the widths for one step: two that go round with its number; in full, all of them."""
+    return repeated((WIDTHS[number % len(WIDTHS)], WIDTHS[-1 - number % 3]), WIDTHS)
+
+
+def name(value: Any) -> str | None:
+    """Return what a parameter is called in the name of its test."""
+    return value if isinstance(value, str) else getattr(value, "stem", None)

@@ -1,0 +1,18 @@
+"""Apart from the user: an environment in which agentdash finds a scratch folder and no session around itself."""
+
+from pathlib import Path
+
+import pytest
+
+from agentdash.sessions.supervision import processes as procs
+
+TAGS = (procs.SESSION_TAG, procs.RUN_TAG, procs.RUNNER_MARK, "NO_COLOR", "SSH_CONNECTION", "AGENTDASH_PROFILE")
+"""What a test must not inherit."""
+
+
+def isolate(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Let the state and the settings be below a folder."""
+    monkeypatch.setenv("AGENTDASH_HOME", str(folder / "state"))
+    monkeypatch.setenv("AGENTDASH_CONFIG", str(folder / "config.toml"))
+    for tag in TAGS:
+        monkeypatch.delenv(tag, raising=False)

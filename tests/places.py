@@ -1,0 +1,13 @@
+"""The folders that tests read from."""
+
+from pathlib import Path
+
+TESTS = Path(__file__).parent
+ROOT = TESTS.parent
+"""The repository, which is the package."""
+
+CAPTURES = TESTS / "captures"
+"""What the agents printed, and in ``transcripts`` what they kept themselves."""
+
+TRANSCRIPTS = TESTS / "transcripts"
+"""Codex's transcripts of turns, some of them killed and resumed."""
