@@ -13,7 +13,7 @@ from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.json_schema import step_json
 from agentdash.sessions.model import Step, StepKind, StepStatus, Usage
 
-CAPTURES = sorted(path.name for path in CAPTURES.glob("*.jsonl"))
+NAMES = sorted(path.name for path in CAPTURES.glob("*.jsonl"))
 AGENTS = ("codex", "claude")
 
 UNENDED = {
@@ -79,10 +79,10 @@ def newest(steps: list[Step]) -> list[Step]:
 
 
 def test_there_are_captures() -> None:
-    assert len(CAPTURES) > 70
+    assert len(NAMES) > 70
 
 
-@pytest.mark.parametrize("name", CAPTURES)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_line_is_accounted_for_and_none_is_unknown(name: str) -> None:
     parser, steps = read(name)
     assert parser.facts.lines == len(lines_of(name))
@@ -90,7 +90,7 @@ def test_every_line_is_accounted_for_and_none_is_unknown(name: str) -> None:
     assert StepKind.UNKNOWN not in {step.kind for step in steps}
 
 
-@pytest.mark.parametrize("name", CAPTURES)
+@pytest.mark.parametrize("name", NAMES)
 def test_indexes_count_up_without_gaps_and_every_step_can_be_printed(name: str) -> None:
     parser, steps = read(name)
     steps += parser.close(99)
@@ -100,7 +100,7 @@ def test_indexes_count_up_without_gaps_and_every_step_can_be_printed(name: str) 
         msgspec.json.encode(step_json(step))
 
 
-@pytest.mark.parametrize("name", CAPTURES)
+@pytest.mark.parametrize("name", NAMES)
 def test_end_and_reason(name: str) -> None:
     facts = read(name)[0].facts
     case = name.removesuffix(".jsonl")
@@ -114,7 +114,7 @@ def test_end_and_reason(name: str) -> None:
         assert (facts.end, facts.error) == ("completed", None)
 
 
-@pytest.mark.parametrize("name", [name for name in CAPTURES if name.removesuffix(".jsonl") not in NO_META])
+@pytest.mark.parametrize("name", [name for name in NAMES if name.removesuffix(".jsonl") not in NO_META])
 def test_success_agrees_with_the_exit_code(name: str) -> None:
     facts = read(name)[0].facts
     exit_code = json.loads((CAPTURES / name.replace(".jsonl", ".meta.json")).read_text())["exit"]
@@ -122,7 +122,7 @@ def test_success_agrees_with_the_exit_code(name: str) -> None:
     assert agent_named(name.partition("-")[0]).succeeded(facts, code) == (code == 0)
 
 
-@pytest.mark.parametrize("name", CAPTURES)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_agent_session_is_known_but_where_none_was_found(name: str) -> None:
     facts = read(name)[0].facts
     assert (facts.agent_session is None) == (name in ("claude-other-cwd.jsonl", "claude-resume-unknown.jsonl"))
@@ -280,7 +280,7 @@ def test_partial_claude_messages_change_nothing_but_the_count_of_lines() -> None
     assert len([s for s in steps if s.kind is StepKind.MESSAGE]) == 1
 
 
-@pytest.mark.parametrize("name", CAPTURES)
+@pytest.mark.parametrize("name", NAMES)
 def test_the_other_agents_output_is_kept_raw(name: str) -> None:
     other = "claude" if name.startswith("codex") else "codex"
     parser, _ = read(name, other)

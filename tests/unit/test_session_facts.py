@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from agentdash.sessions.launch import Launch
+from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.model import Session, Status, StoppedBy, short_id
 from agentdash.sessions.rules.attention import attention
 from agentdash.sessions.rules.filter_query import parse
@@ -14,7 +14,7 @@ from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.paths import SessionFolder
 from agentdash.sessions.storage.restore import restore
 from agentdash.sessions.storage.session_record import read_identity, write_identity
-from agentdash.sessions.storage.store import NewSession, Store
+from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turn_log import Outcome, Owner, TurnLog
 
 NAME = "11111111-1111-4111-8111-111111111111"
@@ -30,8 +30,8 @@ def store(tmp_path: Path) -> Store:
 
 def started(store: Store, n: int = 1) -> TurnLog:
     if n == 1:
-        new = NewSession(id=NAME, agent="codex", title="t", task="t", cwd="/", model=None, host="here")
-        store.create(new, "t", Launch(argv=("codex",)), "run-1")
+        start = Start("t", agent="codex", title="t", cwd="/", session_id=NAME)
+        store.create(start, Launch(argv=("codex",)), "run-1", host="here")
     else:
         store.add_turn(NAME, n - 1, "more", Launch(argv=("codex",)), f"run-{n}")
     log = TurnLog(store, NAME, n, Owner(pid=1, start=2, boot_id="boot", pid_ns="ns"))

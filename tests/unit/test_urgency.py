@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentdash.sessions.launch import Launch
+from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.model import Session, Status
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.rules.urgency import Urgency, by_urgency, urgency
 from agentdash.sessions.storage import queries
-from agentdash.sessions.storage.store import NewSession, Store
+from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turn_log import Owner, TurnLog
 from agentdash.widgets.table.row_model import TableRows
 
@@ -104,8 +104,8 @@ def store(tmp_path: Path) -> Store:
 
 
 def created(store: Store, name: str) -> TurnLog:
-    new = NewSession(id=name, agent="codex", title="t", task="t", cwd="/", model=None, host="here")
-    store.create(new, "t", Launch(argv=("codex",)), f"run of {name}")
+    start = Start("t", agent="codex", title="t", cwd="/", session_id=name)
+    store.create(start, Launch(argv=("codex",)), f"run of {name}", host="here")
     return TurnLog(store, name, 1, Owner(pid=1, start=2, boot_id="boot", pid_ns="ns"))
 
 
