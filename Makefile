@@ -24,10 +24,10 @@ lint: $(DEV)   ## ruff: rules and format; import-linter: which folder may know w
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache
 
-types: $(DEV)  ## mypy, strict
+types: $(DEV)  ## mypy: the package strictly, the tests as far as they have types
 	@# The repository root is the package: a link gives the checker its name.
 	mkdir -p .types && ln -sfn .. .types/agentdash
-	$(BIN)/mypy -p agentdash.sessions -p agentdash.widgets -p agentdash.tui
+	$(BIN)/mypy $(addprefix .types/agentdash/,sessions widgets tui) tests
 
 pytest: $(DEV) ## the tests alone; PYTEST_ARGS chooses
 	$(BIN)/pytest $(PYTEST_ARGS)

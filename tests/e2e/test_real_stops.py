@@ -104,7 +104,8 @@ def test_K3_an_agent_that_waits_for_its_model_is_stopped(manager, agent, project
     wait_until(
         lambda: "before-hang" in manager.reader.output(session.id).decode(), timeout=MINUTE, what="the first command"
     )
-    check(manager, session, *stopped(manager, session), leftovers)
+    before, receipt = stopped(manager, session)
+    check(manager, session, before, receipt, leftovers)
 
 
 def test_K8_a_real_agent_that_hangs_is_stopped_by_its_limit(manager, agent, project, leftovers):

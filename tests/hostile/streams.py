@@ -56,15 +56,20 @@ def claude(text: str) -> Events:
     for number, (name, given) in enumerate(calls):
         call = f"{number}" if number else text
         events.append(_said("assistant", {"type": "tool_use", "id": call, "name": name, "input": given}))
-        answer = {"type": "tool_result", "tool_use_id": call, "content": text, "is_error": number % 2 == 1}
+        answer: dict[str, Any] = {
+            "type": "tool_result",
+            "tool_use_id": call,
+            "content": text,
+            "is_error": number % 2 == 1,
+        }
         events.append({**_said("user", answer), "tool_use_result": _result(text)})
-    call = {"type": "tool_use", "id": "open", "name": "Bash", "input": {"command": text}}
+    still: dict[str, Any] = {"type": "tool_use", "id": "open", "name": "Bash", "input": {"command": text}}
     return [
         *events,
         {**_said("assistant", {"type": "text", "text": text}), "parent_tool_use_id": f"nobody {text}"},
         {**_said("user", {"type": "text", "text": text}), "parent_tool_use_id": text},
         _said("user", {"type": "tool_result", "tool_use_id": f"never {text}", "content": [{"type": text}]}),
-        {**_said("assistant", call), "parent_tool_use_id": text},
+        {**_said("assistant", still), "parent_tool_use_id": text},
         {"type": "assistant", "message": {"model": "<synthetic>", "content": text}},
         {"type": "system", "subtype": "api_retry", "attempt": 1, "max_retries": 2, "error": text},
         {"type": "system", "subtype": "status", "status": text, "summary": text},

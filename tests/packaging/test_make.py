@@ -33,7 +33,7 @@ def checkout(tmp_path, require_tool):
         argv = ["make", "-C", str(tmp_path), "--no-print-directory", f"PYTHON={python}", target]
         return subprocess.run(argv, env=env, check=False, capture_output=True, text=True)
 
-    make.folder = tmp_path
+    make.folder = tmp_path  # type: ignore[attr-defined]
     return make
 
 

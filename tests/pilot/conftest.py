@@ -5,6 +5,7 @@ import unicodedata
 from contextlib import suppress
 
 import pytest
+from factories import T0
 from textual.app import ScreenStackError
 from textual.css.stylesheet import Stylesheet
 from textual.events import Key, Resize
@@ -13,9 +14,11 @@ from textual.keys import REPLACED_KEYS, _character_to_key, _get_unicode_name_fro
 
 from agentdash.tui.app import Dashboard
 from agentdash.tui.screens.main import MainScreen
-from pilot.fakes import T0, FakeManager
+from pilot.fakes import FakeManager
 
-HELD_SECONDS = 0.5
+PATIENCE_SECONDS = 30
+
+HELD_SECONDS = 1.0
 """A call that takes longer is one that the test holds up, and the rest goes on without it."""
 
 
@@ -78,6 +81,7 @@ def calls(monkeypatch):
 def key_event(name):
     """Make of a key's name what a terminal's driver makes of the key."""
     key = _character_to_key(name) if len(name) == 1 and not name.isalnum() else name
+    character: str | None
     try:
         character = unicodedata.lookup(_get_unicode_name_from_key(REPLACED_KEYS.get(key, key)))
     except KeyError:
@@ -102,7 +106,7 @@ class Driver:
                 self._paint()
 
         try:
-            await asyncio.wait_for(poll(), 10)
+            await asyncio.wait_for(poll(), PATIENCE_SECONDS)
         except TimeoutError:
             pytest.fail(f"waited in vain for {what}; the screen:\n{self.text()}")
         await self.settled()
@@ -117,7 +121,7 @@ class Driver:
         """Give the terminal another size."""
         size = self.app._driver._size = Size(width, height)
         self.app.post_message(Resize(size, size))
-        await self.settled()
+        await self.until(lambda: self.app.screen._compositor.size == size)
 
     async def settled(self):
         """Wait until no key waits, no answer is under way and two rounds through all widgets changed nothing."""
@@ -153,7 +157,8 @@ class Driver:
             if not left:
                 done.set()
 
-        for pump in [self.app, *self.app.screen.walk_children(with_self=True)]:
+        widgets = (widget for screen in self.app.screen_stack for widget in screen.walk_children(with_self=True))
+        for pump in (self.app, *widgets):
             left += pump.call_later(handled)
         while left and not self._over:
             with suppress(TimeoutError):
@@ -161,8 +166,9 @@ class Driver:
 
     def _paint(self):
         """Bring up to date what is on the screen, as a timer of Textual's does sixty times a second."""
-        with suppress(ScreenStackError):
-            self.app.screen._on_timer_update()
+        with suppress(ScreenStackError):  # it may have been ended meanwhile
+            for screen in self.app.screen_stack:
+                screen._on_timer_update()
 
     def burst(self, text):
         """Keys that all arrive before the first of them is handled, as over a slow line."""

@@ -1,11 +1,11 @@
 """Rename, pin, and what a session that needs somebody shows, by keys."""
 
+from factories import T0
 from msgspec import structs
 
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.model import Status
 from agentdash.tui.dialogs.rename import RenameScreen
-from pilot.fakes import T0
 
 
 async def test_T10_r_renames_the_selected_session(dashboard):

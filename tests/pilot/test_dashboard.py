@@ -3,6 +3,7 @@
 import threading
 
 import pytest
+from factories import T0
 from msgspec import structs
 from textual.events import Paste
 
@@ -19,7 +20,7 @@ from agentdash.tui.terminal import mouse
 from agentdash.tui.themes import THEMES
 from agentdash.widgets.inputs.history_input import RecallInput
 from agentdash.widgets.inputs.prompt_box import PromptInput
-from pilot.fakes import T0, FakeManager, session
+from pilot.fakes import FakeManager, session
 
 
 async def test_the_table_shows_the_sessions_and_the_steps_of_the_first(dashboard):

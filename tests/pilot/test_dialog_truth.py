@@ -2,6 +2,7 @@
 
 import shlex
 import stat
+from typing import Any
 
 import pytest
 from msgspec import structs
@@ -16,7 +17,7 @@ SETTINGS = {
     "danger": "full_danger = true\n",
     "own mode": "{mode_key} = {other!r}\nmodel = 'm-1'\nargs = ['--own']\n",
 }
-LIKE = {
+LIKE: dict[str, dict[str, Any]] = {
     "nothing": {},
     "danger": {"full_danger": True},
     "no danger": {"full_danger": False},

@@ -6,8 +6,8 @@ A scenario presses keys by the names of their actions, so that it follows the re
 import pytest
 from textual.app import App
 
-from agentdash.sessions.changes.git import GitAnswer, GitDiff
-from agentdash.sessions.changes.model import Edit, FileChanges, SessionChanges
+from agentdash.sessions.changes.git import GitDiff
+from agentdash.sessions.changes.model import Edit, FileChanges, GitAnswer, SessionChanges
 from agentdash.sessions.model import Status, StepStatus
 from agentdash.tui.dialogs.columns import ColumnsScreen
 from agentdash.tui.dialogs.command import CommandScreen

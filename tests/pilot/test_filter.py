@@ -1,10 +1,11 @@
 """The field for a filter: what is shown while it is written, where the cursor goes, and what stays in its place."""
 
 import pytest
+from factories import T0
 from msgspec import structs
 
 from agentdash.sessions.model import Status
-from pilot.fakes import SESSIONS, T0
+from pilot.fakes import SESSIONS
 from pilot.test_table import table
 
 SIZES = pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 24)])

@@ -4,6 +4,7 @@ import os
 from threading import Event
 
 import pytest
+from factories import T0
 from msgspec import structs
 from textual.events import AppBlur, AppFocus
 
@@ -12,7 +13,7 @@ from agentdash.sessions.notifications import escape_sequences
 from agentdash.sessions.notifications.settings import NotifySettings
 from agentdash.sessions.settings.config import Config, DashboardSettings
 from agentdash.tui.messages import SettingsRead
-from pilot.fakes import T0, session
+from pilot.fakes import session
 
 QUIET = NotifySettings(terminal="off")
 

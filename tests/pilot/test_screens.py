@@ -1,16 +1,20 @@
 """Every screen beside the steps, made smaller twice, as text and styles; renewed like ``test_snapshots.py``."""
 
 import pytest
+from factories import T0
 from msgspec import structs
 
 from agentdash.sessions.model import Status
 from agentdash.tui.state.message_log import Log
-from pilot.fakes import SESSIONS, T0, session
+from pilot.fakes import SESSIONS, session
 from pilot.test_snapshots import drawn, fixed_words, ready, screen
 
 __all__ = ["fixed_words", "screen"]
 
 SIZES = ((160, 45), (80, 24), (50, 24))
+SCROLLED = ("columns", "log", "settings", "help")
+"""Where these are scrolled to depends on the size in which they were opened."""
+
 SCREENS = {
     "filter": (["slash", *"state:failed,done !web"], "1 of 5"),
     "filter-wrong": (["slash", *"stat:failed"], "did you mean"),
@@ -48,19 +52,39 @@ async def check_sizes(d, screen):
         assert drawn(d.app) == screen(name=f"{width}x{height}")
 
 
-@pytest.mark.parametrize("name", SCREENS)
-async def test_screen(dashboard, screen, name, manager, monkeypatch):
-    monkeypatch.chdir(manager.home.parent)  # where a session would start is said in some of them
+@pytest.fixture
+def fixed_log(manager, monkeypatch):
+    """Nothing that is told depends on where and when the test runs."""
+    monkeypatch.chdir(manager.home.parent)  # where a session would start is said in some screens
     monkeypatch.setattr("agentdash.tui.services.background.Log", lambda: Log(lambda: T0))
+
+
+async def bring_up(d, name):
+    """Press the keys that lead to a screen, and wait until nothing on it changes any more."""
     keys, text = SCREENS[name]
+    await ready(d)
+    await d.press(*keys)
+    await d.shows(text)
+    await the_same_on_both_sides(d)
+    d.app.clear_notifications()
+    await d.until(lambda: "Theme: light" not in d.text() or name == "log")
+
+
+@pytest.mark.usefixtures("fixed_log")
+@pytest.mark.parametrize("name", [name for name in SCREENS if name not in SCROLLED])
+async def test_screen(dashboard, screen, name):
     async with dashboard() as d:
-        await ready(d)
-        await d.press(*keys)
-        await d.shows(text)
-        await the_same_on_both_sides(d)
-        d.app.clear_notifications()
-        await d.until(lambda: "Theme: light" not in d.text() or name == "log")
+        await bring_up(d, name)
         await check_sizes(d, screen)
+
+
+@pytest.mark.usefixtures("fixed_log")
+@pytest.mark.parametrize("size", SIZES, ids="{0[0]}x{0[1]}".format)
+@pytest.mark.parametrize("name", SCROLLED)
+async def test_screen_that_scrolls(dashboard, screen, name, size):
+    async with dashboard(size=size) as d:
+        await bring_up(d, name)
+        assert drawn(d.app) == screen
 
 
 async def test_a_family_with_what_is_stuck_denied_and_pinned(dashboard, screen, manager):

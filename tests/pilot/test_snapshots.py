@@ -7,6 +7,7 @@ import time
 from string import ascii_letters, digits
 
 import pytest
+from factories import T0
 from msgspec import structs
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
@@ -17,7 +18,7 @@ from agentdash.tui.dialogs.help import HelpScreen
 from agentdash.tui.dialogs.new_session import NewSessionScreen
 from agentdash.tui.dialogs.no_agent import NoAgentScreen
 from agentdash.tui.dialogs.stopping import StoppingScreen
-from pilot.fakes import SESSIONS, T0
+from pilot.fakes import SESSIONS
 
 
 class Screens(SingleFileSnapshotExtension):

@@ -2,6 +2,7 @@
 
 import threading
 
+from factories import T0
 from msgspec import structs
 
 from agentdash.sessions.errors import SessionBusyError
@@ -15,7 +16,7 @@ from agentdash.tui.dialogs.views import ViewsScreen
 from agentdash.tui.state.ui_state import Memory
 from agentdash.widgets.inputs.history_input import RecallInput
 from pilot.conftest import Driver
-from pilot.fakes import SESSIONS, T0, session
+from pilot.fakes import SESSIONS, session
 
 
 def table(d):

@@ -5,6 +5,7 @@ import threading
 
 import factories
 import pytest
+from factories import T0
 from msgspec import structs
 
 from agentdash.sessions.model import Change, Status, Step, StepKind, StepStatus
@@ -12,7 +13,7 @@ from agentdash.tui.dialogs.pick import PickScreen
 from agentdash.tui.dialogs.save import SaveScreen
 from agentdash.tui.screens.watch import WatchScreen
 from agentdash.tui.services import external_programs
-from pilot.fakes import SESSIONS, STEPS, T0, session
+from pilot.fakes import SESSIONS, STEPS, session
 
 
 @pytest.fixture
@@ -460,7 +461,7 @@ async def test_a_filter_that_shows_nothing_keeps_the_place(dashboard, manager):
         await d.press("7")
         assert d.main.detail.steps.current is None
         await d.press("7")
-        assert d.main.detail.steps.current.text == "m200"
+        assert d.main.detail.steps.current.text == "m200"  # type: ignore[attr-defined]
 
 
 async def test_while_another_session_is_read_keys_do_not_act_on_the_former_one(dashboard, manager):

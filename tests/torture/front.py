@@ -17,7 +17,7 @@ import sys
 import traceback
 from pathlib import Path
 
-from lines import as_line
+from lines import as_line  # type: ignore[import-not-found]
 
 from agentdash.sessions.errors import AgentdashError
 from agentdash.sessions.launch import Start

@@ -290,7 +290,7 @@ def test_the_other_agents_output_is_kept_raw(name: str) -> None:
     assert parser.facts.end is None
 
 
-MUTATED = [line for name in CAPTURES for line in lines_of(name) if len(line) < 5000]
+MUTATED = [line for name in NAMES for line in lines_of(name) if len(line) < 5000]
 
 
 @given(

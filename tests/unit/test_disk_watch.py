@@ -2,6 +2,7 @@
 
 import errno
 import os
+import resource
 from types import SimpleNamespace
 
 import pytest
@@ -30,7 +31,7 @@ def no_room(monkeypatch):
         tries.append(data)
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(disk.os, "write", refuse)
+    monkeypatch.setattr(os, "write", refuse)
     return tries
 
 
@@ -39,7 +40,7 @@ def free(monkeypatch):
     """Set the free space that the file system reports, in bytes."""
 
     def set_to(free_bytes):
-        monkeypatch.setattr(disk.os, "statvfs", lambda _: SimpleNamespace(f_bavail=free_bytes, f_frsize=1))
+        monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_bavail=free_bytes, f_frsize=1))
 
     return set_to
 
@@ -76,7 +77,7 @@ def test_a_quota_that_statvfs_does_not_show_is_found_at_the_end(output, free, mo
     def refuse(_, data):
         raise OSError(errno.EDQUOT, "Disk quota exceeded")
 
-    monkeypatch.setattr(disk.os, "write", refuse)
+    monkeypatch.setattr(os, "write", refuse)
     free(10**9)
     found = DiskWatch(output).at_the_end("", proven=False)
     assert found.what == "the disk quota was used up"
@@ -111,9 +112,9 @@ def test_an_agent_that_waited_for_room_and_went_on_was_not_cut(output, free, no_
 
 def test_a_file_that_grew_beyond_the_limit_shows_that_it_was_lifted(output, free, monkeypatch):
     free(10**9)
-    monkeypatch.setattr(disk.resource, "getrlimit", lambda _: (len(output.read_bytes()), -1))
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (len(output.read_bytes()), -1))
     assert DiskWatch(output).at_the_end("", proven=False).cut
-    monkeypatch.setattr(disk.resource, "getrlimit", lambda _: (3, -1))
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (3, -1))
     assert DiskWatch(output).at_the_end("", proven=False) is None
 
 
@@ -156,6 +157,6 @@ def test_without_room_there_is_no_reserve(tmp_path, monkeypatch):
     def refuse(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(disk.os, "posix_fallocate", refuse)
+    monkeypatch.setattr(os, "posix_fallocate", refuse)
     Reserve(tmp_path / "reserve").take()
     assert list(tmp_path.iterdir()) == []

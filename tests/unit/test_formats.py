@@ -4,6 +4,7 @@ import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 from every_kind import session
 from places import CAPTURES
@@ -37,6 +38,7 @@ def test_a_format_is_found_by_its_name() -> None:
 
 def test_the_command_offers_every_format() -> None:
     [option] = [p for p in export.export.params if p.name == "name"]
+    assert isinstance(option.type, click.Choice)
     assert list(option.type.choices) == [found.name for found in FORMATS]
 
 

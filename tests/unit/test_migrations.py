@@ -3,6 +3,7 @@
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -372,6 +373,8 @@ def test_processes_that_migrate_in_the_same_moment_all_succeed(old):
 class Slow(sqlite3.Connection):
     """Somebody else is faster: between its look at the version and its lock, ``meanwhile`` happens."""
 
+    meanwhile: Callable[[], object]
+
     def execute(self, sql, *parameters):
         if sql == "BEGIN EXCLUSIVE":
             self.meanwhile()
@@ -379,7 +382,7 @@ class Slow(sqlite3.Connection):
 
 
 def slow(path, meanwhile):
-    connection = sqlite3.connect(path, isolation_level=None, factory=Slow)
+    connection: Slow = sqlite3.connect(path, isolation_level=None, factory=Slow)
     connection.meanwhile = meanwhile
     return connection
 

@@ -83,7 +83,7 @@ async def looks(source, monkeypatch):
         return done, pending
 
     monkeypatch.setattr(recheck, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(recheck.asyncio, "wait", wait)
+    monkeypatch.setattr(asyncio, "wait", wait)
     stream = rechecked(source.stream(), lambda item: item > 0, AFTER)
     stream_and_waits = stream, waits
     yield stream_and_waits

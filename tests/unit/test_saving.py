@@ -2,13 +2,13 @@
 
 import errno
 import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from agentdash.sessions.errors import SaveError, UsageError
-from agentdash.sessions.export import saving
 from agentdash.sessions.export.saving import save
 
 
@@ -85,7 +85,7 @@ def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path, monkeypatch
     def denied(**_: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(saving.tempfile, "mkstemp", denied)
+    monkeypatch.setattr(tempfile, "mkstemp", denied)
     with pytest.raises(SaveError, match=r"a\.md: cannot be written: Permission denied"):
         save(tmp_path / "a.md", ["new"])
 

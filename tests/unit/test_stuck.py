@@ -9,7 +9,7 @@ LONG_AGO = 1_700_000_000_000
 
 
 def watched(*commands, recorded=None):
-    watch = StuckWatch(AttentionSettings(repeats=2), lambda: None, recorded)
+    watch = StuckWatch(AttentionSettings(repeats=2), dict, recorded)
     for text in commands:
         watch.feed(Step(kind=StepKind.COMMAND, text=text, command=text, status=StepStatus.FAILED))
         found = watch.episode(Facts(), 0.0)
