@@ -20,7 +20,7 @@ class PaperPane(DocumentPane):
 
     @property
     def follows(self) -> bool:
-        """Whether another step has another paper of this kind."""
+        """True if another step has another paper of this kind."""
         return self.kind in ("step", "raw")
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What can be done with the step under the cursor in other programs: copied, paged, edited."""
+"""Copies the step under the cursor, and opens it in the pager and the editor."""
 
 from functools import partial
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""What the keys of a screen are about at one moment, and which of them make sense for that."""
+"""The sessions that the keys of a screen are about at one moment, and which actions make sense for them."""
 
 from collections.abc import Sequence
 from functools import cached_property

@@ -76,7 +76,7 @@ class SessionScreen(Screen[None]):
         self.details: list[Detail] = []
         """The panes that show sessions, at least one as soon as the screen is made."""
         self.areas: list[Widget] = []
-        """What has another place while somebody reads."""
+        """The widgets that have another place while the user reads."""
 
     @property
     def keymap(self) -> Keymap:

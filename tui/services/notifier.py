@@ -60,6 +60,7 @@ class Notifier:
         plain_ascii: bool = False,
     ) -> None:
         self._host = host
+        self._later = host.set_timer
         self._env = env
         self._way = way(settings.terminal, env)
         self._on = settings.on
@@ -88,7 +89,7 @@ class Notifier:
             return
         wanted = [notice for notice in self._watcher.update(updated, self._host.reading) if notice.event in self._on]
         if wanted and not self._pending:
-            self._host.set_timer(GATHER_SECONDS, lambda: self._host.run_worker(self._tell()))
+            self._later(GATHER_SECONDS, lambda: self._host.run_worker(self._tell()))
         self._pending += wanted
 
     def use(self, settings: NotifySettings) -> None:

@@ -24,11 +24,11 @@ class Painter:
 
     @property
     def outdated(self) -> bool:
-        """Whether the app has another theme by now."""
+        """True if the app has another theme by now."""
         return self._ground is not None and self._ground.variables != self._widget.app.theme_variables
 
     def clear(self) -> None:
-        """The theme changed, or the widget's own colours."""
+        """Forget all styles: the theme changed, or the widget's own colours."""
         self._styles.clear()
         self._ground = None
 

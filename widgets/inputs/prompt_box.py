@@ -116,7 +116,7 @@ class PromptBox(Vertical):
     def __init__(self, drafts: DraftBook, *, signs: Signs = UNICODE, placeholder: str = "") -> None:
         super().__init__()
         self.target = Line(signs=signs, id="prompt-target")
-        """What sending will do."""
+        """The line that says what sending will do."""
         self._placeholder = placeholder
         self._drafts = drafts
         self._session_id: str | None = None
