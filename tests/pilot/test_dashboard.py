@@ -8,7 +8,6 @@ from msgspec import structs
 from textual.events import Paste
 
 from agentdash.sessions.errors import SessionBusyError, UsageError
-from agentdash.sessions.lifecycle.launch_plan import checked_folder
 from agentdash.sessions.model import Receipt, Status, Step, StepKind, StepStatus, Stopping
 from agentdash.tui.dialogs.confirm import ConfirmScreen
 from agentdash.tui.dialogs.help import HelpScreen
@@ -313,16 +312,6 @@ async def test_the_dialog_stays_open_with_the_reason(dashboard):
         await d.shows("No such folder: /x.")
         await d.press("escape")
         await d.until(lambda: d.app.screen is d.main)
-
-
-async def test_the_folder_of_an_unknown_user_is_told_and_the_dialog_stays(dashboard, manager, monkeypatch):
-    monkeypatch.setattr(manager, "plan", lambda start: checked_folder(start.cwd))
-    async with dashboard() as d:
-        await d.press("n")
-        screen = await d.screen(NewSessionScreen)
-        screen._folder.value = "~nobody-here/code"
-        await d.shows("The folder ~nobody-here/code: Could not determine home directory.")
-        assert d.app.screen is screen
 
 
 async def test_a_second_enter_while_a_session_starts_starts_no_second_one(dashboard, monkeypatch):
