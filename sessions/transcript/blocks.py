@@ -75,7 +75,7 @@ class Origin(StrEnum):
     """The stderr of an agent that could not be started: its beginning, which is short."""
     TOOL = "tool"
     SUBAGENT = "sub-agent"
-    """Prose."""
+    """Its answer is prose."""
     EDITOR = "editor"
     """A success that the change shows better: only an export needs it."""
 
@@ -230,7 +230,7 @@ def _error(step: Step) -> tuple[Block, ...]:
     return error, Code(step.command, of_failed_start=True), _output(step, Origin.FAILED_START)
 
 
-# A table, because it is the way of every row of a list: a match takes up to two microseconds more.
+# A list describes each row that it draws: a table is up to two microseconds faster than a match.
 _BODIES: dict[StepKind, Callable[[Step], tuple[Block, ...]]] = {
     StepKind.PROMPT: lambda step: (Prose(step.text, Voice.USER),),
     StepKind.START: _start,
