@@ -124,13 +124,13 @@ class Driver:
         await self.until(lambda: self.app.screen._compositor.size == size)
 
     async def settled(self):
-        """Wait until no key waits, no answer is under way and two rounds through all widgets changed nothing."""
+        """Wait until no key waits, no answer is under way, no widget goes, and two more rounds have been made."""
         patience = asyncio.get_running_loop().time() + HELD_SECONDS
         rounds = 0
         while rounds < 2 and not self._over:
             await self._round()
             self._paint()
-            if self._keys_wait or self._calls.under_way():
+            if self._keys_wait or self._calls.under_way() or self._removing:
                 rounds = 0
                 await asyncio.sleep(0.001)
                 if not self._keys_wait and asyncio.get_running_loop().time() > patience:
@@ -146,6 +146,13 @@ class Driver:
     def _keys_wait(self):
         return self.app._busy or self.app._typed
 
+    @property
+    def _removing(self):
+        return any(widget._pruning for widget in self._widgets())
+
+    def _widgets(self):
+        return (widget for screen in self.app.screen_stack for widget in screen.walk_children(with_self=True))
+
     async def _round(self):
         """Wait until every widget has handled what it had been given, or the dashboard ends."""
         left = 0
@@ -157,8 +164,7 @@ class Driver:
             if not left:
                 done.set()
 
-        widgets = (widget for screen in self.app.screen_stack for widget in screen.walk_children(with_self=True))
-        for pump in (self.app, *widgets):
+        for pump in (self.app, *self._widgets()):
             left += pump.call_later(handled)
         while left and not self._over:
             with suppress(TimeoutError):

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from unit.test_step_tail import DONE, Written, command
+from unit.sessions.transcript.test_step_tail import DONE, Written, command
 
 from agentdash.sessions.model import Session, Status
 from agentdash.sessions.watch import Change
