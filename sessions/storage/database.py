@@ -1,8 +1,8 @@
-"""Opening the SQLite file: the two kinds of connection, and what its errors mean.
+"""Open the SQLite file: the two kinds of connection, and messages for its errors.
 
-Merely opening a connection can touch the WAL and wake every watcher, so a process opens one ``query_only``
-connection for reading and one for writing, when first needed, and keeps both.  In a folder that cannot be written
-there is only the one for reading (:mod:`.read_only`).
+Merely opening a connection can touch the WAL and wake every watcher.  A process therefore opens one ``query_only``
+connection for reading and one for writing, when first needed, and keeps both.  In a read-only folder it opens only
+the reader (:mod:`.read_only`).
 """
 
 import os
@@ -19,7 +19,7 @@ from .read_only import Opened, open_read_only, signature
 from .urgency import write_urgency
 
 BUSY_SECONDS = 15.0
-"""How long a writer waits for the others; transactions here take milliseconds."""
+"""Longest wait of a writer for the others; transactions here take milliseconds."""
 
 
 class Database:
@@ -33,7 +33,7 @@ class Database:
         self._reader: sqlite3.Connection | None = None
         self._writer: sqlite3.Connection | None = None
         self._opened: Opened | None = None
-        """How the reader was opened, if the folder cannot be written."""
+        """The opened reader, if the folder cannot be written."""
 
     def close(self) -> None:
         """Close both connections; a later use opens them again."""
@@ -47,10 +47,10 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """One ``BEGIN IMMEDIATE`` transaction: all of it is committed, or nothing.
+        """Run one ``BEGIN IMMEDIATE`` transaction: all of it is committed, or nothing.
 
         Raises:
-            StoreError: disk full, file damaged or gone, or other writers held it for ``BUSY_SECONDS``.
+            StoreError: disk full, file damaged or gone, or other writers held the lock for ``BUSY_SECONDS``.
             ReadOnlyError: the folder cannot be written.
         """
         with self._lock, self._told():
@@ -68,7 +68,7 @@ class Database:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Let the queries made inside see one moment: nothing is committed between them."""
+        """Let the queries inside see one state of the database: no commit comes between them."""
         with self._lock, self._told():
             self._drop_if_replaced()
             reader = self._reader = self._reader or self._open_reader()
@@ -80,7 +80,7 @@ class Database:
                     reader.execute("COMMIT")
 
     def rows(self, sql: str, parameters: tuple[object, ...] = ()) -> list[sqlite3.Row]:
-        """All rows of a query, fetched at once so that no read transaction stays open.
+        """Return all rows of a query, fetched at once so that no read transaction stays open.
 
         Raises:
             StoreError: the file is damaged or gone.
@@ -91,15 +91,15 @@ class Database:
             return reader.execute(sql, parameters).fetchall()
 
     def data_version(self) -> tuple[int, int, int]:
-        """Changes when another connection (our writing one too) has committed; first comes the file's inode."""
+        """A value that changes when another connection, our writer included, commits; first item: the file's inode."""
         with self._lock:
             value = self.rows("PRAGMA data_version")[0][0]
             return self._inode or 0, self._openings, int(value)
 
     def _drop_if_replaced(self) -> None:
-        """Leave a file that is not the database any more: it was rebuilt, or its folder was removed.
+        """Close a file that is no longer the database: it was rebuilt, or its folder was removed.
 
-        Also leave one that changed, if SQLite does not notice it.
+        Also close a file that changed, if SQLite does not notice the change.
         """
         inside = self._reader is not None and self._reader.in_transaction
         if self._inode is None or inside:
@@ -110,7 +110,7 @@ class Database:
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        """Say what SQLite's errors mean to a person; what is broken is opened anew next time."""
+        """Turn SQLite's errors into readable ones, and close the connections; the next use opens them again."""
         try:
             yield
         except sqlite3.IntegrityError:
@@ -129,7 +129,7 @@ class Database:
         if is_read_only(self.path.parent):
             return self._open_fixed()
         self._writer = self._writer or self._open_writer()
-        self._openings += 1  # SQLite counts from the same number each time
+        self._openings += 1  # a new connection's data_version starts at the same number
         reader = self._connect()
         reader.execute("PRAGMA query_only = ON")
         return reader
@@ -180,7 +180,7 @@ def _inode(path: Path) -> int | None:
 
 
 def _code(error: sqlite3.DatabaseError) -> int:
-    """The primary code of SQLite's extended one."""
+    """The primary result code of an extended SQLite error code."""
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 

@@ -1,7 +1,7 @@
-"""Prompts that are written but not sent yet: one small file each, so that they survive the front end.
+"""Prompts that are written but not sent: one small file each, so that they survive the front end.
 
-Several front ends may write drafts of the same session.  None replaces or removes what another one wrote: where the
-file is no longer what this one knows, it takes a file of its own.
+Several front ends may write drafts of the same session.  None replaces or removes another's text: if the file has
+changed since this front end last read or wrote it, the front end writes to a new file.
 """
 
 import os
@@ -12,22 +12,22 @@ from pathlib import Path
 from .paths import Layout, write_atomic
 
 NEW_SESSION = "new"
-"""The draft of the dialog that starts a session; shorter than any session's id."""
+"""The draft of the dialog that starts a session; the name is shorter than any session's id."""
 
 NO_SESSION = "none"
 """The draft of the prompt box while no session is selected."""
 
 MOST_BYTES = 256 * 1024
-"""Of one draft; a longer one is kept in memory alone."""
+"""Maximum size of one draft; a longer one is kept only in memory."""
 
 MOST_FILES = 200
-"""Drafts that are kept; beyond that the oldest go."""
+"""Maximum number of drafts; beyond that the oldest are removed."""
 
 
 class DraftFiles:
     """The drafts of one front end, by session id or one of the names above.
 
-    Reading never raises.  One thread may read while another one writes, as long as it is not the same draft.
+    Reading never raises.  One thread may read while another writes, but not the same draft.
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -38,7 +38,7 @@ class DraftFiles:
         self._on_disk = {name.partition(".")[0] for name in self._names()}
 
     def read(self, key: str) -> str:
-        """The newest draft; empty if there is none."""
+        """Return the newest draft; empty if there is none."""
         if key not in self._on_disk:
             return ""
         for path in self._files(key):
@@ -49,10 +49,10 @@ class DraftFiles:
         return ""
 
     def write(self, key: str, text: str) -> None:
-        """Keep a draft; an empty one, or one of a session that is gone, is removed.
+        """Save a draft; remove it if it is empty or its session is gone.
 
         Raises:
-            OSError: it cannot be written; what was kept before stays.
+            OSError: the draft cannot be written; the saved one stays.
         """
         data = text.encode("utf-8", "replace")
         if not text.strip() or not self._exists(key):
@@ -74,7 +74,7 @@ class DraftFiles:
         return key in (NEW_SESSION, NO_SESSION) or self._layout.session(key).path.is_dir()
 
     def _remove(self, key: str) -> None:
-        """Remove the own file, unless another front end has written to it since."""
+        """Remove this front end's file, unless another front end has written to it since."""
         path, known = self._known.pop(key, (None, b""))
         if path is not None:
             with suppress(FileNotFoundError):
@@ -82,7 +82,7 @@ class DraftFiles:
                     path.unlink()
 
     def _files(self, key: str) -> list[Path]:
-        """The files of a draft, the newest first."""
+        """The files of a draft, newest first."""
         found = [self._folder / name for name in self._names() if name.partition(".")[0] == key]
         return sorted(found, key=_written_at, reverse=True)
 
@@ -101,7 +101,7 @@ class DraftFiles:
 
 
 def forget_drafts(layout: Layout, session_id: str) -> None:
-    """Remove every draft of a session that is gone for good; one that cannot be removed is left."""
+    """Remove every draft of a session that is gone for good; drafts that cannot be removed stay."""
     with suppress(OSError):
         for path in (layout.drafts / session_id, *layout.drafts.glob(f"{session_id}.*")):
             path.unlink(missing_ok=True)

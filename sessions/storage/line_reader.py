@@ -1,7 +1,7 @@
-"""Reading turn files by byte offset: bytes in, whole lines out, memory bounded.
+"""Read turn files by byte offset: bytes in, whole lines out, memory bounded.
 
 Lines are split on ``\\n`` only (agents print U+2028 raw inside JSON, protocols 1) and may exceed a megabyte.
-A half-written last line is held back until its newline comes.
+A half-written last line is held back until its newline arrives.
 """
 
 import os
@@ -15,7 +15,7 @@ CHUNK = 1 << 20
 """Bytes per read."""
 
 LINE_CAP = 64 << 20
-"""A longer line is cut here, and its rest dropped up to the newline: memory stays bounded."""
+"""Bytes after which a line is cut; the rest up to the newline is dropped, so that memory stays bounded."""
 
 
 class LineReader:
@@ -25,9 +25,9 @@ class LineReader:
 
     Args:
         path: the file.
-        offset: where to begin, in bytes.
-        cap: bytes of a line; a longer one is cut.
-        kept: bytes that are kept of a line that is cut; ``cap`` where nobody says.
+        offset: the start, in bytes.
+        cap: maximum bytes of a line; a longer one is cut.
+        kept: bytes kept of a line that is cut; by default ``cap``.
     """
 
     def __init__(self, path: Path, offset: int = 0, *, cap: int = LINE_CAP, kept: int | None = None) -> None:
@@ -35,7 +35,7 @@ class LineReader:
         self._cap = cap
         self._kept = cap if kept is None else kept
         self.offset = offset
-        """Where the next read begins, in bytes."""
+        """The start of the next read, in bytes."""
         self._descriptor: int | None = None
         self._pending: list[bytes] = []
         self._pending_size = 0
@@ -54,16 +54,16 @@ class LineReader:
             self._descriptor = None
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
-        """The lines completed since the last call, each with the offset just after it.
+        """Yield the lines completed since the last call, each with the offset just after it.
 
-        What is written meanwhile is left to the next call: a writer that is faster than we must not hold us.
+        Bytes written during this call are left to the next one: a faster writer must not keep the reader here.
         """
         end = self.size
         while self.offset < end and (chunk := self.read()):
             yield from self.split(chunk)
 
     def all_lines(self) -> Iterator[bytes]:
-        """Every line to the end of a file that nobody writes any more, an unfinished last one too."""
+        """Yield every line of a file that is no longer written, an unfinished last line included."""
         for _, line in self.lines():
             yield line
         rest = self.rest()
@@ -71,7 +71,7 @@ class LineReader:
             yield rest
 
     def read(self, size: int = CHUNK) -> bytes:
-        """The next bytes; empty at the end of what is written."""
+        """Return the next bytes; empty at the end of the file."""
         descriptor = self._opened()
         if descriptor is None:
             return b""
@@ -87,7 +87,7 @@ class LineReader:
 
     @property
     def size(self) -> int:
-        """Bytes that are written by now; 0 where there is no file yet.  A file that is only asked for is not opened."""
+        """Present size of the file in bytes; 0 if there is no file yet.  Reading this does not open the file."""
         if self._descriptor is not None:
             return os.fstat(self._descriptor).st_size
         try:
@@ -97,24 +97,24 @@ class LineReader:
 
     @property
     def ahead(self) -> int:
-        """Bytes that are there and were not read yet."""
+        """Bytes written but not read yet."""
         return max(0, self.size - self.offset)
 
     def skip_to_tail(self, size: int) -> None:
-        """Pass over everything but the whole lines in the last ``size`` bytes."""
+        """Skip everything except the whole lines in the last ``size`` bytes."""
         if self._descriptor is None:
             return
         start = os.fstat(self._descriptor).st_size - size
         if start <= self.offset:
             return
         self.offset = start
-        self._take()  # the line that was begun before the gap is not one with what follows it
+        self._take()  # drop the line begun before the gap: what follows the gap is not its rest
         window = os.pread(self._descriptor, size, start)
-        # The first line of the window is cut: begin with the next one.
+        # The first line of the window is cut: start with the next one.
         self.offset += window.find(b"\n") + 1
 
     def split(self, chunk: bytes) -> Iterator[tuple[int, bytes]]:
-        """The lines that a chunk, just read, completes."""
+        """Yield the lines that a chunk, just read, completes, each with the offset just after it."""
         base = self.offset - len(chunk)
         start = 0
         while (newline := chunk.find(b"\n", start)) >= 0:
@@ -125,7 +125,7 @@ class LineReader:
             self._keep(chunk[start:])
 
     def rest(self) -> bytes | None:
-        """The unfinished last line, once nothing more can come."""
+        """Return the unfinished last line; to be called when nothing more can be written."""
         return self._take() if self._pending else None
 
     def _keep(self, part: bytes) -> None:
@@ -148,7 +148,7 @@ class LineReader:
 
 
 def _beginning(parts: list[bytes], size: int) -> bytes:
-    """The first bytes of the parts of a line, without putting all of it together."""
+    """The first bytes of a line in parts, without joining all of it."""
     beginning = b""
     for part in parts:
         beginning += part[: size - len(beginning)]
@@ -161,33 +161,33 @@ _STAMP = struct.Struct("<QQ")
 
 
 def stamp(offset: int, at_ms: int) -> bytes:
-    """One record of a ``turn_N.times`` file: everything up to ``offset`` had arrived at ``at_ms``."""
+    """One record of a ``turn_N.times`` file: everything up to ``offset`` had arrived by ``at_ms``."""
     return _STAMP.pack(offset, at_ms)
 
 
 _RECORDS_READ = 4_096
-"""Records of a ``.times`` file that are read at once."""
+"""Number of records of a ``.times`` file that are read at once."""
 
 
 class ArrivalTimes:
-    """When each byte of a turn file arrived, from its ``.times`` file; what was asked for is forgotten."""
+    """Arrival times of a turn file's bytes, from its ``.times`` file; records that were passed are dropped."""
 
     def __init__(self, path: Path, begin: int = 0) -> None:
-        """``begin`` is the offset of the turn file below which nothing will be asked for."""
+        """``begin`` is the lowest offset of the turn file that will be asked for."""
         self._path = path
         self._loaded = _first_record(path, begin) * _STAMP.size if begin else 0
-        """Bytes of the file that were read or passed over."""
+        """Bytes of the file that were read or skipped."""
         self._data = b""
         self._at = 0
-        """Where the record lies that was looked at last."""
+        """Position in ``_data`` of the record that was checked last."""
         self._may_load = True
 
     def refresh(self) -> None:
-        """Look into the file again when its records have run out: once, not for every line that has none."""
+        """Read the file again when the records run out: once, not for every line without a record."""
         self._may_load = True
 
     def upto(self) -> int:
-        """The offset up to which arrivals are recorded by now; 0 where none is."""
+        """Return the offset up to which arrivals are recorded; 0 if none is."""
         try:
             records = self._path.stat().st_size // _STAMP.size
         except OSError:
@@ -196,9 +196,9 @@ class ArrivalTimes:
         return int(_STAMP.unpack(last)[0]) if len(last) == _STAMP.size else 0
 
     def at(self, offset: int) -> int | None:
-        """Arrival of the byte before ``offset``, UTC ms; None where nobody recorded it.
+        """Return the arrival of the byte before ``offset``, UTC ms; None if it was not recorded.
 
-        Offsets are asked for in rising order.
+        Callers must ask for offsets in rising order.
         """
         while True:
             while self._at + _STAMP.size <= len(self._data):
@@ -220,7 +220,7 @@ class ArrivalTimes:
 
 
 def _piece(path: Path, offset: int, size: int) -> bytes:
-    """Bytes of a file that may not be there."""
+    """Bytes of a file; empty if there is no such file."""
     try:
         with path.open("rb") as file:
             file.seek(offset)
@@ -230,7 +230,7 @@ def _piece(path: Path, offset: int, size: int) -> bytes:
 
 
 def _first_record(path: Path, offset: int) -> int:
-    """The number of the record that holds this offset of the turn file: they rise, so halving finds it."""
+    """The number of the record that holds this offset of the turn file: a binary search, as offsets rise."""
     try:
         low, high = 0, path.stat().st_size // _STAMP.size
     except OSError:

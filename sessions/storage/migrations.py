@@ -1,6 +1,6 @@
-"""Which versions the schema has had, and what makes the next one of each; migrations only add.
+"""The versions of the schema and the migrations between them; migrations only add.
 
-Runners of an earlier version go on writing while they live: what they name must stay, with the meaning it had.
+Runners of an earlier version keep writing while they live: the names they use must stay, with the same meaning.
 """
 
 import sqlite3
@@ -13,22 +13,22 @@ from .urgency import write_urgency
 Statements = tuple[str, ...]
 
 MIGRATIONS: tuple[Statements, ...] = (
-    ("ALTER TABLE seen ADD COLUMN steps INTEGER",),  # 2: how many steps somebody has seen
-    (  # 3: facts by which a session needs attention, and what somebody pinned
+    ("ALTER TABLE seen ADD COLUMN steps INTEGER",),  # 2: the number of steps the user has seen
+    (  # 3: facts that decide whether a session needs attention, and when it was pinned
         "ALTER TABLE sessions ADD COLUMN stuck TEXT",
         "ALTER TABLE sessions ADD COLUMN stuck_at INTEGER",
         "ALTER TABLE sessions ADD COLUMN denied INTEGER NOT NULL DEFAULT 0",
         "ALTER TABLE sessions ADD COLUMN pinned_at INTEGER",
     ),
-    (  # 4: what front ends ask every few seconds costs the same with any number of sessions
+    (  # 4: queries that front ends make every few seconds cost the same with any number of sessions
         "CREATE INDEX sessions_parent ON sessions (parent) WHERE parent IS NOT NULL",
         "CREATE INDEX sessions_left ON sessions (left) WHERE left > 0",
     ),
-    (  # 5: fields that could not be read, and the cost by which a limit goes
+    (  # 5: fields that could not be read, and the cost that a limit is compared with
         "ALTER TABLE turns ADD COLUMN unreadable TEXT NOT NULL DEFAULT '{}'",
         "ALTER TABLE turns ADD COLUMN cost_about_usd REAL",
     ),
-    (  # 6: the order of the first screen, and the names of what was refused
+    (  # 6: the order of the first screen, and the names of the tools that were refused
         "ALTER TABLE sessions ADD COLUMN urgency INTEGER",
         "ALTER TABLE sessions ADD COLUMN urgency_seq INTEGER",
         "CREATE INDEX sessions_outdated ON sessions (id) WHERE archived_at IS NULL AND urgency_seq IS NOT seq",
@@ -39,7 +39,7 @@ MIGRATIONS: tuple[Statements, ...] = (
         "ALTER TABLE turns ADD COLUMN denied_names TEXT",
     ),
 )
-"""What makes version 2 of version 1, version 3 of version 2, and so on; ``schema.sql`` is the newest at once."""
+"""The statements from version 1 to 2, from 2 to 3, and so on; ``schema.sql`` creates the newest version directly."""
 
 VERSION = 1 + len(MIGRATIONS)
 """``user_version`` of the schema in ``schema.sql``; a file with a higher one is refused."""
@@ -48,11 +48,11 @@ VERSION = 1 + len(MIGRATIONS)
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
     """Bring the schema up to date: all of it, or nothing.
 
-    Of several processes that do so in the same moment one does the work; the others wait for it and find it done.
+    If several processes migrate at once, one does the work; the others wait and find it done.
 
     Raises:
         NewerStoreError: the file was written by a newer agentdash.
-        sqlite3.DatabaseError: it cannot be written; it is as it was.
+        sqlite3.DatabaseError: the file cannot be written; it is unchanged.
     """
     if _version(connection, path) == VERSION:
         return
@@ -76,7 +76,7 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
 
 
 def _missing(found: int) -> Iterator[str]:
-    """The statements that a file of this version has not seen yet; 0 is an empty one."""
+    """The statements that a file of this version still needs; version 0 is an empty file."""
     if found == 0:
         yield from _split((Path(__file__).parent / "schema.sql").read_text("utf-8"))
         return
@@ -85,7 +85,7 @@ def _missing(found: int) -> Iterator[str]:
 
 
 def _split(script: str) -> Iterator[str]:
-    """Cut a script into statements: ``executescript`` would commit the transaction we hold."""
+    """Split a script into statements: ``executescript`` would commit the caller's transaction."""
     pending = ""
     for line in script.splitlines(keepends=True):
         pending += line

@@ -1,4 +1,4 @@
-"""Where things lie on disk, and who may read them (folders 0700, files 0600)."""
+"""The files and folders on disk, and their permissions (folders 0700, files 0600)."""
 
 import os
 import re
@@ -21,7 +21,7 @@ def default_home() -> Path:
 
 
 class SessionFolder:
-    """The paths of one session; building one touches nothing on disk."""
+    """The paths of one session; creating this object does not access the disk."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -33,7 +33,7 @@ class SessionFolder:
         self.runner_log = path / "runner.log"
         self.identity = path / "session.json"
         self.reserve = path / "reserve"
-        """Empty space that is kept while a turn runs, for recording its end on a full disk."""
+        """Disk space reserved while a turn runs, so that its end can be recorded on a full disk."""
 
     def output(self, turn: int) -> Path:
         """The agent's stdout, byte for byte."""
@@ -44,11 +44,11 @@ class SessionFolder:
         return self.turns / f"turn_{turn}.err"
 
     def prompt(self, turn: int) -> Path:
-        """What the agent reads from its stdin."""
+        """The agent's stdin."""
         return self.turns / f"turn_{turn}.prompt"
 
     def times(self, turn: int) -> Path:
-        """When which byte arrived."""
+        """The arrival times of the bytes of the output."""
         return self.turns / f"turn_{turn}.times"
 
     def create(self) -> None:
@@ -68,19 +68,19 @@ class Layout:
         self.live = home / "live"
         self.trash = home / "trash"
         self.indexes = home / "cache"
-        """What was found out about long turn files; made when it is needed, and never missed."""
+        """Indexes of long turn files; created when needed, and safe to delete."""
         self.drafts = home / "drafts"
-        """Prompts that are written and not sent; made when there is one."""
+        """Prompts that are written and not sent; created with the first one."""
         self.told = home / "told"
-        """What a front end took upon itself to tell; made when it is needed, and cleared after an hour."""
+        """Notifications that a front end has claimed; created when needed, and cleared after an hour."""
 
     def create(self) -> None:
-        """Make the state folder and its rooms where they are missing.
+        """Create the state folder and its subfolders if they are missing.
 
-        A folder that cannot be written is left as it is: what it holds can still be read.
+        A read-only folder that has a database is left as it is: it can still be read.
 
         Raises:
-            StoreError: it cannot be made, or it is empty and cannot be written.
+            StoreError: it cannot be created, or it has no database and cannot be written.
         """
         if self.read_only and self.database.exists():
             return
@@ -95,11 +95,11 @@ class Layout:
 
     @property
     def read_only(self) -> bool:
-        """Whether the state folder exists and this process cannot write in it."""
+        """True if the state folder exists and this process cannot write in it."""
         return is_read_only(self.home)
 
     def check_writable(self) -> None:
-        """Make sure that something can be changed.
+        """Make sure that the state folder can be written.
 
         Raises:
             ReadOnlyError: the state folder cannot be written.
@@ -111,14 +111,14 @@ class Layout:
         """The folder of a session.
 
         Raises:
-            StoreError: the id could not have come from agentdash; an id is never used as a path unchecked.
+            StoreError: agentdash cannot have created the id; an id is never used as a path unchecked.
         """
         if not SESSION_ID.fullmatch(session_id):
             raise StoreError(f"{session_id!r} is not a session id.")
         return SessionFolder(self.sessions / session_id)
 
     def live_name(self, session_id: str, turn: int) -> Path:
-        """The second name of a turn file while it is being written; watchers look only here."""
+        """The second name of a turn file while it is written; watchers watch only ``live/``."""
         return self.live / f"{session_id}.{turn}.jsonl"
 
 
@@ -128,7 +128,7 @@ def is_read_only(folder: Path) -> bool:
 
 
 def read_only_words(home: Path) -> str:
-    """The error of a verb that would change something in a state folder that cannot be written."""
+    """The error message of a change to a state folder that cannot be written."""
     return f"The state folder {home} is read-only: nothing in it can be changed. `agentdash doctor` tells more."
 
 
@@ -137,7 +137,7 @@ def _unusable(home: Path, why: str) -> str:
 
 
 def write_atomic(path: Path, data: bytes) -> None:
-    """Replace a small file as a whole: readers see the old or the new text, never a part."""
+    """Replace a small file as a whole: readers see the old contents or the new, never a part."""
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     temporary = Path(name)
     try:

@@ -1,4 +1,4 @@
-"""What front ends read of the facts of all sessions: each method is one query, or one snapshot."""
+"""The queries of front ends over all sessions: each method is one query, or one snapshot."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -14,22 +14,22 @@ from .rows import SELECT_SESSION, launch_from, load, prompt_from, session_from, 
 from .urgency import CURRENT, OUTDATED
 
 OPEN = ", ".join(f"'{status}'" for status in sorted(LIVE | {Status.QUEUED}))
-"""States of a turn that has not ended, as SQL."""
+"""The states of a turn that has not ended, as SQL."""
 
 FIRST = f"{SELECT_SESSION} WHERE {CURRENT} ORDER BY pinned_at IS NULL, urgency, created_at DESC, sessions.id LIMIT ?"
 """The order of :func:`.rules.urgency.by_urgency`, read from an index."""
 
 NOT_IN_ORDER = f"{SELECT_SESSION} WHERE {OUTDATED}"
-"""The sessions in use that runners of earlier versions changed since: seldom any."""
+"""The sessions in use that runners of earlier versions changed since their urgency was written: rarely any."""
 
 IN_ORDER = f"SELECT COUNT(*) AS n FROM sessions WHERE {CURRENT}"  # noqa: S608
 
 RECALLED_CHARACTERS = 10_000
-"""A longer prompt is a document, and nobody goes through documents in a history."""
+"""Maximum length of a prompt in the history: users do not go through whole documents there."""
 
 
 class Recipe(Struct, frozen=True, kw_only=True):
-    """What a later turn of a session is built from."""
+    """The settings from which a later turn of a session is built."""
 
     options: dict[str, object]
     command: tuple[str, ...]
@@ -47,7 +47,7 @@ class Queries:
         self.database.close()
 
     def data_version(self) -> tuple[int, int, int]:
-        """Changes when anybody has committed anything; its first part, when the database is another one."""
+        """A value that changes with each commit; its first item changes when the database file is replaced."""
         return self.database.data_version()
 
     def sessions(self, statuses: Iterable[Status] = ()) -> list[Session]:
@@ -58,7 +58,7 @@ class Queries:
         return [session_from(row) for row in rows]
 
     def first(self, limit: int) -> tuple[list[Session], int]:
-        """Return the sessions in use that the user should see first, and the number of all: cheap with any number."""
+        """Return the most urgent sessions in use, and the number of all in use; cheap with any number."""
         with self.database.snapshot():
             outdated = self.database.rows(NOT_IN_ORDER)
             rows = self.database.rows(FIRST, (limit,))
@@ -76,12 +76,12 @@ class Queries:
         return session_from(rows[0]) if rows else None
 
     def recorded_parent(self, session_id: str) -> str | None:
-        """The session that started this one, also while it is deleted: a restored parent finds its children again."""
+        """The session that started this one, even if it is deleted: a restored parent finds its children again."""
         rows = self.database.rows("SELECT parent FROM sessions WHERE id = ?", (session_id,))
         return rows[0]["parent"] if rows else None
 
     def was_deleted(self, session_id: str) -> bool:
-        """Return whether the session's rows were removed on purpose, and not restored since."""
+        """Return whether the session's rows were removed on purpose and have not been restored."""
         return bool(self.database.rows("SELECT 1 FROM tombstones WHERE session = ?", (session_id,)))
 
     def ids(self) -> set[str]:
@@ -97,7 +97,7 @@ class Queries:
         return [session_from(row) for row in rows]
 
     def descendants(self, session_id: str) -> list[Session]:
-        """The sessions that a session started, and those that these did, and so on; the oldest first."""
+        """The sessions that a session started, those that they started, and so on; oldest first."""
         rows = self.database.rows(
             "WITH RECURSIVE family (id) AS (SELECT id FROM sessions WHERE parent = ?"  # noqa: S608
             " UNION SELECT sessions.id FROM sessions JOIN family ON sessions.parent = family.id)"
@@ -112,7 +112,7 @@ class Queries:
         return session_from(rows[0]) if rows else None
 
     def with_left(self) -> list[Session]:
-        """Ended sessions that are said to have left processes."""
+        """Ended sessions that are recorded as having left processes."""
         rows = self.database.rows(f"{SELECT_SESSION} WHERE sessions.left > 0 AND status NOT IN ({OPEN})")
         return [session_from(row) for row in rows]
 
@@ -137,7 +137,7 @@ class Queries:
         """The last turn of a session.
 
         Raises:
-            UnknownSessionError: the session was deleted meanwhile.
+            UnknownSessionError: the session was deleted.
         """
         rows = self.database.rows("SELECT * FROM turns WHERE session = ? ORDER BY n DESC LIMIT 1", (session_id,))
         if not rows:
@@ -145,7 +145,7 @@ class Queries:
         return turn_from(rows[0])
 
     def open_turns(self) -> list[Turn]:
-        """Turns that are queued or live, of all sessions."""
+        """The queued and live turns of all sessions."""
         states = sorted(str(s) for s in LIVE | {Status.QUEUED})
         rows = self.database.rows(
             f"SELECT * FROM turns WHERE status IN ({', '.join('?' * len(states))}) ORDER BY created_at",  # noqa: S608
@@ -154,15 +154,15 @@ class Queries:
         return [turn_from(row) for row in rows]
 
     def launch(self, session_id: str, n: int) -> Launch | None:
-        """How a turn is, or was, started."""
+        """The record of how a turn is, or was, started; None if there is no such turn."""
         rows = self.database.rows("SELECT launch FROM turns WHERE session = ? AND n = ?", (session_id, n))
         return launch_from(rows[0]) if rows else None
 
     def recipe(self, session_id: str) -> Recipe:
-        """What a later turn is built from.
+        """The settings from which a later turn is built.
 
         Raises:
-            UnknownSessionError: the session was deleted meanwhile.
+            UnknownSessionError: the session was deleted.
         """
         rows = self.database.rows("SELECT options, command, env FROM sessions WHERE id = ?", (session_id,))
         if not rows:
@@ -175,7 +175,7 @@ class Queries:
         )
 
     def prompts(self, session_id: str) -> list[Prompt]:
-        """Everything that was said to a session, in order."""
+        """All prompts of a session, in order."""
         rows = self.database.rows("SELECT * FROM prompts WHERE session = ? ORDER BY id", (session_id,))
         return [prompt_from(row) for row in rows]
 
@@ -185,14 +185,14 @@ class Queries:
         return load(rows[0]["receipt"], Receipt) if rows else None
 
     def recent_folders(self, limit: int) -> list[str]:
-        """Where sessions were started, the last one first."""
+        """The folders in which sessions were started, most recent first."""
         rows = self.database.rows(
             "SELECT cwd FROM sessions GROUP BY cwd ORDER BY MAX(created_at) DESC LIMIT ?", (limit,)
         )
         return [row["cwd"] for row in rows]
 
     def recent_prompts(self, limit: int, unprompted: Sequence[str]) -> list[str]:
-        """What people wrote lately, the last one first, without long documents.
+        """The prompts that were written last, newest first, without long documents.
 
         ``unprompted`` are the agents that take no prompts: the text of their turns is a command.
         """

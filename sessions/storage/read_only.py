@@ -1,8 +1,8 @@
 """Open the database of a state folder that cannot be written: a read-only mount, a backup, another user's folder.
 
-SQLite reads a database in WAL mode there only if the log's index (``-shm``) exists or none is needed
-(sqlite.org/wal.html, "Read-Only Databases").  In the other cases the reader has to be opened again after each change
-of the files, because SQLite itself does not notice it.
+SQLite reads a WAL database there only if the log's index (``-shm``) exists or is not needed (sqlite.org/wal.html,
+"Read-Only Databases").  In the other cases the reader has to be opened again after each change of the files, because
+SQLite does not notice it.
 """
 
 import shutil
@@ -17,7 +17,7 @@ from ..errors import StoreError
 from .migrations import VERSION, migrate
 
 Signature = tuple[object, ...]
-"""Inode, size and time of change of the database and its log."""
+"""Inode, size and modification time of the database and its log."""
 
 
 class Opened(Struct, frozen=True):
@@ -25,9 +25,9 @@ class Opened(Struct, frozen=True):
 
     connection: sqlite3.Connection
     signature: Signature | None = None
-    """The files for which the connection is right; None if SQLite notices changes itself."""
+    """The state of the files when the connection was opened; None if SQLite notices changes itself."""
     copy: tempfile.TemporaryDirectory[str] | None = None
-    """The private copy that the connection reads; to be removed when it is closed."""
+    """The private copy that the connection reads; to be removed when the connection is closed."""
 
 
 def open_read_only(path: Path, seconds: float) -> Opened:
@@ -45,14 +45,14 @@ def open_read_only(path: Path, seconds: float) -> Opened:
             return Opened(connection)
     if not log.exists() or log.stat().st_size == 0:
         with suppress(sqlite3.OperationalError):
-            # Nothing of ours can write here, and the signature reports what others write.
+            # No process of ours can write here, and the signature shows the writes of others.
             if (connection := _opened(path, "mode=ro&immutable=1", seconds)) is not None:
                 return Opened(connection, before)
     return _copied(path, log, before, seconds)
 
 
 def signature(path: Path) -> Signature:
-    """What changes with each commit, as far as the file system tells."""
+    """Return a value that changes with each commit, as far as the file system shows it."""
     return tuple(part for file in (path, path.with_name(f"{path.name}-wal")) for part in _facts(file))
 
 
@@ -65,7 +65,7 @@ def _facts(path: Path) -> Signature:
 
 
 def _opened(path: Path, how: str, seconds: float) -> sqlite3.Connection | None:
-    """The connection, after a first query; None if the schema is an older one.
+    """Open a connection and make a first query; None if the schema is older than ours.
 
     Raises:
         sqlite3.OperationalError: SQLite cannot read the file in this way.
@@ -86,7 +86,7 @@ def _opened(path: Path, how: str, seconds: float) -> sqlite3.Connection | None:
 
 
 def _copied(path: Path, log: Path, before: Signature, seconds: float) -> Opened:
-    """A private copy of the database and its log, brought up to date: the last resort, correct in every case."""
+    """Open a private copy of the database and its log, migrated to our schema: the last resort, always correct."""
     try:
         folder = tempfile.TemporaryDirectory(prefix="agentdash-")  # mode 0700
         copy = Path(folder.name) / path.name

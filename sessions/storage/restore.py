@@ -1,4 +1,4 @@
-"""Rows out of a session's own record: after a deletion that is taken back, or a database that was lost."""
+"""Restore rows from a session's own record: to undo a deletion, or after the database was lost."""
 
 import sqlite3
 
@@ -13,11 +13,11 @@ from .session_record import Identity
 from .store import Store, touch_children
 
 _OWN_COLUMNS = ("usage", "stopping", "stopped_by", "denied_names", "seen_at", "seen_steps", "deleted_at")
-"""Fields of a session that are no columns, or not as they are."""
+"""Fields of a session that are not columns, or are stored in another form."""
 
 
 def restore(store: Store, identity: Identity) -> bool:
-    """Insert all that the record says; False where the session is there already.
+    """Insert everything in the record; False if the session already exists.
 
     Raises:
         StoreError: the record contradicts itself; nothing was inserted.
@@ -56,7 +56,7 @@ def _turn_row(turn: Turn, launch: Launch, session: Session) -> dict[str, object]
     plain = {key: value for key, value in structs.asdict(turn).items() if key != "argv"}
     packed = {name: dump(plain[name]) for name in ("usage", "thread_usage", "left", "unreadable")}
     receipt = dump(turn.receipt) if turn.receipt else None
-    # Which conversation each turn belonged to is in no record; all that matter here belong to the last one.
+    # The record does not hold each turn's conversation; the turns that matter here belong to the last one.
     own = {"receipt": receipt, "launch": dump(launch), "agent_session": session.agent_session}
     if turn.n == session.turn and session.denied_names is not None:
         own["denied_names"] = dump(session.denied_names)
@@ -64,7 +64,7 @@ def _turn_row(turn: Turn, launch: Launch, session: Session) -> dict[str, object]
 
 
 def _prompt_row(prompt: Prompt) -> dict[str, object]:
-    # Its number belongs to the database that is gone; another prompt may have it here.
+    # The number was given by the lost database; in this one another prompt may have it.
     return {key: value for key, value in structs.asdict(prompt).items() if key != "id"}
 
 

@@ -1,4 +1,4 @@
-"""Rows to values and back: the only place that knows column names of both sides."""
+"""Convert rows to values and back: the only module that knows both column names and field names."""
 
 import sqlite3
 from typing import Any, TypeVar
@@ -42,7 +42,7 @@ SELECT_SESSION = (
 
 
 def session_from(row: sqlite3.Row) -> Session:
-    """A session of a ``SELECT_SESSION`` row; without its parent while that is deleted."""
+    """The session of a ``SELECT_SESSION`` row; without its parent while the parent is deleted."""
     values = {name: row[name] for name in _SESSION_COLUMNS}
     usage = Usage(**{name: row[name] for name in USAGE_COLUMNS})
     status, odd = _status(row["status"])
@@ -55,7 +55,7 @@ def session_from(row: sqlite3.Row) -> Session:
 
 
 def turn_from(row: sqlite3.Row) -> Turn:
-    """A turn of a ``turns`` row."""
+    """The turn of a ``turns`` row."""
     values = {name: row[name] for name in _TURN_COLUMNS}
     status, odd = _status(row["status"])
     return Turn(
@@ -71,7 +71,7 @@ def turn_from(row: sqlite3.Row) -> Turn:
 
 
 def _status(text: str) -> tuple[Status, str | None]:
-    """The status, and what to say of one that another version of agentdash wrote: one odd row hides no other."""
+    """Return the status; LOST and the reason for another version's unknown status: an odd row must not hide others."""
     try:
         return Status(text), None
     except ValueError:
@@ -79,20 +79,20 @@ def _status(text: str) -> tuple[Status, str | None]:
 
 
 def launch_from(row: sqlite3.Row) -> Launch:
-    """How a turn is, or was, started."""
+    """The record of how a turn is, or was, started."""
     return msgspec.json.decode(row["launch"], type=Launch)
 
 
 def prompt_from(row: sqlite3.Row) -> Prompt:
-    """A prompt of a ``prompts`` row."""
+    """The prompt of a ``prompts`` row."""
     return Prompt(**dict(row))
 
 
 def dump(value: Any) -> str:
-    """A value as JSON text for a column."""
+    """Encode a value as JSON text for a column."""
     return msgspec.json.encode(value).decode()
 
 
 def load(text: str | None, kind: type[T]) -> T | None:
-    """A value of a JSON column; None for NULL."""
+    """Decode the value of a JSON column; None for NULL."""
     return None if text is None else msgspec.json.decode(text, type=kind)

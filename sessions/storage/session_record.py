@@ -1,4 +1,4 @@
-"""``session.json``: a session's identity and settings again, readable by people, enough to rebuild its rows."""
+"""``session.json``: a copy of a session's identity and settings, readable by people, from which to rebuild its rows."""
 
 from pathlib import Path
 
@@ -16,22 +16,22 @@ FORMAT = 1
 
 
 class Identity(Struct, frozen=True, kw_only=True):
-    """What the file holds."""
+    """The contents of the file."""
 
     format: int = FORMAT
     session: Session
     recipe: Recipe
     turns: tuple[Turn, ...]
     launches: tuple[Launch, ...]
-    """How each turn was started, in the order of the turns."""
+    """The launch of each turn, in the order of the turns."""
     prompts: tuple[Prompt, ...]
 
 
 def write_identity(store: Store, folder: SessionFolder) -> None:
-    """Write the session, its recipe, turns and prompts as they stand now.
+    """Write the session, its recipe, turns and prompts as they are now.
 
     Raises:
-        OSError: it could not be written; the rows are still right.
+        OSError: the file could not be written; the rows are still right.
     """
     session = store.session(folder.id)
     if session is None:
@@ -49,11 +49,11 @@ def write_identity(store: Store, folder: SessionFolder) -> None:
 
 
 def read_identity(path: Path) -> Identity:
-    """Read it back.
+    """Read the record of a session.
 
     Raises:
         NewerStoreError: a newer agentdash wrote it.
-        StoreError: there is none, or it is damaged.
+        StoreError: there is no record, or it is damaged.
     """
     try:
         data = path.read_bytes()
@@ -70,7 +70,7 @@ def read_identity(path: Path) -> Identity:
 
 
 def _with_stopper(identity: Identity) -> Identity:
-    """Add who stopped the session: earlier versions recorded that with the turn alone."""
+    """Add who stopped the session: earlier versions recorded that only with the turn."""
     session = identity.session
     if session.status is not Status.STOPPED:
         return identity
@@ -83,7 +83,7 @@ class _Versioned(Struct):
 
 
 def _check_format(path: Path, data: bytes) -> None:
-    """Refuse the record of a newer agentdash, whatever else is in it."""
+    """Refuse the record of a newer agentdash, whatever else it contains."""
     try:
         found = msgspec.json.decode(data, type=_Versioned).format
     except (msgspec.MsgspecError, UnicodeDecodeError):

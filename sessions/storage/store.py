@@ -1,7 +1,7 @@
-"""What front ends write when they ask for something, beside what they read (:mod:`.queries`).
+"""The writes by which front ends request something; their reads are in :mod:`.queries`.
 
-Each method is one transaction and one decision.  A state changes only by compare-and-set inside it, so that of
-several processes that want the same thing exactly one gets it.
+Each method is one transaction and one decision.  A state changes only by compare-and-set inside it, so that exactly
+one of several competing processes succeeds.
 """
 
 import sqlite3
@@ -29,7 +29,7 @@ _WAITING = (
 
 
 class Store(Queries):
-    """The writes of front ends.  What runners write is in :mod:`.turn_log`."""
+    """The writes of front ends; those of runners are in :mod:`.turn_log`."""
 
     def create(
         self,
@@ -41,15 +41,15 @@ class Store(Queries):
         env: Mapping[str, str | None] | None = None,
         parent: str | None = None,
     ) -> None:
-        """Record the intent: a session with its first turn queued, before anything is started.
+        """Record the intent: a session with its first turn queued, before any process is started.
 
         Args:
-            start: what was asked for, completed: with agent, folder, title and id.
+            start: the completed request: with agent, folder, title and id.
             launch: the exact start of the first turn.
             run_id: the tag of the turn's processes.
             host: the machine on which the session runs.
             env: the variables that later turns need.
-            parent: the session from inside which it was asked for.
+            parent: the session from inside which it was requested.
         """
         now = now_ms()
         with self.database.transaction() as db:
@@ -76,11 +76,11 @@ class Store(Queries):
     ) -> int:
         """Queue the next turn if turn ``after`` is still the newest and has ended.
 
-        ``asked_by`` is the session from inside which it was asked for; ``options`` take the place of the session's.
+        ``asked_by`` is the session from inside which it was requested; ``options`` replace the session's.
 
         Raises:
-            UnknownSessionError: the session was deleted meanwhile.
-            SessionBusyError: somebody else was first, or the turn has not ended.
+            UnknownSessionError: the session was deleted.
+            SessionBusyError: another prompt was first, or the turn has not ended.
         """
         now = now_ms()
         with self.database.transaction() as db:
@@ -103,10 +103,10 @@ class Store(Queries):
         return n
 
     def begin_launch(self, session_id: str, n: int, patience_ms: int) -> int | None:
-        """Record that a runner is being sent for a queued turn; how many were sent before.
+        """Record that a runner is being started for a queued turn; return how many were started before.
 
-        None if the turn is not queued any more, or another one was sent less than ``patience_ms`` ago: of several
-        front ends that miss a runner, one sends the next.
+        None if the turn is no longer queued, or the last runner was started less than ``patience_ms`` ago: if several
+        front ends miss a runner, only one of them starts the next.
         """
         now = now_ms()
         with self.database.transaction() as db:
@@ -123,7 +123,7 @@ class Store(Queries):
         return None if row is None else int(row["launches"])
 
     def max_running(self, value: int) -> None:
-        """How many sessions may be at work at once, for whoever looks at the queue from now on."""
+        """Set how many sessions may run at once, for every process that serves the queue from now on."""
         rows = self.database.rows("SELECT value FROM settings WHERE name = 'max_running'")
         if rows and rows[0]["value"] == value:
             return
@@ -131,10 +131,10 @@ class Store(Queries):
             db.execute("INSERT OR REPLACE INTO settings (name, value) VALUES ('max_running', ?)", (value,))
 
     def take_places(self, host: str) -> list[tuple[str, int]]:
-        """The queued turns whose time has come, in the order they were asked for; each is given to one caller.
+        """Return the queued turns that may start now, in the order they were requested; each goes to one caller.
 
-        A session from inside which a turn was asked for that waits or works takes no place: it waits for that turn,
-        and if all did so, nobody could ever go on.
+        A session takes no place while a turn that was requested from inside it is queued or runs.  The session waits
+        for that turn; if all places were taken by such sessions, none could ever continue.
         """
         if not self.database.rows("SELECT 1 FROM turns WHERE status = 'queued' AND launches = 0 LIMIT 1"):
             return []
@@ -158,7 +158,7 @@ class Store(Queries):
         return [(row["session"], row["n"]) for row in chosen]
 
     def give_place_back(self, session_id: str, n: int) -> None:
-        """No runner could be sent for a turn that was given a place."""
+        """Release the place of a turn for which no runner could be started."""
         with self.database.transaction() as db:
             db.execute(
                 "UPDATE turns SET launches = 0, launched_at = NULL WHERE session = ? AND n = ? AND status = 'queued'",
@@ -168,7 +168,10 @@ class Store(Queries):
     def cancel_queued(
         self, session_id: str, n: int, status: Status, reason: str, rule: str, *, by: str | None = None
     ) -> bool:
-        """End a turn that no runner has taken, ``by`` whom where somebody asked; False if a runner was faster."""
+        """End a turn that no runner has taken; False if a runner took it first.
+
+        ``by`` names who requested it; None if it was not requested.
+        """
         now = now_ms()
         with self.database.transaction() as db:
             changed = db.execute(
@@ -186,7 +189,7 @@ class Store(Queries):
         return bool(changed)
 
     def request(self, session_id: str, turn: int, kind: str, asked_by: str) -> int:
-        """Ask the runner of a turn for something; returns the request's number."""
+        """Record a request to the runner of a turn; return the request's number."""
         with self.database.transaction() as db:
             cursor = db.execute(
                 "INSERT INTO requests (session, turn, kind, asked_by, created_at) VALUES (?, ?, ?, ?, ?)",
@@ -197,9 +200,9 @@ class Store(Queries):
         return cursor.lastrowid
 
     def delete(self, session_id: str, turn: int, *, archived: bool = True) -> bool:
-        """Remove an ended session's rows; False if a new turn was faster or it is gone.
+        """Remove an ended session's rows; False if a new turn started first or the session is gone.
 
-        Without ``archived``, also where somebody archived it meanwhile.
+        Without ``archived``, also False if the session is archived.
         """
         ended = ", ".join(f"'{status}'" for status in sorted(ENDED))
         with self.database.transaction() as db:
@@ -214,7 +217,7 @@ class Store(Queries):
         return bool(changed)
 
     def archive(self, session_id: str, at: int | None) -> bool:
-        """Put an ended session out of the way (since when, UTC ms), or back (None); False where it has not ended."""
+        """Archive an ended session (``at``: UTC ms) or take it out of the archive (None); False if it has not ended."""
         with self.database.transaction() as db:
             changed = db.execute(
                 f"UPDATE sessions SET archived_at = ? WHERE id = ? AND status NOT IN ({OPEN})",  # noqa: S608
@@ -223,10 +226,10 @@ class Store(Queries):
         return bool(changed)
 
     def archive_all(self, session_ids: Iterable[str], at: int | None) -> list[str]:
-        """Archive ended sessions (since when, UTC ms), or take them out of the archive (None).
+        """Archive ended sessions (``at``: UTC ms), or take them out of the archive (None).
 
         Returns:
-            The ids of those that changed, which leaves out what has not ended or was there already.
+            The ids of the sessions that changed; those that have not ended or were already there are left out.
         """
         changed = []
         with self.database.transaction() as db:
@@ -240,13 +243,13 @@ class Store(Queries):
         return changed
 
     def rename(self, session_id: str, title: str) -> bool:
-        """Give a session another title; False where it is gone.  What changes is its name: nobody has to look."""
+        """Give a session a new title; False if it is gone.  A new title needs no attention."""
         with self.database.transaction() as db:
             changed = db.execute("UPDATE sessions SET title = ? WHERE id = ?", (title, session_id)).rowcount
         return bool(changed)
 
     def pin(self, session_id: str, at: int | None) -> bool:
-        """Pin a session (since when, UTC ms; an earlier time stays), or not any more (None); False where it is gone."""
+        """Pin a session (``at``: UTC ms; an earlier time stays), or unpin it (None); False if it is gone."""
         with self.database.transaction() as db:
             changed = db.execute(
                 "UPDATE sessions SET pinned_at = CASE WHEN ? IS NULL THEN NULL ELSE COALESCE(pinned_at, ?) END"
@@ -256,7 +259,7 @@ class Store(Queries):
         return bool(changed)
 
     def count_left(self, session_id: str, left: int, note: str | None) -> None:
-        """Put right how many processes an ended session has left, where its runner is not there to do it."""
+        """Correct the number of processes that an ended session has left, if its runner is gone."""
         with self.database.transaction() as db:
             db.execute(
                 f"UPDATE sessions SET left = ?, left_note = ? WHERE id = ? AND left <> ? AND status NOT IN ({OPEN})",  # noqa: S608
@@ -264,9 +267,9 @@ class Store(Queries):
             )
 
     def mark_seen(self, session_id: str, steps: int | None = None) -> None:
-        """Remember that somebody has seen so many steps of the session, or all; at most those that are recorded.
+        """Record that the user has seen ``steps`` steps (default: all), capped at the number recorded.
 
-        The marker never goes back to fewer steps.
+        The number never decreases.
         """
         with self.database.transaction() as db:
             db.execute(

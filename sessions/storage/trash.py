@@ -1,6 +1,6 @@
-"""Deleted sessions: their folders wait in ``trash/`` until ``clean``, and can be taken back.
+"""Deleted sessions: their folders stay in ``trash/`` until ``clean``, and can be restored.
 
-Only what is a session's folder is ever touched here, whatever else lies beside it.
+Only sessions' folders are ever touched here; other files in ``trash/`` are left alone.
 """
 
 import os
@@ -29,26 +29,26 @@ class Trashed(Struct, frozen=True, kw_only=True):
 
 
 class Cleaned(Struct, frozen=True, kw_only=True):
-    """What a clean-up did, or would do."""
+    """The result of a clean-up, or of a dry run."""
 
     deleted: tuple[Session, ...]
     """Moved to the trash."""
     kept: tuple[Session, ...]
-    """Old, but with processes that still run."""
+    """Old, but some of their processes still run."""
     removed: tuple[Trashed, ...]
-    """Gone from the trash, for good."""
+    """Removed from the trash for good."""
     empty_folders: int = 0
-    """Folders that starts left that were cut off before they recorded anything; gone for good."""
+    """Number of folders left by starts that broke off before they recorded anything; removed for good."""
 
 
 def put(layout: Layout, folder: SessionFolder) -> None:
-    """Move a session's folder to the trash; its time of change is that of the deletion from now on."""
+    """Move a session's folder to the trash; its modification time becomes the time of the deletion."""
     os.utime(folder.path)
     folder.path.rename(layout.trash / folder.id)
 
 
 def _entries(layout: Layout) -> list[Path]:
-    """Everything in the trash; nothing if there is none, as in a read-only folder that never had one."""
+    """Everything in the trash; empty if there is no trash, as in a read-only folder that never had one."""
     try:
         return list(layout.trash.iterdir())
     except FileNotFoundError:
@@ -61,17 +61,17 @@ def count(layout: Layout) -> int:
 
 
 def listing(layout: Layout) -> list[Trashed]:
-    """What lies in the trash, the last one first."""
+    """The deleted sessions with their sizes, last deleted first."""
     found = []
     for path in _entries(layout):
-        with suppress(FileNotFoundError):  # taken back, or removed, while we look
+        with suppress(FileNotFoundError):  # restored or removed since the trash was listed
             if _is_a_sessions(path):
                 found.append(_trashed(path))
     return sorted(found, key=lambda trashed: -trashed.deleted_at)
 
 
 def sessions(layout: Layout) -> list[Session]:
-    """The deleted sessions, the last deleted one first; of one whose record cannot be read, only that it is there."""
+    """The deleted sessions, last deleted first; a placeholder for each whose record cannot be read."""
     found = []
     for path in _entries(layout):
         with suppress(FileNotFoundError):  # restored or removed since the folder was listed
@@ -103,13 +103,13 @@ def record(layout: Layout, session_id: str) -> Identity | None:
 
 
 def begins(layout: Layout, ref: str) -> str | None:
-    """The id of the only deleted session whose id begins with a text; None if there is none, or several."""
+    """The id of the only deleted session whose id begins with ``ref``; None if there is none, or several."""
     found = [path.name for path in _entries(layout) if path.name.startswith(ref) and _is_a_sessions(path)]
     return found[0] if len(found) == 1 else None
 
 
 def find(layout: Layout, ref: str) -> Trashed:
-    """The one deleted session that is meant: by a unique beginning of its id, or ``@last``.
+    """Find one deleted session by a unique beginning of its id, or by ``@last``.
 
     Raises:
         UnknownSessionError, AmbiguousSessionError, UsageError: none, several, or an empty text.
@@ -128,10 +128,10 @@ def find(layout: Layout, ref: str) -> Trashed:
 
 
 def take_back(layout: Layout, store: Store, session_id: str) -> Session:
-    """Undo a deletion: the folder goes back to its place, and its record becomes rows again.
+    """Undo a deletion: move the folder back to its place, and insert its record as rows.
 
     Raises:
-        StoreError: its record cannot be read, or a session of this id is there.
+        StoreError: the record cannot be read, or a session with this id exists.
     """
     folder = layout.session(session_id)
     identity = read_identity(layout.trash / session_id / folder.identity.name)
@@ -148,7 +148,7 @@ def take_back(layout: Layout, store: Store, session_id: str) -> Session:
 
 
 def empty(layout: Layout, before_ms: int, *, dry_run: bool = False) -> list[Trashed]:
-    """Remove for good what was deleted before a time (UTC ms); what went, or would go."""
+    """Remove for good the sessions deleted before a time (UTC ms); return them, also in a dry run."""
     old = [trashed for trashed in listing(layout) if trashed.deleted_at < before_ms]
     if not dry_run:
         old = [trashed for trashed in old if _remove(layout.trash / trashed.id)]
@@ -156,7 +156,7 @@ def empty(layout: Layout, before_ms: int, *, dry_run: bool = False) -> list[Tras
 
 
 def _remove(path: Path) -> bool:
-    """Remove a folder for good, under a name by which nobody takes it back meanwhile."""
+    """Remove a folder for good.  It is renamed first, so that no process can restore it during the removal."""
     going = path.with_name(f".gone-{path.name}")
     try:
         path.rename(going)

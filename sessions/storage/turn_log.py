@@ -1,6 +1,6 @@
-"""What the one process that owns a turn writes about it: claim, progress, end, receipts.
+"""The writes of the one process that owns a turn: claim, progress, end, receipts.
 
-A turn is claimed, adopted and ended by compare-and-set; who does not hold the session's lock writes none of it.
+A turn is claimed, adopted and ended by compare-and-set.  Only the process that holds the session's lock writes here.
 """
 
 import sqlite3
@@ -19,7 +19,7 @@ _LIVE = "(" + ", ".join(f"'{status}'" for status in sorted(LIVE)) + ")"
 
 
 class Owner(Struct, frozen=True, kw_only=True):
-    """Who a runner is: enough to tell it from any other process, on any host that sees the folder."""
+    """The identity of a runner: unique among all processes, on any host that sees the folder."""
 
     pid: int
     start: int
@@ -42,13 +42,13 @@ class Claim(Struct, frozen=True, kw_only=True):
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
-    """How a turn ended."""
+    """The outcome of a turn."""
 
     status: Status
     reason: str | None
     rule: str | None = None
     stop_by: str | None = None
-    """Whose stop ended it; recorded here where that could not be before its first signal."""
+    """The author of the stop that ended it; recorded here if that failed before the first signal."""
     exit_code: int | None = None
     signal: str | None = None
     duration_ms: int | None = None
@@ -56,11 +56,11 @@ class Outcome(Struct, frozen=True, kw_only=True):
     receipt: Receipt | None = None
     left: tuple[Left, ...] = ()
     started: bool = True
-    """Whether the agent may have been given its prompt."""
+    """True if the agent may have received its prompt."""
 
 
 class TurnLog:
-    """One turn's rows, in the hands of the runner that owns it."""
+    """One turn's rows, written by the runner that owns the turn."""
 
     def __init__(self, store: Store, session_id: str, n: int, owner: Owner) -> None:
         self._database = store.database
@@ -69,7 +69,7 @@ class TurnLog:
         self._owner = owner
 
     def claim(self) -> Claim | None:
-        """Take a queued turn; None if somebody else has it or it was cancelled."""
+        """Take a queued turn; None if another runner has it or it was cancelled."""
         now = now_ms()
         with self._database.transaction() as db:
             changed = db.execute(
@@ -97,7 +97,7 @@ class TurnLog:
             return self._read_claim(db) if changed else None
 
     def running(self, agent_pid: int, agent_start: int) -> None:
-        """The agent lives: record its identity, and its prompt as sent."""
+        """Record the identity of the running agent, and its prompt as sent."""
         now = now_ms()
         with self._database.transaction() as db:
             changed = db.execute(
@@ -125,7 +125,7 @@ class TurnLog:
         event_at: int | None,
         stuck: Stuck | None = None,
     ) -> None:
-        """Record what the stream says so far, and what keeps the turn from getting anywhere."""
+        """Record the facts of the stream so far, and why the turn is stuck, if it is."""
         with self._database.transaction() as db:
             changed = db.execute(
                 f"UPDATE turns SET status = ? WHERE session = ? AND n = ? AND status IN {_LIVE}"  # noqa: S608
@@ -150,7 +150,7 @@ class TurnLog:
                 )
 
     def end(self, facts: Facts, outcome: Outcome, steps: int) -> bool:
-        """Conclude the turn; False if it was concluded by somebody else."""
+        """Conclude the turn; False if another process has concluded it."""
         now, reason = now_ms(), _short(outcome.reason)
         with self._database.transaction() as db:
             changed = db.execute(
@@ -184,7 +184,7 @@ class TurnLog:
             return True
 
     def left(self, left: tuple[Left, ...]) -> None:
-        """Record which processes outlive the turn."""
+        """Record the processes that outlive the turn."""
         with self._database.transaction() as db:
             db.execute("UPDATE turns SET left = ? WHERE session = ? AND n = ?", (dump(left), self._session, self._n))
             db.execute(
@@ -201,7 +201,7 @@ class TurnLog:
         return [row["kind"] for row in rows]
 
     def stopping(self, by: str) -> None:
-        """Record that a stop was asked for, and by whom, before the first signal is sent."""
+        """Record that a stop was requested, and by whom, before the first signal is sent."""
         with self._database.transaction() as db:
             db.execute(
                 "UPDATE turns SET stop_requested_at = ?, stop_by = ? WHERE session = ? AND n = ?"
@@ -210,7 +210,7 @@ class TurnLog:
             )
 
     def rung(self, stopping: Stopping | None) -> None:
-        """Record how far a stop has come, for those who watch it."""
+        """Record the progress of a stop, for front ends to show."""
         with self._database.transaction() as db:
             db.execute(
                 "UPDATE sessions SET stopping = ? WHERE id = ?", (dump(stopping) if stopping else None, self._session)
@@ -229,12 +229,12 @@ class TurnLog:
             )
 
     def status(self) -> Status | None:
-        """Where the turn stands now."""
+        """The turn's present status; None if the turn was deleted."""
         rows = self._database.rows("SELECT status FROM turns WHERE session = ? AND n = ?", (self._session, self._n))
         return Status(rows[0]["status"]) if rows else None
 
     def newer_turn_queued(self) -> bool:
-        """Whether the session waits for another turn to start."""
+        """Return whether a later turn of the session is queued."""
         rows = self._database.rows(
             "SELECT 1 FROM turns WHERE session = ? AND n > ? AND status = 'queued'", (self._session, self._n)
         )
@@ -253,7 +253,7 @@ class TurnLog:
         return Claim(launch=launch_from(row), **{name: row[name] for name in names})
 
     def _write_facts(self, db: sqlite3.Connection, facts: Facts, steps: int) -> None:
-        """The turn's facts, and the session's sums over all turns."""
+        """Write the turn's facts, and the session's sums over all turns."""
         usage = self._usage(db, facts)
         db.execute(
             "UPDATE turns SET agent_session = ?, end = ?, error = ?, usage = COALESCE(?, usage),"
@@ -284,9 +284,9 @@ class TurnLog:
         )  # fmt: skip
 
     def _usage(self, db: sqlite3.Connection, facts: Facts) -> Usage:
-        """This turn's own tokens: cumulative counts minus what the same thread had reported before.
+        """Return this turn's own tokens: the cumulative counts minus those that the same thread reported before.
 
-        A turn that was also measured by itself has the larger number: one of them saw more.
+        If the turn was also measured on its own, return the larger number: that measurement saw more.
         """
         if not facts.thread_usage.known:
             return facts.usage
@@ -301,7 +301,7 @@ class TurnLog:
 
 
 def _known(usage: Usage) -> str | None:
-    """Who concludes a turn in place of its runner must not forget what that one measured."""
+    """Usage as JSON; None if unknown, so that a process that concludes for a runner keeps the runner's figures."""
     return dump(usage) if usage.known else None
 
 
@@ -309,10 +309,10 @@ _NAME_CHARACTERS = 200
 
 
 def _name(agent_session: str | None) -> str | None:
-    """An id that a later start can carry in its argv; what is longer is no id."""
+    """Return an id that fits into the argv of a later start; None for a longer text, which is not a valid id."""
     return agent_session if agent_session is None or len(agent_session) <= _NAME_CHARACTERS else None
 
 
 def _short(text: str | None) -> str | None:
-    """What an agent says is unbounded; a row is read with every listing."""
+    """Truncate agent text, which has no limit: rows are read by every listing."""
     return text if text is None or len(text) <= MESSAGE_CHARACTERS else text[: MESSAGE_CHARACTERS - 1] + "…"
