@@ -1,4 +1,4 @@
-"""The agent's process in the runner's hands: alive or gone, and how it went."""
+"""The agent's process, as its runner sees it: alive or gone, and its exit status."""
 
 import os
 import subprocess
@@ -9,23 +9,23 @@ from . import processes
 class AgentChild:
     """An agent that this runner started, or adopted from a runner that was killed.
 
-    Every orphan that became ours is reaped too, so that none stays behind as a zombie.
+    Every orphan that became a child of the runner is reaped too, so that none stays as a zombie.
     """
 
     def __init__(self) -> None:
         self.identity: tuple[int, int] | None = None
-        """Pid and start time; None where there is no agent any more."""
+        """Pid and start time; None if there is no agent."""
         self.gone = True
         self.adopted = False
-        """Started by another runner: its exit code can never be known."""
+        """True if another runner started it: its exit code can never be known."""
         self.wait_status: int | None = None
         self.rusage: dict[str, float] | None = None
         self.reaped: dict[int, int] = {}
-        """Wait status by pid of what ended since the last :meth:`forget`."""
+        """Wait status by pid of the processes that ended since the last :meth:`forget`."""
         self._process: subprocess.Popen[bytes] | None = None
 
     def started(self, process: subprocess.Popen[bytes]) -> tuple[int, int]:
-        """Take a process just started; it cannot vanish before :meth:`reap` collects it."""
+        """Take a process just started, and return its identity; it cannot vanish before :meth:`reap` collects it."""
         found = processes.look(process.pid)
         self._process = process
         self.identity = (process.pid, found.start if found else 0)
@@ -33,13 +33,13 @@ class AgentChild:
         return self.identity
 
     def adopt(self, identity: tuple[int, int] | None) -> None:
-        """Take over a process of another runner."""
+        """Take over a process that another runner started."""
         self.identity = identity
         self.adopted = True
         self.gone = identity is None or not processes.alive(*identity)
 
     def reap(self) -> None:
-        """Collect whatever ended."""
+        """Collect every child that ended."""
         while True:
             try:
                 pid, status, usage = os.wait4(-1, os.WNOHANG)
@@ -61,18 +61,18 @@ class AgentChild:
             self.gone = not processes.alive(*self.identity)
 
     def forget(self) -> None:
-        """Drop what was reaped: only a stop asks how others ended."""
+        """Drop the collected wait statuses: only a stop needs those of other processes."""
         self.reaped.clear()
 
     @property
     def exit_code(self) -> int | None:
-        """The code it ended with; None after a signal, or where it is not known."""
+        """The agent's exit code; None after a signal, or if it is not known."""
         code = self._code()
         return code if code is not None and code >= 0 else None
 
     @property
     def signal(self) -> str | None:
-        """The name of the signal that ended it."""
+        """The name of the signal that ended the agent; None after an exit."""
         code = self._code()
         return processes.signal_name(-code) if code is not None and code < 0 else None
 

@@ -1,7 +1,7 @@
-"""A full disk under a running turn: the evidence for it, and the room in which the turn's end is recorded anyway.
+"""A full disk during a turn: the evidence for it, and the reserved space in which the turn's end is recorded anyway.
 
-The agent writes its turn file itself, so no error of ours reports what did not fit.  A disk is called full only on
-evidence: a write of ours failed, or the agent's stderr names the error and its output breaks off.
+The agent writes its turn file itself, so the runner gets no error for output that did not fit.  A disk is called full
+only on evidence: a write of ours failed, or the agent's stderr names the error and its output breaks off.
 """
 
 import contextlib
@@ -16,16 +16,16 @@ from ..errors import DiskFullError
 from ..rules.status import NoRoom
 
 NEARLY_FULL_BYTES = 256 * 1024
-"""With less free space than this, a test write checks whether the disk is full."""
+"""Free space below which a test write checks whether the disk is full."""
 
 PROBE_SECONDS = 1.0
 """Time between two test writes while the disk is nearly full."""
 
 RESERVE_BYTES = 128 * 1024
-"""Room for the last commit of a turn and its ``session.json``; both together take about half of it."""
+"""Space for the last commit of a turn and its ``session.json``; together they take about half of it."""
 
 BLOCK_BYTES = 4096
-"""The page size: what a full disk cuts ends at a multiple of it."""
+"""The page size: output cut by a full disk ends at a multiple of it."""
 
 _FULL = {errno.ENOSPC: "the disk was full", errno.EDQUOT: "the disk quota was used up"}
 _NAMED = re.compile(r"No space left on device|\bENOSPC\b|Disk quota exceeded|\bEDQUOT\b")
@@ -38,17 +38,17 @@ class DiskWatch:
         self._output = output
         self._probed_at = float("-inf")
         self._found: tuple[str, str] | None = None
-        """What to say, and the evidence."""
+        """The message, and the evidence for it."""
         self._size = 0
-        """Bytes of output when the disk was found full."""
+        """Size of the output, in bytes, when the disk was found full."""
 
     @property
     def trouble(self) -> str | None:
-        """The line beside the status of a running turn; None while there was room."""
+        """The line beside the status of a running turn; None if there has always been room."""
         return self._found[0] if self._found is not None else None
 
     def look(self) -> None:
-        """Check for a full disk; costs one ``statvfs`` while there is room, and nothing after it was found full."""
+        """Check for a full disk; costs one ``statvfs`` while there is room, and nothing once it was found full."""
         if self._found is not None:
             return
         with contextlib.suppress(OSError):
@@ -61,7 +61,7 @@ class DiskWatch:
                 self._find(self._probe())
 
     def blame(self, error: Exception) -> None:
-        """Take an error of our own recording as evidence, if it reports a full disk."""
+        """Take an error in the runner's own recording as evidence, if it reports a full disk."""
         if self._found is not None:
             return
         if isinstance(error, DiskFullError):
@@ -70,9 +70,9 @@ class DiskWatch:
             self._find((_FULL[error.errno], f"a write of the runner failed: {error.strerror}"))
 
     def at_the_end(self, stderr: str, *, proven: bool) -> NoRoom | None:
-        """The evidence after the agent is gone; None if there is none.
+        """Return the evidence after the agent is gone; None if there is none.
 
-        ``proven``: the adapter saw the proper end, so that a disk with room needs no test write.
+        ``proven``: the adapter saw the proper end, so no test write is needed if the disk has room.
         """
         size, torn = _end_of(self._output)
         limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]  # the agent inherited ours
@@ -90,17 +90,17 @@ class DiskWatch:
             self._find((_FULL[errno.ENOSPC], f"its stderr says: {named[0]}"))
         if self._found is None:
             return None
-        # An agent may wait for room and go on: then its output ends where the agent ended it.
+        # An agent may wait for room and continue: its output then ends where the agent ended it.
         cut = torn and (size == self._size or self._probe() is not None)
         return NoRoom(what=self._found[0], evidence=self._found[1], cut=cut)
 
     def _find(self, found: tuple[str, str] | None) -> None:
-        """Keep the first evidence, and how long the output was then."""
+        """Keep the first evidence, and the size of the output at that time."""
         if found is not None:
             self._found, self._size = found, _end_of(self._output)[0]
 
     def _probe(self) -> tuple[str, str] | None:
-        """Write one block beside the turn file and remove it; the evidence if there was no room for it."""
+        """Write one block beside the turn file and remove it; return the evidence if it did not fit."""
         path = self._output.with_name(f"{self._output.name}.probe")
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
@@ -119,13 +119,13 @@ class DiskWatch:
 
 
 class Reserve:
-    """Disk space that is kept while a turn runs, so that its end can be recorded on a full disk."""
+    """Disk space reserved while a turn runs, so that its end can be recorded on a full disk."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def take(self) -> None:
-        """Allocate the space; without room for it there is no reserve."""
+        """Allocate the space; if it does not fit, there is no reserve."""
         try:
             descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError:
@@ -139,7 +139,7 @@ class Reserve:
             os.close(descriptor)
 
     def give_back(self) -> bool:
-        """Free the space; False if none was kept."""
+        """Free the space; False if none was reserved."""
         try:
             self._path.unlink()
         except OSError:
@@ -148,7 +148,7 @@ class Reserve:
 
 
 def _end_of(path: Path) -> tuple[int, bool]:
-    """The size of a turn file in bytes, and whether its end looks cut: within a line, or at the end of a page."""
+    """Return a turn file's size in bytes, and whether its end looks cut: within a line, or at the end of a page."""
     try:
         with path.open("rb") as file:
             size = file.seek(0, os.SEEK_END)

@@ -1,4 +1,4 @@
-"""The runner's own reading of its turn file: new bytes in, facts and arrival times out."""
+"""The runner's reader of its turn file: new bytes in, facts and arrival times out."""
 
 import contextlib
 import os
@@ -13,19 +13,19 @@ from ..rules.turn_facts import Facts
 from ..storage.line_reader import LineReader, stamp
 
 PASS_SECONDS = 0.1
-"""Read in one go: an agent that floods its output must not keep the runner from a stop."""
+"""Maximum duration of one read: an agent that floods its output must not keep the runner from a stop."""
 
 FINISH_SECONDS = 5.0
-"""Reading after the end; what is not read by then is passed over, up to the tail that holds the final event."""
+"""Maximum duration of the reading after the end; the rest is skipped, except the tail with the final event."""
 
 TAIL_BYTES = 1 << 20
 
 _LINES_BETWEEN_LOOKS = 256
-"""Lines between two looks at the clock."""
+"""Lines between two checks of the clock."""
 
 
 class Follower:
-    """Follows one turn file with one parser; its work is in proportion to the new bytes."""
+    """Follows one turn file with one parser; the work is proportional to the new bytes."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class Follower:
         tell: Callable[[Step], None] = lambda _: None,
         meter: Callable[[bytes], None] | None = None,
     ) -> None:
-        """``tell`` is called with each step as it comes, and again with what replaces it; ``meter`` with each line."""
+        """``tell`` is called with each new step, and again with each replacement of it; ``meter`` with each line."""
         self._reader = LineReader(output)
         self._parser = parser
         self._tell = tell
@@ -44,19 +44,19 @@ class Follower:
         self._lines: Iterator[bytes] | None = None
         self._stamped = True
         self.steps = 0
-        """Steps so far."""
+        """Number of steps so far."""
         self.last_event_at: int | None = None
-        """When the agent last printed something, UTC ms."""
+        """Time of the agent's last output, UTC ms."""
         self.grown_at = time.monotonic()
-        """The same on the clock that nobody can set; the beginning where it printed nothing yet."""
+        """The same on the monotonic clock; the time of creation if the agent has printed nothing."""
 
     @property
     def facts(self) -> Facts:
-        """What the stream says so far."""
+        """The facts of the stream so far."""
         return self._parser.facts
 
     def catch_up(self, seconds: float = PASS_SECONDS) -> bool:
-        """Read what is there, for about so long; whether there is more."""
+        """Read new output for about ``seconds``; return whether there is more."""
         deadline = time.monotonic() + seconds
         lines = self._lines or self._new_lines()
         self._lines = lines
@@ -72,13 +72,13 @@ class Follower:
         return False
 
     def take_over(self) -> None:
-        """Read what was written before this runner came: nobody knows when it arrived."""
+        """Read the output written before this runner started; its arrival times are unknown."""
         self._stamped = False
         self._read_all()
         self._stamped = True
 
     def finish(self) -> None:
-        """The agent is gone: read the rest, and take an unfinished last line for what it is."""
+        """Read the rest after the agent is gone, an unfinished last line included; close the files."""
         self._read_all()
         rest = self._reader.rest()
         if rest is not None:
@@ -107,7 +107,7 @@ class Follower:
 
     def _record(self, now: int) -> None:
         if self._times is not None:
-            with contextlib.suppress(OSError):  # a full disk must not stop the reading: the step then has no time
+            with contextlib.suppress(OSError):  # a full disk must not stop the reading; the steps then have no time
                 os.write(self._times, stamp(self._reader.offset, now))
 
 

@@ -1,9 +1,9 @@
-"""The keeper: a small process that runs the user's command on a change of state, so that no runner waits for it.
+"""The keeper: a small process that runs the user's hook on a change of state, so that no runner waits for it.
 
 ``python -P -m agentdash.sessions.supervision.hook_process SECONDS NAME COMMAND...``, with the command's environment.
 
-It waits for the command and for everything that this leaves behind, and kills what is left after so many seconds, but
-for sessions that the command started.  What there is to say is one line on its stderr, which is the runner's log.
+It waits for the command and its descendants, and after ``SECONDS`` kills those that are left, except sessions that the
+command started.  It reports in one line on its stderr, which is the runner's log.
 """
 
 import contextlib
@@ -20,16 +20,16 @@ from . import processes
 from .spawn import clean_signals
 
 OUTPUT_BYTES = 1000
-"""Of what the command prints; the rest is read and dropped."""
+"""Maximum output kept; the rest of what the command prints is read and dropped."""
 
 KILL_SECONDS = 2.0
-"""How long it is tried to kill what is left."""
+"""Maximum duration of the attempt to kill the processes that are left."""
 
 LINE_CELLS = 500
 
 
 class Keeper:
-    """One command until nothing of it is left."""
+    """Runs one command until none of its processes is left."""
 
     def __init__(self, command: Sequence[str], seconds: float) -> None:
         self._command = list(command)
@@ -38,7 +38,7 @@ class Keeper:
         self.output = b""
 
     def run(self) -> str | None:
-        """What went wrong, in words; None where nothing did."""
+        """Run the command; return what went wrong, in words, or None."""
         wake = _wake_on_child()
         try:
             process = subprocess.Popen(
@@ -56,7 +56,7 @@ class Keeper:
         return None if code == 0 else f"exit {code}" if code > 0 else f"killed by {processes.signal_name(-code)}"
 
     def _wait(self, pid: int, pipe: int, wake: int) -> bool:
-        """Whether all of it ended in time."""
+        """Return whether the command and its descendants ended in time."""
         os.set_blocking(pipe, False)
         poll = select.poll()
         for descriptor in (pipe, wake):
@@ -75,7 +75,7 @@ class Keeper:
         return False
 
     def _drain(self, pipe: int) -> bool:
-        """Read what is there; False at the end."""
+        """Read the available output; False at its end."""
         with contextlib.suppress(BlockingIOError):
             while data := os.read(pipe, 65536):
                 self.output += data[: OUTPUT_BYTES - len(self.output)]
@@ -90,7 +90,7 @@ class Keeper:
 
 
 def _wake_on_child() -> int:
-    """A descriptor that can be read when a child ended."""
+    """Return a descriptor that becomes readable when a child ends."""
     receive, send = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(send, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -98,7 +98,7 @@ def _wake_on_child() -> int:
 
 
 def _below() -> list[processes.Process]:
-    """What the command started and still runs; a runner and what belongs to a session are not its own any more."""
+    """The command's living descendants, without runners and the processes of sessions."""
     return [process for process in processes.tree(os.getpid(), _belongs_to_a_session) if not process.zombie]
 
 
@@ -117,7 +117,7 @@ def _kill_everything() -> None:
 
 
 def main(argv: list[str]) -> int:
-    """Keep one command; the arguments are described at the top of this module."""
+    """Run one command; the arguments are described at the top of this module."""
     seconds, name, *command = argv
     clean_signals()
     processes.become_subreaper()
@@ -126,7 +126,7 @@ def main(argv: list[str]) -> int:
     said = keeper.output.decode("utf-8", "replace")
     if wrong is not None or said.strip():
         line = one_line(": ".join(filter(None, (f"hook on {name}", wrong or "ok", said))), LINE_CELLS)
-        os.write(2, f"{line}\n".encode("utf-8", "replace"))  # whole: others write to this log too
+        os.write(2, f"{line}\n".encode("utf-8", "replace"))  # in one write: others write to this log too
     return 0
 
 

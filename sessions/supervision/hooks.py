@@ -1,8 +1,8 @@
 """The user's command on a change of state: ``[notify] hook``.
 
-It runs once whenever a session comes to wait, runs on after that, is done, failed, stopped or lost.  Who records the
-change sends it: the runner, or whoever settles for one that is gone.  A process of its own keeps it
-(:mod:`.hook_process`), so that nobody waits and a runner can leave.
+It runs once each time a session starts to wait, continues after that, is done, failed, stopped or lost.  The process
+that records the change starts it: the runner, or the process that reconciles the session of a runner that is gone.
+A keeper process runs the command (:mod:`.hook_process`), so that no caller waits and a runner can exit.
 """
 
 import errno
@@ -24,14 +24,14 @@ from . import processes
 KEEPER = "agentdash.sessions.supervision.hook_process"
 
 TEXT_CELLS = 500
-"""Of a reason or a title: an environment is no place for a stream."""
+"""Maximum length of a reason or a title: an environment is not the place for a stream."""
 
 
 class Hooks:
     """The changes of one turn, as its runner records them.
 
     Args:
-        spare: told the identity of each process that is started, because it is none of the agent's.
+        spare: called with the identity of each keeper that is started, because it is not one of the agent's processes.
     """
 
     def __init__(
@@ -46,13 +46,13 @@ class Hooks:
         self._last = Status.STARTING
 
     def begin(self, hook: Hook) -> None:
-        """Take the turn's hook; what was recorded by an earlier runner was told by it."""
+        """Set the turn's hook; an earlier runner has run it for the changes that it recorded."""
         self._hook = hook
         if hook.argv and (session := self._store.session(self._session)) is not None:
             self._last = session.status
 
     def tell(self, status: Status, reason: str | None) -> None:
-        """The turn is in this state now: run the hook if that is a change it is for."""
+        """Run the hook if the new state is a change that it is for."""
         before, self._last = self._last, status
         if not self._hook.argv or not _is_change(before, status):
             return
@@ -64,7 +64,7 @@ class Hooks:
 def tell_end(layout: Layout, store: Store, session_id: str, turn: int, status: Status, reason: str | None) -> None:
     """Run the hook of a turn that ended without a runner.
 
-    It never fails: the end is recorded, and a command that cannot be run is no reason to stop.
+    Errors are logged, not raised: the end is recorded, and a command that cannot run must not stop the caller.
     """
     try:
         launch, session = store.launch(session_id, turn), store.session(session_id)
@@ -83,10 +83,10 @@ def _is_change(before: Status, after: Status) -> bool:
 def send(
     layout: Layout, hook: Hook, session: Session, turn: int, status: Status, reason: str | None
 ) -> tuple[int, int]:
-    """Start a keeper with the hook, and come back at once; the keeper's pid and start time.
+    """Start a keeper with the hook without waiting for it; return the keeper's pid and start time.
 
     Raises:
-        OSError: it could not be started.
+        OSError: the keeper could not be started.
     """
     log = _log(layout.session(session.id).runner_log)
     try:
@@ -104,13 +104,13 @@ def send(
     finally:
         os.close(log)
     found = processes.look(process.pid)
-    # A long-lived front end must not collect zombies; a runner reaps whatever ended.
+    # A long-lived front end must not collect zombies; a runner reaps every child anyway.
     threading.Thread(target=process.wait, name=f"reap hook {process.pid}", daemon=True).start()
     return process.pid, found.start if found else 0
 
 
 def _environment(layout: Layout, session: Session, turn: int, status: Status, reason: str | None) -> dict[str, str]:
-    """Ours without the tags of a session, by which it would be taken for a part of the agent."""
+    """Our environment without a session's tags, which would make the keeper look like a process of the agent."""
     base = {name: value for name, value in os.environ.items() if name not in _TAGS}
     return base | {
         processes.HOME: str(layout.home),

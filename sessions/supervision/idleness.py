@@ -1,7 +1,7 @@
-"""An agent that prints nothing while nothing of it uses a processor: it hangs, or waits for what may never come.
+"""Detect an agent that prints nothing while its processes use no CPU: it hangs, or waits for what may never come.
 
-A child at work (a build, a test run) is only silence.  Looked at once a minute, more often where the time is short,
-and only when nothing was printed.
+A busy child (a build, a test run) is only silence.  CPU time is checked once a minute, more often for a short limit,
+and only if nothing was printed.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,16 +9,16 @@ from collections.abc import Callable, Mapping
 from ..text import durations
 
 LOOK_SECONDS = 60.0
-"""Between two looks at what the processes have used."""
+"""Maximum time between two checks of the processes' CPU time."""
 
 LOOKS = 5
-"""At least so many within the time: what is used is counted from the first on."""
+"""Minimum number of checks within the limit: use is measured from the first check on."""
 
 BUSY_SHARE = 0.01
-"""Of one processor: what a runtime's timers use is less, what somebody waits for is more."""
+"""Share of one processor above which a turn is busy: a runtime's timers use less, real work uses more."""
 
 Used = Mapping[tuple[int, int], float]
-"""Seconds of processor time by the identity of the process."""
+"""Seconds of CPU time by process identity."""
 
 Look = Callable[[], Used]
 
@@ -27,8 +27,8 @@ class Idleness:
     """Watches one turn; times are seconds of the monotonic clock.
 
     Args:
-        seconds: how long nothing is printed and nothing used until the turn counts as idle.
-        used: what the processes of the session have used so far.
+        seconds: time without output or CPU use after which the turn counts as idle.
+        used: returns the CPU time of the session's processes so far.
     """
 
     def __init__(self, seconds: float, used: Look) -> None:
@@ -40,10 +40,10 @@ class Idleness:
         self._looked_at = 0.0
         self._before: Used | None = None
         self.evidence: str | None = None
-        """One line while it lasts."""
+        """One line while the turn is idle, else None."""
 
     def look(self, now: float, printed_at: float) -> float:
-        """Look at what the processes use if that is due; in how many seconds to come again at the latest."""
+        """Check the processes' CPU time if a check is due; return the seconds until the next one."""
         if printed_at != self._printed_at:
             self._printed_at, self._looked_at = printed_at, printed_at
             self._before, self.evidence = None, None
@@ -54,7 +54,7 @@ class Idleness:
         return due - now
 
     def printed(self, at: float) -> None:
-        """It printed something: whatever was concluded from its silence is over."""
+        """Drop the evidence if the agent has printed something since."""
         if at != self._printed_at:
             self.evidence = None
 
@@ -68,7 +68,7 @@ class Idleness:
 
 
 def _rounded(seconds: float) -> str:
-    """Whole minutes; it is written down once and has to stay true."""
+    """Round down to whole minutes: the text is recorded once and has to stay true."""
     return durations.text(seconds // 60 * 60 if seconds >= 60 else int(seconds))
 
 

@@ -1,4 +1,4 @@
-"""Being told at once that a file grew: inotify through ctypes, because a runner has to stay small."""
+"""Notice at once that a file grew: inotify through ctypes, because a runner has to stay small."""
 
 import ctypes
 import os
@@ -10,9 +10,9 @@ _IN_MODIFY = 0x2  # sys/inotify.h
 
 
 def watch_growth(path: Path) -> int | None:
-    """A descriptor that becomes readable when the file is written; None where the kernel cannot tell.
+    """Return a descriptor that becomes readable when the file is written; None if the kernel cannot watch it.
 
-    The watch is on the file itself, whatever name a writer uses.
+    The watch is on the file itself, not on the name that a writer uses.
     """
     if sys.platform != "linux":
         return None
@@ -27,15 +27,15 @@ def watch_growth(path: Path) -> int | None:
 
 
 class LateWatch:
-    """A file that is found only after the waiting began."""
+    """Watches a file that is found only after the wait began."""
 
     def __init__(self) -> None:
         self.descriptor: int | None = None
-        """Readable when the file was written; None while there is no file, or the kernel cannot tell."""
+        """Readable when the file was written; None if there is no file, or the kernel cannot watch it."""
         self._path: Path | None = None
 
     def on(self, path: Path | None, poll: select.poll) -> None:
-        """Wait for this file, too; once is enough."""
+        """Wait for this file, too; a repeated call has no effect."""
         if path is None or path == self._path:
             return
         self._path, self.descriptor = path, watch_growth(path)
@@ -43,7 +43,7 @@ class LateWatch:
             poll.register(self.descriptor, select.POLLIN)
 
     def off(self, poll: select.poll) -> None:
-        """Stop waiting for it."""
+        """Stop waiting for the file."""
         if self.descriptor is not None:
             poll.unregister(self.descriptor)
             os.close(self.descriptor)
@@ -51,7 +51,7 @@ class LateWatch:
 
 
 def drain(descriptor: int) -> None:
-    """Take the waiting events away; what they say is known already."""
+    """Read and drop the pending events: that one arrived is all that matters."""
     try:
         while os.read(descriptor, 65536):
             pass

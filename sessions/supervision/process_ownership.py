@@ -1,8 +1,8 @@
-"""Which processes belong to a session.
+"""Find the processes that belong to a session.
 
-Ours is what descends from this runner, carries the session's tag, is in the agent's process group, or was seen
-below it earlier.  Another session's runner, what carries another session's tag, and everything below those is never
-ours: without that rule, stopping an outer session would kill an inner one.
+A process is ours if it descends from this runner, carries the session's tag, is in the agent's process group, or was
+seen below the runner earlier.  Another session's runner, a process with another session's tag, and everything below
+those are never ours: without that rule, stopping an outer session would kill an inner one.
 """
 
 import json
@@ -18,7 +18,7 @@ from . import runner_lock
 from .processes import HOME, Process
 
 YOUNG_SECONDS = 10.0
-"""A runner that has just been sent does not hold its lock yet."""
+"""Age below which a runner may not hold its lock yet."""
 
 
 class Kin:
@@ -33,11 +33,11 @@ class Kin:
         self._boot = procs.boot_id()
         self._plain: set[tuple[int, int]] = set()
         self.agent: tuple[int, int] | None = None
-        """Pid and start time of the agent, which is the leader of its own process group."""
+        """Pid and start time of the agent, which leads its own process group."""
 
     @classmethod
     def of_turn(cls, folder: SessionFolder, turn: Turn | None) -> Self:
-        """The processes of a session, from its newest turn; the agent's pid counts only where it means something."""
+        """The processes of a session, from its newest turn; the agent's pid counts only in its boot and namespace."""
         kin = cls(folder.id, folder.lock, folder.procs)
         if (
             turn is not None
@@ -49,7 +49,7 @@ class Kin:
         return kin
 
     def find(self) -> dict[tuple[int, int], Process]:
-        """All our living processes by identity; the runner itself is not among them."""
+        """Return all our living processes by identity, without the runner itself."""
         processes = procs.scan()
         environments = self._environments(processes)
         marks = {pid: mark for pid, env in environments.items() if (mark := env.get(procs.RUNNER_MARK))}
@@ -64,7 +64,7 @@ class Kin:
         return found
 
     def _environments(self, processes: dict[int, Process]) -> dict[int, dict[str, str]]:
-        """What each process was started with; an old one without any of our marks is not read a second time."""
+        """The environment of each process; one of an old process without our marks is read only once."""
         environments = {}
         plain = set()
         for pid, process in processes.items():
@@ -78,7 +78,7 @@ class Kin:
     def remember(self) -> None:
         """Record the identities of everything below the runner.
 
-        A process that cleared its environment can be found by nothing else once its runner is dead.
+        Only this record finds a process that cleared its environment, once its runner is dead.
         """
         tree = {process.key for process in procs.tree(os.getpid(), self._hides)}
         if self.agent is not None:
@@ -89,36 +89,36 @@ class Kin:
             self.write()
 
     def used(self) -> dict[tuple[int, int], float]:
-        """The processor time of each living process that the last :meth:`remember` or :meth:`find` saw, in seconds."""
+        """Return the CPU time, in seconds, of each living process that :meth:`remember` or :meth:`find` saw last."""
         told = ((key, procs.cpu_seconds(key[0])) for key in self._remembered)
         return {key: seconds for key, seconds in told if seconds is not None}
 
     def spare(self, key: tuple[int, int]) -> None:
-        """A process of the runner's that is none of the agent's: it and all below it are never ours.
+        """Exclude a process that the runner started for itself, with everything below it.
 
-        It is put on disk for whoever looks from outside.
+        It is recorded on disk for other processes that look for this session's processes.
         """
         self._spared = {spared for spared in self._spared if procs.alive(*spared)} | {key}
         self.write()
 
     def write(self) -> None:
-        """Put the record on disk."""
+        """Write the record to disk."""
         data = {"boot_id": self._boot, "processes": sorted(self._remembered), "spared": sorted(self._spared)}
         write_atomic(self._record, json.dumps(data).encode())
         self._written = set(self._remembered)
 
     def group_is_ours(self) -> bool:
-        """Whether the agent's process group may be signalled: its leader has not been replaced."""
+        """Return whether the agent's process group may be signalled: its leader has not been replaced."""
         if self.agent is None:
             return False
         leader = procs.look(self.agent[0])
         return leader is not None and leader.start == self.agent[1]
 
     def _is_strangers(self, process: Process, env: dict[str, str]) -> bool:
-        """Whether it was spared, is another session's runner, or carries the tag of a session that is there.
+        """Return whether it was spared, is another session's runner, or carries the tag of an existing session.
 
-        A runner inherits the orphans of another one that was started below it and killed: descent alone proves
-        nothing against a tag.
+        A runner inherits the orphans of another runner that was started below it and killed, so a tag outweighs
+        descent.
         """
         if process.key in self._spared:
             return True
@@ -127,12 +127,12 @@ class Kin:
             return True
         tag = env.get(procs.SESSION_TAG)
         if tag is None or tag == self._session_id or SESSION_ID.fullmatch(tag) is None:
-            return False  # what is no id of ours is no reason to spare anybody
+            return False  # a text that is not a session id does not spare a process
         home = env.get(HOME) or str(Path(self._lock).parents[2])
         return os.path.isdir(os.path.join(home, "sessions", tag))  # noqa: PTH112, PTH118 - never raise
 
     def _hides(self, pid: int) -> bool:
-        """Whether everything from this process on belongs to somebody else."""
+        """Return whether this process is gone, or belongs to another session with everything below it."""
         process = procs.look(pid)
         return process is None or self._is_strangers(process, procs.environment(pid))
 
@@ -145,11 +145,11 @@ class Kin:
         )
 
     def _is_in_group(self, process: Process) -> bool:
-        """While its leader lives the group is ours; without it the number may be anybody's."""
+        """Return whether it is in the agent's group, which is ours only while its leader lives: numbers are reused."""
         return self.agent is not None and process.group == self.agent[0] and self.group_is_ours()
 
     def _load(self) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
-        """The identities of what was seen below a runner, and of what is to be spared."""
+        """Load the identities of the processes seen below a runner, and of those to be spared."""
         try:
             data = json.loads(self._record.read_bytes())
             if data["boot_id"] != procs.boot_id():
@@ -167,13 +167,13 @@ _MARKS = frozenset({procs.SESSION_TAG, procs.RUNNER_MARK})
 
 
 def _is_old(process: Process) -> bool:
-    """Past the moment between fork and exec, in which a process still has its parent's environment."""
+    """Return whether it is past the time between fork and exec, when a process has its parent's environment."""
     age = procs.age_seconds(process)
     return age is not None and age > YOUNG_SECONDS
 
 
 def _serves(mark: str, process: Process) -> bool:
-    """Whether a process is the runner it says it is: an agent could set the mark to be spared."""
+    """Return whether a process is the runner that its mark names: an agent could set the mark to be spared."""
     lock = Path(mark)
     if not os.path.exists(SessionFolder(lock.parent).poke):  # noqa: PTH110 - never raises, whatever the text
         return False

@@ -1,6 +1,6 @@
 """Processes: identity, trees, tags, costs and signals.  The only module that knows ``/proc``.
 
-A process is identified by its pid *and* its start time, within one boot: a pid alone may name a stranger.
+A process is identified by its pid *and* its start time, within one boot: a pid alone may be reused.
 """
 
 import contextlib
@@ -18,10 +18,10 @@ from msgspec import Struct
 SESSION_TAG = "AGENTDASH_SESSION_ID"
 RUN_TAG = "AGENTDASH_RUN_ID"
 HOME = "AGENTDASH_HOME"
-"""In an agent's environment: the state folder of its session."""
+"""Variable in an agent's environment: the state folder of its session."""
 
 RUNNER_MARK = "AGENTDASH_RUNNER"
-"""In a runner's own environment: the path of the lock it serves.  Its children do not inherit it."""
+"""Variable in a runner's own environment: the path of its lock.  Its children do not inherit it."""
 
 _LISTEN = "0A"  # the state TCP_LISTEN in /proc/net/tcp
 _PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
@@ -40,13 +40,13 @@ class Process(Struct, frozen=True, kw_only=True):
 
     @property
     def key(self) -> tuple[int, int]:
-        """What identifies it within this boot."""
+        """The identity of the process within this boot."""
         return self.pid, self.start
 
 
 @cache
 def host_name() -> str:
-    """This machine, as recorded in a session."""
+    """The name of this machine, as recorded in a session."""
     return socket.gethostname()
 
 
@@ -54,13 +54,13 @@ def boot_id() -> str:
     """An id that changes with every boot of this machine."""
     with contextlib.suppress(OSError):
         return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
-    # A sandbox may hide the id; the time of the boot is as good.
+    # A sandbox may hide the id; the boot time serves as well.
     lines = Path("/proc/stat").read_text("ascii").splitlines()
     return next(line.split()[1] for line in lines if line.startswith("btime "))
 
 
 def pid_namespace() -> str:
-    """The pid namespace (container) in which our pids mean something."""
+    """The pid namespace (container) in which our pids are valid."""
     try:
         return Path("/proc/self/ns/pid").readlink().name
     except OSError:
@@ -68,7 +68,7 @@ def pid_namespace() -> str:
 
 
 def is_here(boot: str | None, namespace: str | None) -> bool:
-    """Whether pids that were recorded in this boot and this namespace mean the same processes to us."""
+    """Return whether pids recorded in this boot and this namespace name the same processes for us."""
     return boot == boot_id() and namespace == pid_namespace()
 
 
@@ -78,7 +78,7 @@ def become_subreaper() -> bool:
 
 
 def look(pid: int, *, commands: bool = True) -> Process | None:
-    """The process that has this pid now, or None; without ``commands``, its command is only its name."""
+    """Return the process that has this pid now, or None; without ``commands``, its command is only its name."""
     argv = b""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
@@ -88,7 +88,7 @@ def look(pid: int, *, commands: bool = True) -> Process | None:
                 argv = file.read()
     except OSError:
         return None
-    # The name stands in brackets and may itself hold brackets and blanks: cut at the last one.
+    # The name is in brackets and may itself contain brackets and blanks: cut at the last bracket.
     opening, closing = stat.find(b"("), stat.rfind(b")")
     fields = stat[closing + 2 :].split()
     if len(fields) < 20:
@@ -105,19 +105,19 @@ def look(pid: int, *, commands: bool = True) -> Process | None:
 
 
 def alive(pid: int, start: int) -> bool:
-    """Whether exactly this process still runs; a zombie does not."""
+    """Return whether exactly this process still runs; a zombie does not."""
     found = look(pid)
     return found is not None and found.start == start and not found.zombie
 
 
 def scan() -> dict[int, Process]:
-    """All processes we may see, by pid; without their commands, which :func:`look` gives."""
+    """Return all visible processes by pid, without their commands (:func:`look` gives those)."""
     pids = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
     return {pid: found for pid in pids if (found := look(pid, commands=False))}
 
 
 def environment(pid: int) -> dict[str, str]:
-    """The environment a process was started with; empty where we may not read it."""
+    """Return the environment a process was started with; empty if it cannot be read."""
     try:
         data = Path(f"/proc/{pid}/environ").read_bytes()
     except OSError:
@@ -127,7 +127,7 @@ def environment(pid: int) -> dict[str, str]:
 
 
 def tagged_leader(run_id: str) -> tuple[int, int] | None:
-    """The process-group leader that carries this run's tag: an agent whose identity nobody recorded."""
+    """Find the process-group leader that carries this run's tag: an agent whose identity was not recorded."""
     for process in sorted(scan().values(), key=lambda p: p.start):
         if process.group == process.pid and environment(process.pid).get(RUN_TAG) == run_id:
             return process.key
@@ -137,7 +137,7 @@ def tagged_leader(run_id: str) -> tuple[int, int] | None:
 def descendants(
     processes: dict[int, Process], roots: Iterable[int], skip: Callable[[int], bool] = lambda _: False
 ) -> Iterator[Process]:
-    """Everything below the roots, parents first; a process for which ``skip`` holds hides its subtree."""
+    """Yield everything below the roots, parents first; a process for which ``skip`` is true hides its subtree."""
     below: dict[int, list[Process]] = {}
     for process in processes.values():
         below.setdefault(process.parent, []).append(process)
@@ -152,9 +152,9 @@ def descendants(
 
 
 def tree(root: int, skip: Callable[[int], bool] = lambda _: False) -> Iterator[Process]:
-    """Everything below one process, without looking at any other where the kernel lists children.
+    """Yield everything below one process; if the kernel lists children, no other process is read.
 
-    Cheap enough to repeat for many sessions: the cost follows the tree, not the machine.
+    The cost then depends on the tree, not on the machine: cheap enough to repeat for many sessions.
     """
     first = _children(root)
     if first is None:
@@ -173,7 +173,7 @@ def tree(root: int, skip: Callable[[int], bool] = lambda _: False) -> Iterator[P
 
 
 def _children(pid: int) -> list[int] | None:
-    """Children by every thread of a process; None where the kernel does not tell (CONFIG_PROC_CHILDREN)."""
+    """The children of all threads of a process; None if the kernel does not list them (CONFIG_PROC_CHILDREN)."""
     if not Path(f"/proc/self/task/{os.getpid()}/children").exists():
         return None
     children: list[int] = []
@@ -199,7 +199,7 @@ def listening_ports(pids: Iterable[int]) -> dict[int, tuple[int, ...]]:
 
 
 def _listening(pid: int) -> dict[str, int]:
-    """Ports by socket inode, as the process's own network namespace has them (proc(5), ``/proc/net/tcp``)."""
+    """Ports by socket inode, in the process's own network namespace (proc(5), ``/proc/net/tcp``)."""
     ports = {}
     for table in ("tcp", "tcp6"):
         with contextlib.suppress(OSError):
@@ -221,7 +221,7 @@ def _sockets(pid: int) -> Iterator[str]:
 
 
 def signal_name(number: int) -> str:
-    """``SIGKILL``; a real-time signal has no name of its own."""
+    """The name of a signal, as in ``SIGKILL``; a real-time signal without a name gets its number."""
     try:
         return signal.Signals(number).name
     except ValueError:
@@ -231,10 +231,10 @@ def signal_name(number: int) -> str:
 def send(process: Process, number: signal.Signals) -> bool:
     """Signal exactly this process; False if it is gone.
 
-    The signal goes through a pidfd, opened before the identity is checked: no pid can be reused between.
+    The signal goes through a pidfd that is opened before the identity is checked, so no reused pid can get it.
 
     Raises:
-        PermissionError: it is not ours to signal.
+        PermissionError: this user may not signal it.
     """
     try:
         descriptor = _pidfd(process.pid)
@@ -256,7 +256,7 @@ def send(process: Process, number: signal.Signals) -> bool:
 
 
 def _pidfd(pid: int) -> int | None:
-    """A descriptor that means this process and no later one; None where the kernel has none (or forbids it)."""
+    """A descriptor of this process and no later one; None if the kernel has none, or forbids it."""
     try:
         return os.pidfd_open(pid)
     except OSError as error:
@@ -266,12 +266,12 @@ def _pidfd(pid: int) -> int | None:
 
 
 def send_kill(process: Process) -> bool:
-    """End exactly this process at once; False if it is gone."""
+    """Send SIGKILL to exactly this process; False if it is gone."""
     return send(process, signal.SIGKILL)
 
 
 def age_seconds(process: Process) -> float | None:
-    """How long a process has been running."""
+    """Seconds since a process was started; None if the uptime cannot be read."""
     try:
         uptime = float(Path("/proc/uptime").read_text("ascii").split()[0])
     except (OSError, ValueError):
@@ -280,7 +280,7 @@ def age_seconds(process: Process) -> float | None:
 
 
 def usage(pid: int) -> tuple[float | None, int | None]:
-    """Seconds of processor time and bytes of resident memory of a process; None where nobody tells."""
+    """Return a process's CPU time in seconds and its resident memory in bytes; None for each if not readable."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), int(fields[21]) * os.sysconf(
@@ -291,9 +291,9 @@ def usage(pid: int) -> tuple[float | None, int | None]:
 
 
 def cpu_seconds(pid: int) -> float | None:
-    """Processor time of a process and of those of its children that it has waited for; None where nobody tells.
+    """Return the CPU time of a process and of the children it has waited for, in seconds; None if not readable.
 
-    With the children, because a build is many processes that are gone before anybody looks.
+    The children are included because a build is many processes that are gone before the next check.
     """
     try:
         fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()

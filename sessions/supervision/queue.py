@@ -1,8 +1,7 @@
 """The launch queue: queued turns get a runner, in their order, as places become free.
 
-There is no daemon that could do it.  Whoever asks for a turn looks at the queue, every runner does when its turn
-ends, and so does every command that settles.  Only after the last runner was killed with -9 does the queue wait for
-the next command.
+There is no daemon.  The queue is served by every process that requests a turn, every runner when its turn ends, and
+every command that reconciles.  Only after ``kill -9`` of the last runner does it wait for the next command.
 """
 
 from ..errors import AgentdashError
@@ -13,14 +12,14 @@ from .runner_process import send_runner
 
 
 def pump(layout: Layout, store: Store) -> None:
-    """Send a runner for every queued turn that has a place.
+    """Start a runner for every queued turn that gets a place.
 
-    A runner that is sent by another session's runner has that one's environment, with the values recorded for
-    its own session on top: secrets are never stored.
+    A runner started by another session's runner inherits that runner's environment, overridden by the values recorded
+    for its own session: secrets are never stored.
     """
     for session_id, turn in store.take_places(processes.host_name()):
         try:
             send_runner(layout, session_id, turn, "run", store.recipe(session_id).env)
         except (OSError, AgentdashError):
-            # One that cannot be sent, or was deleted meanwhile, must not hold up the others.
+            # A turn whose runner cannot be started, or whose session was deleted, must not hold up the others.
             store.give_place_back(session_id, turn)

@@ -1,6 +1,6 @@
-"""What the runner writes down about its turn, and when.
+"""The runner's record of its turn.
 
-What matters to somebody who waits (conversation id, question, error, end) is committed at once; counters, usage
+Facts that a user may be waiting for (conversation id, question, error, end) are committed at once; counters, usage
 and the last message at most once a second.
 """
 
@@ -33,12 +33,12 @@ from .watchdog import Watchdog
 
 COMMIT_SECONDS = 1.0
 DISK_SECONDS = 600.0
-"""How long the outcome of a turn is retried while the disk is full."""
+"""Maximum duration of the retries to record a turn's outcome while the disk is full."""
 
 _NOT_STARTED = "the agent could not be started"
 
 STDERR_BYTES = 8192
-"""How much of the end of stderr is looked at for the reason of a failure."""
+"""Bytes at the end of stderr that are searched for the reason of a failure."""
 
 
 class Recorder:
@@ -76,35 +76,35 @@ class Recorder:
 
     @property
     def facts(self) -> Facts:
-        """What the stream says so far."""
+        """The facts of the stream so far."""
         return self._follower.facts if self._follower is not None else Facts()
 
     @property
     def unsaved(self) -> bool:
-        """Whether something was read that is not committed yet."""
+        """True if something was read that is not committed yet."""
         return self._follower is not None and self._key(self._follower) != self._committed
 
     def keep_room(self) -> None:
-        """Reserve disk space for recording the end; to be called before the agent can fill the disk."""
+        """Reserve disk space for recording the end; call this before the agent can fill the disk."""
         self._reserve.take()
 
     def started(self, agent_pid: int, agent_start: int) -> None:
-        """Record the agent's identity; on a full disk with the next commit, so that its output is followed at once."""
+        """Record the agent's identity; on a full disk with the next commit, so that following starts at once."""
         if not self.guarded(lambda: self._log.running(agent_pid, agent_start)):
             self._not_recorded = (agent_pid, agent_start)
 
     def begin(
         self, agent: Agent, launch: Launch, used: Look, began: int, *, adopted_after_s: float | None = None
     ) -> None:
-        """Start following the turn file; what an adopted agent printed earlier has no arrival time.
+        """Start following the turn file; earlier output of an adopted agent has no arrival times.
 
-        ``used`` tells the processor time of the session's processes, ``began`` is when the turn was started (UTC ms).
+        ``used`` returns the CPU time of the session's processes; ``began`` is the start of the turn (UTC ms).
         """
         self._agent = agent
         files = (self._folder.output(self._turn), self._folder.errors(self._turn))
         self._watchdog = Watchdog(launch.limits, files, adopted_after_s or 0.0)
         folder, turn = self._folder, self._turn
-        # A command may be a server, which has every right to wait in silence.
+        # A command may be a server, which rightly waits in silence.
         recorded = self._recorded_stuck() if adopted_after_s is not None else None
         if agent.prompted:
             self._stuck_watch = StuckWatch(launch.attention, used, recorded, agent.polling_tools)
@@ -123,7 +123,7 @@ class Recorder:
         self.guarded(lambda: write_identity(self._store, self._folder))
 
     def follow(self) -> bool:
-        """Read what is new and commit what it means; whether there is more to read at once."""
+        """Read new output and commit its facts; return whether there is more to read at once."""
         if self._follower is None:
             return False
         more = self._follower.catch_up()
@@ -134,9 +134,9 @@ class Recorder:
         return more
 
     def over_limit(self) -> tuple[str | None, float | None]:
-        """What is to be stopped because of its limits, and in how many seconds to look again at the latest.
+        """Return the crossed limits for which to stop the turn, in words, and the seconds until the next check.
 
-        A limit that only warns is shown beside the status instead.
+        A crossed limit that only warns is shown beside the status instead.
         """
         if self._watchdog is None or self._follower is None or self.facts.end is not None:
             return None, None
@@ -148,7 +148,7 @@ class Recorder:
         return None, due
 
     def mind_idleness(self) -> float | None:
-        """Look whether the turn gets nowhere because nothing happens; in how many seconds to look again."""
+        """Check whether the turn is idle; return the seconds until the next check, None if none is due."""
         if self._stuck_watch is None or self._follower is None:
             return None
         due = self._stuck_watch.look(self.facts, time.monotonic(), self._printed_at(self._follower))
@@ -160,7 +160,7 @@ class Recorder:
             self._stuck_watch.feed(step)
 
     def _recorded_stuck(self) -> tuple[str, int] | None:
-        """What an earlier runner of the turn wrote of it, where the store can be read."""
+        """The evidence and start (UTC ms) that an earlier runner recorded; None without a record, or access to it."""
         with contextlib.suppress(StoreError):
             session = self._store.session(self._session)
             if session is not None and session.stuck is not None and session.stuck_at is not None:
@@ -168,7 +168,7 @@ class Recorder:
         return None
 
     def _printed_at(self, follower: Follower) -> float:
-        """When the agent last printed anything, also to stderr, on the monotonic clock."""
+        """Time of the agent's last output, stderr included, on the monotonic clock."""
         return max(follower.grown_at, self._watchdog.grown_at if self._watchdog is not None else 0.0)
 
     def _stuck(self, follower: Follower) -> Stuck | None:
@@ -176,7 +176,7 @@ class Recorder:
 
     @property
     def exceeds(self) -> bool:
-        """Whether the turn printed or used more than it may, and the runner has not acted on it."""
+        """True if the turn printed or used more than it may, and the runner has not acted on it."""
         if self._watchdog is None or self._over:
             return False
         spends = self._spending is not None and self.facts.end is None
@@ -184,7 +184,7 @@ class Recorder:
 
     @property
     def spending(self) -> Spending | None:
-        """What the session uses; None unless that is limited."""
+        """The session's use of tokens and money; None unless one of them is limited."""
         return self._spending
 
     def _spent(self) -> Spent:
@@ -220,9 +220,9 @@ class Recorder:
         left: tuple[Left, ...],
         receipt: Callable[[Status], Receipt] | None = None,
     ) -> Status:
-        """Write down how the turn ended; retried while the disk is full, because nothing else knows it.
+        """Record the turn's end; retried while the disk is full, because it is recorded nowhere else.
 
-        ``receipt`` makes that of the stop or the sweep that ended it, where there was one.
+        ``receipt`` makes the receipt of the stop or the sweep that ended the turn, if there was one.
         """
         facts, steps = self.facts, 0
         if self._follower is not None:
@@ -234,7 +234,7 @@ class Recorder:
         stderr = _tail(self._folder.errors(self._turn))
         for what in self._agent.refusals(stderr) if self._agent is not None else ():
             facts.deny(what)
-        # A signal is an exit code other than 0 to the adapter; None means that nobody could wait.
+        # For the adapter a signal is an exit code other than 0; None: no process could wait for the agent.
         code = child.exit_code if child.signal is None else -1
         succeeded = self._agent is not None and self._agent.succeeded(facts, code)
         verdict = at_the_end(
@@ -270,7 +270,7 @@ class Recorder:
         return verdict.status
 
     def _look_back(self, follower: Follower, *, stopped: bool) -> None:
-        """What an agent used is often known only at its end: a limit that was crossed then is still told."""
+        """Usage is often known only at the end, so report a limit that was crossed by then."""
         if self._watchdog is None or self._spending is None or stopped:
             return
         self.guarded(
@@ -282,24 +282,24 @@ class Recorder:
         self._ever_over |= over
 
     def fail_to_start(self, agent: Agent, reason: str) -> None:
-        """The agent could not be started: a visible failed turn."""
+        """Record a failed turn: the agent could not be started."""
         if reason.endswith("command not found") and agent.install_hint:
             reason = f"{reason}. {agent.install_hint}"
         self._write_end(Facts(), Outcome(status=Status.FAILED, reason=reason, rule=_NOT_STARTED, started=False), 0)
 
     def guarded(self, action: Callable[[], object]) -> bool:
-        """Do what may fail without harm: a full disk or a removed folder must not end the supervision."""
+        """Run an action; False if it failed.  A full disk or a removed folder must not end the supervision."""
         try:
             action()
         except (OSError, AgentdashError) as error:
             self._disk.blame(error)
-            with contextlib.suppress(OSError):  # the log lies on the same full disk
+            with contextlib.suppress(OSError):  # the log is on the same full disk
                 print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)  # noqa: T201 - runner.log
             return False
         return True
 
     def retried(self, action: Callable[[], object]) -> None:
-        """Do what must not be lost: while the disk is full, keep the lock and try again."""
+        """Run an action that must not be lost: while it fails (disk full), keep the lock and retry."""
         deadline = time.monotonic() + DISK_SECONDS
         while not self.guarded(action) and time.monotonic() < deadline and self._folder.path.is_dir():
             time.sleep(1.0)

@@ -1,13 +1,13 @@
-"""The runner: one small process per live session, which owns its agent and records what happens.
+"""The runner: one small process per live session, which owns the agent and records its turn.
 
 ``python -P -m agentdash.sessions.supervision.runner HOME SESSION TURN MODE``, where MODE is
 
 ``run``    start a queued turn and see it through,
 ``adopt``  take over a turn whose runner was killed while its agent lives on,
-``sweep``  end what an ended or lost session has left.
+``sweep``  end the processes that an ended or lost session has left.
 
-It holds the session's lock for its whole life.  It spawns first and imports the adapter straight after, never
-later: an upgrade may replace the files meanwhile.
+It holds the session's lock for its whole life.  It spawns the agent first and imports the adapter straight after,
+never later: an upgrade may replace the files during the turn.
 """
 
 import contextlib
@@ -37,26 +37,26 @@ from .spawn import StartError, clean_signals, start_agent
 from .stop_ladder import POLL, Phase, Stop
 
 LOCK_SECONDS = 5.0
-"""How long a starting runner waits for an ending one."""
+"""Maximum wait of a starting runner for an ending one."""
 
 LOOK_SECONDS = 5.0
-"""How often requests and descendants are looked at without being told to."""
+"""Interval between unprompted checks of requests and descendants."""
 
 COALESCE_SECONDS = 0.02
 """Writes within this time are read together."""
 
 POLL_SECONDS = 0.25
-"""How often the turn file, or an adopted agent, is looked at where the kernel cannot tell."""
+"""Interval between checks of the turn file, or of an adopted agent, if the kernel cannot report changes."""
 
 CHILD_SECONDS = 1.0
-"""How soon what was left behind is counted again when one of it ended."""
+"""Maximum delay until the remaining processes are counted again after one of them ended."""
 
 LINGER_SECONDS = 30.0
-"""How long an agent may stay after its proper end."""
+"""Time that an agent may stay alive after its proper end."""
 
 
 class Runner:
-    """One turn in the hands of this process."""
+    """Supervises one turn."""
 
     def __init__(self, home: Path, session_id: str, turn: int) -> None:
         self._layout = Layout(home)
@@ -82,7 +82,7 @@ class Runner:
         self._next_look = 0.0
         self._shutdown = False
         self._asked = False
-        self._store.data_version()  # opens the database while its folder is surely there
+        self._store.data_version()  # opens the database while its folder surely exists
         self._poke = os.open(self._folder.poke, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
         self._wake = self._install_handlers()
         self._growth: int | None = None
@@ -120,7 +120,7 @@ class Runner:
             return
         self._recorder.guarded(lambda: self._hooks.begin(claim.launch.hook))
         recorded = (claim.agent_pid, claim.agent_start)
-        # A runner that died between its spawn and its record left only the tag.
+        # A runner that died after the spawn and before recording it left only the tag.
         found = processes.tagged_leader(claim.run_id) if None in recorded else recorded
         identity = (found[0], found[1]) if found and found[0] is not None and found[1] is not None else None
         self._kin.agent = identity
@@ -132,7 +132,7 @@ class Runner:
         self._watch(claim)
 
     def sweep(self) -> None:
-        """End what the session has left, and answer who asked."""
+        """End the processes that the session has left, and answer the requests."""
         turn = next((turn for turn in self._store.turns(self._session) if turn.n == self._turn), None)
         self._kin = Kin.of_turn(self._folder, turn)
         self._child.adopt(None)
@@ -167,7 +167,7 @@ class Runner:
             if self._advance(now, due):
                 return
             if self._ended and self._growth is not None:
-                poll.unregister(self._growth)  # what was left behind may print as it likes
+                poll.unregister(self._growth)  # output of the remaining processes does not matter
                 self._growth = None
                 self._use.off(poll)
             ready = [descriptor for descriptor, _ in poll.poll(0 if more else self._delay(now) * 1000)]
@@ -180,7 +180,7 @@ class Runner:
                 time.sleep(COALESCE_SECONDS)
 
     def _delay(self, now: float) -> float:
-        """Seconds until something is due that nobody will wake us for."""
+        """Seconds until the next timer that no event will trigger."""
         if self._stop is not None:
             return POLL
         until_look = max(0.0, self._next_look - now)
@@ -193,11 +193,11 @@ class Runner:
         return min(COMMIT_SECONDS, until_look) if polled or self._recorder.unsaved else until_look
 
     def _ended_but_lives(self) -> bool:
-        """Whether an agent that printed its proper end still lives: the clock for it must be started."""
+        """Return whether the agent lives after its proper end, and its ``LINGER_SECONDS`` have not begun."""
         return self._finishing_since is None and self._recorder.facts.end is not None and not self._child.gone
 
     def _look_around(self, now: float) -> None:
-        """Requests of front ends, our descendants, limits, and an agent that stays after its end."""
+        """Check the requests of front ends, our descendants, the limits, and whether the agent stays after its end."""
         kinds: list[str] = []
         with contextlib.suppress(StoreError):
             kinds = self._log.requests()
@@ -220,7 +220,7 @@ class Runner:
             self._next_look = min(self._next_look, now + due) if due is not None else self._next_look
 
     def _who_stops(self, kinds: list[str]) -> str | None:
-        """In whose name to stop; None where all may go on."""
+        """In whose name to stop; None if there is no reason to stop."""
         if self._unfinished_stop is not None:
             return self._unfinished_stop
         if kinds or self._asked:
@@ -245,7 +245,7 @@ class Runner:
             self._begin_stop(now, StoppedBy.LIMIT.because(over))
 
     def _begin_stop(self, now: float, by: str | None) -> None:
-        """Climb the ladder, or only sweep where the agent is gone; ``by`` is None where it ended by itself."""
+        """Climb the ladder, or only sweep if the agent is gone; ``by`` is None if the agent ended on its own."""
         if self._stop is not None:
             return
         if by is not None:
@@ -259,9 +259,9 @@ class Runner:
         self._stop.reaped = self._child.reaped
 
     def _advance(self, now: float, due: bool) -> bool:
-        """Take the next step towards the end; True when this runner has nothing more to do.
+        """Take the next step towards the end; True if this runner has nothing more to do.
 
-        ``due``: whether a look at what was left behind is due.
+        ``due``: a check of the remaining processes is due.
         """
         if self._stop is not None:
             self._stop.tick(now)
@@ -281,13 +281,13 @@ class Runner:
         return self._ended and due and self._may_leave()
 
     def _show_rung(self, stop: Stop, now: float) -> None:
-        """Tell those who watch how far the stop has come."""
+        """Record the progress of the stop, for front ends to show."""
         if stop.phase is not self._phase and not stop.over:
             self._phase = stop.phase
             self._recorder.guarded(lambda: self._log.rung(stop.stage(now)))
 
     def _may_leave(self) -> bool:
-        """After the end: stay as long as the agent's own children live, unless another turn waits."""
+        """Return whether the runner may exit: not while processes are left, unless a later turn is queued."""
         left = _left(self._kin.find())
         if left != self._told_left and self._recorder.guarded(lambda: self._log.left(left)):
             self._told_left = left
@@ -295,18 +295,18 @@ class Runner:
             return not self._pending()
         with contextlib.suppress(StoreError):
             if self._log.newer_turn_queued():
-                self._recorder.guarded(self._kin.write)  # nothing else finds what cleared its environment
+                self._recorder.guarded(self._kin.write)  # only the record finds a process that cleared its environment
                 return True
         return False
 
     def _pending(self) -> bool:
-        """Whether somebody asked for a stop while we were about to leave."""
+        """Return whether a stop was requested while the runner was about to exit."""
         with contextlib.suppress(StoreError):
             return bool(self._log.requests())
         return False
 
     def _conclude(self, left: tuple[Left, ...], receipt: Callable[[Status], Receipt] | None = None) -> Status:
-        """Write down the end."""
+        """Record the end of the turn, and serve the queue."""
         self._ended = True
         status = self._recorder.conclude(
             self._child, stopped_by=self._stopped_by, lingered=self._lingered, left=left, receipt=receipt
@@ -315,11 +315,11 @@ class Runner:
         return status
 
     def pass_on(self) -> None:
-        """A place is free: let the next one in the queue begin."""
+        """Serve the queue: a place is free."""
         self._recorder.guarded(lambda: pump(self._layout, self._store))
 
     def _finish_stop(self, stop: Stop, now: float) -> None:
-        """The ladder and the sweep are through: conclude, and hand out the receipt."""
+        """Conclude after the ladder and the sweep, and answer with the receipt."""
         self._child.reap()
         if self._ended:
             status = self._status()
@@ -336,9 +336,9 @@ class Runner:
         return Status.STOPPED
 
     def _install_handlers(self) -> int:
-        """Signals as a readable descriptor; SIGTERM asks us to end the agent and go.
+        """Return a descriptor that becomes readable on a signal; SIGTERM asks the runner to end the agent and exit.
 
-        SIGUSR1 is a stop that could not be written down: the disk is full.
+        SIGUSR1 is a stop that could not be recorded because the disk is full.
         """
 
         def shut_down(*_: object) -> None:
@@ -348,7 +348,7 @@ class Runner:
             self._asked = True
 
         def wake(*_: object) -> None:
-            """Only wakes the loop, through the descriptor."""
+            """Only wake the loop, through the descriptor."""
 
         receive, send = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.set_wakeup_fd(send, warn_on_full_buffer=False)
@@ -386,16 +386,16 @@ def main(argv: list[str]) -> int:
     try:
         lock = runner_lock.hold(layout.session(session_id).lock, LOCK_SECONDS)
     except FileNotFoundError:
-        return 0  # deleted before we came
+        return 0  # deleted before the runner started
     if lock is None:
         return 0
     with lock:
         try:
             runner = Runner(layout.home, session_id, int(turn))
             {"run": runner.run, "adopt": runner.adopt, "sweep": runner.sweep}[mode]()
-            runner.pass_on()  # also where nothing was started
+            runner.pass_on()  # also if no agent was started
         except StoreError as error:
-            # Nothing was started yet, or nothing can be recorded any more: whoever looks next sends another one.
+            # No agent was started, or the store is unwritable: the next command that reconciles starts a new runner.
             print(error, file=sys.stderr)  # noqa: T201 - runner.log
             return 1
     return 0

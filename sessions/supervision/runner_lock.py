@@ -1,4 +1,4 @@
-"""The lock that tells whether a session's runner lives: the kernel drops it with the process, whatever kills it."""
+"""The lock that shows whether a session's runner lives: the kernel drops it with the process, whatever kills it."""
 
 import contextlib
 import fcntl
@@ -10,13 +10,13 @@ RETRY_SECONDS = 0.02
 
 
 class HeldLock:
-    """An exclusive ``flock`` in our hands; ends with the process, or with :meth:`release`."""
+    """An exclusive ``flock`` held by this process; ends with the process, or with :meth:`release`."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
 
     def release(self) -> None:
-        """Give the lock up."""
+        """Release the lock."""
         os.close(self._descriptor)
 
     def __enter__(self) -> "HeldLock":
@@ -27,7 +27,7 @@ class HeldLock:
 
 
 def hold(path: Path, timeout: float = 0.0) -> HeldLock | None:
-    """Take the lock, waiting at most ``timeout`` seconds; None if somebody else has it.
+    """Take the lock, waiting at most ``timeout`` seconds; None if another process has it.
 
     Raises:
         FileNotFoundError: the session's folder is gone.
@@ -47,7 +47,7 @@ def hold(path: Path, timeout: float = 0.0) -> HeldLock | None:
 
 
 def is_held(path: Path) -> bool:
-    """Whether a runner (or somebody who settles) holds the lock; looks for an instant with a shared lock."""
+    """Return whether a runner, or a process that reconciles, holds the lock; tested with a brief shared lock."""
     with contextlib.suppress(FileNotFoundError, PermissionError):
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:

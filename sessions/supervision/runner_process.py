@@ -1,4 +1,4 @@
-"""Sending a runner for a turn, and waking one that is there."""
+"""Start the runner of a turn, and wake a running one."""
 
 import errno
 import os
@@ -15,14 +15,14 @@ RUNNER = "agentdash.sessions.supervision.runner"
 
 
 def send_runner(layout: Layout, session_id: str, turn: int, mode: str, env: Mapping[str, str | None]) -> None:
-    """Start the runner of a turn in a session of its own, so that it outlives whoever starts it.
+    """Start the runner of a turn in a process session of its own, so that it outlives the caller.
 
-    ``env`` holds the values of the adapter's ``env_keys``, recorded when the session began (None: it was not set);
-    the rest is the environment of the caller, without the tags of a session the caller may itself be part of.
+    ``env`` holds the values of the adapter's ``env_keys``, recorded when the session began (None: it was not set).
+    The rest is the caller's environment, without the tags of a session that the caller may be part of.
     """
     folder = layout.session(session_id)
     if not folder.path.is_dir():
-        folder.create()  # somebody removed it: what its processes are ended by needs a lock to hold
+        folder.create()  # it was removed, but the runner that ends its processes needs a lock to hold
     base = {name: value for name, value in os.environ.items() if name not in {SESSION_TAG, RUN_TAG, *env}}
     own = {name: value for name, value in env.items() if value is not None}
     log = os.open(folder.runner_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)

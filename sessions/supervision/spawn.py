@@ -1,4 +1,4 @@
-"""Starting the agent: a process group of its own, its files, clean signals, and the tags that find it again."""
+"""Start the agent: its own process group, its files, clean signals, and the tags by which it is found again."""
 
 import errno
 import os
@@ -13,14 +13,14 @@ from .processes import HOME, RUN_TAG, RUNNER_MARK, SESSION_TAG
 
 
 class StartError(Exception):
-    """The agent could not be started; the text is the reason shown to people."""
+    """The agent could not be started; the text is the reason shown to the user."""
 
 
 def clean_signals() -> None:
     """Give the agent default signals and an empty mask.
 
-    A shell script's ``&`` starts us with SIGINT ignored, and an ignored signal is inherited over exec: the agent
-    would survive the first rung of the ladder.  A handler, unlike "ignore", is reset by exec.
+    A shell script's ``&`` starts us with SIGINT ignored, and exec keeps an ignored signal: the agent would survive the
+    first rung of the ladder.  A handler, unlike "ignore", is reset by exec.
     """
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     kept = {signal.SIGPIPE, signal.SIGXFSZ}  # Python ignores these itself, and subprocess restores them
@@ -34,10 +34,10 @@ def start_agent(
 ) -> subprocess.Popen[bytes]:
     """Start the turn's process.
 
-    The turn file is opened by its name in ``live/``, so that the kernel reports the writes there.
+    The turn file is opened by its name in ``live/``, so that the kernel reports its writes in that folder.
 
     Raises:
-        StartError: command or folder missing, not executable, files not creatable.
+        StartError: command or folder missing, not executable, or the files cannot be created.
     """
     folder = layout.session(session_id)
     try:
@@ -74,7 +74,7 @@ def _environment(
 
 
 def _stdin(path: Path, text: str | None) -> int:
-    """A file that holds the prompt: no limit of an argument's length, and never an open pipe (codex waits for it)."""
+    """A file with the prompt: no length limit as for an argument, and never an open pipe (codex waits for it)."""
     if text is None:
         return os.open(os.devnull, os.O_RDONLY)
     descriptor = _create(path)

@@ -1,4 +1,4 @@
-"""What the session has used, this running turn included: the earlier turns' record and the agent's meter."""
+"""The session's tokens and money, the running turn included: from the earlier turns' record and the agent's meter."""
 
 import contextlib
 from collections.abc import Callable, Sequence
@@ -11,7 +11,7 @@ from ..model import Turn
 from ..rules.turn_facts import Facts
 
 _FINAL_LOOKS = 50
-"""Looks at what the agent recorded, once it is gone; each reads for about a tenth of a second."""
+"""Maximum number of reads of the agent's own record once it is gone; each takes about a tenth of a second."""
 
 
 class Spending:
@@ -19,8 +19,8 @@ class Spending:
 
     Args:
         turns: reads all turns of the session; may raise StoreError.
-        n: which of them this one is.
-        meter: follows it while it runs; None if only the stream's own facts are known.
+        n: the number of this turn.
+        meter: follows this turn while it runs; None if only the stream's own facts are known.
     """
 
     def __init__(self, turns: Callable[[], Sequence[Turn]], n: int, meter: Meter | None) -> None:
@@ -31,38 +31,38 @@ class Spending:
 
     @property
     def meter_path(self) -> Path | None:
-        """The file whose growth means that more was used; None if there is none, or it is not found yet."""
+        """The file whose growth means more use; None if there is none, or it is not found yet."""
         return self._meter.path if self._meter is not None else None
 
     @property
     def polled(self) -> bool:
-        """Whether something that no event announces may have to be looked at."""
+        """True if the meter may have to be polled, because no event announces its figures."""
         return self._meter is not None and (self._meter.seeks or self._meter.path is not None)
 
     @property
     def trouble(self) -> str | None:
-        """What keeps a limit from acting, in words."""
+        """The reason why a limit cannot act, in words; None if there is none."""
         return self._meter.trouble if self._meter is not None else None
 
     def feed(self, line: bytes) -> None:
-        """Show the meter a line of the agent's output."""
+        """Pass a line of the agent's output to the meter."""
         if self._meter is not None:
             self._meter.feed(line)
 
     def look(self, facts: Facts) -> bool:
-        """Bring the facts up to date with the meter; whether there is more to read at once."""
+        """Update the facts from the meter; return whether there is more to read at once."""
         if self._meter is None:
             return False
         more = self._meter.look(facts.agent_session)
         if self._meter.usage.known:
             facts.usage = self._meter.usage
-        if self._meter.thread_usage.known and facts.end is None:  # else the agent's own last word is there
+        if self._meter.thread_usage.known and facts.end is None:  # after the end the agent's own last figure counts
             facts.thread_usage = self._meter.thread_usage
         facts.cost_about_usd = self._meter.cost_usd
         return more
 
     def finish(self, facts: Facts) -> None:
-        """The agent is gone: read the rest, and let go."""
+        """Read the rest after the agent is gone, and close the meter."""
         for _ in range(_FINAL_LOOKS):
             if not self.look(facts):
                 break
@@ -70,7 +70,7 @@ class Spending:
             self._meter.close()
 
     def now(self, facts: Facts) -> Spent:
-        """What was used so far; without the earlier turns while the store cannot be read."""
+        """Return the use so far; without the earlier turns while the store cannot be read."""
         if self._earlier is None:
             with contextlib.suppress(StoreError):
                 self._earlier = spent_by(turn for turn in self._turns() if turn.n < self._n)
@@ -79,7 +79,7 @@ class Spending:
         return (self._earlier or Spent()).plus(Spent(facts.usage.total_tokens, cost, bool(about)))
 
     def recorded(self) -> Spent:
-        """What the store says of all turns; nothing while it cannot be read."""
+        """Return the use of all turns as recorded in the store; nothing if it cannot be read."""
         with contextlib.suppress(StoreError):
             return spent_by(self._turns())
         return Spent()

@@ -1,8 +1,8 @@
-"""Stopping a session: the ladder of signals, the sweep for what it left, and the receipt.
+"""Stop a session: the ladder of signals, the sweep for the remaining processes, and the receipt.
 
-Every agent CLI puts the shell commands it runs into sessions of their own, so that killing its process group
-leaves them alive (protocols 1).  The ladder gives the agent a chance to end its commands itself; the sweep ends
-whatever is then still there; the receipt says what was ended, by which signal, and what could not be.
+Every agent CLI runs its shell commands in process sessions of their own, so killing its process group leaves them
+alive (protocols 1).  The ladder gives the agent a chance to end its commands itself.  The sweep ends the processes
+that remain.  The receipt lists what was ended, by which signal, and what could not be.
 """
 
 import contextlib
@@ -20,16 +20,16 @@ from .process_ownership import Kin
 from .processes import Process
 
 POLL = 0.05
-"""Seconds between two looks during a stop."""
+"""Seconds between two calls of :meth:`Stop.tick`."""
 
 KILL_PATIENCE = 5.0
 """Seconds a process may survive SIGKILL (uninterruptible sleep) before it is reported as left."""
 
 SCAN_SHARE = 4.0
-"""A sweep looks again after this multiple of what its last look cost."""
+"""A sweep scans again after this multiple of its last scan's duration."""
 
 CLEAN_SCANS = 2
-"""Scans that must find nothing: a process can be born between the first scan and its last signal."""
+"""Successive scans that must find nothing: a process can start between a scan and its last signal."""
 
 
 class Phase(Enum):
@@ -44,7 +44,7 @@ class Phase(Enum):
 
 
 class Stop:
-    """One stop under way; :meth:`tick` is called by the runner's loop until it is over."""
+    """One stop in progress; the runner's loop calls :meth:`tick` until it is over."""
 
     def __init__(self, kin: Kin, ladder: Ladder, agent_alive: Callable[[], bool], now: float) -> None:
         self._kin = kin
@@ -69,11 +69,11 @@ class Stop:
 
     @property
     def over(self) -> bool:
-        """Whether nothing more is to be done."""
+        """True if nothing is left to do."""
         return self.phase is Phase.OVER
 
     def stage(self, now: float) -> Stopping:
-        """Where the stop stands, for those who watch it."""
+        """Return the progress of the stop, for front ends to show."""
         waits = {
             Phase.INTERRUPT: (self._ladder.interrupt, "SIGTERM"),
             Phase.TERMINATE: (self._ladder.terminate, "SIGKILL"),
@@ -94,14 +94,14 @@ class Stop:
             self._enter(Phase.SWEEP_KILL, now)
 
     def tick(self, now: float) -> None:
-        """Do what is due; to be called again after ``POLL`` seconds."""
+        """Take the steps that are due; call this again after ``POLL`` seconds."""
         if self.phase in (Phase.INTERRUPT, Phase.TERMINATE, Phase.KILL):
             self._climb(now)
         if self.phase in (Phase.SWEEP_TERMINATE, Phase.SWEEP_KILL):
             self._sweep(now)
 
     def receipt(self, session: str, status: Status, now: float, note: str | None = None) -> Receipt:
-        """What was ended and what is left."""
+        """Return what was ended and what is left."""
         left = {process.pid for process in self.left}
         ended = [self._ended(p) for p in self._seen.values() if p.pid not in left]
         return Receipt(
@@ -121,7 +121,7 @@ class Stop:
             self._signal_group(phase.value)
 
     def _climb(self, now: float) -> None:
-        """The agent and its group: SIGINT again and again, SIGTERM, SIGKILL."""
+        """Signal the agent and its group: SIGINT repeatedly, then SIGTERM, then SIGKILL."""
         if not self._agent_alive():
             self._enter(Phase.SWEEP_TERMINATE, now)
             return
@@ -138,11 +138,11 @@ class Stop:
             self._enter(Phase.SWEEP_KILL, now)
 
     def _sweep(self, now: float) -> None:
-        """Everything else that is ours: SIGTERM, a moment, SIGKILL, until two scans find nothing."""
+        """Signal all our other processes: SIGTERM, a pause, SIGKILL, until ``CLEAN_SCANS`` scans find nothing."""
         if now < self._next_scan:
             return
         found = self._look()
-        # Many stops at once on a busy machine must not spend all of it on looking.
+        # Many stops at once must not spend all of a busy machine on scans.
         self._next_scan = now + SCAN_SHARE * (time.monotonic() - now)
         if not any(key not in self._refused for key in found):
             self._clean += 1
@@ -167,7 +167,7 @@ class Stop:
         return found
 
     def _signal_group(self, number: signal.Signals) -> None:
-        """Signal the agent's group, while its leader is unreaped: only so long is its number ours."""
+        """Signal the agent's group, but only until its leader is reaped: after that the number may be reused."""
         self._last_rung = number
         if self._kin.agent is None or not self._kin.group_is_ours():
             return
@@ -195,7 +195,7 @@ class Stop:
     def _ended(self, process: Process) -> Ended:
         status = self.reaped.get(process.pid)
         if status is None:
-            # What the agent ended itself got no signal from us: the rung that made it do so is the reason.
+            # A process that the agent ended got no signal from us: report the rung that made the agent end it.
             sent = self._signals.get(process.key, self._last_rung)
             return Ended(pid=process.pid, command=process.command, signal=sent.name if sent else None, observed=True)
         if os.WIFSIGNALED(status):

@@ -1,4 +1,4 @@
-"""Whether a turn gets nowhere: in a loop, or idle.  What its runner concludes and writes into the row."""
+"""Detect a stuck turn, in a loop or idle: the runner writes the result into the session's row."""
 
 import re
 from collections.abc import Set
@@ -15,10 +15,10 @@ class StuckWatch:
     """Watches one turn: its steps as they come, and its silence.
 
     Args:
-        settings: from when on it is stuck.
-        used: tells the processor time of the session's processes.
-        recorded: what an earlier runner of the turn wrote: the evidence, and since when (UTC ms).
-        polling_tools: tools that exist to be called again with the same arguments.
+        settings: thresholds from which a turn counts as stuck.
+        used: returns the CPU time of the session's processes.
+        recorded: the record of the turn's earlier runner: the evidence, and since when (UTC ms).
+        polling_tools: tools that are meant to be called again with the same arguments.
     """
 
     def __init__(
@@ -34,15 +34,15 @@ class StuckWatch:
         self._episode: Stuck | None = None
 
     def feed(self, step: Step) -> None:
-        """Account for a step."""
+        """Add a step to the loop detection."""
         self._loops.feed(step)
 
     def look(self, facts: Facts, now: float, printed_at: float) -> float | None:
-        """Look whether it is idle; in how many seconds to look again, None while it waits for an answer."""
+        """Check for idleness; return the seconds until the next check, None while the turn waits for an answer."""
         return self._idleness.look(now, printed_at) if facts.waiting is None else None
 
     def episode(self, facts: Facts, printed_at: float) -> Stuck | None:
-        """What keeps it now; a waiting or ended turn is not stuck, whatever it did before."""
+        """Return the present episode, if any; a waiting or ended turn is not stuck, whatever it did before."""
         self._idleness.printed(printed_at)
         loop, idle = self._loops.found, self._idleness.evidence
         if facts.waiting is not None or facts.end is not None:
@@ -63,5 +63,5 @@ class StuckWatch:
 
 
 def _kind(evidence: str) -> str:
-    """Evidence without its numbers: they grow while the same thing goes on."""
+    """Evidence without its numbers, which grow during one episode."""
     return re.sub(r"\d+", "", evidence)

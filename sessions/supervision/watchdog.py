@@ -1,4 +1,4 @@
-"""A turn against its limits: what was crossed, and when to look again."""
+"""Compare a turn with its limits: which were crossed, and when the next check is due."""
 
 import contextlib
 import time
@@ -14,9 +14,9 @@ class Watchdog:
     """Measures one turn.
 
     Args:
-        limits: what the turn was started with.
-        files: what it prints into: its stdout and its stderr.
-        age_s: how long it has run already, where another runner began it.
+        limits: the limits with which the turn was started.
+        files: the files of its stdout and its stderr.
+        age_s: the turn's age in seconds, if another runner started it.
     """
 
     def __init__(self, limits: Limits, files: Sequence[Path], age_s: float = 0.0) -> None:
@@ -24,20 +24,20 @@ class Watchdog:
         self._files = files
         self._size = 0
         self.grown_at = time.monotonic()
-        """When the files were last seen to have grown, on the monotonic clock."""
+        """Time at which growth of the files was last noticed, on the monotonic clock."""
         self._began = time.monotonic() - max(0.0, age_s)
 
     @property
     def counts(self) -> bool:
-        """Whether tokens or money are limited: only then is the use of the session followed."""
+        """True if tokens or money are limited: only then is the session's use followed."""
         return self.limits.tokens is not None or self.limits.cost_usd is not None
 
     def look(self, follower: Follower, spent: Spent) -> tuple[dict[str, str], float | None]:
-        """What was crossed, and in how many seconds time alone will cross the next limit."""
+        """Return the limits crossed, and the seconds until time alone crosses the next one; None if there is none."""
         now = time.monotonic()
         size = self._printed()
         if size != self._size:
-            # Both files count, and stderr wakes nobody: it is looked at when it matters.
+            # Both files count, but writes to stderr do not wake the runner, so its size is checked when needed.
             self._size, self.grown_at = size, now
         grown_at = max(self.grown_at, follower.grown_at)
         measured = Measured(
@@ -51,15 +51,15 @@ class Watchdog:
         return crossed(self.limits, measured), seconds_left(self.limits, measured)
 
     def floods(self) -> bool:
-        """Whether more was printed than may be: asked for between two looks, because a disk is filled in seconds."""
+        """Return whether too much was printed; called between two checks, because a disk fills up in seconds."""
         return self.limits.output_mb is not None and self._printed() > self.limits.output_mb * 10**6
 
     def overspent(self, spent: Spent) -> bool:
-        """Whether more was used than may be: asked for after each piece of output, so that one model call is enough."""
+        """Return whether too much was used; called after each output, so that one model call is enough."""
         return bool(used_up(self.limits, spent.tokens, spent.cost_usd))
 
     def _printed(self) -> int:
-        """Bytes on disk, read or not."""
+        """Size of both files on disk in bytes, read or not."""
         size = 0
         for path in self._files:
             with contextlib.suppress(OSError):
