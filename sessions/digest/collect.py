@@ -22,7 +22,7 @@ COUNTED_FILES = 10_000
 """Upper bound of the count of different files, because each of them has to be remembered."""
 
 _CELLS = 200
-"""Maximum length of a listed command, path or error."""
+"""Maximum width, in cells, of a listed command, path or error."""
 
 
 class FailedCommand(Struct, frozen=True, kw_only=True):
@@ -86,8 +86,8 @@ def is_prompt(step: Step) -> bool:
 def after_marker(steps: Iterable[Step], seen_steps: int, seen_at: int | None = None) -> Iterator[Step]:
     """Yield the steps after the first ``seen_steps``, prompts included.
 
-    Prompts are not counted, because runners do not count them.  With ``seen_at`` (UTC ms), also yield the seen steps that
-    ended later: commands that were still running then.
+    Prompts are not counted, because runners do not count them.  With ``seen_at`` (UTC ms), also yield the seen steps
+    that ended later: commands that were still running then.
     """
     for step in steps:
         if seen_steps <= 0:

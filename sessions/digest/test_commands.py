@@ -115,7 +115,7 @@ def _line_tells(line: str, depth: int) -> Tells | None:
 
 
 def _failure_tells(started: Sequence[Program], told: Sequence[Tells | None]) -> bool:
-    """Return whether a failure is the tests': the exit code is the last program's, or an earlier one's before ``&&``."""
+    """Return whether a nonzero exit code, the last program's or after ``&&`` an earlier one's, means failed tests."""
     last = told[-1]
     if last is None or not last.failure or started[-1].then:
         return False
@@ -159,7 +159,7 @@ def _runs_tests(name: str, arguments: Sequence[str]) -> bool:
 
 
 def _is_test_script(name: str, plain: Sequence[str]) -> bool:
-    """``npm run test:unit``; the others also accept it without ``run``, or a program in place of a script."""
+    """``npm run test:unit``; the other runners also take it without ``run``, and then also a program in its place."""
     if plain and plain[0] in ("run", "run-script"):
         plain = plain[1:]
     elif name == "npm":

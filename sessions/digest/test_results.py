@@ -1,4 +1,4 @@
-"""Find the outcome of a command that ran tests: by its exit code if that is conclusive, else by the end of its output."""
+"""Find the outcome of a command that ran tests: by its exit code if conclusive, else by the end of its output."""
 
 import re
 
