@@ -1,4 +1,4 @@
-"""Copy to the clipboard of the local machine, with the installed helper."""
+"""Copy to the clipboard of this machine, with an installed helper."""
 
 import shutil
 import subprocess
@@ -16,7 +16,7 @@ _SECONDS = 5.0
 
 
 def usable_helper(env: Mapping[str, str]) -> tuple[str, ...] | None:
-    """Return the first installed helper that has a display; None over SSH, where no helper reaches the user."""
+    """Return the first installed helper that has a display; None over SSH, because no helper reaches the user."""
     if env.get("SSH_CONNECTION") or env.get("SSH_TTY"):
         return None
     for argv, variable in _HELPERS:

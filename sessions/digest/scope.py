@@ -31,8 +31,8 @@ def digest_of(
 def unseen_turns(turns: Sequence[Turn], seen_steps: int, seen_at: int) -> tuple[Sequence[Turn], int]:
     """Return the turns that may hold something new, and the number of steps seen of the first of them.
 
-    A turn that had ended by then (UTC ms), and whose steps were all seen, holds nothing new.  Turns are
-    compared by their rows, because readers add a step to a failed turn, its reason, that no runner counts.
+    A turn that had ended by then (UTC ms), and whose steps were all seen, holds nothing new.  Turns are separated
+    by their rows, because readers add a step to a failed turn, its reason, that no runner counts.
     """
     for place, turn in enumerate(turns):
         if turn.ended_at is None or turn.ended_at > seen_at or turn.steps > seen_steps:

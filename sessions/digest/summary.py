@@ -10,7 +10,7 @@ from .test_results import SuiteRun
 COMMAND_CELLS, ERROR_CELLS, MESSAGE_CELLS, SUMMARY_CELLS = 40, 80, 100, 60
 
 _FEW_CHANGES = 3
-"""Maximum number of outcomes that are listed one by one, if they alternate between passed and failed."""
+"""Maximum number of alternating outcomes, passed or failed, that are listed one by one."""
 
 
 def digest_lines(d: Digest) -> list[str]:

@@ -1,4 +1,4 @@
-"""Check how text gets onto the clipboard of the local user."""
+"""Check how text gets onto the clipboard of the user at the terminal."""
 
 from collections.abc import Iterator
 

@@ -20,7 +20,7 @@ _REMEDY = (
 
 
 def limits(subject: Subject) -> Iterator[Finding]:
-    """Yield one finding for each limit that cannot act, or may not; none if the settings cannot be used."""
+    """Yield one finding for each limit that cannot act, or not reliably; none if the settings cannot be used."""
     try:
         config = load_config(subject.config_path, home=subject.layout.home)
     except AgentdashError:

@@ -8,7 +8,7 @@ from ..rules.limits import Limits
 
 
 def judged(limits: Limits, measures: Measures, asked: Collection[str] = ()) -> tuple[str, ...]:
-    """Return a sentence for each limit that cannot act, or may not act while a turn runs.
+    """Return a sentence for each limit that cannot act, or not reliably while a turn runs.
 
     Args:
         limits: the limits of the start.

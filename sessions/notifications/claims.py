@@ -18,7 +18,7 @@ KEPT_SECONDS = 3_600
 """All front ends get the news within seconds; older claims are only deleted."""
 
 CLEAR_SECONDS = 600
-"""Minimum time between two searches of one front end for old claims, because a search reads the whole folder."""
+"""Each front end searches for old claims at most once in this time, because a search reads the whole folder."""
 
 ANSWER_SECONDS = 1.0
 """A tmux that takes longer counts as silent."""
