@@ -1,4 +1,4 @@
-"""The clipboard of the machine on which we run, by the helper that is installed."""
+"""Copy to the clipboard of this machine, with an installed helper."""
 
 import shutil
 import subprocess
@@ -16,7 +16,7 @@ _SECONDS = 5.0
 
 
 def usable_helper(env: Mapping[str, str]) -> tuple[str, ...] | None:
-    """The first helper that is installed and has a display; over SSH there is none that reaches the person."""
+    """Return the first installed helper that has a display; None over SSH, because no helper reaches the user."""
     if env.get("SSH_CONNECTION") or env.get("SSH_TTY"):
         return None
     for argv, variable in _HELPERS:
@@ -26,12 +26,12 @@ def usable_helper(env: Mapping[str, str]) -> tuple[str, ...] | None:
 
 
 def copy_natively(text: str, env: Mapping[str, str]) -> str | None:
-    """Put a text onto the clipboard; the helper that did it, None where none could."""
+    """Put a text onto the clipboard; return the name of the helper that did it, None if none could."""
     argv = usable_helper(env)
     if argv is None:
         return None
     try:
-        # Its output goes nowhere: xclip stays in the background and would hold a pipe open.
+        # Its output is discarded: xclip stays in the background and would hold a pipe open.
         subprocess.run(
             argv, input=text.encode("utf-8", "replace"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             check=True, timeout=_SECONDS, start_new_session=True,

@@ -1,13 +1,13 @@
-"""The two clocks: wall time for what is recorded, monotonic time for how long something takes."""
+"""The two clocks: wall time for timestamps, monotonic time for durations."""
 
 import time
 
 
 def now_ms() -> int:
-    """The current time in UTC milliseconds since the epoch."""
+    """Return the current time in UTC milliseconds since the epoch."""
     return time.time_ns() // 1_000_000
 
 
 def monotonic() -> float:
-    """Seconds on a clock that never goes back; meaningful only as a difference."""
+    """Return seconds on a clock that never goes back; meaningful only as a difference."""
     return time.monotonic()

@@ -1,4 +1,4 @@
-"""What can go wrong when somebody asks the manager for something.
+"""The errors that the manager raises for a request of its caller.
 
 Each error's text is written for the person who reads it: what happened, why, what to do.
 ``exit_code`` is the command line's: 1 for "could not be done", 2 for "not a valid request".
@@ -12,18 +12,18 @@ class AgentdashError(Exception):
 
 
 class UsageError(AgentdashError):
-    """A request that is wrong as it stands: an empty prompt, a folder that does not exist."""
+    """A request that is not valid: an empty prompt, a folder that does not exist."""
 
     exit_code = 2
 
 
 class ConfigError(UsageError):
-    """A setting that cannot be used; names file, line and key.  It blocks: never "no settings"."""
+    """A setting that cannot be used; names file, line and key.  It blocks and never counts as "no settings"."""
 
     def __init__(self, message: str, line: int | None = None) -> None:
         super().__init__(message)
         self.line = line
-        """The line of the file, where it is one line's fault."""
+        """The line of the file, if one line is the cause."""
 
 
 class UnknownSessionError(AgentdashError):
@@ -31,11 +31,11 @@ class UnknownSessionError(AgentdashError):
 
 
 class AmbiguousSessionError(UsageError):
-    """Several sessions begin with this text; the message lists them."""
+    """Several session ids begin with this text; the message lists them."""
 
 
 class SessionBusyError(AgentdashError):
-    """The session is in a state in which this cannot be done now."""
+    """The session's state does not allow this now."""
 
 
 class StoreError(AgentdashError):
@@ -47,16 +47,16 @@ class DiskFullError(StoreError):
 
 
 class ReadOnlyError(StoreError):
-    """The state folder cannot be written: it can be read, and nothing in it can be changed."""
+    """The state folder is read-only: it can be read, and nothing in it can be changed."""
 
 
 class NewerStoreError(StoreError):
-    """A newer agentdash wrote it: it is whole, and this one must not touch it."""
+    """A newer agentdash wrote the store: it is intact, and this version must not change it."""
 
 
 class SaveError(AgentdashError):
-    """A file that somebody asked for could not be written; nothing of it is left."""
+    """A requested file could not be written; no part of it is left."""
 
 
 class NotATranscriptError(AgentdashError):
-    """A file of which no step can be read; the message says what it is instead, without the file's name."""
+    """A file with no readable step; the message says what it is instead, without the file's name."""

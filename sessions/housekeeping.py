@@ -22,7 +22,7 @@ from .supervision import runner_lock
 from .transcript import index_file
 
 _WRITERS = 8
-"""Session records that are written at the same time."""
+"""Number of session records written at the same time."""
 
 
 class Housekeeping:
@@ -34,7 +34,7 @@ class Housekeeping:
         self._reader = reader
 
     def archive(self, ref: str) -> Session:
-        """Put an ended session out of the way: no list shows it unless asked, and no clean-up takes it.
+        """Archive an ended session: no list shows it unless asked, and no clean-up deletes it.
 
         Raises:
             SessionBusyError: it has not ended.
@@ -53,7 +53,7 @@ class Housekeeping:
         """Archive several sessions in one transaction, or take them out of the archive.
 
         Args:
-            session_ids: whole ids.  Those that have not ended, or are where they are to go, are left as they are.
+            session_ids: whole ids.  Sessions that have not ended, or are already in the requested state, do not change.
             away: False takes them out of the archive.
             each: called with the number of sessions whose folder records it so far.
 
@@ -62,36 +62,36 @@ class Housekeeping:
         """
         changed = self._store.archive_all(session_ids, now_ms() if away else None)
         folders = [self._layout.session(session_id) for session_id in changed]
-        # The disk is what takes long, and it takes several files at the same time.
+        # The disk takes the most time, and it can write several files at the same time.
         with ThreadPoolExecutor(_WRITERS) as pool:
             for number, _ in enumerate(pool.map(self.record, folders), 1):
                 each(number)
         return changed
 
     def rename(self, ref: str, title: str) -> Session:
-        """Give a session another title; nothing gives the automatic one back, which is the beginning of its task.
+        """Give a session another title; an empty one restores the automatic title, the beginning of its task.
 
         Raises:
-            UsageError: the title is longer than 200 characters, or no text.
-            UnknownSessionError: the session was deleted meanwhile.
+            UsageError: the title is longer than 200 characters, or is not text.
+            UnknownSessionError: the session has just been deleted.
         """
         session = self._reader.get(ref)
         return self._noted(session, self._store.rename(session.id, new_title(title, session.task)))
 
     def pin(self, ref: str, pinned: bool = True) -> Session:
-        """Keep a session above the others, or not any more; pinning twice changes nothing.
+        """Pin a session above the others, or unpin it; pinning twice changes nothing.
 
         Raises:
-            UnknownSessionError: the session was deleted meanwhile.
+            UnknownSessionError: the session has just been deleted.
         """
         session = self._reader.get(ref)
         return self._noted(session, self._store.pin(session.id, now_ms() if pinned else None))
 
     def restore(self, ref: str) -> Session:
-        """Bring back a session that was deleted, or archived.
+        """Bring back a deleted or archived session.
 
         Raises:
-            UnknownSessionError, AmbiguousSessionError: none, or several of those begin like this.
+            UnknownSessionError, AmbiguousSessionError: no id, or several, begin with ``ref``.
         """
         self._layout.check_writable()
         with suppress(UnknownSessionError):
@@ -107,15 +107,15 @@ class Housekeeping:
         return self._reader.by_id(found.id)
 
     def mark_seen(self, ref: str, steps: int | None = None) -> None:
-        """Remember that somebody has seen so many steps, or all that are recorded; never fewer than before."""
+        """Record that the user has seen ``steps`` steps (default: all recorded steps); never fewer than before."""
         self._store.mark_seen(self._reader.get(ref).id, steps)
 
     def clean(self, older_than_s: float = 7 * 86_400, *, dry_run: bool = False) -> Cleaned:
-        """Delete what ended longer ago than this, and empty the trash of what was deleted longer ago.
+        """Delete sessions that ended over ``older_than_s`` seconds ago, and empty the trash of those deleted earlier.
 
-        Counted from the end, not from the start: a session that worked for a week and ended just now stays.
-        What runs, is archived, or has left processes running stays as well.  Empty folders of starts that were cut off
-        go too.
+        The age counts from the end, not from the start: a session that worked for a week and has just ended stays.
+        Sessions that run, are archived, or have left processes running stay as well.  Empty folders of starts that were
+        cut off are removed too.
         """
         if not dry_run:
             self._layout.check_writable()
@@ -134,25 +134,25 @@ class Housekeeping:
         return Cleaned(deleted=tuple(deleted), kept=tuple(kept), removed=tuple(removed), empty_folders=gone)
 
     def settle(self) -> None:
-        """Find sessions whose runner died: adopt what lives, conclude what does not, send lost runners again.
+        """Settle sessions whose runner died: adopt those whose agent lives, conclude the others, restart lost runners.
 
-        In a state folder that cannot be written nothing is done, and sessions are shown as they are recorded.
+        In a read-only state folder this does nothing, and sessions are shown as recorded.
         """
         if self._layout.read_only:
             return
-        with suppress(ConfigError):  # settings that are broken now are told to whoever starts something
+        with suppress(ConfigError):  # the next start reports broken settings
             self._store.max_running(self._reader.config().queue.max_running)
         settle(self._layout, self._store)
 
     def bury(self, session: Session, *, patience: float = 0.0, archived: bool = False) -> bool:
-        """Move an ended session to the trash; False if it is at work again, gone, or archived meanwhile.
+        """Move an ended session to the trash; False if it runs again, is gone, or has just been archived.
 
-        Nothing is stopped: under the lock no runner can come, and the rows decide.
+        Nothing is stopped: no runner can start under the lock, and the rows decide.
         """
         folder = self._layout.session(session.id)
         there = folder.path.is_dir()
         if not there:
-            folder.create()  # its record goes to the trash in it, so that this deletion can be taken back too
+            folder.create()  # its record goes to the trash in this folder, so that this deletion can be undone too
         try:
             lock = runner_lock.hold(folder.lock, timeout=patience)
         except FileNotFoundError:
@@ -173,7 +173,7 @@ class Housekeeping:
         return True
 
     def _noted(self, session: Session, found: bool) -> Session:
-        """The session after a change of what people call it, which its folder records too."""
+        """Record a new title or pin in the session's folder too, and return the session as it is now."""
         if not found:
             raise UnknownSessionError(f"Session {session.short_id} was deleted meanwhile.")
         self.record(self._layout.session(session.id))
@@ -185,7 +185,7 @@ class Housekeeping:
             write_identity(self._store, folder)
 
     def settled(self, ref: str) -> Session:
-        """The session that is meant, after :meth:`settle` if it has not ended.
+        """Return the session that ``ref`` names, after :meth:`settle` if it has not ended.
 
         Raises:
             UnknownSessionError, AmbiguousSessionError: no such session, or several.

@@ -1,4 +1,4 @@
-"""What ``--json`` prints: one schema for every verb.  Unknown is null, never 0."""
+"""The output of ``--json``: one schema for every command.  Unknown is null, never 0."""
 
 import json
 import re
@@ -24,9 +24,10 @@ _SESSION_KEYS = (
 
 
 def session_json(session: Session, now: int | None = None) -> dict[str, Any]:
-    """A session; the keys stand in the documented order.
+    """Return a session with its keys in the documented order.
 
-    ``attention`` is why somebody should look, null where nobody need; silence is counted up to ``now`` (UTC ms).
+    ``attention`` is the reason why the session needs the user, null if it does not; silence is counted up to ``now``
+    (UTC ms).
     """
     data: dict[str, Any] = to_builtins(session)
     return {key: data[key] for key in _SESSION_KEYS} | {
@@ -53,7 +54,7 @@ _OWN: dict[StepKind, tuple[str, ...]] = {
 
 
 def step_json(step: Step) -> dict[str, Any]:
-    """The step as ``trajectory --json`` prints it: the common fields and those of its kind."""
+    """Return the step as ``trajectory --json`` prints it: the common fields and those of its kind."""
     data: dict[str, Any] = to_builtins(step)
     for change, plain in zip(step.changes, data["changes"], strict=True):
         plain["added"], plain["removed"] = change.lines or (None, None)
@@ -62,35 +63,35 @@ def step_json(step: Step) -> dict[str, Any]:
 
 
 def turn_json(turn: Turn) -> dict[str, Any]:
-    """A turn: the recorded facts."""
+    """Return a turn: the recorded facts."""
     data: dict[str, Any] = to_builtins(turn)
     return data
 
 
 def prompt_json(prompt: Prompt) -> dict[str, Any]:
-    """A prompt and how far it got."""
+    """Return a prompt and its delivery state."""
     data: dict[str, Any] = to_builtins(prompt)
     return data
 
 
 def receipt_json(receipt: Receipt) -> dict[str, Any]:
-    """What a stop ended, and what it could not end."""
+    """Return the processes that a stop ended, and those that it could not end."""
     data: dict[str, Any] = to_builtins(receipt)
     return data
 
 
 def digest_json(digest: "Digest") -> dict[str, Any]:
-    """What happened, in facts."""
+    """Return the facts of a digest."""
     data: dict[str, Any] = to_builtins(digest)
     return data
 
 
 def dump(value: Any) -> bytes:
-    """A value as one line of UTF-8 JSON; what no terminal should get is escaped, which leaves the value as it is."""
+    """Return a value as one line of UTF-8 JSON; characters unsafe for a terminal are escaped, which keeps the value."""
     try:
         data = msgspec.json.encode(value)
     except (UnicodeEncodeError, OverflowError):
-        # A path that is no UTF-8, or an agent's number beyond 64 bits: plain ASCII can carry both.
+        # A path that is not UTF-8, or an agent's number beyond 64 bits: plain ASCII can carry both.
         data = json.dumps(value).encode()
     if data.isascii() and b"\x7f" not in data:
         return data + b"\n"
@@ -98,6 +99,6 @@ def dump(value: Any) -> bytes:
 
 
 def _escaped(character: re.Match[str]) -> str:
-    """As ``\\uXXXX``, or as a pair of them."""
+    """Return it as ``\\uXXXX``, or as a pair of them."""
     units = character[0].encode("utf-16-be")
     return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))

@@ -1,6 +1,6 @@
-"""Starts as values: :class:`Start` is what a caller asks for, :class:`Launch` the exact start that is made of it.
+"""Starts as values: :class:`Start` is a caller's request, :class:`Launch` the exact start made from it.
 
-A launch holds the argv and everything that a runner needs to know; it is recorded with the turn.
+A launch holds the argv and everything that a runner needs; it is recorded with the turn.
 """
 
 from collections.abc import Mapping
@@ -17,17 +17,17 @@ Seconds = Annotated[float, Meta(ge=0, le=600)]
 
 
 class Ladder(Struct, frozen=True, kw_only=True):
-    """How long each signal is given before the next one, in seconds."""
+    """The time each signal is given before the next one, in seconds."""
 
     interrupt: float = 3.0
     interrupt_every: float = 0.5
-    """SIGINT is repeated: claude swallows one in a window during its start."""
+    """SIGINT is repeated: claude ignores one that arrives during part of its start."""
     terminate: float = 3.0
     sweep: float = 1.0
 
 
 class StopSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``[stop]`` or ``[agents.<name>.stop]``: how a session is ended, and what becomes of what it leaves."""
+    """``[stop]`` or ``[agents.<name>.stop]``: the times of a stop, and the fate of processes that outlive a turn."""
 
     interrupt_seconds: Annotated[
         Seconds | None,
@@ -54,13 +54,13 @@ class StopSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     ] = None
 
     def over(self, ladder: Ladder) -> Ladder:
-        """The agent's own ladder, with the user's times where there are any."""
+        """Return the agent's own ladder, with the user's times if set."""
         chosen = {"interrupt": self.interrupt_seconds, "terminate": self.terminate_seconds}
         return structs.replace(ladder, **{key: value for key, value in chosen.items() if value is not None})
 
 
 class Start(Struct, frozen=True):
-    """What a caller asks to start, on its way from a dialog or a command line to the launch.
+    """A caller's request for a start, from a dialog or a command line, before it becomes a launch.
 
     An empty text leaves the choice to agentdash.
     """
@@ -76,12 +76,12 @@ class Start(Struct, frozen=True):
     options: Mapping[str, Any] = field(default_factory=dict)
     """Keys of the agent's own section, which win over the settings."""
     copies: int | None = None
-    """Sessions to start; None for one, if the caller gave no number."""
+    """Number of sessions to start; None for one, if the caller gave no number."""
     argv: tuple[str, ...] = ()
-    """For the ``command`` agent: what to run."""
+    """For the ``command`` agent: the command to run."""
     source: str = "user"
     session_id: str = ""
-    """A fresh UUID, that of a plan that is to be carried out as it was shown; empty for a new one."""
+    """A new UUID: that of a plan that is to be carried out as it was shown.  If empty, agentdash makes one."""
 
 
 class Launch(Struct, frozen=True, kw_only=True):
@@ -91,18 +91,18 @@ class Launch(Struct, frozen=True, kw_only=True):
     stdin: str | None = None
     """Text fed to standard input from a file; None means ``/dev/null``."""
     env: Mapping[str, str] = field(default_factory=dict)
-    """Variables set on top of the environment of whoever starts the turn."""
+    """Variables set on top of the environment of the process that starts the turn."""
     ladder: Ladder | None = None
-    """The user's own times for a stop; None leaves them to the agent's."""
+    """The user's own times for a stop; None uses the agent's."""
     limits: Limits = Limits()
     prices: Mapping[str, Price] = field(default_factory=dict)
-    """The user's own prices, where a limit on the cost needs them."""
+    """The user's own prices, if a limit on the cost needs them."""
     warnings: tuple[str, ...] = ()
-    """Which of the limits cannot act, or not before the turn ends; each a sentence."""
+    """A sentence for each limit that cannot act, or not before the turn ends."""
     attention: AttentionSettings = AttentionSettings()
-    """From when on its runner calls it stuck."""
+    """The thresholds from which its runner considers it stuck."""
     after_turn: Literal["keep", "sweep"] = "keep"
-    """Whether processes that outlive the turn are ended."""
+    """``sweep`` ends the processes that outlive the turn; ``keep`` leaves them."""
     hook: Hook = Hook()
     """The command that is run when its state changes."""
     model: str | None = None

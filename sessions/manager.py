@@ -1,7 +1,7 @@
-"""The manager of sessions: the one door to everything that front ends do with them.
+"""The manager of sessions: the single entry point for everything that front ends do with them.
 
-There is no daemon.  Any number of managers in any number of processes work on the same state folder; what they
-ask for is a row, and the runner of the session carries it out.
+There is no daemon.  Any number of managers in any number of processes work on the same state folder.  Each request is
+recorded as a row, and the session's runner carries it out.
 """
 
 import os
@@ -47,7 +47,7 @@ from .supervision.queue import pump
 from .supervision.runner_process import poke
 
 _AT_ONCE = 64
-"""Sessions stopped at once; more wait for the first of them."""
+"""Number of sessions stopped at once; others wait for the first of them."""
 
 
 class SessionManager:
@@ -68,9 +68,9 @@ class SessionManager:
         self.store = Store(self.layout.database)
         """The rows of the sessions."""
         self.reader = SessionReader(self.layout, self.store, config_path)
-        """Everything that only reads."""
+        """All operations that only read."""
         self.housekeeping = Housekeeping(self.layout, self.store, self.reader)
-        """Names, archive, trash, and the end of sessions whose runner died."""
+        """Names, archive, trash, and the conclusion of sessions whose runner died."""
 
     def __enter__(self) -> Self:
         return self
@@ -79,11 +79,11 @@ class SessionManager:
         self.close()
 
     def close(self) -> None:
-        """Close the database; sessions go on."""
+        """Close the database; sessions keep running."""
         self.store.close()
 
     def spawn(self, start: Start) -> Session:
-        """Start a session; returns as soon as the intent is recorded and a runner is on its way.
+        """Start a session; return as soon as the intent is recorded and a runner has been sent.
 
         A start that fails is a visible failed session, not an exception.
 
@@ -94,9 +94,9 @@ class SessionManager:
         return self._begin(completed(structs.replace(start, prompt=checked_prompt(start.prompt)), config), config)
 
     def spawn_copies(self, start: Start) -> list[Session]:
-        """Start a session as often as asked for; what finds no free place waits in the queue, in this order.
+        """Start ``start.copies`` sessions; those that find no free place wait in the queue, in this order.
 
-        The id of the start is that of the first.
+        The first session gets the id of the start.
         """
         copies = start.copies or 1
         name = start.title or title_of(start.prompt)
@@ -143,9 +143,9 @@ class SessionManager:
         return self.reader.by_id(start.session_id)
 
     def inject(self, ref: str, prompt: str, *, limits: Mapping[str, Any] | None = None) -> Session:
-        """Say something more to a session that is not running: its next turn.
+        """Send a prompt to a session that is not running: its next turn.
 
-        ``limits`` take the place of those of the session, from this turn on.
+        ``limits`` replace the session's limits from this turn on.
 
         Raises:
             UsageError: empty prompt, or a limit that can never act.
@@ -163,12 +163,12 @@ class SessionManager:
     def retry(self, ref: str, *, limits: Mapping[str, Any] | None = None) -> Session:
         """Send the newest prompt again, after a turn that failed, was stopped or was lost.
 
-        A command runs again however it ended: nothing else continues it.  ``limits`` take the place of those of the
-        session, from this turn on.
+        A command runs again however it ended, because it cannot be continued.  ``limits`` replace the session's limits
+        from this turn on.
 
         Raises:
             UsageError: a limit that can never act.
-            SessionBusyError: the turn is running, an agent did it well, or the session has used up one of its limits.
+            SessionBusyError: the turn is running, an agent completed it, or the session has used up one of its limits.
         """
         self.layout.check_writable()
         session = self.housekeeping.settled(ref)
@@ -186,7 +186,7 @@ class SessionManager:
         self._check_free(session)
         folder = self.layout.session(session.id)
         if not folder.path.is_dir():
-            folder.create()  # somebody removed it; what was said before is gone, the conversation is the agent's own
+            folder.create()  # the folder was removed: its output is lost, the conversation is the agent's own
         agent = agent_named(session.agent)
         recipe = self.store.recipe(session.id)
         options = merged(recipe.options, {"limits": limits}) if limits else recipe.options
@@ -214,13 +214,13 @@ class SessionManager:
             session.id, session.turn, prompt, launch, str(uuid.uuid4()), asked_by, options if limits else None
         )
         self.housekeeping.record(folder)
-        # A runner that only stays for processes that were left makes room for the next one.
+        # A runner that is left only to supervise remaining processes makes room for the next one.
         poke(self.layout.session(session.id).poke)
         pump(self.layout, self.store)
         return self.reader.by_id(session.id)
 
     def _config_of(self, session: Session, env: Mapping[str, str | None]) -> Config:
-        """The settings with the profile under which a session began, whatever the profile of whoever asks."""
+        """Return the settings with the profile under which the session began, whatever the caller's profile is."""
         profile = recorded_profile(env)
         try:
             return self.reader.config(profile)
@@ -243,7 +243,7 @@ class SessionManager:
             )
 
     def _check_affordable(self, session: Session, limits: Limits, verb: str) -> None:
-        """A session that has used up a limit gets no turn that its runner would only stop again."""
+        """Refuse a turn for a session that has used up a limit, because its runner would only stop it again."""
         if not limits.stops or (limits.tokens is None and limits.cost_usd is None):
             return
         spent = spent_by(self.store.turns(session.id))
@@ -258,7 +258,7 @@ class SessionManager:
             )
 
     def stop(self, ref: str, *, now: bool = False) -> Receipt:
-        """Stop a session: ladder, sweep, receipt; ``now`` goes to SIGKILL at once.
+        """Stop a session: ladder, sweep, receipt; ``now`` sends SIGKILL at once.
 
         Raises:
             UnknownSessionError, AmbiguousSessionError: no such session, or several.
@@ -266,13 +266,13 @@ class SessionManager:
         """
         session = self.reader.get(ref, destructive=True)
         receipt = stop_session(self.layout, self.store, session, settle=self.housekeeping.settle, now=now)
-        pump(self.layout, self.store)  # what was cancelled before its start gave its place back
+        pump(self.layout, self.store)  # a session that was cancelled before its start frees its place
         if not receipt.ended:
             self.housekeeping.record(self.layout.session(session.id))
         return receipt
 
     def stop_all(self, refs: Iterable[str], *, now: bool = False) -> list[Receipt | AgentdashError]:
-        """Stop several sessions at once; for each its receipt, or why there is none.
+        """Stop several sessions at once; return each one's receipt, or the error that prevented it.
 
         Raises:
             UnknownSessionError, AmbiguousSessionError: before anything is stopped.
@@ -289,7 +289,7 @@ class SessionManager:
             return list(pool.map(one, ids))
 
     def stop_family(self, refs: Iterable[str], *, now: bool = False) -> list[tuple[Session, Receipt | AgentdashError]]:
-        """Stop sessions and all that they started, until none of these is left: while some end, others begin.
+        """Stop sessions and all their descendants, until none is left: new ones may begin while others end.
 
         Raises:
             UnknownSessionError, AmbiguousSessionError: before anything is stopped.
@@ -305,12 +305,12 @@ class SessionManager:
         return list(done.values())
 
     def delete(self, ref: str) -> Receipt | None:
-        """Stop a session if need be, then move its folder to the trash; the receipt if anything was stopped.
+        """Stop a session if needed, then move its folder to the trash; return the receipt if anything was stopped.
 
-        :meth:`.Housekeeping.restore` takes it back until the trash is cleaned.
+        :meth:`.Housekeeping.restore` brings it back until the trash is cleaned.
 
         Raises:
-            SessionBusyError: a new turn was faster.
+            SessionBusyError: a new turn started first.
         """
         session = self.reader.get(ref, destructive=True)
         receipt = self.stop(session.id)
@@ -321,9 +321,9 @@ class SessionManager:
         return receipt if receipt.ended or receipt.left else None
 
     def started(self, ref: str, timeout: float = 5.0) -> Session:
-        """The session once its turn has left ``queued`` and ``starting``, or as it is after ``timeout`` seconds.
+        """Return the session once its turn has left ``queued`` and ``starting``, or after ``timeout`` seconds.
 
-        One that waits for a free place is not waited for.
+        Does not wait for a session that needs a free place first.
         """
         session_id = self.reader.get(ref).id
 
@@ -339,7 +339,7 @@ class SessionManager:
         """Wait until all sessions (or one of them) have ended.
 
         Raises:
-            TimeoutError: they had not after ``timeout`` seconds.
+            TimeoutError: they had not ended after ``timeout`` seconds.
         """
         ids = [self.reader.get(ref).id for ref in refs]
         quantor = any if any_ else all

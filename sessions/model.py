@@ -1,4 +1,4 @@
-"""The values every part of agentdash speaks of: sessions, turns, steps, usage, receipts.
+"""The shared values of agentdash: sessions, turns, steps, usage, receipts.
 
 Frozen structs without any I/O.  ``None`` always means "not known"; it is never replaced by zero.
 Times are UTC milliseconds since the epoch, token counts are whole numbers, money is US dollars.
@@ -39,7 +39,7 @@ class Usage(Struct, frozen=True, kw_only=True):
         output: int | None = None,
         reasoning: int | None = None,
     ) -> "Usage":
-        """Build a usage whose total follows from input and output, where both are known."""
+        """Build a usage whose total is the sum of input and output, if both are known."""
         total = None if input_tokens is None or output is None else input_tokens + output
         return cls(
             input_tokens=input_tokens,
@@ -51,7 +51,7 @@ class Usage(Struct, frozen=True, kw_only=True):
 
     @property
     def known(self) -> bool:
-        """Whether any of the numbers is known."""
+        """True if any of the numbers is known."""
         return any(value is not None for value in structs.astuple(self))
 
     def plus(self, other: "Usage") -> "Usage":
@@ -59,7 +59,7 @@ class Usage(Struct, frozen=True, kw_only=True):
         return Usage(**{name: known_sum(getattr(self, name), getattr(other, name)) for name in _USAGE_FIELDS})
 
     def minus(self, earlier: "Usage") -> "Usage":
-        """What came after ``earlier`` in a cumulative count; never below zero."""
+        """Subtract an earlier reading of a cumulative count; never below zero."""
         return Usage(**{name: _rest(getattr(self, name), getattr(earlier, name)) for name in _USAGE_FIELDS})
 
 
@@ -67,7 +67,7 @@ _USAGE_FIELDS = tuple(f.name for f in structs.fields(Usage))
 
 
 def known_sum(*counts: int | None) -> int | None:
-    """The sum of the counts that are known; None if none is."""
+    """Return the sum of the known counts; None if none is known."""
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
 
@@ -77,7 +77,7 @@ def _rest(a: int | None, b: int | None) -> int | None:
 
 
 MESSAGE_CHARACTERS = 500
-"""How much of the last message a session row keeps; the whole text is in the turn file."""
+"""Length to which a session row cuts the last message; the whole text is in the turn file."""
 
 
 SHORT_ID = 8
@@ -98,7 +98,7 @@ class Session(Struct, frozen=True, kw_only=True):
     task: str
     status: Status
     reason: str | None = None
-    """One line: why the session is in this state, where there is something to say."""
+    """One line: the reason for the session's state, if there is a reason to give."""
     cwd: str
     model: str | None = None
     turn: int
@@ -112,43 +112,43 @@ class Session(Struct, frozen=True, kw_only=True):
     created_at: int
     updated_at: int
     started_at: int | None = None
-    """When the newest turn began; None before its runner has it."""
+    """Start of the newest turn; None before its runner has it."""
     ended_at: int | None = None
     last_event_at: int | None = None
-    """When the agent last printed something."""
+    """Time of the agent's last output."""
     last_message: str | None = None
     agent_session: str | None = None
     """The agent's own id of the conversation (thread or session id)."""
     steps: int = 0
     unknown: int = 0
-    """Lines of the newest turn that no adapter rule knows."""
+    """Lines of the newest turn that match no adapter rule."""
     left: int = 0
-    """Processes the agent left behind when it ended by itself."""
+    """Processes the agent left behind when it ended on its own."""
     left_note: str | None = None
-    """What they are, and on which ports they listen."""
+    """Their names, and the ports on which they listen."""
     stopping: "Stopping | None" = None
-    """How far a stop under way has come."""
+    """Progress of a stop."""
     source: str = "user"
     host: str = ""
     seen_at: int | None = None
     seen_steps: int | None = None
-    """How many of its steps somebody has seen; None where nobody looked yet or that was not recorded."""
+    """Number of its steps the user has seen; None if the session was never opened, or the count was not recorded."""
     archived_at: int | None = None
-    """When somebody put it away: kept, and not in the way any more."""
+    """Time at which the user archived it: kept, but hidden from lists."""
     stuck: str | None = None
-    """One line: why the running turn seems to get nowhere; None where it does, or nobody can tell."""
+    """One line: the reason why the running turn seems to make no progress; None if it does, or if that is not known."""
     stuck_at: int | None = None
-    """When that began."""
+    """Time at which that began."""
     denied: int = 0
-    """How often the newest turn was refused a permission, or stopped by its sandbox."""
+    """Number of times that the newest turn was refused a permission, or stopped by its sandbox."""
     denied_names: tuple[str, ...] | None = None
-    """The tools and programs that were refused then, each once, the first ones; None if they were not recorded."""
+    """The first tools and programs refused in that turn, each once; None if they were not recorded."""
     stopped_by: StoppedBy | None = None
-    """Who stopped the newest turn; None unless it was stopped."""
+    """The requester of the newest turn's stop; None unless it was stopped."""
     pinned_at: int | None = None
-    """When somebody asked to have it above the others."""
+    """Time at which the user pinned it above the others."""
     deleted_at: int | None = None
-    """When it was moved to the trash, UTC ms; None if it is not there."""
+    """Time at which it was moved to the trash, UTC ms; None if it is not there."""
 
     @property
     def short_id(self) -> str:
@@ -162,19 +162,19 @@ class Session(Struct, frozen=True, kw_only=True):
 
     @property
     def is_stuck(self) -> bool:
-        """True if it runs and its runner concluded that it gets nowhere; ``stuck`` has the evidence."""
+        """True if it is running and its runner concluded that it makes no progress; ``stuck`` has the evidence."""
         return self.status is Status.RUNNING and self.stuck is not None
 
     @property
     def put_away(self) -> bool:
-        """Whether it is archived or in the trash, where only a filter that asks for it shows it."""
+        """True if it is archived or in the trash: only a filter that asks for such sessions shows it."""
         return self.archived_at is not None or self.deleted_at is not None
 
     @property
     def attention(self) -> bool:
-        """Waiting, failed, lost or done, and nobody has looked since: what a look settles.
+        """True if it is waiting, failed, lost or done, and the user has not opened it since.
 
-        Why somebody should look, also at what still runs, says :func:`.rules.attention.attention`.
+        :func:`.rules.attention.attention` gives the reason, and also covers running sessions.
         """
         if self.status not in (Status.WAITING, Status.FAILED, Status.DONE, Status.LOST):
             return False
@@ -182,33 +182,33 @@ class Session(Struct, frozen=True, kw_only=True):
 
     @property
     def last_sign_at(self) -> int:
-        """When it ended or, while it runs, when its agent last printed something; UTC ms."""
+        """Time of its end or, while it runs, of the agent's last output; UTC ms."""
         return self.ended_at or self.last_event_at or self.started_at or self.created_at
 
     @property
     def unread(self) -> int:
-        """Steps since somebody looked: all of them where nobody did, 0 where it is not known how many there were."""
+        """Steps since the user last opened it: all if it was never opened, 0 if the number seen is not known."""
         if self.seen_steps is None and self.seen_at is not None:
             return 0
         return max(0, self.steps - (self.seen_steps or 0))
 
     @property
     def all_seen(self) -> bool:
-        """Whether the marker says that somebody has seen all of it; else a look moves it on."""
+        """True if the read marker covers every step; otherwise opening the session moves the marker."""
         return not self.attention and self.seen_steps is not None and self.seen_steps >= self.steps
 
 
 class Stopping(Struct, frozen=True, kw_only=True):
-    """Where a stop stands: the last signal, and when which other one comes."""
+    """Progress of a stop: the last signal sent, the next one, and when it is due."""
 
     rung: str
     next: str | None = None
     due_at: int | None = None
-    """UTC ms; None where nothing more comes by itself."""
+    """UTC ms; None if no further signal follows on its own."""
 
 
 class StepKind(StrEnum):
-    """What an agent did in one step."""
+    """The kinds of steps that an agent takes."""
 
     PROMPT = "prompt"
     START = "start"
@@ -227,7 +227,7 @@ class StepKind(StrEnum):
 
 
 class StepStatus(StrEnum):
-    """How a step ended, or that it has not."""
+    """The outcome of a step, or that it is still running."""
 
     RUNNING = "running"
     OK = "ok"
@@ -237,7 +237,7 @@ class StepStatus(StrEnum):
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """One file that a step touched; ``diff`` is unified text where the agent gives it."""
+    """One file that a step touched; ``diff`` is unified text if the agent provides it."""
 
     path: str
     kind: str
@@ -251,7 +251,7 @@ class Change(Struct, frozen=True, kw_only=True):
     moved_to: str | None = None
     """The path of the file after the step, if the step moved it and the agent reports that."""
     no_diff: str | None = None
-    """The reason for which no diff is known, if one was sought."""
+    """The reason why no diff is known, if one was searched for."""
 
     @property
     def lines(self) -> tuple[int, int] | None:
@@ -280,10 +280,10 @@ class Step(Struct, frozen=True, kw_only=True):
     index: int = 0
     kind: StepKind
     text: str = ""
-    """What a person reads: the message, the command, the error, the raw line of an unknown event."""
+    """The text for the user: the message, the command, the error, the raw line of an unknown event."""
     status: StepStatus | None = None
     at: int | None = None
-    """Arrival of its first line, UTC ms; None where no clock was running."""
+    """Arrival of its first line, UTC ms; None if no clock was running."""
     ended_at: int | None = None
     parent: str | None = None
     """Tool call id of the sub-agent that did it; None for the main agent."""
@@ -308,7 +308,7 @@ class Step(Struct, frozen=True, kw_only=True):
     event: str | None = None
     """The event's own type, for ``unknown`` and ``notice``."""
     cut: int = 0
-    """Characters that were left out of its texts, because a list does not need them."""
+    """Characters omitted from its texts, because a list does not need them."""
 
     @property
     def lacks_diffs(self) -> bool:
@@ -326,14 +326,14 @@ class Ended(Struct, frozen=True, kw_only=True):
     pid: int
     command: str
     signal: str | None
-    """The signal that ended it; None where it left by itself (its exit code is in ``exit_code``)."""
+    """The signal that ended it; None if it exited on its own (its exit code is in ``exit_code``)."""
     exit_code: int | None = None
     observed: bool = False
-    """True where the runner could not reap it: ``signal`` is then the last one sent before it was gone."""
+    """True if the runner could not reap it: ``signal`` is then the last one sent before it was gone."""
 
 
 class Left(Struct, frozen=True, kw_only=True):
-    """One process that is still there, and why."""
+    """One process that is still running, and the reason."""
 
     pid: int
     command: str
@@ -343,7 +343,7 @@ class Left(Struct, frozen=True, kw_only=True):
 
 
 def left_text(left: Sequence[Left]) -> str | None:
-    """What was left, in a few words: ``python3 :8000, node, sleep x4``; None where nothing was."""
+    """Name the remaining processes briefly: ``python3 :8000, node, sleep x4``; None if there are none."""
     names: dict[str, int] = {}
     for process in left:
         program = process.command.split(" ", 1)[0].rstrip(":").rpartition("/")[2]
@@ -355,14 +355,14 @@ def left_text(left: Sequence[Left]) -> str | None:
 
 
 _NAMED = 3
-"""Kinds of processes that are named; more are only counted."""
+"""Kinds of processes that are named; the others are only counted."""
 
 
 _RUNGS = ("SIGINT", "SIGTERM", "SIGKILL")
 
 
 class Receipt(Struct, frozen=True, kw_only=True):
-    """What a stop ended and what it could not end."""
+    """The processes that a stop ended, and those that it could not end."""
 
     session: str
     status: Status
@@ -372,7 +372,7 @@ class Receipt(Struct, frozen=True, kw_only=True):
     note: str | None = None
 
     def by_signal(self) -> dict[str, list[Ended]]:
-        """What was ended by which signal, the gentlest first, and at last what went ``by itself``."""
+        """Ended processes by signal, gentlest first; processes that exited on their own (``by itself``) come last."""
         groups: dict[str, list[Ended]] = {}
         for process in self.ended:
             groups.setdefault(process.signal or "by itself", []).append(process)
@@ -380,7 +380,7 @@ class Receipt(Struct, frozen=True, kw_only=True):
         return {how: groups[how] for how in order}
 
     def summary(self) -> str:
-        """One line for people: ``7 processes ended (SIGINT 6, SIGKILL 1), 0 left``."""
+        """Summarise in one line: ``7 processes ended (SIGINT 6, SIGKILL 1), 0 left``."""
         detail = ", ".join(f"{how} {len(processes)}" for how, processes in self.by_signal().items())
         ended = count(len(self.ended), "process", "processes")
         return f"{ended} ended{f' ({detail})' if detail else ''}, {len(self.left)} left"
@@ -391,21 +391,22 @@ class Load(Struct, frozen=True, kw_only=True):
 
     processes: int
     rss_bytes: int
-    """Resident memory; what processes share is counted for each."""
+    """Resident memory; memory shared by processes is counted for each."""
     cpu: float | None = None
-    """Processors kept busy since the look before, so 1.0 is one of them; None at the first look."""
+    """Processors used since the previous measurement, 1.0 for one of them; None at the first measurement."""
 
 
 class Prompt(Struct, frozen=True, kw_only=True):
-    """One thing a person said to a session, and how far it got."""
+    """One prompt to a session, and its delivery state."""
 
     id: int
     session: str
     turn: int
     text: str
     state: str
-    """``queued``, ``sent`` (the agent was started with it), ``seen`` (it printed something since), ``unsent`` (its turn
-    ended before), or ``unconfirmed`` (nobody saw whether it was given to the agent)."""
+    """``queued``, ``sent`` (the agent was started with it), ``seen`` (the agent printed something since), ``unsent``
+    (its turn ended first), or ``unconfirmed`` (it is not known whether the agent got it).
+    """
     created_at: int
     sent_at: int | None = None
     seen_at: int | None = None
@@ -431,39 +432,39 @@ class Turn(Struct, frozen=True, kw_only=True):
     boot_id: str | None = None
     pid_ns: str | None = None
     end: str | None = None
-    """The proper end that the adapter saw: ``completed`` or ``failed``; None where there was none."""
+    """The proper end that the adapter saw: ``completed`` or ``failed``; None if there was none."""
     error: str | None = None
     exit_code: int | None = None
     signal: str | None = None
     stop_requested_at: int | None = None
     stop_by: str | None = None
-    """Who asked for the stop: ``you``, ``the system``, a limit."""
+    """Requested by: ``you``, ``the system``, or a limit."""
     rule: str | None = None
     """The rule that gave an ended turn its status."""
     asked_by: str | None = None
-    """The session from inside which it was asked for."""
+    """The session from inside which it was requested."""
     launches: int = 0
-    """How many runners were sent for it; 0 while it waits for a free place."""
+    """Number of runners sent for it; 0 while it waits for a free place."""
     usage: Usage = field(default_factory=Usage)
     thread_usage: Usage = field(default_factory=Usage)
-    """What the agent reported as the whole thread's usage, where it counts that way (codex)."""
+    """The usage of the whole thread as the agent reported it, if the agent counts that way (codex)."""
     cost_usd: float | None = None
     cost_about_usd: float | None = None
-    """About what it cost beyond ``cost_usd``, from its tokens at known prices; only if its cost is limited."""
+    """Estimated cost beyond ``cost_usd``, from its tokens at known prices; only if its cost is limited."""
     steps: int = 0
     unknown: int = 0
     unreadable: dict[str, int] = field(default_factory=dict)
-    """Fields of its events that could not be read, and how often: ``turn.completed: usage.input_tokens``."""
+    """Fields of its events that could not be read, with their counts: ``turn.completed: usage.input_tokens``."""
     receipt: Receipt | None = None
     left: tuple[Left, ...] = ()
 
 
 class Changes(Struct, frozen=True, kw_only=True):
-    """What the change feed holds after some point."""
+    """The contents of the change feed after some point."""
 
     seq: int
-    """Ask for what comes after this next time."""
+    """The point to ask from next time."""
     updated: tuple[Session, ...] = ()
     removed: tuple[str, ...] = ()
     fresh: bool = False
-    """The store is another one: ``updated`` is all there is, and what was known before is void."""
+    """True if the store was replaced: ``updated`` is complete, and everything known before is void."""

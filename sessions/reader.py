@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class SessionReader:
-    """Answers every question of a front end, and has no way to change a session.
+    """Answers every query of a front end, and has no way to change a session.
 
     Args:
         layout: the state folder.
@@ -54,21 +54,21 @@ class SessionReader:
 
     @property
     def read_only(self) -> bool:
-        """Whether the state folder cannot be written, so that nothing can be changed."""
+        """True if the state folder cannot be written, so that nothing can be changed."""
         return self._layout.read_only
 
     @property
     def live_dir(self) -> Path:
-        """Where the turn files that are being written have their second names."""
+        """The folder with the second names of turn files that are being written."""
         return self._layout.live
 
     @property
     def settings_path(self) -> Path:
-        """The file of the settings, there or not."""
+        """The path of the settings file, which need not exist."""
         return self._config_path or config_path()
 
     def config(self, profile: str | None = None) -> Config:
-        """The settings as they are on disk now, under a profile; None takes ``$AGENTDASH_PROFILE``, "" none.
+        """Read the settings from disk now, under a profile; None takes ``$AGENTDASH_PROFILE``, "" no profile.
 
         Raises:
             ConfigError: they cannot be used, or have no such profile.
@@ -76,7 +76,7 @@ class SessionReader:
         return load_config(self._config_path, profile, self.home)
 
     def settings(self) -> Loaded:
-        """The settings with the file that they come from.
+        """Return the settings with the file that they come from.
 
         Raises:
             ConfigError: they cannot be used.
@@ -84,49 +84,49 @@ class SessionReader:
         return read_settings(self._config_path, home=self.home)
 
     def presets(self) -> dict[str, Preset]:
-        """The named starts of the settings."""
+        """Return the presets of the settings."""
         return self.config().presets
 
     def default_agent(self) -> str:
-        """The agent that is started when none is named."""
+        """Return the agent that is started when none is named."""
         return self.config().default_agent
 
     def agents(self) -> list[AgentInfo]:
-        """Every agent that takes a prompt here, and whether its command is installed.
+        """List every agent that takes a prompt here, and whether its command is installed.
 
-        A demo offers the demo agent alone: what a real one does there would be thrown away with the demo.
+        A demo offers only the demo agent: the work of a real agent would be deleted with the demo.
         """
         return agent_list(self.config(), demo=find_demo(self.home) is not None)
 
     def recent_folders(self, limit: int = 30) -> list[str]:
-        """Where sessions were started, the last one first."""
+        """List the folders in which sessions were started, most recent first."""
         return self._queries.recent_folders(limit)
 
     def recent_prompts(self, limit: int = 200) -> list[str]:
-        """What was said to agents lately, the last one first."""
+        """List the recent prompts to agents, most recent first."""
         unprompted = [name for name in agent_names(demo=True) if not takes_prompts(name)]
         return self._queries.recent_prompts(limit, unprompted)
 
     def options(self, ref: str) -> dict[str, object]:
-        """What the spawn of a session asked for beyond the settings."""
+        """Return the options that a session's spawn requested beyond the settings."""
         return self._queries.recipe(self.get(ref).id).options
 
     def warnings(self, ref: str) -> tuple[str, ...]:
-        """Which limits of a session's newest turn cannot act, or not before it ends; each a sentence."""
+        """Return a sentence for each limit of a session's newest turn that cannot act, or not before the turn ends."""
         session = self.get(ref)
         launch = self._queries.launch(session.id, session.turn)
         return launch.warnings if launch else ()
 
     def ladder(self, ref: str) -> Ladder:
-        """How long a stop gives each signal before the next one."""
+        """Return the time that a stop gives each signal before the next one."""
         session = self.get(ref)
         launch = self._queries.launch(session.id, session.turn)
         return (launch.ladder if launch else None) or agent_named(session.agent).ladder
 
     def plan(self, start: Start) -> Launch:
-        """The exact start that :meth:`.SessionManager.spawn` would make; nothing is started or recorded.
+        """Return the exact start that :meth:`.SessionManager.spawn` would make; nothing is started or recorded.
 
-        With the id of the session to come in ``start``, both have the same arguments.
+        If ``start`` has the id of the future session, both have the same arguments.
 
         Raises:
             UsageError: empty prompt, no such folder, unknown agent or option, broken settings.
@@ -136,15 +136,15 @@ class SessionReader:
         return build_launch(config, completed(start, config), home=self.home)
 
     def deleted(self) -> list[Trashed]:
-        """What :meth:`restore` can bring back from the trash, the last one first."""
+        """List the sessions that :meth:`restore` can bring back from the trash, most recently deleted first."""
         return trash.listing(self._layout)
 
     def get(self, ref: str, *, destructive: bool = False) -> Session:
-        """The session with this id, a unique beginning of it, or ``@last``.
+        """Return the session with this id, a unique prefix of it, or ``@last``.
 
         Raises:
-            UsageError, AmbiguousSessionError: the text is empty or too short, or several sessions begin with it.
-            UnknownSessionError: none does; if one in the trash does, the error says how to restore it.
+            UsageError, AmbiguousSessionError: the text is empty or too short, or several ids begin with it.
+            UnknownSessionError: no id begins with it; if one in the trash does, the error explains how to restore it.
         """
         try:
             return session_ref.find_session(self._queries, ref, destructive=destructive)
@@ -158,27 +158,27 @@ class SessionReader:
             raise UnknownSessionError(told) from None
 
     def put_away(self, *, archived: bool = True, deleted: bool = True) -> list[Session]:
-        """The sessions that no list shows unless asked: those archived, and those in the trash."""
+        """List the sessions that no list shows unless asked: those archived, and those in the trash."""
         kept = self.sessions(archived=True) if archived else []
         return [*kept, *(trash.sessions(self._layout) if deleted else ())]
 
     def count_put_away(self) -> tuple[int, int]:
-        """The number of archived sessions, and of those in the trash; none of them is read."""
+        """Return the number of archived sessions, and of those in the trash, without reading any of them."""
         return self._queries.archived(), trash.count(self._layout)
 
     def sessions(
         self, *, statuses: Collection[Status] = (), cwd: str | None = None, archived: bool = False
     ) -> list[Session]:
-        """Sessions, newest first: those in use, or those that were archived."""
+        """List sessions, newest first: those in use, or those that were archived."""
         found = [s for s in self._queries.sessions(statuses) if (s.archived_at is not None) is archived]
         return found if cwd is None else [session for session in found if session.cwd == cwd]
 
     def first_sessions(self, limit: int = 120) -> tuple[list[Session], int]:
-        """What fills the first screen of a table, and how many sessions there are in all."""
+        """Return the sessions that fill the first screen of a table, and the number of all sessions."""
         return self._queries.first(limit)
 
     def changes(self, since: int) -> Changes:
-        """What changed after ``since``; when nobody has committed anything, no query is made."""
+        """Return the changes after ``since``; makes no query if no process has committed anything."""
         version = self._queries.data_version()
         if self._seen_version == (version, since):
             return Changes(seq=since)
@@ -193,15 +193,15 @@ class SessionReader:
         )
 
     def turns(self, ref: str) -> list[Turn]:
-        """The recorded facts of all turns."""
+        """Return the recorded facts of all turns."""
         return self._queries.turns(self.get(ref).id)
 
     def prompts(self, ref: str) -> list[Prompt]:
-        """What was said to the session."""
+        """Return the prompts of the session."""
         return self._queries.prompts(self.get(ref).id)
 
     def open_trajectory(self, ref: str) -> SessionSteps:
-        """The session's steps, to be refreshed as they come; also those of a session in the trash, by its whole id."""
+        """Open the session's steps, to be refreshed as they arrive; a session in the trash needs its whole id."""
         try:
             session = self.get(ref)
         except UnknownSessionError:
@@ -230,7 +230,7 @@ class SessionReader:
         return recorded_of(session, self._queries.turns(session.id), self._queries.recipe(session.id).env)
 
     def each_step(self, ref: str, turn: int | None = None) -> Iterator[Step]:
-        """The steps of a session, or of one turn, in their order, with diffs; one at a time is in memory.
+        """Iterate over the steps of a session, or of one turn, in order, with diffs; one step at a time is in memory.
 
         Diffs that a stream lacks are taken from the agent's own transcript, which is read when the first is needed.
 
@@ -247,7 +247,7 @@ class SessionReader:
         return Dealer(recorded).deal(self._each_own_step(session, turn))
 
     def _each_own_step(self, session: Session, turn: int | None = None) -> Iterator[Step]:
-        """The steps as the turn files have them, without what only the agent's own transcript holds.
+        """Iterate over the steps in the turn files, without data that only the agent's own transcript holds.
 
         Raises:
             UsageError: it has no such turn.
@@ -257,13 +257,13 @@ class SessionReader:
         return _all_of(self._opened(session), turn)
 
     def trajectory(self, ref: str, turn: int | None = None) -> list[Step]:
-        """All of :meth:`each_step`."""
+        """Return the steps of :meth:`each_step` as a list."""
         return list(self.each_step(ref, turn))
 
     def digest(self, ref: str, turn: int | None = None, *, whole: bool = False) -> "Digest":
-        """What happened, in facts: since somebody looked; in one turn; or in the whole session.
+        """Return the facts of one turn, of the whole session, or (default) of everything since the user last opened it.
 
-        The whole is also what is told where nobody looked yet, or it is not known how much was seen.
+        The whole session is also used if it was never opened, or if the number of steps seen is not known.
 
         Raises:
             UsageError: it has no such turn.
@@ -279,11 +279,11 @@ class SessionReader:
         )
 
     def messages(self, ref: str) -> list[Step]:
-        """The conversation: prompts and messages."""
+        """Return the conversation: prompts and messages."""
         return [step for step in self._each_own_step(self.get(ref)) if step.kind in (StepKind.PROMPT, StepKind.MESSAGE)]
 
     def answer(self, ref: str) -> str | None:
-        """What the agent itself said last in the newest turn, in full; None where it said nothing."""
+        """Return the agent's own last message in the newest turn, in full; None if there is none."""
         said = None
         session = self.get(ref)
         for step in self._each_own_step(session, session.turn):
@@ -292,7 +292,7 @@ class SessionReader:
         return said
 
     def changes_of(self, ref: str, turn: int | None = None, *, git: bool = True) -> SessionChanges:
-        """What the session did to files, and what git says of them now; of one turn, if one is named.
+        """Return the session's changes to files, and their current state in git; of one turn, if one is given.
 
         Raises:
             UsageError: it has no such turn.
@@ -305,16 +305,16 @@ class SessionReader:
         return session_changes(session, steps, turns, self._queries.recipe(session.id).env, turn=turn, git=git)
 
     def git_diffs(self, cwd: str) -> "Callable[[str], GitDiff]":
-        """What tells how a file differs from the last commit of the repository in which a folder lies."""
+        """Return a function that compares a file with the last commit of the repository that contains ``cwd``."""
         from .changes.git import git_diffs
 
         return git_diffs(cwd)
 
     def check_folder(self, session: Session) -> None:
-        """Make sure that what a session printed is still there.
+        """Make sure that a session's output still exists.
 
         Raises:
-            StoreError: its folder was removed; what its rows hold can still be shown.
+            StoreError: its folder was removed; the contents of its rows can still be shown.
         """
         path, short = self._layout.session(session.id).path, session.short_id
         if not path.is_dir():
@@ -324,14 +324,14 @@ class SessionReader:
             )
 
     def output(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> bytes:
-        """What the agent printed in a turn, byte for byte; empty where there is no such file."""
+        """Return the agent's output in a turn, byte for byte; empty if there is no such file."""
         try:
             return self.output_path(ref, turn, stderr=stderr).read_bytes()
         except FileNotFoundError:
             return b""
 
     def output_path(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> Path:
-        """The file with what the agent printed in a turn (default: the newest).
+        """Return the file of the agent's output in a turn (default: the newest).
 
         Raises:
             UsageError: it has no such turn.
@@ -342,7 +342,7 @@ class SessionReader:
         return folder.errors(n) if stderr else folder.output(n)
 
     def stderr_tail(self, ref: str, turn: int | None = None, most: int = 1 << 20) -> tuple[str, int]:
-        """The end of what the agent wrote to its stderr, at most so many bytes; and how many lie before it.
+        """Return at most ``most`` bytes from the end of the agent's stderr, and the number of bytes before them.
 
         Raises:
             UsageError: it has no such turn.
@@ -360,18 +360,18 @@ class SessionReader:
             raise StoreError(f"{path}: {error.strerror or error}.") from None
 
     def explain(self, ref: str) -> Explanation:
-        """Why the session has the status it has."""
+        """Explain why the session has its status."""
         session = self.get(ref)
         turns = self._queries.turns(session.id)
         launch = self._queries.launch(session.id, session.turn)
         return explain(self._layout, session, turns[-1] if turns else None, launch, self._queries.prompts(session.id))
 
     def descendants(self, ref: str) -> list[Session]:
-        """The sessions that were started from inside this one, and from inside those; the oldest first."""
+        """List the sessions that were started from inside this one, and from inside those; the oldest first."""
         return self._queries.descendants(self.get(ref).id)
 
     def processes(self, ref: str) -> list[ProcessInfo]:
-        """The session's living processes, parents before children."""
+        """List the session's living processes, parents before children."""
         session = self.get(ref)
         return process_list(self._layout.session(session.id), self._queries.newest_turn(session.id))
 
@@ -381,7 +381,7 @@ class SessionReader:
         return turn or session.turn
 
     def by_id(self, session_id: str) -> Session:
-        """The session with exactly this id, as it is recorded now.
+        """Return the session with exactly this id, as it is recorded now.
 
         Raises:
             UnknownSessionError: it was deleted.

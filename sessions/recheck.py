@@ -1,4 +1,4 @@
-"""Items of a stream, each announced again a little later: for events that come before what they announce is visible."""
+"""Repeat each event of a stream a little later: for events that arrive before their change is visible."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -10,10 +10,10 @@ T = TypeVar("T")
 
 
 class Rechecks:
-    """The moments at which to look again after the newest event; none are left until the next one.
+    """The times of the rechecks after the newest event; once all are done, none is due until the next event.
 
     Args:
-        after: seconds from the event to each look, ascending.
+        after: seconds from the event to each recheck, ascending.
     """
 
     def __init__(self, after: Sequence[float]) -> None:
@@ -21,25 +21,25 @@ class Rechecks:
         self._due: list[float] = []
 
     def restart(self, now: float) -> None:
-        """An event came: plan all looks from here."""
+        """Schedule all rechecks from now, because an event arrived."""
         self._due = [now + seconds for seconds in self._after]
 
     def timeout(self, now: float) -> float | None:
-        """Seconds until the next look; None if there is none."""
+        """Return seconds until the next recheck; None if there is none."""
         return max(0.0, self._due[0] - now) if self._due else None
 
     def take(self, now: float) -> None:
-        """Count every look that is due by now as done; at least the next one."""
+        """Mark every recheck that is due by now as done, and at least the next one."""
         self._due = [due for due in self._due[1:] if due > now]
 
 
 async def rechecked(
     source: AsyncGenerator[T, None], wanted: Callable[[T], bool], after: Sequence[float]
 ) -> AsyncGenerator[T | None, None]:
-    """Yield each item at once, and None when it is time to look again.
+    """Yield each item at once, and None when a recheck is due.
 
-    A wanted item starts the seconds of ``after``; the next wanted one starts them over.  While nothing happens there
-    is no timer.  Closing this closes ``source``.
+    A wanted item starts the delays of ``after``; the next wanted one restarts them.  While nothing happens there is no
+    timer.  Closing this closes ``source``.
     """
     rechecks = Rechecks(after)
     upcoming: asyncio.Future[T] | None = None

@@ -1,10 +1,10 @@
-"""Who stopped a turn: a name in front of the recorded text, so that no reader interprets the words behind it."""
+"""The requester of a turn's stop: a name before the recorded text, so that no reader interprets the words after it."""
 
 from enum import StrEnum
 
 
 class StoppedBy(StrEnum):
-    """Who asked for the stop of a turn; the value is the beginning of what ``turns.stop_by`` records."""
+    """The requester of a turn's stop; the value is the beginning of the text in ``turns.stop_by``."""
 
     YOU = "you"
     """The user, by any front end."""
@@ -21,11 +21,11 @@ class StoppedBy(StrEnum):
 
     @classmethod
     def recorded(cls, text: str | None) -> "StoppedBy | None":
-        """Read who it was from a recorded text; None if no stop is recorded."""
+        """Parse the requester from a recorded text; None if no stop is recorded."""
         return None if text is None else cls(text.partition(_BEFORE_REASON)[0])
 
     def because(self, reason: str) -> str:
-        """Return the text to record if there is more to say than the name."""
+        """Return the text to record if there is a reason beyond the name."""
         return f"{self}{_BEFORE_REASON}{reason}"
 
 

@@ -1,8 +1,8 @@
-"""What changed on disk: two folders, whatever the number of sessions.  The only import of watchfiles.
+"""Watch for changes on disk: two folders, whatever the number of sessions.  The only import of watchfiles.
 
-Events say *that* something changed, never what: whoever gets one asks the change feed, or reads a turn file from
-its last offset.  A sweep every two seconds heals what the kernel failed to report, and where the kernel reports
-nothing at all (watch limit, network folder, a folder that is gone) everything is asked for twice a second.
+An event only means *that* something changed.  Its receiver queries the change feed, or reads a turn file from its last
+offset.  A sweep every two seconds finds changes that the kernel failed to report.  If the kernel reports nothing at
+all (watch limit, network folder, a folder that is gone), everything is checked twice a second.
 """
 
 import asyncio
@@ -18,33 +18,36 @@ from .clock import monotonic
 from .recheck import rechecked
 
 DEBOUNCE_MS = 50
-"""How long events are gathered; the default of 1,600 ms would hold back a busy folder."""
+"""Time for which events are batched; the default of 1,600 ms would delay a busy folder."""
 
 RECHECK_SECONDS = (0.1, 0.3, 0.9)
-"""After a write to the database's log: SQLite writes a commit to the log, waits for the disk (fsync), and only then
-makes the commit visible, which the kernel reports to no one.  On a slow disk the first look comes too soon.  A look
-that found something proves nothing about the next commit of the same moment, so all of them are made."""
+"""Delays after a write to the database's log.
+
+SQLite writes a commit to the log, waits for the disk (fsync), and only then makes the commit visible, which the kernel
+does not report.  On a slow disk the first check comes too soon.  A check that found something proves nothing about the
+next commit of the same moment, so all of them are made.
+"""
 
 SWEEP_SECONDS = 2.0
 POLL_SECONDS = 0.5
 RETRY_SECONDS = 30.0
-"""How long to poll before asking the kernel for watches again."""
+"""Time to poll before asking the kernel for watches again."""
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """One look at the disk is due."""
+    """A request to check the disk."""
 
     database: bool = False
     turn_files: frozenset[str] = frozenset()
-    """Names in the live folder that grew: ``<session>.<turn>.jsonl``."""
+    """Names of the files in the live folder that grew: ``<session>.<turn>.jsonl``."""
     sweep: bool = False
-    """Look at everything that is open, and for runners that died."""
+    """Check everything that is open, and search for runners that died."""
 
 
 async def changes(home: Path, live: Path) -> AsyncGenerator[Change, None]:
-    """Yield forever what changed in the state folder and in its folder of live turn files.
+    """Yield, without end, the changes in the state folder and in its folder of live turn files.
 
-    The first value asks for a look at everything.  The stream survives that the folders are deleted or replaced.
+    The first value requests a check of everything.  The stream continues if the folders are deleted or replaced.
     """
     folders = (home, live)
     yield Change(database=True, sweep=True)
@@ -63,11 +66,11 @@ async def changes(home: Path, live: Path) -> AsyncGenerator[Change, None]:
 
 
 async def _watched(folders: tuple[Path, Path], watched: object) -> AsyncGenerator[Change, None]:
-    """What the kernel reports, until these folders are no longer the ones being watched."""
+    """Yield the kernel's reports, until the folders at these paths are not the watched ones."""
     swept = monotonic()
     batches = awatch(
         *folders,
-        watch_filter=None,  # filtered below: batches that nobody wants would hold back the sweep
+        watch_filter=None,  # filtered below: batches without relevant files would hold back the sweep
         debounce=DEBOUNCE_MS,
         step=DEBOUNCE_MS,
         rust_timeout=int(SWEEP_SECONDS * 1000),
@@ -89,7 +92,7 @@ async def _watched(folders: tuple[Path, Path], watched: object) -> AsyncGenerato
 
 
 async def _polled(folders: tuple[Path, Path], watched: object) -> AsyncGenerator[Change, None]:
-    """Twice a second what differs, until other folders stand there or it is time to ask the kernel again."""
+    """Yield the differences twice a second, until the folders are replaced or it is time to ask the kernel again."""
     began = swept = monotonic()
     sizes = await asyncio.to_thread(_sizes, folders[1])
     while monotonic() - began < RETRY_SECONDS or None in _identity(folders):
@@ -108,7 +111,7 @@ async def _polled(folders: tuple[Path, Path], watched: object) -> AsyncGenerator
 
 
 def _change(batch: Iterable[tuple[object, str]]) -> Change:
-    """What of it concerns us: the database's log, and turn files."""
+    """Extract the relevant changes of a batch: the database's log, and turn files."""
     names = [path.rpartition(os.sep)[2] for _, path in batch]
     return Change(
         database=any(name.endswith("-wal") for name in names),
@@ -117,12 +120,12 @@ def _change(batch: Iterable[tuple[object, str]]) -> Change:
 
 
 def _of_database(batch: Iterable[tuple[object, str]]) -> bool:
-    """Whether the database's log is among it."""
+    """Return whether the batch includes the database's log."""
     return _change(batch).database
 
 
 def _identity(folders: Iterable[Path]) -> tuple[tuple[int, int] | None, ...]:
-    """Which folders stand there now; None where there is none."""
+    """Return the identities of the folders now at these paths; None for each that is missing."""
     return tuple(_inode(folder) for folder in folders)
 
 
@@ -135,7 +138,7 @@ def _inode(folder: Path) -> tuple[int, int] | None:
 
 
 def _sizes(live: Path) -> dict[str, tuple[int, int]]:
-    """Size and time of each live turn file; seconds alone would miss a second append."""
+    """Return size and time of each live turn file; whole seconds would miss a second append."""
     try:
         with os.scandir(live) as entries:
             return {e.name: (e.stat().st_size, e.stat().st_mtime_ns) for e in entries if e.name.endswith(".jsonl")}

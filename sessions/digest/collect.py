@@ -1,6 +1,6 @@
-"""What happened in a stretch of a session, in facts: counted while its steps go by, and made without any model.
+"""Collect the facts of a part of a session: counted while its steps are read, without any language model.
 
-Memory does not grow with the session: counts, and a few examples of what is counted.
+Memory does not grow with the session: it holds counts, and a few examples of each counted kind.
 """
 
 import posixpath
@@ -16,13 +16,13 @@ from ..text.sanitize import clean, one_line, shorten
 from .test_results import SuiteRun, suite_run
 
 NAMED_FAILURES, NAMED_FILES, NAMED_RUNS = 3, 20, 20
-"""How many failed commands, changed files and test runs are named; all are counted."""
+"""Number of failed commands, changed files and test runs that are listed; all are counted."""
 
 COUNTED_FILES = 10_000
-"""Where the count of different files ends: each of them has to be remembered."""
+"""Upper bound of the count of different files, because each of them has to be remembered."""
 
 _CELLS = 200
-"""Of a named command, path or error."""
+"""Maximum width, in cells, of a listed command, path or error."""
 
 
 class FailedCommand(Struct, frozen=True, kw_only=True):
@@ -33,7 +33,7 @@ class FailedCommand(Struct, frozen=True, kw_only=True):
 
 
 class Digest(Struct, frozen=True, kw_only=True):
-    """The facts.  What failed is part of what it is counted with."""
+    """The facts.  Each count of failures is included in the count of its kind."""
 
     steps: int = 0
     """All but the prompts."""
@@ -45,9 +45,9 @@ class Digest(Struct, frozen=True, kw_only=True):
     files_changed: int = 0
     """Different files, up to ``COUNTED_FILES``."""
     files: tuple[str, ...] = ()
-    """The first of them, as seen from the session's folder."""
+    """The first of them, relative to the session's folder."""
     lines_added: int | None = None
-    """Of the changes whose diff is known; None where none is."""
+    """Of the changes whose diff is known; None if no diff is known."""
     lines_removed: int | None = None
     test_runs: int = 0
     test_runs_failed: int = 0
@@ -62,16 +62,16 @@ class Digest(Struct, frozen=True, kw_only=True):
     errors: int = 0
     errors_fatal: int = 0
     error: str | None = None
-    """The last fatal error, or the last one where none is fatal."""
+    """The last fatal error, or the last error if none is fatal."""
     usage: Usage = field(default_factory=Usage)
-    """Tokens, where somebody knows those of just this stretch; no step tells them."""
+    """Token usage of exactly this part, if known; steps do not carry it."""
     cost_usd: float | None = None
     last_message: str | None = None
-    """The beginning of what the agent itself said last."""
+    """The beginning of the last message of the agent itself."""
 
 
 def digest(steps: Iterable[Step], cwd: str | None) -> Digest:
-    """Sum the steps up; paths are told as seen from ``cwd``."""
+    """Summarise the steps; paths are relative to ``cwd``."""
     count = _Count(cwd)
     for step in steps:
         count.add(step)
@@ -79,15 +79,15 @@ def digest(steps: Iterable[Step], cwd: str | None) -> Digest:
 
 
 def is_prompt(step: Step) -> bool:
-    """Whether it is the prompt of its turn: the one kind of step that no runner counts."""
+    """Return whether it is the prompt of its turn: the one kind of step that no runner counts."""
     return step.kind is StepKind.PROMPT and step.index == 0 and step.parent is None
 
 
 def after_marker(steps: Iterable[Step], seen_steps: int, seen_at: int | None = None) -> Iterator[Step]:
-    """What came after somebody had seen so many steps, the prompts among it.
+    """Yield the steps after the first ``seen_steps``, prompts included.
 
-    Prompts are not counted, because runners do not count them.  With ``seen_at`` (UTC ms) also those of the seen
-    steps whose end came later: a command that was still at work then.
+    Prompts are not counted, because runners do not count them.  With ``seen_at`` (UTC ms), also yield the seen steps
+    that ended later: commands that were still running then.
     """
     for step in steps:
         if seen_steps <= 0:
@@ -139,7 +139,7 @@ class _Count:
                 self._said = shorten(clean(step.text).strip(), MESSAGE_CHARACTERS)
 
     def digest(self) -> Digest:
-        """What they come to."""
+        """Return the totals."""
         added, removed = self._lines or (None, None)
         return Digest(
             failures=tuple(self._failures),
@@ -194,5 +194,5 @@ class _Count:
 
 
 def _below(path: str, cwd: str | None) -> str:
-    """The path as seen from a folder; one that lies elsewhere stays whole."""
+    """Return the path relative to a folder; a path outside it stays whole."""
     return place_of(path, cwd).shown if cwd else posixpath.normpath(path)

@@ -1,4 +1,4 @@
-"""Which part of a session a digest is about, and what its rows know of that part."""
+"""Choose the part of a session that a digest covers, and add what its rows record about that part."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
@@ -16,7 +16,7 @@ Steps = Callable[[int | None], Iterator[Step]]
 def digest_of(
     session: Session, turns: Sequence[Turn], steps: Steps, *, turn: int | None = None, whole: bool = False
 ) -> Digest:
-    """The digest of one turn, of the whole session, or of what came since somebody looked."""
+    """Digest one turn, the whole session, or everything since the user last opened it."""
     seen_steps, seen_at = session.seen_steps, session.seen_at
     if turn is not None:
         chosen = [one for one in turns if one.n == turn]
@@ -29,10 +29,10 @@ def digest_of(
 
 
 def unseen_turns(turns: Sequence[Turn], seen_steps: int, seen_at: int) -> tuple[Sequence[Turn], int]:
-    """The turns that may hold something new, and how many steps of the first of them were seen.
+    """Return the turns that may hold something new, and the number of steps seen of the first of them.
 
-    A turn that had ended by then (UTC ms), and whose steps were all seen, holds nothing new.  What readers add behind
-    the steps of a failed turn, its reason, is counted by no runner: that is why turns are told apart by their rows.
+    A turn that had ended by then (UTC ms), and whose steps were all seen, holds nothing new.  Turns are separated
+    by their rows, because readers add a step to a failed turn, its reason, that no runner counts.
     """
     for place, turn in enumerate(turns):
         if turn.ended_at is None or turn.ended_at > seen_at or turn.steps > seen_steps:
@@ -42,7 +42,7 @@ def unseen_turns(turns: Sequence[Turn], seen_steps: int, seen_at: int) -> tuple[
 
 
 def _with_usage(told: Digest, turns: Sequence[Turn]) -> Digest:
-    """The rows know what each whole turn used; of a part of one nobody does."""
+    """Add the usage of whole turns from their rows; the usage of a part of a turn is not known."""
     costs = [turn.cost_usd for turn in turns if turn.cost_usd is not None]
     usage = reduce(Usage.plus, (turn.usage for turn in turns), Usage())
     return structs.replace(told, usage=usage, cost_usd=sum(costs) if costs else None)

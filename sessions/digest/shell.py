@@ -1,7 +1,7 @@
-"""A shell line as the programs that it starts: enough to name them, by no means a shell.
+"""Parse a shell line into the programs that it starts: enough to name them, far from a shell.
 
-Quoting, here-documents, ``cd x && …``, pipes and subshells are understood; what ``$(…)`` and variables would become
-is not known and stays as it is written.
+Quoting, here-documents, ``cd x && …``, pipes and subshells are understood.  The values of ``$(…)`` and variables are
+not known, so these stay as written.
 """
 
 import re
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 MOST_CHARACTERS = 50_000
-"""What is behind them is not looked at."""
+"""The rest of a longer line is ignored."""
 
 _TOKEN = re.compile(
     r"(?P<blank>(?:[ \t]|\\\n)+)"
@@ -32,11 +32,11 @@ class Program(Struct, frozen=True):
     words: tuple[str, ...]
     """Its name and arguments, without quotes."""
     then: str = ""
-    """The operator behind it: ``&&``, ``||``, ``|``, ``;``, ``&``; empty at the end of the line."""
+    """The operator after it: ``&&``, ``||``, ``|``, ``;``, ``&``; empty at the end of the line."""
 
 
 def programs(line: str) -> list[Program]:
-    """The programs of a line in their order."""
+    """Return the programs of a line in their order."""
     found: list[Program] = []
     words: list[str] = []
     for kind, text in _tokens(line[:MOST_CHARACTERS]):
@@ -56,7 +56,7 @@ def programs(line: str) -> list[Program]:
 
 
 def _tokens(line: str) -> Iterator[tuple[str, str]]:
-    """Words and operators; redirections, comments and the bodies of here-documents are left out."""
+    """Yield words and operators; redirections, comments and the bodies of here-documents are left out."""
     position, target = 0, False
     marks: list[str] = []
     while (found := _TOKEN.match(line, position)) is not None:
@@ -79,7 +79,7 @@ def _end_of_line(line: str, position: int) -> int:
 
 
 def _behind(line: str, position: int, marks: list[str]) -> int:
-    """Where the line goes on behind the bodies of here-documents."""
+    """Return the position at which the line continues after the bodies of here-documents."""
     for mark in marks:
         end = re.compile(rf"^\t*{re.escape(mark)}$\n?", re.MULTILINE).search(line, position)
         position = end.end() if end is not None else len(line)
@@ -87,7 +87,7 @@ def _behind(line: str, position: int, marks: list[str]) -> int:
 
 
 def _joint(earlier: str, operator: str) -> str:
-    """One operator for what may be several: a line break behind ``&&`` ends nothing."""
+    """Combine adjacent operators into one: a line break after ``&&`` ends nothing."""
     if operator in ("\n", ";;"):
         return earlier or ";"
     return "|" if operator == "|&" else operator

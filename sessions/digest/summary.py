@@ -1,4 +1,4 @@
-"""A digest in two lines at most: what was done and how it went, and what the agent said last."""
+"""Format a digest in at most two lines: the actions with their results, and the agent's last message."""
 
 from itertools import groupby
 
@@ -10,11 +10,11 @@ from .test_results import SuiteRun
 COMMAND_CELLS, ERROR_CELLS, MESSAGE_CELLS, SUMMARY_CELLS = 40, 80, 100, 60
 
 _FEW_CHANGES = 3
-"""So many changes between passed and failed are told one by one."""
+"""Maximum number of alternating outcomes, passed or failed, that are listed one by one."""
 
 
 def digest_lines(d: Digest) -> list[str]:
-    """One line of facts, and one of the last message where there is one; none where nothing happened."""
+    """Return one line of facts, and one of the last message if there is one; none if nothing happened."""
     facts = [
         count(d.prompts, "prompt") if d.prompts > 1 else "",
         _commands(d),
@@ -57,7 +57,7 @@ def _files(d: Digest) -> str:
 
 
 def _tests(d: Digest) -> str:
-    """``tests: failed, then passed (41 passed in 3.2s)``; the summary is that of the last run."""
+    """``tests: failed, then passed (41 passed in 3.2s)``; the summary is the last run's."""
     if not d.tests:
         return ""
     last = d.tests[-1]

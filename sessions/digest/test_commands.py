@@ -1,4 +1,4 @@
-"""Which commands run a project's tests, and whether the exit code of a whole line tells how those went."""
+"""Recognise commands that run a project's tests, and whether the exit code of a whole line shows the tests' outcome."""
 
 import re
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from msgspec import Struct
 from .shell import Program, programs
 
 _DEEPEST = 3
-"""Shells inside of shells that are looked into."""
+"""Maximum depth of nested shells that are parsed."""
 
 _MOST_WRAPPERS = 10
 _MOST_WORDS = 200
@@ -19,7 +19,7 @@ _ALWAYS = frozenset({
     "mocha", "ava", "jasmine", "ctest", "rspec", "cucumber", "phpunit", "pest", "paratest", "bats", "prove", "busted",
     "gotestsum", "ginkgo", "cargo-nextest", "shellspec",
 })  # fmt: skip
-"""Programs that do nothing else."""
+"""Programs that do nothing but run tests."""
 
 _VERBS = {
     "go": {"test"}, "cargo": {"test", "t", "nextest"}, "npm": {"test", "t", "tst"}, "pnpm": {"t"}, "deno": {"test"},
@@ -29,7 +29,7 @@ _VERBS = {
     "sbt": {"test"}, "stack": {"test"}, "cabal": {"test"}, "forge": {"test"}, "meson": {"test"}, "ng": {"test"},
     "manage.py": {"test"}, "setup.py": {"test"},
 }  # fmt: skip
-"""Programs that do it for the first of their words."""
+"""Programs that run tests if their first word is one of these."""
 
 _TARGET = re.compile(r"(?:(?:unit|integration|e2e)?[-_]?tests?(?:[-_:./].*)?|check|e2e|pytest)")
 _GRADLE_TASK = re.compile(r"(?:.*:)?(?:test|check|test[A-Z]\w*|integrationTest|connected\w*Test|\w+UnitTest)")
@@ -38,7 +38,7 @@ _TARGETS = {
     "make": _TARGET, "gmake": _TARGET, "just": _TARGET, "task": _TARGET, "ninja": _TARGET, "nx": _TARGET,
     "turbo": _TARGET, "gradle": _GRADLE_TASK, "gradlew": _GRADLE_TASK, "mvn": _MAVEN_GOAL, "mvnw": _MAVEN_GOAL,
 }  # fmt: skip
-"""Programs that do it for any of their words."""
+"""Programs that run tests if any of their words matches."""
 
 _SCRIPTS = frozenset({"npm", "yarn", "pnpm", "bun"})
 """Programs that run the scripts of a ``package.json``."""
@@ -54,7 +54,7 @@ _WRAPPERS: dict[str, frozenset[str]] = {
     "uvx": frozenset({"--from", "--with", "-p", "--python"}), "node": frozenset({"-r", "--require", "--import"}),
     "php": frozenset({"-d"}), "python": frozenset({"-X", "-W"}),
 }  # fmt: skip
-"""Programs that run another one, and which of their options take a value."""
+"""Programs that run another program, with those of their options that take a value."""
 
 _OWN_PROGRAM = {
     "python": frozenset({"-c"}), "node": frozenset({"--test", "-e", "-p"}), "php": frozenset({"-r"}),
@@ -66,7 +66,7 @@ _RUNNERS = {
     "pixi": {"run"}, "conda": {"run"}, "mamba": {"run"}, "bundle": {"exec"}, "coverage": {"run"}, "mise": {"exec", "x"},
     "npm": {"exec", "x"}, "pnpm": {"exec", "dlx"}, "yarn": {"exec", "dlx"}, "bun": {"x"},
 }  # fmt: skip
-"""The same for programs that do it for one of their words."""
+"""Programs that run another program if their first word is one of these."""
 
 _VALUED = frozenset({
     "-C", "-f", "-F", "-n", "-p", "-x", "--prefix", "--cwd", "--filter", "--manifest-path", "--dir", "--directory",
@@ -79,23 +79,23 @@ _LOOKS_ONLY = frozenset({
 })  # fmt: skip
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh"})
 _NEVER_FAIL = frozenset({"cd", "pushd", "export", "unset", "source", ".", "set", "ulimit", "echo", "mkdir", "sleep"})
-"""What stands before tests without being taken for the reason of a failure."""
+"""Programs before the tests that are not considered the cause of a failure."""
 
 _PYTHON = re.compile(r"(?:python|pypy)[0-9.]*")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
 class Tells(Struct, frozen=True):
-    """What the exit code of a line says about the tests that it runs."""
+    """The meaning of a line's exit code for the tests that it runs."""
 
     success: bool
-    """0 means that they passed."""
+    """0 means that the tests passed."""
     failure: bool
-    """Anything else means that they did not."""
+    """Any other code means that they did not."""
 
 
 def exit_code_tells(line: str) -> Tells | None:
-    """How the exit code of a shell line is to be read; None where it runs no tests."""
+    """Return the meaning of a shell line's exit code; None if the line runs no tests."""
     return _line_tells(line, 0)
 
 
@@ -115,7 +115,7 @@ def _line_tells(line: str, depth: int) -> Tells | None:
 
 
 def _failure_tells(started: Sequence[Program], told: Sequence[Tells | None]) -> bool:
-    """The exit code is that of the last program; behind ``&&`` it may be that of another one before it."""
+    """Return whether a nonzero exit code, the last program's or after ``&&`` an earlier one's, means failed tests."""
     last = told[-1]
     if last is None or not last.failure or started[-1].then:
         return False
@@ -135,7 +135,7 @@ def _program_tells(words: Sequence[str], depth: int) -> Tells | None:
 
 
 def _inner(arguments: Sequence[str]) -> str | None:
-    """The line that a shell is given with ``-c``, also as ``-lc``."""
+    """Return the line that a shell gets with ``-c``, also as ``-lc``."""
     options = _options(arguments)
     given = any(option.endswith("c") and not option.startswith("--") for option in options)
     return arguments[len(options)] if given and len(arguments) > len(options) else None
@@ -159,7 +159,7 @@ def _runs_tests(name: str, arguments: Sequence[str]) -> bool:
 
 
 def _is_test_script(name: str, plain: Sequence[str]) -> bool:
-    """``npm run test:unit``; the others also without ``run``, and then a program may stand in its place."""
+    """``npm run test:unit``; the other runners also take it without ``run``, and then also a program in its place."""
     if plain and plain[0] in ("run", "run-script"):
         plain = plain[1:]
     elif name == "npm":
@@ -171,7 +171,7 @@ def _is_test_script(name: str, plain: Sequence[str]) -> bool:
 
 
 def _unwrapped(words: Sequence[str]) -> Sequence[str]:
-    """The program that is run in the end: without variables, ``sudo``, ``timeout 60``, ``uv run`` and the like."""
+    """Return the program that finally runs: without variables, ``sudo``, ``timeout 60``, ``uv run`` and the like."""
     for _ in range(_MOST_WRAPPERS):
         words = words[sum(1 for _ in takewhile(_ASSIGNMENT.match, words)) :]
         name = _name(words[0]) if words else ""
@@ -186,7 +186,7 @@ def _unwrapped(words: Sequence[str]) -> Sequence[str]:
 
 
 def _speaks_itself(name: str, arguments: Sequence[str]) -> bool:
-    """Whether an interpreter is given its program on the command line, or has tests of its own."""
+    """Return whether an interpreter has its program on the command line, or runs tests of its own."""
     return not _OWN_PROGRAM.get(name, frozenset()).isdisjoint(_options(arguments))
 
 
@@ -198,7 +198,7 @@ def _behind_options(words: Sequence[str], valued: frozenset[str]) -> Sequence[st
 
 
 def _plain(arguments: Sequence[str]) -> list[str]:
-    """The arguments that are neither options nor their values nor variables."""
+    """Return the arguments that are neither options nor their values nor variables."""
     plain: list[str] = []
     while arguments := _behind_options(arguments, _VALUED):
         if not _ASSIGNMENT.match(arguments[0]):
@@ -208,7 +208,7 @@ def _plain(arguments: Sequence[str]) -> list[str]:
 
 
 def _name(word: str) -> str:
-    """The name of a program without its folder and what some systems put behind it."""
+    """Return the name of a program without its folder and the suffix that some systems add."""
     name = word.replace("\\", "/").rpartition("/")[2]
     for ending in (".exe", ".cmd", ".bat", ".js", ".mjs"):
         name = name.removesuffix(ending)

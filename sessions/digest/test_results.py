@@ -1,4 +1,4 @@
-"""How a command that ran tests went: by its exit code where that tells it, else by what stands at its output's end."""
+"""Find the outcome of a command that ran tests: by its exit code if conclusive, else by the end of its output."""
 
 import re
 
@@ -10,10 +10,10 @@ from .test_commands import Tells, exit_code_tells
 
 _TAIL_CHARACTERS = 8_000
 _TAIL_LINES = 60
-"""Of the output: a summary stands at its end."""
+"""Lines at the end of the output to search, because a summary is there."""
 
 _MOST_LINES = 4
-"""Lines of a summary, the last ones."""
+"""Maximum number of a summary's last lines that are kept."""
 
 _SUMMARY_CELLS = 120
 _COMMAND_CELLS = 120
@@ -46,15 +46,15 @@ class SuiteRun(Struct, frozen=True, kw_only=True):
     command: str
     """On one line, cut."""
     passed: bool | None = None
-    """None where it is not known: it runs on, or its exit code is that of another program (``pytest | tail``)."""
+    """None if not known: it is still running, or its exit code is that of another program (``pytest | tail``)."""
     exit_code: int | None = None
-    """That of the whole command line."""
+    """The exit code of the whole command line."""
     summary: str | None = None
-    """What stands at the end of the output, such as ``41 passed, 2 failed in 3.2s``."""
+    """The summary at the end of the output, such as ``41 passed, 2 failed in 3.2s``."""
 
 
 def suite_run(step: Step) -> SuiteRun | None:
-    """How the tests went that a command step ran; None where it ran none."""
+    """Return the test run of a command step; None if it ran no tests."""
     command = step.command or step.text
     tells = exit_code_tells(command) if step.status is not StepStatus.DECLINED else None
     if tells is None:
@@ -80,7 +80,7 @@ def _passed(step: Step, tells: Tells, summary: str) -> bool | None:
 
 
 def _summary_lines(output: str) -> list[str]:
-    """The last lines that sum up and stand together, of those rather that count something."""
+    """Return the last group of adjacent summary lines, preferably one with a count above zero."""
     groups: list[list[str]] = [[]]
     for line in clean(output[-_TAIL_CHARACTERS:]).split("\n")[-_TAIL_LINES:]:
         told = one_line(line.strip(_FRAME))

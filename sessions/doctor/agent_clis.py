@@ -1,4 +1,4 @@
-"""The agent CLIs: where each is, whether it starts, and how its version compares with those that were tested."""
+"""Check the agent CLIs: the path, whether it starts, and its version compared with the tested versions."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ _VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 
 def agent_clis(subject: Subject) -> Iterator[Finding]:
-    """One finding per agent that is a command of its own; they are asked at the same time."""
+    """Yield one finding per agent that has a command of its own; all commands run at the same time."""
     chosen = _chosen_commands(subject)
     agents = [agent for agent in map(agent_named, agent_names(demo=True)) if agent.binary]
     with ThreadPoolExecutor(max_workers=len(agents) or 1) as pool:
@@ -25,7 +25,7 @@ def agent_clis(subject: Subject) -> Iterator[Finding]:
 
 
 def judge(agent: Agent, path: str, answer: Answer) -> Finding:
-    """What the answer to ``--version`` says about an agent."""
+    """Judge an agent by its answer to ``--version``."""
     if answer.exit_code is None:
         return fail(agent.name, f"{path} did not tell its version in time", f"try: {path} --version")
     if answer.exit_code != 0:
@@ -55,7 +55,7 @@ def _agent_cli(subject: Subject, chosen: dict[str, str], agent: Agent) -> Findin
 
 
 def _chosen_commands(subject: Subject) -> dict[str, str]:
-    """The commands that the settings name; broken settings are a finding of their own."""
+    """Return the commands that the settings name; none if the settings are broken, which is a finding of its own."""
     try:
         config = load_config(subject.config_path, home=subject.layout.home)
     except ConfigError:

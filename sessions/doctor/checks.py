@@ -1,4 +1,4 @@
-"""The list of checks, and running them all: a check that breaks is a finding, never the end of the examination."""
+"""The list of checks, and a function that runs them all; a check that breaks is a finding and never ends the run."""
 
 import os
 import pwd
@@ -52,18 +52,18 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("tmux", tmux.options),
     ("clipboard", clipboard.clipboard),
 )
-"""In the order in which they are told; the name stands for a check that breaks before it has one of its own."""
+"""The checks in report order; the name is used if a check breaks before it yields a finding."""
 
 
 def examine(
     layout: Layout, config_path: Path | None = None, check: Callable[[Loaded], None] = lambda _: None
 ) -> list[Finding]:
-    """Look at everything; creates no state folder and no database, and raises nothing.
+    """Run all checks; creates no state folder and no database, and raises nothing.
 
     Args:
         layout: the state folder, which need not exist.
         config_path: the settings; None takes ``$AGENTDASH_CONFIG`` or the platform's.
-        check: what the front end asks of the settings; raises ConfigError.
+        check: the front end's own check of the settings; raises ConfigError.
     """
     subject = Subject(
         layout=layout,
@@ -76,7 +76,7 @@ def examine(
 
 
 def findings_of(name: str, check: Check, subject: Subject) -> list[Finding]:
-    """What one check finds; its failure is a finding too."""
+    """Return the findings of one check; its failure is a finding too."""
     try:
         return list(check(subject))
     except OSError as error:
@@ -87,7 +87,7 @@ def findings_of(name: str, check: Check, subject: Subject) -> list[Finding]:
 
 
 def user_name() -> str:
-    """The user's name; the number where a container has no name for it."""
+    """Return the user's name; the number if a container has no name for it."""
     try:
         return pwd.getpwuid(os.getuid()).pw_name
     except KeyError:

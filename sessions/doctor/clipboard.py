@@ -1,4 +1,4 @@
-"""How something gets onto the clipboard of whoever sits there."""
+"""Check how text gets onto the clipboard of the user at the terminal."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from .model import Finding, Subject, ok
 
 
 def clipboard(subject: Subject) -> Iterator[Finding]:
-    """The helper that can be used, or the terminal itself."""
+    """Yield the usable helper, or the terminal itself."""
     env = subject.env
     helper = usable_helper(env)
     if env.get("SSH_CONNECTION") or env.get("SSH_TTY"):

@@ -1,4 +1,4 @@
-"""Asking a command something, without a shell, without waiting for ever and without leaving anything behind."""
+"""Run a command and read its answer, without a shell, with a time limit, and without leaving processes behind."""
 
 import os
 import shutil
@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 SECONDS = 10.0
-"""How long a command may take to answer; a cold start of node takes two."""
+"""Time limit for an answer; a cold start of node takes two seconds."""
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """What a command printed, and how it ended."""
+    """The output of a command, and its exit code."""
 
     exit_code: int | None
     """Negative: ended by this signal.  None: it did not answer in time."""
@@ -22,17 +22,17 @@ class Answer(Struct, frozen=True, kw_only=True):
 
     @property
     def first_line(self) -> str:
-        """The first line with something in it."""
+        """The first non-blank line."""
         return next((line.strip() for line in self.text.splitlines() if line.strip()), "")
 
 
 def find(name: str, env: Mapping[str, str]) -> str | None:
-    """The path of a command in the PATH of this environment; None if there is none."""
+    """Return the path of a command in this environment's PATH; None if there is none."""
     return shutil.which(name, path=env.get("PATH", os.defpath))
 
 
 def ask(argv: Sequence[str], env: Mapping[str, str], seconds: float = SECONDS) -> Answer:
-    """Run a command that only says something.
+    """Run a command that only prints something.
 
     Raises:
         OSError: it cannot be started.
@@ -55,7 +55,7 @@ def ask(argv: Sequence[str], env: Mapping[str, str], seconds: float = SECONDS) -
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End what has not ended, and what it started: agents are often a script that starts the real program."""
+    """End the process if it has not ended, and its children: agents are often a script that starts the real program."""
     if process.returncode is None:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()

@@ -1,6 +1,6 @@
-"""The database: whether it is whole, and whether this agentdash understands it.
+"""Check whether the database is intact, and whether this agentdash understands it.
 
-It is opened read-only and never made; whoever needs the rows gets None where it cannot be read.
+It is opened read-only and never created.  A caller that needs its rows gets None if it cannot be read.
 """
 
 import sqlite3
@@ -20,7 +20,7 @@ _PATIENCE_SECONDS = 5.0
 
 
 def database(subject: Subject) -> Iterator[Finding]:
-    """Its pages, then its schema."""
+    """Check its pages, then its schema."""
     path = subject.layout.database
     if not path.exists():
         yield ok("database", "none yet")
@@ -42,7 +42,7 @@ def database(subject: Subject) -> Iterator[Finding]:
 
 
 def judge(problem: str, version: int) -> Finding:
-    """What SQLite's check and the schema's version say."""
+    """Judge the result of SQLite's check and the schema's version."""
     if problem != "ok":
         return fail("database", f"it is damaged: {problem}", REBUILD)
     if version > VERSION:
@@ -56,7 +56,7 @@ def judge(problem: str, version: int) -> Finding:
 
 @contextmanager
 def opened(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection that writes no page.
+    """Open a connection that writes no page.
 
     Raises:
         sqlite3.OperationalError: there is no such file, or it may not be read.
@@ -78,7 +78,7 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def rows(path: Path, sql: str, parameters: tuple[object, ...] = ()) -> list[sqlite3.Row] | None:
-    """All rows of a query; none where there is no database yet, None where it cannot be read."""
+    """Return all rows of a query; [] if there is no database yet, None if it cannot be read."""
     if not path.exists():
         return []
     try:

@@ -1,4 +1,4 @@
-"""Being told by the kernel that a file changed: its limits, and whether it works in the state folder."""
+"""Check the kernel's file events: their limits, and whether they work in the state folder."""
 
 import os
 import select
@@ -11,18 +11,18 @@ from ..supervision.inotify import watch_growth
 from .model import Finding, Subject, ok, warn
 
 FEW_INSTANCES = 128
-"""The kernel's own default; each runner and each front end takes one, and editors take many."""
+"""The kernel's default; each runner and each front end takes one, and editors take many."""
 
 FEW_WATCHES = 8192
 
 _SECONDS = 2.0
-"""How long an event may take; it takes microseconds."""
+"""Time limit for an event, which normally takes microseconds."""
 
 _LIMITS = "proc/sys/fs/inotify"
 
 
 def instances_and_watches(subject: Subject) -> Iterator[Finding]:
-    """The limits of this user; nothing where the system has none."""
+    """Check the limits of this user; no finding if the system has no limits."""
     instances = _number(subject.text(f"{_LIMITS}/max_user_instances"))
     watches = _number(subject.text(f"{_LIMITS}/max_user_watches"))
     if instances is None or watches is None:
@@ -37,7 +37,7 @@ def instances_and_watches(subject: Subject) -> Iterator[Finding]:
 
 
 def file_events(subject: Subject) -> Iterator[Finding]:
-    """A real try in the state folder; nothing where there is none to try it in."""
+    """Write to a file in the state folder and wait for the event; no finding if the folder is missing or read-only."""
     home = subject.layout.home
     if not home.is_dir() or is_read_only(home):
         return
@@ -54,7 +54,7 @@ def file_events(subject: Subject) -> Iterator[Finding]:
 
 
 def growth_is_reported(path: Path) -> bool | None:
-    """Whether a write to this file is reported; None where it cannot be watched."""
+    """Return whether a write to this file is reported; None if it cannot be watched."""
     path.touch(0o600)
     descriptor = watch_growth(path)
     if descriptor is None:

@@ -1,4 +1,4 @@
-"""Whether the limits of the settings can act for the agents that are installed."""
+"""Check whether the limits in the settings can act for the installed agents."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ _REMEDY = (
 
 
 def limits(subject: Subject) -> Iterator[Finding]:
-    """One finding for each limit that cannot act, or not surely; nothing if the settings cannot be used."""
+    """Yield one finding for each limit that cannot act, or not reliably; none if the settings cannot be used."""
     try:
         config = load_config(subject.config_path, home=subject.layout.home)
     except AgentdashError:
@@ -33,7 +33,7 @@ def limits(subject: Subject) -> Iterator[Finding]:
 
 
 def _judged(config: Config, subject: Subject) -> Iterator[str]:
-    """The agents that are installed, and any other whose own section limits what it uses."""
+    """Yield the installed agents, and any other agent whose own section limits its usage."""
     for name in agent_names(demo=True):
         own = config.settings_for(name, {}).limits
         if own.tokens is not None or own.cost_usd is not None or _installed(agent_named(name), config, subject):

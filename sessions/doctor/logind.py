@@ -1,7 +1,7 @@
-"""Whether logging out kills the agents.
+"""Check whether a logout kills the agents.
 
 With ``KillUserProcesses=yes`` logind ends everything in the scope of a login session (logind.conf(5)).  Lingering
-alone does not help: it keeps the user's own systemd alive, and only what runs below that survives.
+alone does not help: it keeps the user's own systemd alive, and only processes below that survive.
 """
 
 import re
@@ -11,7 +11,7 @@ from . import commands
 from .model import Finding, Subject, ok, warn
 
 _PLACES = ("etc", "run", "usr/local/lib", "usr/lib")
-"""Where logind looks for its settings, the strongest first."""
+"""The folders in which logind searches for its settings, highest priority first."""
 
 _SETTING = re.compile(r"^\s*KillUserProcesses\s*=\s*(\S+)\s*$", re.MULTILINE)
 _PROPERTY = (
@@ -21,7 +21,7 @@ _PROPERTY = (
 
 
 def logout(subject: Subject) -> Iterator[Finding]:
-    """What a logout does to running agents."""
+    """Report the effect of a logout on running agents."""
     if not (subject.root / "run/systemd/system").is_dir():
         yield ok("logout", "no systemd here that could end agents")
     elif not kills(subject):
@@ -33,7 +33,7 @@ def logout(subject: Subject) -> Iterator[Finding]:
 
 
 def kills(subject: Subject) -> bool:
-    """Whether logind ends what a user leaves behind: what it says itself, else what its settings say."""
+    """Return whether logind kills a user's processes at logout: by its own answer, else by its settings."""
     busctl = commands.find("busctl", subject.env)
     if busctl:
         answer = commands.ask([busctl, "--system", *_PROPERTY], subject.env)
@@ -43,13 +43,13 @@ def kills(subject: Subject) -> bool:
 
 
 def configured(subject: Subject) -> str:
-    """The value in logind's settings; ``no``, the default, where they say nothing."""
+    """Return the value in logind's settings; ``no``, the default, if it is not set."""
     values = _SETTING.findall("\n".join(_settings(subject)))
     return str(values[-1]) if values else "no"
 
 
 def _settings(subject: Subject) -> Iterator[str]:
-    """The main file, then the drop-ins by name: a file in a stronger place hides its namesake."""
+    """Yield the main file, then the drop-ins by name; a file in a folder of higher priority hides its namesakes."""
     mains = (subject.text(f"{place}/systemd/logind.conf") for place in _PLACES)
     yield next(filter(None, mains), "")
     drop_ins: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""What the doctor says: one finding for each thing it looked at."""
+"""The doctor's findings: one for each checked thing."""
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -14,31 +14,31 @@ State = Literal["ok", "warn", "fail"]
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """One thing that was looked at."""
+    """The result for one checked thing."""
 
     name: str
     state: State
     found: str
-    """What is there, on one line; what a command printed is cleaned."""
+    """The observed state, on one line; a command's output is cleaned."""
     remedy: str | None = None
-    """What to do about it, on one line; None where nothing has to be done."""
+    """The remedy, on one line; None if nothing needs to be done."""
 
 
 class Subject(Struct, frozen=True, kw_only=True):
-    """What is examined: one user's agentdash on one machine."""
+    """The subject of the checks: one user's agentdash on one machine."""
 
     layout: Layout
     config_path: Path
     env: Mapping[str, str]
     user: str
-    """The name under which logind knows the user."""
+    """The user's name in logind."""
     root: Path = Path("/")
-    """Where the machine's own files begin."""
+    """The root folder of the machine's own files."""
     check: Callable[[Loaded], None] = lambda _: None
-    """What the front end asks of the settings beyond what they ask themselves; raises ConfigError."""
+    """The front end's check of the settings, beyond their own checks; raises ConfigError."""
 
     def text(self, path: str) -> str:
-        """A file of the machine, named from its root; empty where it is missing or may not be read."""
+        """Return the text of a machine's file, named from its root; "" if it is missing or may not be read."""
         try:
             return (self.root / path).read_text("utf-8", "replace")
         except OSError:
@@ -46,19 +46,19 @@ class Subject(Struct, frozen=True, kw_only=True):
 
 
 Check = Callable[[Subject], Iterable[Finding]]
-"""Looks at one thing.  What it raises is reported as a finding of its own."""
+"""A check of one thing.  An exception is reported as a finding of its own."""
 
 
 def ok(name: str, found: str) -> Finding:
-    """Nothing has to be done."""
+    """Build a finding that needs no action."""
     return Finding(name=name, state="ok", found=one_line(found))
 
 
 def warn(name: str, found: str, remedy: str) -> Finding:
-    """It works, but something is in the way."""
+    """Build a finding about something that works, but not as well as it should."""
     return Finding(name=name, state="warn", found=one_line(found), remedy=remedy)
 
 
 def fail(name: str, found: str, remedy: str) -> Finding:
-    """Something does not work."""
+    """Build a finding about something that does not work."""
     return Finding(name=name, state="fail", found=one_line(found), remedy=remedy)

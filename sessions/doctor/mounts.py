@@ -1,4 +1,4 @@
-"""Which file system a path lies on, from the kernel's table of mounts; pure."""
+"""Find the file system of a path in the kernel's mount table; pure."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ REMOTE = frozenset(
         "fuse.grpcfuse", "fuse.osxfs", "fuse.rclone", "fuse.s3fs", "fuse.sshfs",
     }
 )  # fmt: skip
-"""Where other machines write unseen: no events, unsure locks, and no shared memory for SQLite's WAL."""
+"""File systems on which other machines write unseen: no events, unreliable locks, no shared memory for SQLite's WAL."""
 
 _OCTAL = re.compile(r"\\([0-7]{3})")
 
@@ -26,11 +26,11 @@ class Mount(Struct, frozen=True, kw_only=True):
     kind: str
     """``ext4``, ``nfs4``, ``fuse.sshfs``."""
     options: frozenset[str]
-    """Those of the file system, such as ``hidepid=2``."""
+    """The options of the file system, such as ``hidepid=2``."""
 
 
 def parse(mountinfo: str) -> list[Mount]:
-    """The mounts in their order; a line that is none is passed over."""
+    """Return the mounts in their order; invalid lines are skipped."""
     mounts = []
     for line in mountinfo.splitlines():
         before, _, after = line.partition(" - ")
@@ -43,6 +43,6 @@ def parse(mountinfo: str) -> list[Mount]:
 
 
 def mount_of(mounts: list[Mount], path: Path) -> Mount | None:
-    """The mount a path without links lies on: the deepest, and of several at one place the last."""
+    """Return the mount of a path without links: the deepest, and the last of several on the same mount point."""
     around = [mount for mount in mounts if path.is_relative_to(mount.point)]
     return max(reversed(around), key=lambda mount: len(mount.point.parts), default=None)

@@ -1,4 +1,4 @@
-"""Whether rows, folders and runners' locks tell the same story."""
+"""Check whether rows, folders and runners' locks agree."""
 
 from collections.abc import Iterable, Iterator
 
@@ -15,16 +15,16 @@ _TURNS_OF_HOST = (
 )
 
 _SHOWN = 3
-"""Sessions that are named; of more there is the number."""
+"""Number of sessions listed by id; the others are only counted."""
 
 _REMOVED = 12
-"""Sessions that one remedy removes; a longer command does not fit on a line."""
+"""Number of sessions that one remedy removes; a longer command does not fit on a line."""
 
 
 def folders_and_rows(subject: Subject) -> Iterator[Finding]:
-    """Folders without rows, and rows without a folder, each with what mends it; nothing if the rows cannot be read."""
+    """Report folders without rows and rows without a folder, each with its remedy; none if the rows cannot be read."""
     layout = subject.layout
-    # Folders first, and what differs again: others go on making and deleting sessions meanwhile.
+    # Read the folders first and check each difference again: other processes create and delete sessions during this.
     folders = session_folders(layout)
     known = session_rows(layout)
     if known is None:
@@ -34,7 +34,7 @@ def folders_and_rows(subject: Subject) -> Iterator[Finding]:
         folder = layout.session(session)
         if folder.path.is_dir():
             found.setdefault(kind_of(folder), []).append(session)
-    found.pop(Ghost.NEW, None)  # a start that is under way
+    found.pop(Ghost.NEW, None)  # a start in progress
     gone = sorted(session for session in known - folders if not layout.session(session).path.is_dir())
     for kind, sessions in found.items():
         what, remedy = _GHOSTS[kind]
@@ -58,18 +58,18 @@ _GHOSTS = {
 
 
 def _remove(sessions: list[str]) -> str:
-    """The command that removes rows whose folder is gone; a restore brings back what the rows hold."""
+    """Return the command that removes rows whose folder is gone; a restore brings back the contents of the rows."""
     more = f" (and then the other {len(sessions) - _REMOVED})" if len(sessions) > _REMOVED else ""
     return f"agentdash rm {' '.join(map(short_id, sessions[:_REMOVED]))}{more}"
 
 
 def live_turns(subject: Subject) -> Iterator[Finding]:
-    """Turns that are recorded as live, but whose runner is gone."""
+    """Report turns that are recorded as live, but whose runner is gone."""
     live = _live(subject.layout)
     if live is None:
         return
     free = {session for session in live if not runner_lock.is_held(subject.layout.session(session).lock)}
-    # A runner records the end before it lets go of its lock: what ended meanwhile is not live any more.
+    # A runner records the end before it releases its lock, so read again: a turn that just ended is not live.
     if abandoned := free & (_live(subject.layout) or set()):
         yield warn("live turns", f"{named(abandoned)} recorded as live without a runner", "agentdash ls settles it")
     else:
@@ -77,31 +77,31 @@ def live_turns(subject: Subject) -> Iterator[Finding]:
 
 
 def session_folders(layout: Layout) -> set[str]:
-    """The ids that have a folder."""
+    """Return the ids that have a folder."""
     if not layout.sessions.is_dir():
         return set()
     return {entry.name for entry in layout.sessions.iterdir() if SESSION_ID.fullmatch(entry.name) and entry.is_dir()}
 
 
 def session_rows(layout: Layout) -> set[str] | None:
-    """The ids that the database knows; None where it cannot be read."""
+    """Return the ids in the database; None if it cannot be read."""
     found = rows(layout.database, "SELECT id FROM sessions")
     return None if found is None else {row["id"] for row in found if SESSION_ID.fullmatch(row["id"])}
 
 
 def named(sessions: Iterable[str]) -> str:
-    """``3 (0f3a61c2, 1b77d0e4, ...)``: how many, and the short ids of the first."""
+    """``3 (0f3a61c2, 1b77d0e4, ...)``: the number of sessions, and the short ids of the first."""
     ids = sorted(sessions)
     more = ", ..." if len(ids) > _SHOWN else ""
     return f"{len(ids)} ({', '.join(map(short_id, ids[:_SHOWN]))}{more})"
 
 
 def _live(layout: Layout) -> set[str] | None:
-    """Sessions of this machine with a live turn; None where the rows cannot be read."""
+    """Return the sessions of this machine with a live turn; None if the rows cannot be read."""
     found = rows(layout.database, _TURNS_OF_HOST, (processes.host_name(),))
     if found is None:
         return None
     boot, namespace = processes.boot_id(), processes.pid_namespace()
-    # A turn of another container is for that one to settle.
+    # A turn of another container is for a process there to settle.
     ours = (row for row in found if row["boot_id"] != boot or row["pid_ns"] == namespace)
     return {row["session"] for row in ours if row["status"] in LIVE}

@@ -1,4 +1,4 @@
-"""Whether the settings can be used."""
+"""Check whether the settings can be used."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from .model import Finding, Subject, fail, ok
 
 
 def settings_file(subject: Subject) -> Iterator[Finding]:
-    """The settings file; what is wrong in it is told with file, line and key."""
+    """Check the settings file; an error names file, line and key."""
     path = subject.config_path
     try:
         loaded = read_settings(path, home=subject.layout.home)

@@ -1,4 +1,4 @@
-"""The state folder: whether it can be written, who may read it, how much fits in, and what it lies on."""
+"""Check the state folder: whether it is writable, who may read it, its free space, and its file system."""
 
 import os
 import shlex
@@ -18,7 +18,7 @@ _ELSEWHERE = "set AGENTDASH_HOME to a folder you can write"
 
 
 def folder(subject: Subject) -> Iterator[Finding]:
-    """Where it is, and whether it can be written."""
+    """Report the folder's path, and whether it is writable."""
     home = subject.layout.home
     there = nearest(home)
     if not there.is_dir():
@@ -32,7 +32,7 @@ def folder(subject: Subject) -> Iterator[Finding]:
 
 
 def _unwritable(home: Path, there: Path) -> Finding:
-    """What to do depends on why: the mount, or the owner and the mode."""
+    """Choose the remedy by the cause: the mount, or the owner and the mode."""
     can = "sessions can be read, and nothing can be started or changed" if there == home else f"{home} cannot be made"
     if os.statvfs(there).f_flag & os.ST_RDONLY:
         return fail(
@@ -42,7 +42,7 @@ def _unwritable(home: Path, there: Path) -> Finding:
 
 
 def permissions(subject: Subject) -> Iterator[Finding]:
-    """Whether anybody else may read it: prompts and answers may hold secrets."""
+    """Check whether other users may read it: prompts and answers may hold secrets."""
     home = subject.layout.home
     if not home.is_dir():
         return
@@ -57,7 +57,7 @@ def permissions(subject: Subject) -> Iterator[Finding]:
 
 
 def disk_space(subject: Subject) -> Iterator[Finding]:
-    """How much fits in: a full disk ends turns."""
+    """Check the free space: a full disk ends turns."""
     there = nearest(subject.layout.home)
     free = shutil.disk_usage(there).free
     found = f"{size(free)} free"
@@ -70,7 +70,7 @@ def disk_space(subject: Subject) -> Iterator[Finding]:
 
 
 def file_system(subject: Subject) -> Iterator[Finding]:
-    """What it lies on: over a network neither locks nor file events can be relied on."""
+    """Check the file system: over a network neither locks nor file events are reliable."""
     mount = mount_of(parse(subject.text(MOUNTS)), nearest(subject.layout.home).resolve())
     if mount is None:
         return
@@ -82,12 +82,12 @@ def file_system(subject: Subject) -> Iterator[Finding]:
 
 
 def nearest(path: Path) -> Path:
-    """The path itself, or the nearest of its parents that exists."""
+    """Return the path itself, or its nearest existing parent."""
     return next((there for there in (path, *path.parents) if there.exists()), path)
 
 
 def _mode(path: Path) -> int:
-    """Who may do what; 0 for what was deleted meanwhile."""
+    """Return the permission bits; 0 for a file that was just deleted."""
     try:
         return path.stat().st_mode & 0o777
     except FileNotFoundError:
@@ -95,7 +95,7 @@ def _mode(path: Path) -> int:
 
 
 def _private(layout: Layout) -> Iterator[Path]:
-    """What nobody else may read, so far as it exists; it hides all that lies below."""
+    """Yield the existing paths that no other user may read; each folder also hides its contents."""
     yield layout.home
     yield from layout.home.glob("agentdash.db*")
     for room in (layout.sessions, layout.live, layout.trash):

@@ -1,4 +1,4 @@
-"""Processes that carry the tag of a session of this state folder which nobody knows any more."""
+"""Find processes with the tag of a session that no longer exists in this state folder."""
 
 import os
 from collections.abc import Iterator
@@ -11,11 +11,11 @@ from .model import Finding, Subject, ok, warn
 from .records import session_folders, session_rows
 
 _SHOWN = 5
-"""Processes that are named; of more there is the number."""
+"""Number of processes listed by name; the others are only counted."""
 
 
 def strays(subject: Subject) -> Iterator[Finding]:
-    """What no stop can reach, because its session is gone."""
+    """Report the processes that no stop can reach, because their session is gone."""
     found = unknown_processes(subject.layout)
     if not found:
         yield ok("strays", "no process of a forgotten session")
@@ -27,9 +27,9 @@ def strays(subject: Subject) -> Iterator[Finding]:
 
 
 def unknown_processes(layout: Layout) -> list[Process]:
-    """The living processes of sessions that have neither row nor folder, oldest first."""
+    """Return the living processes of sessions that have neither row nor folder, oldest first."""
     tagged = [(process, session) for process in _others() if (session := _session(process, layout))]
-    # Read after the scan: what was just started has its row and its folder by now.
+    # Read after the scan: a session that was just started has its row and its folder by now.
     known = session_folders(layout) | (session_rows(layout) or set())
     return sorted((process for process, session in tagged if session not in known), key=lambda p: p.start)
 
@@ -40,7 +40,7 @@ def _others() -> list[Process]:
 
 
 def _session(process: Process, layout: Layout) -> str | None:
-    """The session a process is tagged with, if that belongs to this state folder."""
+    """Return the session in a process's tag, if the session belongs to this state folder."""
     env = processes.environment(process.pid)
     session, home = env.get(processes.SESSION_TAG), env.get(processes.HOME)
     if not session or not home:

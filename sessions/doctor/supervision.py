@@ -1,4 +1,4 @@
-"""What a runner needs of the kernel to find and end everything its agent started."""
+"""Check the kernel features that a runner needs to find and end everything its agent started."""
 
 import ctypes
 import os
@@ -14,7 +14,7 @@ _PROC = Path("/") / "proc"
 
 
 def subreaper(_: Subject) -> Iterator[Finding]:
-    """Whether orphans can come back to the runner."""
+    """Check whether orphans can return to the runner."""
     if subreaper_known():
         yield ok("subreaper", "orphans come back to their runner")
     else:
@@ -23,7 +23,7 @@ def subreaper(_: Subject) -> Iterator[Finding]:
 
 
 def pidfd(_: Subject) -> Iterator[Finding]:
-    """Whether a signal can be bound to one process."""
+    """Check whether a signal can be bound to one process."""
     try:
         os.close(os.pidfd_open(os.getpid()))
     except (OSError, AttributeError) as error:
@@ -33,7 +33,7 @@ def pidfd(_: Subject) -> Iterator[Finding]:
 
 
 def environments(subject: Subject) -> Iterator[Finding]:
-    """Whether the environment of our own processes can be read: it holds the tags that find them."""
+    """Check whether the environment of our own processes can be read: it holds the tags that find them."""
     hidden = _hidepid(parse(subject.text(MOUNTS)))
     where = f"{_PROC} is mounted with {hidden}" if hidden else str(_PROC)
     if processes.environment(os.getpid()):
@@ -44,13 +44,13 @@ def environments(subject: Subject) -> Iterator[Finding]:
 
 
 def subreaper_known() -> bool:
-    """Whether the kernel has subreapers; asks, so that this process does not become one."""
+    """Return whether the kernel has subreapers; queries it, so that this process does not become one."""
     answer = ctypes.c_int()
     return bool(ctypes.CDLL(None).prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(answer), 0, 0, 0) == 0)
 
 
 def _hidepid(mounts: list[Mount]) -> str | None:
-    """The option that hides other users' processes, where it is on."""
+    """Return the option that hides other users' processes, if it is on."""
     options = {option for mount in mounts if mount.point == _PROC and mount.kind == "proc" for option in mount.options}
     found = next((option for option in options if option.startswith("hidepid=")), None)
     return None if found in ("hidepid=0", "hidepid=off") else found

@@ -1,4 +1,4 @@
-"""What the environment says about the terminal: its kind, its characters, its colours."""
+"""Check the terminal by the environment: its kind, its characters, its colours."""
 
 from collections.abc import Iterator, Mapping
 
@@ -7,14 +7,14 @@ from .model import Finding, Subject, ok, warn
 
 
 def terminal(subject: Subject) -> Iterator[Finding]:
-    """Kind, characters and colours."""
+    """Check kind, characters and colours."""
     yield kind(subject.env)
     yield characters(subject.env)
     yield ok("colours", colours(subject.env))
 
 
 def kind(env: Mapping[str, str]) -> Finding:
-    """Whether it is one on which a cursor can be moved."""
+    """Check whether its cursor can be moved."""
     term = env.get("TERM", "")
     if term in ("", "dumb", "unknown"):
         found = f"TERM is {term or 'not set'}: the dashboard cannot draw"
@@ -24,7 +24,7 @@ def kind(env: Mapping[str, str]) -> Finding:
 
 
 def characters(env: Mapping[str, str]) -> Finding:
-    """Whether it is told that text is UTF-8."""
+    """Check whether the locale is UTF-8."""
     locale = next(filter(None, map(env.get, ("LC_ALL", "LC_CTYPE", "LANG"))), "C")
     if is_forced(env):
         return ok("characters", "ASCII (AGENTDASH_ASCII)")
@@ -35,7 +35,7 @@ def characters(env: Mapping[str, str]) -> Finding:
 
 
 def colours(env: Mapping[str, str]) -> str:
-    """How many colours there are."""
+    """Return the number of colours, with its source."""
     if env.get("NO_COLOR"):
         return "none (NO_COLOR)"
     if env.get("COLORTERM", "").lower() in ("truecolor", "24bit"):

@@ -1,4 +1,4 @@
-"""What tmux lets through to the terminal around it: notifications, the clipboard, and an Esc without delay."""
+"""Check what tmux passes on to the terminal around it: notifications, the clipboard, and an Esc without delay."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ LONGEST_ESCAPE_MS = 50
 
 
 def options(subject: Subject) -> Iterator[Finding]:
-    """The options that decide it; nothing outside of tmux."""
+    """Check the relevant options; no finding outside tmux."""
     if not subject.env.get("TMUX"):
         return
     tmux = commands.find("tmux", subject.env)
@@ -24,7 +24,7 @@ def options(subject: Subject) -> Iterator[Finding]:
 
 
 def passthrough(answer: Answer) -> Finding:
-    """Whether sequences that tmux does not know reach the terminal: ``off``, ``on`` or ``all``."""
+    """Check whether sequences unknown to tmux reach the terminal: ``off``, ``on`` or ``all``."""
     if "invalid option" in answer.text:
         return ok("tmux passthrough", "always on: this tmux is older than the option (3.3)")
     found = f"allow-passthrough is {_value(answer)}"
@@ -35,7 +35,7 @@ def passthrough(answer: Answer) -> Finding:
 
 
 def set_clipboard(answer: Answer) -> Finding:
-    """Whether a program inside may set the clipboard: only ``on`` says so, ``external`` is for tmux itself."""
+    """Check whether a program inside may set the clipboard: only ``on`` allows it, ``external`` is for tmux itself."""
     found = f"set-clipboard is {_value(answer)}"
     if answer.first_line == "on":
         return ok("tmux clipboard", found)
@@ -44,7 +44,7 @@ def set_clipboard(answer: Answer) -> Finding:
 
 
 def escape_time(answer: Answer) -> Finding:
-    """How long tmux holds an Esc back, in milliseconds: it waits for the rest of what may be the key of a sequence."""
+    """Check how long tmux delays an Esc, in milliseconds: it waits for the rest of a possible key sequence."""
     known = answer.exit_code == 0 and answer.first_line.isdecimal()
     found = f"escape-time is {f'{answer.first_line} ms' if known else _value(answer)}"
     if known and int(answer.first_line) <= LONGEST_ESCAPE_MS:

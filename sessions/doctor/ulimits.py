@@ -1,4 +1,4 @@
-"""How much the shell that starts agentdash lets its user have."""
+"""Check the resource limits of the shell that starts agentdash."""
 
 import resource
 from collections.abc import Iterator
@@ -7,21 +7,21 @@ from .model import Finding, Subject, ok, warn
 
 FEW_FILES = 1024
 FEW_PROCESSES = 2048
-"""An agent CLI takes 10 to 30 threads, each of which counts, and what it starts comes on top."""
+"""An agent CLI takes 10 to 30 threads, each of which counts, in addition to the processes it starts."""
 
 
 def open_files(_: Subject) -> Iterator[Finding]:
-    """``ulimit -n``."""
+    """Check ``ulimit -n``."""
     yield judge("open files", "n", resource.getrlimit(resource.RLIMIT_NOFILE)[0], FEW_FILES)
 
 
 def user_processes(_: Subject) -> Iterator[Finding]:
-    """``ulimit -u``."""
+    """Check ``ulimit -u``."""
     yield judge("user processes", "u", resource.getrlimit(resource.RLIMIT_NPROC)[0], FEW_PROCESSES)
 
 
 def judge(name: str, letter: str, limit: int, few: int) -> Finding:
-    """Whether a limit leaves room for many agents."""
+    """Judge whether a limit leaves room for many agents."""
     if limit == resource.RLIM_INFINITY:
         return ok(name, "no limit")
     if limit < few:

@@ -1,4 +1,4 @@
-"""Which agentdash this is, and what it runs on."""
+"""Report the versions of agentdash and of the software it runs on."""
 
 import platform
 import sqlite3
@@ -13,7 +13,7 @@ OLDEST_SQLITE = (3, 37, 0)
 
 
 def versions(_: Subject) -> Iterator[Finding]:
-    """agentdash, Python and SQLite."""
+    """Report agentdash, Python and SQLite."""
     yield ok("agentdash", __version__)
     yield ok("Python", f"{platform.python_version()} ({sys.executable})")
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:

@@ -1,4 +1,4 @@
-"""Which agents can be started here, and with which settings: what a spawn dialog has to know."""
+"""The agents that can be started on this machine, with their settings, as the spawn dialog needs them."""
 
 import shutil
 from collections.abc import Mapping
@@ -10,46 +10,46 @@ from ..settings.config import Config
 
 
 class AgentInfo(Struct, frozen=True, kw_only=True):
-    """One agent CLI, and whether it can be started here."""
+    """One agent CLI, and whether it can be started on this machine."""
 
     name: str
     title: str
     installed: bool
     hint: str
-    """How to install it."""
+    """The install instruction."""
     model: str | None = None
-    """The model of the settings."""
+    """The model that the settings name."""
     mode_key: str | None = None
-    """The option that says what it may do by itself: ``sandbox`` or ``permission_mode``."""
+    """The option that limits what the agent may do on its own: ``sandbox`` or ``permission_mode``."""
     modes: tuple[str, ...] = ()
     mode: str | None = None
-    """The mode of the settings."""
+    """The mode that the settings name."""
     dangerous: frozenset[str] = frozenset()
-    """The modes in which nothing holds it back."""
+    """The modes that put no restriction on the agent."""
     unlimited: str | None = None
-    """The setting ``full_danger`` in the words of a mode."""
+    """The name of the setting ``full_danger`` among the choices of a mode."""
     full_danger: bool = False
-    """What the settings say of it."""
+    """The value of ``full_danger`` in the settings."""
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The values that a dialog offers as the mode: the agent's own, and full danger."""
+        """The values that a dialog offers as the mode: the agent's own modes and full danger."""
         return (*self.modes, self.unlimited) if self.unlimited else self.modes
 
     @property
     def unheld(self) -> frozenset[str]:
-        """Those of the choices in which nothing holds the agent back."""
+        """The choices that put no restriction on the agent."""
         return self.dangerous | ({self.unlimited} if self.unlimited else set())
 
     def choice_of(self, options: Mapping[str, object]) -> str | None:
-        """The choice that a start with these options makes, over the settings; full danger beats any mode."""
+        """Return the choice for a start with these options: options win over settings, full danger over any mode."""
         if self.unlimited and options.get("full_danger", self.full_danger):
             return self.unlimited
         asked = options.get(self.mode_key) if self.mode_key else None
         return str(asked) if asked else self.mode
 
     def options_of(self, choice: str | None) -> dict[str, object]:
-        """The options with which a start makes this choice, whatever the settings say."""
+        """Return the options that make a start use this choice, whatever the settings are."""
         if self.mode_key is None or choice is None:
             return {}
         if choice == self.unlimited:
@@ -59,7 +59,7 @@ class AgentInfo(Struct, frozen=True, kw_only=True):
 
 
 def agent_list(config: Config, *, demo: bool = False) -> list[AgentInfo]:
-    """Every agent that takes a prompt, and whether its command is installed; of a demo, the demo agent alone."""
+    """List every agent that takes a prompt, and whether its command is installed; in a demo, only the demo agent."""
     agents = (agent_named(name) for name in agent_names(demo=True))
     return [_info(agent.name, config) for agent in agents if agent.prompted and agent.demo_only == demo]
 

@@ -1,4 +1,4 @@
-"""The facts behind a session's status, and the rule that made it of them."""
+"""The facts behind a session's status, and the rule that derived it from them."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ _LOG_BYTES = 4096
 
 
 class Fact(Struct, frozen=True):
-    """One thing that is known."""
+    """One known fact."""
 
     name: str
     value: str
@@ -27,7 +27,7 @@ class Fact(Struct, frozen=True):
 
 
 class Explanation(Struct, frozen=True, kw_only=True):
-    """Why a session has the status it has."""
+    """The reason for a session's status."""
 
     session: str
     status: Status
@@ -70,7 +70,7 @@ def explain(
 
 
 def _rule(session: Session, turn: Turn | None, held: bool) -> str:
-    """The rule that was applied when the turn ended; of a turn that has not, what its status means."""
+    """Return the rule that was applied when the turn ended; before its end, the meaning of its status."""
     if turn is not None and turn.status.ended and turn.rule is not None:
         return turn.rule
     if session.status.live and not held:
@@ -97,7 +97,7 @@ def _turn_facts(turn: Turn) -> list[Fact]:
 
 
 def counted(unreadable: Mapping[str, int]) -> str:
-    """Fields that could not be read, with how often where it was more than once."""
+    """List the fields that could not be read, each with its count if above one."""
     return ", ".join(name if count == 1 else f"{name} x{count}" for name, count in unreadable.items())
 
 
@@ -149,14 +149,14 @@ def _attention_fact(session: Session) -> Fact:
 
 
 def _thresholds_fact(launch: Launch | None) -> Fact:
-    """From when on its runner calls it stuck."""
+    """The thresholds from which the runner considers the session stuck."""
     stated = structs.asdict(launch.attention) if launch else {}
     told = ", ".join(f"{name}={value:g}" for name, value in stated.items())
     return Fact("stuck from", told or "not known", "turns.launch")
 
 
 def _hook_fact(launch: Launch | None, log: Path) -> Fact:
-    """The command that is told of changes, and the last thing there was to say of it."""
+    """The command that is run on changes, and the last line that the runner logged about it."""
     if launch is None or not launch.hook.argv:
         return Fact("hook", "none", "turns.launch")
     try:
@@ -172,7 +172,7 @@ def _log_lines(path: Path) -> list[str]:
 
 
 def _log_fact(path: Path) -> Fact:
-    """The last line that the runner itself had to complain about."""
+    """The last line that the runner logged."""
     try:
         lines = _log_lines(path)
     except OSError as error:

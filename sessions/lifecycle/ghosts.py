@@ -1,7 +1,7 @@
-"""Session folders that no row knows: what each of them is, so that nothing of worth is removed.
+"""Session folders without rows, classified so that nothing of value is removed.
 
-A start makes the folder first and the rows straight after.  Killed between the two, it leaves an empty folder.  A
-deletion removes the rows first and moves the folder straight after.
+A start creates the folder first and the rows right after.  Killed between the two, it leaves an empty folder.  A
+deletion removes the rows first and moves the folder right after.
 """
 
 import os
@@ -18,28 +18,28 @@ from ..storage.session_record import read_identity
 from ..supervision import runner_lock
 
 GRACE_SECONDS = 60.0
-"""A folder younger than this may belong to a start that is still under way."""
+"""A folder younger than this may belong to a start that is still in progress."""
 
 
 class Ghost(StrEnum):
     """Kinds of session folders without rows."""
 
     NEW = "new"
-    """Empty and just made, or a runner holds its lock: left alone."""
+    """Empty and just created, or a runner holds its lock: left alone."""
     EMPTY = "empty"
-    """A start that was cut off: it holds nothing, and no agent ever ran in it."""
+    """A start that was cut off: the folder holds nothing, and no agent ever ran in it."""
     RECORDED = "recorded"
-    """Its ``session.json`` gives its rows again."""
+    """Its ``session.json`` can restore its rows."""
     UNRECORDED = "unrecorded"
-    """It holds files, and no ``session.json`` that can be read."""
+    """It holds files, but no readable ``session.json``."""
     FOREIGN = "foreign"
     """A newer agentdash wrote its ``session.json``."""
     OTHER = "other"
-    """Not a session's folder: agentdash did not make it."""
+    """Not a session's folder: agentdash did not create it."""
 
 
 def ghosts(layout: Layout, known: set[str]) -> Iterator[tuple[SessionFolder, Ghost]]:
-    """The session folders whose ids are not ``known``, and what each is; in the order of their ids."""
+    """Yield the session folders whose ids are not ``known``, each with its kind, ordered by id."""
     for path in sorted(layout.sessions.iterdir()):
         if SESSION_ID.fullmatch(path.name) and path.name not in known and path.is_dir():
             folder = layout.session(path.name)
@@ -47,7 +47,7 @@ def ghosts(layout: Layout, known: set[str]) -> Iterator[tuple[SessionFolder, Gho
 
 
 def kind_of(folder: SessionFolder) -> Ghost:
-    """What a folder without rows is."""
+    """Classify a folder without rows."""
     try:
         read_identity(folder.identity)
     except NewerStoreError:
@@ -64,7 +64,7 @@ def kind_of(folder: SessionFolder) -> Ghost:
 
 
 def remove_empty(folder: SessionFolder) -> bool:
-    """Remove the folder of a start that was cut off; False if anything appeared in it meanwhile: then it stays."""
+    """Remove the folder of a start that was cut off; False if it holds anything now, in which case it stays."""
     if not _holds_nothing(folder):
         return False
     with suppress(OSError):
@@ -76,7 +76,7 @@ def remove_empty(folder: SessionFolder) -> bool:
 
 
 def _holds_nothing(folder: SessionFolder) -> bool:
-    """Whether there is only what a start makes before its rows: no file with a byte in it."""
+    """True if the folder holds only what a start creates before its rows: no file with a byte in it."""
     try:
         return all(_is_scaffold(folder, path) for path in folder.path.iterdir())
     except OSError:
@@ -93,7 +93,7 @@ def _is_scaffold(folder: SessionFolder, path: Path) -> bool:
 
 
 def _age_seconds(path: Path) -> float:
-    """Seconds since anything was made in the folder; 0 for a clock that went back."""
+    """Seconds since anything was created in the folder; 0 if the clock went back."""
     try:
         changed = max(os.stat(place).st_mtime for place in (path, path / "turns") if place.exists())  # noqa: PTH116
     except (OSError, ValueError):

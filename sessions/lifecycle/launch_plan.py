@@ -1,4 +1,4 @@
-"""From what is asked for to an exact start: settings, model, conversation, argv."""
+"""Turn a request into an exact start: settings, model, conversation, argv."""
 
 import os
 import uuid
@@ -18,17 +18,17 @@ from ..text.sanitize import one_line
 from .limit_checks import judged
 
 TITLE_CHARACTERS = 80
-"""Of a title that is made from the prompt."""
+"""The maximum number of characters in a title made from the prompt."""
 
 LONGEST_TITLE = 200
-"""Characters of a title that somebody gives."""
+"""The maximum number of characters in a title that the user gives."""
 
 
 def checked_prompt(prompt: str) -> str:
-    """The prompt as it will be sent.
+    """Return the prompt as it will be sent.
 
     Raises:
-        UsageError: it is empty, or not what UTF-8 can hold (a lone surrogate of a strange argv).
+        UsageError: it is empty, or cannot be encoded as UTF-8 (a lone surrogate in argv).
     """
     if not prompt.strip():
         raise UsageError("The prompt is empty. Give it as an argument, or `-` to read it from standard input.")
@@ -36,10 +36,10 @@ def checked_prompt(prompt: str) -> str:
 
 
 def checked_text(text: str, what: str) -> str:
-    """The text, if it can be recorded and handed on.
+    """Return the text if it can be recorded and passed on.
 
     Raises:
-        UsageError: it is not what UTF-8 can hold (a file name of another encoding), or holds a NUL byte.
+        UsageError: it cannot be encoded as UTF-8 (a file name in another encoding), or holds a NUL byte.
     """
     try:
         text.encode()
@@ -51,10 +51,10 @@ def checked_text(text: str, what: str) -> str:
 
 
 def checked_folder(cwd: str | os.PathLike[str] | None) -> str:
-    """The absolute folder to work in, by its shortest name.
+    """Return the absolute folder to work in, as a normalized path.
 
     Raises:
-        UsageError: it does not exist, is not a folder, or has a name that is no text.
+        UsageError: it does not exist, is not a folder, or has a name that is not text.
     """
     try:
         path = Path(os.path.normpath(Path(cwd if cwd is not None else Path.cwd()).expanduser().absolute()))
@@ -70,13 +70,13 @@ def checked_folder(cwd: str | os.PathLike[str] | None) -> str:
 
 
 def title_of(text: str) -> str:
-    """The first line with something in it, shortened."""
+    """Return the first non-blank line, shortened."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
     return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1] + "…"
 
 
 def new_title(text: str, task: str) -> str:
-    """What somebody wants to call a session, on one line; the automatic title where that is nothing.
+    """Return the title that the user gives, on one line; the automatic title if it is empty.
 
     Raises:
         UsageError: it is too long for a title.
@@ -88,7 +88,7 @@ def new_title(text: str, task: str) -> str:
 
 
 class LaterTurn(Struct, frozen=True, kw_only=True):
-    """What a later turn is built from, beside the start of its session."""
+    """The parts that a later turn is built from, besides the start of its session."""
 
     turn: int
     agent_session: str | None
@@ -100,7 +100,7 @@ class LaterTurn(Struct, frozen=True, kw_only=True):
 
 
 def completed(start: Start, config: Config) -> Start:
-    """The start with an agent, an absolute folder and an id for its session.
+    """Return the start with an agent, an absolute folder and an id for its session.
 
     Raises:
         UsageError: no such folder.
@@ -114,11 +114,11 @@ def completed(start: Start, config: Config) -> Start:
 
 
 def build_launch(config: Config, start: Start, *, home: Path, later: LaterTurn | None = None) -> Launch:
-    """One exact start by the agent's own builder, of a :func:`completed` start.
+    """Build one exact start from a :func:`completed` start, with the agent's own builder.
 
     Raises:
-        UsageError: an option or a setting the agent cannot take, a limit was asked for that can never act, or the
-            demo agent outside of a demo.
+        UsageError: an option or a setting that the agent cannot take, a requested limit that can never act, or the
+            demo agent outside a demo.
     """
     agent = agent_named(start.agent)
     if agent.demo_only:
@@ -150,29 +150,29 @@ def build_launch(config: Config, start: Start, *, home: Path, later: LaterTurn |
 
 
 def _environment(launch: Launch, recorded: Mapping[str, str | None]) -> dict[str, str]:
-    """The environment in which the agent will run."""
+    """Return the environment in which the agent will run."""
     merged = {**os.environ, **recorded, **launch.env}
     return {name: value for name, value in merged.items() if value is not None}
 
 
 def recorded_environment(agent_name: str) -> dict[str, str | None]:
-    """The variables that later turns of this agent need, as they are now, None where one is not set; never secrets.
+    """Return the current values of the variables that later turns of this agent need; None if unset; never secrets.
 
-    The profile of the settings is one of them: whoever asks for a later turn, and whatever the agent itself starts,
-    has the settings with which the session began.
+    They include the profile of the settings, so that the session keeps the settings it began with: for each later turn,
+    whatever the caller's own profile, and for everything that the agent itself starts.
     """
     return {name: os.environ.get(name) for name in (*agent_named(agent_name).env_keys, PROFILE)}
 
 
 def recorded_profile(env: Mapping[str, str | None]) -> str | None:
-    """The profile with which a session began, "" for none, None where that was not recorded."""
+    """Return the profile with which a session began: "" for no profile, None if it was not recorded."""
     return (env[PROFILE] or "") if PROFILE in env else None
 
 
 def retold(session: Session, steps: list[Step], prompt: str) -> str:
-    """The visible conversation and the new prompt, for an agent that has no memory of it.
+    """Return the visible conversation and the new prompt, for an agent that does not remember the conversation.
 
-    Used only where there is nothing to resume: the earlier turn ended before the agent named its conversation.
+    Used only if there is nothing to resume: the earlier turn ended before the agent named its conversation.
     """
     told = [step for step in steps if step.kind in (StepKind.PROMPT, StepKind.MESSAGE) and step.text.strip()]
     if not any(step.kind is StepKind.MESSAGE for step in told):

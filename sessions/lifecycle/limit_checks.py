@@ -1,4 +1,4 @@
-"""Whether the limits of a start can act: known before the start, from what the agent can measure.  Pure."""
+"""Check before a start whether its limits can act, from what the agent can measure.  Pure."""
 
 from collections.abc import Collection
 
@@ -8,16 +8,16 @@ from ..rules.limits import Limits
 
 
 def judged(limits: Limits, measures: Measures, asked: Collection[str] = ()) -> tuple[str, ...]:
-    """A sentence for each limit that cannot act, or not surely while a turn runs.
+    """Return a sentence for each limit that cannot act, or not reliably while a turn runs.
 
     Args:
-        limits: those of the start.
-        measures: when its agent's figures are known.
-        asked: the fields of ``limits`` that this very start was asked for with.  The others come from the settings,
-            which also hold for agents that can measure more: these only deserve a warning.
+        limits: the limits of the start.
+        measures: when the agent's figures are known.
+        asked: the fields of ``limits`` that this start itself requested.  The others come from the settings, which also
+            apply to agents that can measure more, so they only cause a warning.
 
     Raises:
-        UsageError: one that was asked for can never act.
+        UsageError: a requested limit can never act.
     """
     said = []
     for field, name, measurable in (("tokens", "tokens", measures.tokens), ("cost_usd", "cost", measures.cost)):

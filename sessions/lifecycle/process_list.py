@@ -1,4 +1,4 @@
-"""The living processes of a session, as people look at them before they stop it."""
+"""The living processes of a session, as the user inspects them before a stop."""
 
 from msgspec import Struct
 
@@ -23,7 +23,7 @@ class ProcessInfo(Struct, frozen=True, kw_only=True):
 
 
 def process_list(folder: SessionFolder, turn: Turn) -> list[ProcessInfo]:
-    """All of them, parents before children; looked up now, and nowhere recorded."""
+    """List all processes of the session, parents before children: scanned now, recorded nowhere."""
     found = sorted(Kin.of_turn(folder, turn).find().values(), key=lambda process: process.start)
     ports = processes.listening_ports([process.pid for process in found])
     return [_info(process, ports.get(process.pid, ())) for process in found]

@@ -1,4 +1,4 @@
-"""What the processes of sessions cost now: processor time between two looks, memory, and how many there are."""
+"""The current cost of sessions' processes: processor time between two measurements, memory, and their number."""
 
 from collections.abc import Callable, Iterable, Mapping
 
@@ -8,7 +8,7 @@ from .process_list import ProcessInfo
 
 
 class Loads:
-    """Looks at the processes of a few sessions, each time it is asked; keeps only the look before."""
+    """Measures the processes of a few sessions on each call; keeps only the previous measurement."""
 
     def __init__(self, processes: Callable[[str], list[ProcessInfo]], clock: Callable[[], float] = monotonic) -> None:
         self._processes = processes
@@ -16,7 +16,7 @@ class Loads:
         self._before: dict[str, tuple[float, dict[tuple[int, float | None], float]]] = {}
 
     def look(self, session_ids: Iterable[str]) -> Mapping[str, Load]:
-        """The cost of these sessions; one without a process is left out."""
+        """Return the load of these sessions; a session without a process is left out."""
         loads, seen = {}, {}
         for session_id in session_ids:
             found, at = self._processes(session_id), self._clock()
@@ -36,10 +36,10 @@ class Loads:
         earlier, before = self._before.get(session_id, (at, {}))
         if at <= earlier:
             return None
-        # What was not there yet began with nothing; what is gone took its time with it.
+        # A process that is new since the last measurement started at 0; the time of one that is gone is lost.
         return sum(max(0.0, spent - before.get(process, 0.0)) for process, spent in times.items()) / (at - earlier)
 
 
 def _identity(process: ProcessInfo, at: float) -> tuple[int, float | None]:
-    """A process number together with its start, to the second: numbers are used again."""
+    """Return the pid with its start time, rounded to seconds, because pids are reused."""
     return process.pid, None if process.age_s is None else float(round(at - process.age_s))

@@ -1,4 +1,4 @@
-"""The database once more, from the session folders: each holds a readable record of its own rows."""
+"""Rebuild the database from the session folders, each of which holds a readable record of its rows."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -19,28 +19,28 @@ from .salvage import salvaged
 
 
 class Rebuilt(Struct, frozen=True, kw_only=True):
-    """What a rebuild did."""
+    """The result of a rebuild."""
 
     restored: tuple[str, ...] = ()
     """Sessions that have rows again."""
     removed: tuple[str, ...] = ()
-    """Empty folders of starts that were cut off; they are gone."""
+    """Removed empty folders of starts that were cut off."""
     trashed: tuple[str, ...] = ()
-    """Folders that are in the trash now: their deletion was cut off, or they hold nothing that can be shown."""
+    """Folders moved to the trash: their deletion was cut off, or they hold nothing that can be shown."""
     skipped: tuple[str, ...] = ()
-    """Why a folder stays as it is, one line each."""
+    """The reason why a folder was left as it is, one line each."""
     set_aside: str | None = None
-    """Where a database that could not be used lies now."""
+    """The path to which an unusable database was moved."""
 
 
 def rebuild(layout: Layout, max_running: int | None = None) -> Rebuilt:
-    """Give every session folder its rows again; rows that are there stay as they are.
+    """Give every session folder its rows again; existing rows stay as they are.
 
-    A folder whose record is lost gets one from its turn files.  A start that was cut off left an empty folder: it is
+    A folder whose record is lost gets one made from its turn files.  The empty folder of a start that was cut off is
     removed.  A deletion that was cut off is finished.
 
-    A database that cannot be read is moved aside first, never deleted.  Runners that live open the new one at
-    their next look and go on recording.  ``max_running`` is the cap of the queue by the settings.
+    A database that cannot be read is moved aside first, never deleted.  Running runners open the new one at their next
+    check and continue to record.  ``max_running`` is the settings' cap of the queue.
     """
     layout.check_writable()
     layout.create()
@@ -62,7 +62,7 @@ def rebuild(layout: Layout, max_running: int | None = None) -> Rebuilt:
 
 
 def _mend(layout: Layout, store: Store, folder: SessionFolder, kind: Ghost, done: Rebuilt) -> Rebuilt:
-    """Do for one folder without rows what it takes; what was done is added to ``done``."""
+    """Repair one folder without rows, and return ``done`` with the result added."""
     if store.was_deleted(folder.id) and kind in (Ghost.RECORDED, Ghost.UNRECORDED):
         trash.put(layout, folder)
         return structs.replace(done, trashed=(*done.trashed, folder.id))
@@ -85,16 +85,16 @@ def _mend(layout: Layout, store: Store, folder: SessionFolder, kind: Ghost, done
 
 
 def _keep_damaged(folder: SessionFolder) -> None:
-    """Keep a record that could not be read beside the new one."""
+    """Keep an unreadable record beside the new one."""
     with suppress(FileNotFoundError):
         folder.identity.rename(folder.identity.with_name("session.json.damaged"))
 
 
 def _marker_lost(identity: Identity) -> Identity:
-    """The record without what it says of who looked: it was written before anybody could see how the turn ended.
+    """Return the record without its read marker, which was written before the user could see how the turn ended.
 
-    How many steps were seen is not known then, and nothing counts as unread until the next look.  What needs
-    attention does as before.
+    The number of steps seen is then unknown, so nothing counts as unread until the user next opens the session.
+    Attention marks stay as they were.
     """
     session = identity.session
     lost = structs.replace(session, seen_at=session.seen_at or session.created_at, seen_steps=None)
@@ -102,10 +102,10 @@ def _marker_lost(identity: Identity) -> Identity:
 
 
 def _usable(path: Path) -> bool:
-    """Whether every page of the database can be read.
+    """Return whether every page of the database can be read.
 
     Raises:
-        NewerStoreError: a newer agentdash wrote it: then it is not broken.
+        NewerStoreError: a newer agentdash wrote it, so it is not broken.
     """
     if not path.exists():
         return not path.with_name(f"{path.name}-wal").exists()  # the log of a database that is gone fits no other

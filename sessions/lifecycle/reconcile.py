@@ -1,7 +1,7 @@
-"""Sessions whose runner is gone: adopted where the agent lives, concluded where it does not, by exactly one.
+"""Settle sessions whose runner is gone: adopt those whose agent lives, conclude the others, exactly once.
 
-The lock is the liveness test.  Who settles holds it exclusively, so that neither a runner nor a second settler
-can act on the same turn; what it writes is compare-and-set besides.
+The lock is the liveness test.  The process that settles a session holds its lock exclusively, so that neither a
+runner nor a second settler can act on the same turn.  Its writes are compare-and-set as well.
 """
 
 from contextlib import suppress
@@ -26,25 +26,25 @@ from ..supervision.queue import pump
 from ..supervision.runner_process import poke, send_runner
 
 QUEUE_PATIENCE_MS = 3000
-"""A queued turn older than this has lost the runner that was sent for it."""
+"""A queued turn older than this has lost its runner."""
 
 READ_SECONDS = 5.0
-"""How long a turn file is read from its beginning; of a larger one, the rest is passed over up to its tail."""
+"""Time limit for reading a turn file from its beginning; after that, the rest is skipped up to the tail."""
 
 TAIL_BYTES = 1 << 20
 
 MAX_LAUNCHES = 3
-"""Runners sent for one turn before it is failed."""
+"""Runners started for one turn before the turn fails."""
 
 
 def settle(layout: Layout, store: Store) -> None:
-    """Look at every open turn and give each dead one its outcome; then let the queue go on."""
+    """Check every open turn and give each dead one its outcome; then advance the queue."""
     turns = store.open_turns()
     for turn in turns:
         try:
             _look_at(layout, store, turn)
         except (OSError, AgentdashError):
-            continue  # one broken session must not keep the others from being listed, or the queue from going on
+            continue  # one broken session must not hide the others from lists or block the queue
     with suppress(OSError):
         _tidy(layout, turns)
     _count_left(layout, store)
@@ -53,7 +53,7 @@ def settle(layout: Layout, store: Store) -> None:
 
 
 def _count_left(layout: Layout, store: Store) -> None:
-    """Count again what ended sessions have left whose runner is not there to do it."""
+    """Recount the processes left by ended sessions that have no runner to count them."""
     for session in store.with_left():
         with suppress(OSError, AgentdashError):
             turn = store.newest_turn(session.id)
@@ -63,7 +63,7 @@ def _count_left(layout: Layout, store: Store) -> None:
 
 
 def _tidy(layout: Layout, turns: list[Turn]) -> None:
-    """Remove second names that a runner left when it was killed between its last record and its end."""
+    """Remove second names left by a runner that was killed between its last record and its end."""
     used = {layout.live_name(turn.session, turn.n) for turn in turns}
     for path in layout.live.iterdir():
         session_id = path.name.split(".")[0]
@@ -74,9 +74,9 @@ def _tidy(layout: Layout, turns: list[Turn]) -> None:
 
 
 def is_foreign(session: Session, turn: Turn) -> bool:
-    """Whether the session belongs to another machine: its locks and pids mean nothing here.
+    """Return whether the session belongs to another machine, so that its locks and pids mean nothing here.
 
-    The same boot is the same kernel, whatever the machine is called now and in whatever container a runner was.
+    The same boot is the same kernel, even if the machine was renamed or the runner was in a container.
     """
     return session.host != processes.host_name() and turn.boot_id != processes.boot_id()
 
@@ -93,14 +93,17 @@ def _look_at(layout: Layout, store: Store, turn: Turn) -> None:
 
 
 def _runner_lives(turn: Turn) -> bool:
-    """Without a folder there is no lock that could tell; a runner that finds its folder gone ends its agent."""
+    """Return whether the turn's runner lives, for a session whose folder, and with it the lock, is gone.
+
+    A runner that finds its folder gone ends its agent.
+    """
     here = processes.is_here(turn.boot_id, turn.pid_ns)
     known = turn.runner_pid is not None and turn.runner_start is not None
     return here and known and processes.alive(turn.runner_pid or 0, turn.runner_start or 0)
 
 
 def _send_again(layout: Layout, store: Store, turn: Turn) -> None:
-    """Send another runner for a queued turn whose own never came."""
+    """Start another runner for a queued turn whose first one never started."""
     launches = store.begin_launch(turn.session, turn.n, QUEUE_PATIENCE_MS)
     if launches is None:
         return
@@ -120,10 +123,10 @@ def _settle_turn(layout: Layout, store: Store, turn: Turn) -> None:
     try:
         lock = runner_lock.hold(folder.lock)
     except FileNotFoundError:
-        lock = None  # the folder is gone: nobody can hold its lock, the rows decide alone
+        lock = None  # the folder is gone, so no process can hold its lock and the rows alone decide
     else:
         if lock is None:
-            return  # somebody else settles it
+            return  # another process settles it
     try:
         fresh = next((t for t in store.turns(turn.session) if t.n == turn.n), None)
         if fresh is not None and fresh.status in LIVE and not agent_lives(fresh):
@@ -135,7 +138,7 @@ def _settle_turn(layout: Layout, store: Store, turn: Turn) -> None:
 
 
 def agent_lives(turn: Turn) -> bool:
-    """Whether the turn's agent still runs, by identity or, where that was not recorded, by tag."""
+    """Return whether the turn's agent still runs, by identity or, if that was not recorded, by tag."""
     if not processes.is_here(turn.boot_id, turn.pid_ns):
         return False
     if turn.agent_pid is not None and turn.agent_start is not None:
@@ -144,7 +147,7 @@ def agent_lives(turn: Turn) -> bool:
 
 
 def _conclude(layout: Layout, store: Store, turn: Turn) -> None:
-    """The turn's own file says how it ended, or nothing does."""
+    """Conclude a turn; only its own file can show how it ended."""
     facts, steps = read_facts(layout, store, turn)
     session = store.session(turn.session)
     agent = agent_named(session.agent) if session else None
@@ -170,7 +173,7 @@ def _conclude(layout: Layout, store: Store, turn: Turn) -> None:
 
 
 def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:
-    """What the turn file says, read from its beginning; and the number of its steps."""
+    """Read the turn file from its beginning; return its facts and its number of steps."""
     session = store.session(turn.session)
     if session is None:
         return Facts(), 0
@@ -180,7 +183,7 @@ def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:
 
 
 def parsed_facts(output: Path, parser: TurnParser) -> tuple[Facts, int]:
-    """What a turn file of any size says, and the number of its steps; the middle of a very long one is passed over."""
+    """Parse a turn file of any size into its facts and its number of steps; skips the middle of a very long file."""
     steps = 0
     deadline = monotonic() + READ_SECONDS
     with LineReader(output) as reader:
@@ -195,6 +198,6 @@ def parsed_facts(output: Path, parser: TurnParser) -> tuple[Facts, int]:
 
 
 def survivors(layout: Layout, turn: Turn) -> tuple[Left, ...]:
-    """What still lives of a session whose newest turn this is, and that nobody supervises."""
+    """Return the session's living processes that no runner supervises; ``turn`` is its newest turn."""
     found = Kin.of_turn(layout.session(turn.session), turn).find().values()
     return tuple(Left(pid=p.pid, command=p.command, reason="nobody supervises it") for p in found)

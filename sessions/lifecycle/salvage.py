@@ -1,4 +1,4 @@
-"""A record for a session folder that has none any more: made from the turn files themselves."""
+"""Reconstruct the record of a session folder that has lost it, from the turn files."""
 
 import re
 from itertools import islice
@@ -24,10 +24,10 @@ _NOTE = "its record was lost, and made again from its files"
 
 
 def salvaged(folder: SessionFolder, host: str) -> Identity | None:
-    """The record of what the folder holds; None if it has no turn file.
+    """Build the record from the folder's files; None if it has no turn file.
 
-    The agent is guessed from what it printed, the prompts are those that were fed to it, and how a turn ended is what
-    its own stream says.
+    The agent is guessed from its output, the prompts are those that it was given, and the outcome of each turn is read
+    from the turn's own stream.
     """
     numbers = _turn_numbers(folder)
     if not numbers:
@@ -58,11 +58,11 @@ def salvaged(folder: SessionFolder, host: str) -> Identity | None:
 
 
 _TURN_FILE = re.compile(r"turn_([1-9][0-9]{0,5})\.jsonl")
-"""The name of a turn file as agentdash writes it: another way of writing a number is no turn's, nor is a longer one."""
+"""The name of a turn file as agentdash writes it; other notations of the number, and longer numbers, do not match."""
 
 
 def _turn_numbers(folder: SessionFolder) -> list[int]:
-    """The turns from 1 to the last one with a file."""
+    """Return the turn numbers from 1 to the last one with a file."""
     found = [_TURN_FILE.fullmatch(path.name) for path in folder.turns.glob("turn_*.jsonl")]
     return list(range(1, max((int(match[1]) for match in found if match), default=0) + 1))
 
@@ -92,7 +92,7 @@ def _prompt(folder: SessionFolder, n: int) -> Prompt:
 
 
 def _times(folder: SessionFolder, n: int) -> tuple[int, int]:
-    """About when a turn began and ended, UTC ms: its stderr file is made at the start and seldom written."""
+    """Estimate when a turn began and ended, UTC ms: its stderr file is created at the start and seldom written to."""
     moments = [path.stat().st_mtime_ns // 10**6 for path in (folder.errors(n), folder.output(n)) if path.exists()]
     moments = moments or [folder.path.stat().st_mtime_ns // 10**6]
     return min(moments), max(moments)

@@ -1,4 +1,4 @@
-"""From what a person types to one session: a full id, a unique beginning of one, or ``@last``."""
+"""Resolve the user's text to one session: a full id, a unique prefix of an id, or ``@last``."""
 
 from ..errors import AmbiguousSessionError, UnknownSessionError, UsageError
 from ..model import Session
@@ -6,18 +6,18 @@ from ..storage.queries import Queries
 
 LAST = "@last"
 DESTRUCTIVE_CHARACTERS = 4
-"""What ends or deletes something wants at least this much of an id."""
+"""The minimum number of id characters for a command that ends or deletes something."""
 
 _SHOWN = 8
 
 
 def find_session(queries: Queries, ref: str, *, destructive: bool = False) -> Session:
-    """The one session that is meant.
+    """Return the one session that ``ref`` names.
 
     Raises:
         UsageError: the text is empty, or too short for something destructive.
-        AmbiguousSessionError: several sessions begin with it.
-        UnknownSessionError: none does.
+        AmbiguousSessionError: several ids begin with it.
+        UnknownSessionError: no id begins with it.
     """
     ref = ref.strip().lower().encode("utf-8", "replace").decode()
     if not ref:

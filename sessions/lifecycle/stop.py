@@ -1,4 +1,4 @@
-"""Asking for a stop, and making sure that somebody carries it out."""
+"""Request a stop, and make sure that a process carries it out."""
 
 import signal
 import time
@@ -23,7 +23,7 @@ from .reconcile import is_foreign, survivors
 POLL_SECONDS = 0.05
 _CANCELLED = stop_reason(StoppedBy.YOU)
 REACTION_SECONDS = 5.0
-"""What a runner may need beyond its ladder before it is taken for stuck."""
+"""Time that a runner may need beyond its ladder before it is considered stuck."""
 
 
 def stop_session(
@@ -31,11 +31,11 @@ def stop_session(
 ) -> Receipt:
     """Stop a session and wait for the receipt.
 
-    Stopping what has ended changes nothing, unless it left processes behind: those are ended.
+    Stopping an ended session changes nothing, unless it left processes behind: those are ended.
 
     Raises:
-        AgentdashError: no runner could be brought to do it.
-        SessionBusyError: it runs on another host.
+        AgentdashError: no runner carried it out.
+        SessionBusyError: the session runs on another host.
     """
     turn = store.newest_turn(session.id)
     if turn.status.live and is_foreign(session, turn):
@@ -56,12 +56,12 @@ def stop_session(
         return _stop_unrecorded(layout, session, turn, str(error))
     patience = _patience(store.launch(session.id, turn.n), session)
     receipt = _Errand(layout, store, session.id, turn.n, request, settle).run(patience)
-    # Somebody gave it another turn meanwhile: that one is to be stopped as well.
+    # The session got a new turn in the meantime: stop that one as well.
     return receipt or stop_session(layout, store, session, settle=settle, now=now)
 
 
 def _stop_unrecorded(layout: Layout, session: Session, turn: Turn, why: str) -> Receipt:
-    """Stop although nothing can be written (a full disk): SIGUSR1 to the runner means the same.
+    """Stop although nothing can be written (a full disk): SIGUSR1 asks the runner for the same.
 
     Raises:
         AgentdashError: there is no runner, or it did not end its agent.
@@ -81,20 +81,20 @@ def _stop_unrecorded(layout: Layout, session: Session, turn: Turn, why: str) -> 
 
 
 def _runner(turn: Turn) -> procs.Process | None:
-    """The turn's runner, by identity."""
+    """Return the turn's runner, checked by identity."""
     here = procs.is_here(turn.boot_id, turn.pid_ns)
     found = procs.look(turn.runner_pid) if here and turn.runner_pid is not None else None
     return found if found is not None and found.start == turn.runner_start else None
 
 
 def _patience(launch: Launch | None, session: Session) -> float:
-    """Seconds after which a runner that has not answered is taken for stuck."""
+    """Seconds after which a runner that has not answered is considered stuck."""
     ladder = (launch and launch.ladder) or agent_named(session.agent).ladder
     return ladder.interrupt + ladder.terminate + ladder.sweep + 2 * KILL_PATIENCE + REACTION_SECONDS
 
 
 class _Errand:
-    """One request on its way to a runner: a living one, an adopting one, or one that only sweeps."""
+    """Deliver one request to a runner: a living one, an adopting one, or one that only sweeps."""
 
     def __init__(
         self, layout: Layout, store: Store, session_id: str, turn: int, request: int, settle: Callable[[], None]
@@ -109,7 +109,7 @@ class _Errand:
         self._sent_at = 0.0
 
     def run(self, patience: float) -> Receipt | None:
-        """The receipt; None where the session went on to another turn before anybody answered."""
+        """Return the receipt; None if the session began another turn before any runner answered."""
         stage: object = None
         for attempt in (1, 2):
             deadline = monotonic() + patience
@@ -122,7 +122,7 @@ class _Errand:
                     return None
                 session = self._store.session(self._session)
                 if session is not None and session.stopping != stage:
-                    stage, deadline = session.stopping, monotonic() + patience  # it is at work, only slow
+                    stage, deadline = session.stopping, monotonic() + patience  # it is working, only slowly
                 self._wake(newest)
                 time.sleep(POLL_SECONDS)
             if attempt == 1:
@@ -137,7 +137,7 @@ class _Errand:
         if runner_lock.is_held(self._folder.lock):
             poke(self._folder.poke)
             return
-        # A runner just sent needs a moment before it holds the lock.
+        # A runner that was just started needs a moment before it holds the lock.
         if monotonic() - self._sent_at < REACTION_SECONDS:
             return
         self._sent_at = monotonic()
@@ -148,7 +148,7 @@ class _Errand:
             self._sent_at = monotonic() if not self._store.newest_turn(self._session).status.ended else 0.0
 
     def _kill_runner(self, turn: Turn) -> None:
-        """A runner that does not react is killed, by identity; another one takes over."""
+        """Kill a runner that does not react, checked by identity; a new one takes over."""
         found = _runner(turn)
         if found is not None:
             procs.send_kill(found)

@@ -1,4 +1,4 @@
-"""Waiting for something that another process records."""
+"""Wait for a condition that another process records."""
 
 import time
 from collections.abc import Callable
@@ -7,16 +7,16 @@ from ..clock import monotonic
 from ..storage.store import Store
 
 POLL_SECONDS = 0.03
-"""How often it is asked whether anything was committed."""
+"""Interval at which the database is checked for commits."""
 
 SETTLE_SECONDS = 2.0
-"""How often runners that died are looked for: they record nothing any more."""
+"""Interval at which dead runners are searched for, because they record nothing."""
 
 
 def wait_until(
     store: Store, condition: Callable[[], bool], timeout: float | None, *, settle: Callable[[], None]
 ) -> bool:
-    """Look again whenever somebody has committed something; whether it came true within ``timeout`` seconds."""
+    """Check the condition after each commit of any process; True if it became true within ``timeout`` seconds."""
     deadline = None if timeout is None else monotonic() + timeout
     settled_at = 0.0
     version = None

@@ -1,7 +1,7 @@
-"""One notification for all front ends that are seen together: panes of one window of tmux hear the same news at once.
+"""Send one notification for all front ends that are seen together: panes of one tmux window get the same news at once.
 
-A claim is an empty file that only one of them can make.  Where none can be made, all of them tell: better twice than
-never.
+A claim is an empty file that only one of them can create.  If no claim can be created, all of them notify: better
+twice than never.
 """
 
 import hashlib
@@ -15,27 +15,27 @@ from pathlib import Path
 from .events import Notice
 
 KEPT_SECONDS = 3_600
-"""All hear within seconds; what is older is only cleared away."""
+"""All front ends get the news within seconds; older claims are only deleted."""
 
 CLEAR_SECONDS = 600
-"""One front end looks for old claims at most so often, for that reads the whole folder."""
+"""Each front end searches for old claims at most once in this time, because a search reads the whole folder."""
 
 ANSWER_SECONDS = 1.0
-"""A tmux that takes longer has not answered."""
+"""A tmux that takes longer counts as silent."""
 
 _WINDOW = "#{?window_zoomed_flag,,#{window_id}}"
-"""Unique in one server, in however many sessions the window is; nothing where a zoomed pane hides the others."""
+"""Unique in one server, even if the window is in several sessions; empty if a zoomed pane hides the others."""
 
 _AROUND = ("STY", "ZELLIJ_SESSION_NAME")
-"""Windows of screen and tabs of zellij hide each other, and nobody can ask which of them is which."""
+"""Windows of screen and tabs of zellij hide each other, and neither program can report which one is which."""
 
 
 class Claims:
     """Takes news for one window.
 
     Args:
-        folder: where claims lie; made when it is needed.
-        env: of the terminal; outside of tmux every front end has one for itself.
+        folder: the folder of the claims; created when it is needed.
+        env: the terminal's environment; outside tmux every front end has a terminal of its own.
     """
 
     def __init__(self, folder: Path, env: Mapping[str, str]) -> None:
@@ -44,11 +44,11 @@ class Claims:
         self._clear_from = -math.inf
 
     def take(self, notices: Iterable[Notice]) -> list[Notice]:
-        """Those of a batch that are ours to tell, in their order.
+        """Return the notices of a batch that this front end must send, in their order.
 
-        Asks tmux and makes files, so it belongs in a thread.
+        Asks tmux and creates files, so it belongs in a thread.
         """
-        window = _window(self._env)  # each time anew, for a pane can be moved
+        window = _window(self._env)  # on each call, because a pane can be moved
         if window is None:
             return list(notices)
         with suppress(OSError):
@@ -72,22 +72,22 @@ class Claims:
         return True
 
     def _clear(self, newest: Path) -> None:
-        """Clear what is old; the newest claim says what time the file system has."""
+        """Delete old claims; the newest claim shows the time of the file system."""
         with suppress(OSError):
             now = newest.stat().st_mtime
             if now < self._clear_from:
                 return
             self._clear_from = now + CLEAR_SECONDS
             for claim in self._folder.iterdir():
-                with suppress(FileNotFoundError):  # several may clear at the same time
+                with suppress(FileNotFoundError):  # several front ends may delete at the same time
                     if claim.lstat().st_mtime < now - KEPT_SECONDS:
                         claim.unlink()
 
 
 def _window(env: Mapping[str, str]) -> str | None:
-    """The window of tmux that we are in, by its server and id; None where there is none or nobody says which.
+    """Return our tmux window, by its server and id; None outside tmux, or if the window is not known.
 
-    What is wrapped for the terminal around gets through from all panes of a window that is shown, and from no other
+    Sequences wrapped for the outer terminal get through from all panes of a window that is shown, and from no other
     (tmux 3.3a, ``allow-passthrough on``).
     """
     server = env.get("TMUX", "").rpartition(",")[0]  # socket,pid,session

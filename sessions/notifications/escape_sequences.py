@@ -1,7 +1,7 @@
-"""What is written to a terminal so that it tells somebody something: pure.
+"""The escape sequences that make a terminal notify the user: pure.
 
-The texts are what agents and people wrote.  They are cleaned and cut here, so that whatever they hold, the terminal
-gets the sequence that we mean and no other.
+Agents and people wrote the texts.  They are cleaned and cut here, so that whatever they contain, the terminal gets
+the intended sequence and no other.
 
 Sources: OSC 9 iTerm2's "Growl notifications"; OSC 777 the notify extension of rxvt-unicode; OSC 99 kitty's "Desktop
 notifications"; titles xterm's control sequences; the wrapping tmux(1), ``allow-passthrough``.
@@ -18,18 +18,18 @@ TITLE_CELLS = 80
 BODY_CELLS = 200
 
 SAVE_TITLE = "\x1b[22;2t"
-"""Put the title of the window onto the terminal's stack."""
+"""Push the title of the window onto the terminal's stack."""
 RESTORE_TITLE = "\x1b[23;2t"
 
 _OSC, _ST = "\x1b]", "\x1b\\"
 _CODE = re.compile(r"\A\d+(?=;|\Z)")
-"""What makes an OSC 9 a command of ConEmu and Windows Terminal (``9;4;…`` is their progress bar)."""
+"""The start of a text that makes OSC 9 a command of ConEmu and Windows Terminal (``9;4;…`` is their progress bar)."""
 
 
 def notification(kind: Kind, title: str, body: str, *, tmux: bool) -> str:
-    """One notification; inside tmux it is wrapped, so that it reaches the terminal around that.
+    """Build one notification; inside tmux it is wrapped, so that it reaches the outer terminal.
 
-    A bell says nothing of the texts, and tmux understands it itself.
+    A bell carries no text, and tmux understands it itself.
     """
     if kind == "bell":
         return BELL
@@ -38,12 +38,12 @@ def notification(kind: Kind, title: str, body: str, *, tmux: bool) -> str:
 
 
 def title(text: str) -> str:
-    """Name the window; tmux names the pane by it."""
+    """Set the title of the window; tmux names the pane by it."""
     return f"{_OSC}2;{one_line(text, TITLE_CELLS)}{_ST}"
 
 
 def through_tmux(sequence: str) -> str:
-    """The sequence in the wrapping that tmux takes off and hands on."""
+    """Wrap a sequence so that tmux removes the wrapping and passes it on."""
     return "\x1bPtmux;" + sequence.replace("\x1b", "\x1b\x1b") + _ST
 
 
@@ -53,7 +53,7 @@ def _osc9(title: str, body: str) -> str:
 
 
 def _osc99(title: str, body: str) -> str:
-    """Title and body are two parts of one notification, held together by an id of their own."""
+    """Build title and body as two parts of one notification, joined by a common id."""
     name = f"{zlib.crc32(f'{title}/{body}'.encode('utf-8', 'replace')):08x}"
     if not body:
         return f"{_OSC}99;i={name};{title}{_ST}"

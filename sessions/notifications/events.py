@@ -1,6 +1,7 @@
-"""What is worth telling somebody who does not look: pure.
+"""Decide what to notify an absent user of: pure.
 
-Once per change of one turn; never what was so before anybody began to watch, and never what somebody is reading.
+There is one notice per change of one turn.  States from before the watch began, and sessions that the user is reading,
+give none.
 """
 
 from collections import Counter
@@ -21,20 +22,20 @@ _EVENTS: dict[Status, Event] = {
 
 
 class Notice(Struct, frozen=True, kw_only=True):
-    """One thing that is told."""
+    """One notification."""
 
     event: Event
     session: str
     title: str
     body: str
     episode: str
-    """Tells it from what was told of the same session before; the same to everybody who hears of it."""
+    """The id of this event among those of its session; the same in every front end."""
 
 
 def worth_telling(before: Session | None, after: Session) -> Event | None:
-    """What became of a session since it was last looked at; None where that is no news.
+    """Return the event since the previous state of a session; None if there is no news.
 
-    Only another status, another turn, another question, or a loop that begins is news.
+    Only another status, another turn, another question, or the beginning of a loop is news.
     """
     if after.archived_at is None and after.is_stuck:
         return "stuck" if before is None or (before.turn, before.stuck_at) != (after.turn, after.stuck_at) else None
@@ -47,11 +48,11 @@ def worth_telling(before: Session | None, after: Session) -> Event | None:
 
 
 class Watcher:
-    """Remembers how each session was, to tell what changed.
+    """Remembers the previous state of each session, to find changes.
 
     Args:
-        known: the sessions that are there already: nothing of them is told before it changes.
-        since: UTC ms; a session that was made before and was not known (it was taken back from the trash) is no news.
+        known: the existing sessions: none of them is reported before it changes.
+        since: UTC ms; an older session that was not known (it was restored from the trash) is no news.
     """
 
     def __init__(self, known: Iterable[Session], since: int) -> None:
@@ -59,9 +60,9 @@ class Watcher:
         self._since = since
 
     def update(self, sessions: Iterable[Session], reading: Collection[str] = ()) -> list[Notice]:
-        """What is worth telling of these sessions, but for those whose ids are in ``reading``.
+        """Return the notices for these sessions, except those whose ids are in ``reading``.
 
-        A session that goes away stays known: one that comes back is no news.
+        A session that disappears stays known, so its return is no news.
         """
         notices = []
         for session in sessions:
@@ -74,7 +75,7 @@ class Watcher:
         return notices
 
     def stands(self, notice: Notice) -> bool:
-        """Whether its session still needs somebody: nobody has seen it or answered since."""
+        """Return whether its session still needs attention: the user has neither seen nor answered it since."""
         session = self._known.get(notice.session)
         return session is not None and (session.attention or session.is_stuck)
 
@@ -95,7 +96,7 @@ def _phrase(word: str, why: str | None) -> str:
 
 
 def merged(notices: Sequence[Notice]) -> tuple[str, str]:
-    """Title and body of one notification for all of these; of one session, only the newest counts.
+    """Merge these notices into the title and body of one notification; of each session, only the newest counts.
 
     Args:
         notices: at least one.

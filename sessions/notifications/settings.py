@@ -1,4 +1,4 @@
-"""``[notify]``: what is told to people, and how."""
+"""``[notify]``: the events that notify the user, and the ways to do so."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -6,22 +6,22 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 Kind = Literal["osc9", "osc99", "osc777", "bell"]
-"""How a terminal is asked to tell somebody something."""
+"""The ways to make a terminal notify the user."""
 
 Chosen = Literal["auto", "osc9", "osc99", "osc777", "bell", "off"]
-"""The same as people choose it."""
+"""The same, as choices of the user."""
 
 Event = Literal["waiting", "failed", "stuck", "done"]
-"""What may be told: a question, a bad end (failed or lost), no progress, a good end."""
+"""Events that can notify: a question, a bad end (failed or lost), no progress, a good end."""
 
 Word = Annotated[str, Meta(min_length=1, pattern=r"^[^\x00]*\Z")]
 
 
 class Hook(Struct, frozen=True):
-    """A command of the user's, as it travels with a launch: runners read no settings."""
+    """The user's own command, passed along with a launch, because runners read no settings."""
 
     argv: tuple[str, ...] = ()
-    """Empty: there is none."""
+    """Empty if there is no command."""
     timeout_seconds: float = 10.0
 
 
@@ -55,6 +55,6 @@ class NotifySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     @property
     def command(self) -> Hook:
-        """The hook as it travels; ``~`` at its beginning is the home folder, because no shell will say so."""
+        """The hook for a launch; a leading ``~`` is expanded to the home folder, because no shell does it."""
         first = [str(Path(word).expanduser()) if word.startswith("~/") else word for word in self.hook[:1]]
         return Hook((*first, *self.hook[1:]), self.hook_timeout_seconds)

@@ -1,6 +1,6 @@
-"""Which notification a terminal understands, as far as the environment tells: pure.
+"""Find the notification that a terminal understands, as far as the environment shows it: pure.
 
-Over SSH only ``TERM`` comes along, and ``LC_…`` where the server accepts it.  Who knows better says so in the settings.
+SSH passes on only ``TERM``, and ``LC_…`` if the server accepts it.  The user can override the result in the settings.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,35 +14,35 @@ Env = Mapping[str, str]
 
 
 class Way(Struct, frozen=True, kw_only=True):
-    """How to reach somebody here."""
+    """The way to notify the user at this terminal."""
 
     kind: Kind
     why: str
-    """By what it was chosen, in words."""
+    """The sign by which it was chosen, in words."""
     tmux: bool = False
     bell: bool = False
-    """Whether a bell goes with it, because nobody can tell whether the sequence arrives."""
+    """True if a bell is sent as well, because it is uncertain that the sequence arrives."""
 
     def sequence(self, title: str, body: str) -> str:
-        """One notification."""
+        """Build one notification."""
         return notification(self.kind, title, body, tmux=self.tmux) + (BELL if self.bell else "")
 
 
 def way(chosen: Chosen, env: Env) -> Way | None:
-    """The way that was chosen, or the best one that is known; None where nobody wants to be told."""
+    """Return the chosen way, or the best known one; None if notifications are off."""
     if chosen == "off":
         return None
     tmux = bool(env.get("TMUX"))
     if chosen != "auto":
         return Way(kind=chosen, why="it was asked for", tmux=tmux)
     kind, why = _known(env)
-    # tmux drops what is wrapped unless `allow-passthrough` is on, and marks the window by a bell in any case.
+    # tmux drops wrapped sequences unless `allow-passthrough` is on, and marks the window by a bell in any case.
     sure = kind == "bell" or not (tmux or why == _VTE)
     return Way(kind=kind, why=why, tmux=tmux, bell=not sure)
 
 
 def has_title(env: Env) -> bool:
-    """Whether there is a title to set; a console would print some of the sequence."""
+    """Return whether there is a title to set; a console would print part of the sequence."""
     return not env.get("TERM", "").startswith(("linux", "vt", "cons"))
 
 
@@ -68,7 +68,7 @@ def _begins(*names: str) -> Callable[[str], bool]:
 
 
 _SIGNS: tuple[tuple[Kind, str, Callable[[str], bool]], ...] = (
-    # What a terminal says of itself comes before what another one, around it, may have left in the environment.
+    # The terminal's own variables come before those that an outer terminal may have left in the environment.
     ("osc9", "TERM_PROGRAM", _is("iTerm.app", "WarpTerminal")),
     ("osc777", "TERM_PROGRAM", _is("WezTerm", "ghostty")),
     ("bell", "TERM_PROGRAM", _is("Apple_Terminal", "vscode")),

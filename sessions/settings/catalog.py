@@ -1,4 +1,4 @@
-"""All settings there are, made from the types that the file is checked against: nothing can be left out.
+"""The catalog of all settings, made from the types that validate the file, so that it cannot omit any.
 
 The settings screen, ``config list`` and ``docs/settings.md`` are made from this list.
 """
@@ -15,42 +15,42 @@ from .config import Config
 from .toml_positions import dotted, parts
 
 NAME = "NAME"
-"""Stands in a path for a name that the user chooses, or for each agent."""
+"""The placeholder in a path for a name that the user chooses, or for each agent."""
 
 ENVIRONMENT = "environment"
-"""The section of what is no key of the file."""
+"""The section of environment variables, which are not keys of the file."""
 
 
 class Setting(Struct, frozen=True, kw_only=True):
-    """One thing that can be set."""
+    """One setting."""
 
     path: tuple[str, ...]
     """Its tables and its own name: ``agents, codex, sandbox``."""
     kind: str
-    """What it takes, in words."""
+    """The values that it takes, in words."""
     default: Any = None
-    """None where it is not set unless somebody sets it."""
+    """None if the setting has no value unless the user gives one."""
     default_words: str = ""
-    """What holds where the default depends on something."""
+    """The default in words, if it depends on something."""
     description: str
     choices: tuple[str, ...] = ()
     example: Any = None
 
     @property
     def sample(self) -> Any:
-        """A value to begin with: one that shows what it takes, or the default."""
+        """A value to begin with: an example, or the default."""
         if self.example is not None:
             return self.example
         return self.default if self.default is not None else next(iter(self.choices), "…")
 
     @property
     def key(self) -> str:
-        """As TOML writes it: ``agents.codex.sandbox``, ``presets."my own".prompt``."""
+        """The key as TOML writes it: ``agents.codex.sandbox``, ``presets."my own".prompt``."""
         return dotted(self.path)
 
     @property
     def section(self) -> str:
-        """The table that it stands in; nothing for the top of the file."""
+        """The table that contains it; "" for the top of the file."""
         return ENVIRONMENT if self in VARIABLES else dotted(self.path[:-1])
 
 
@@ -67,13 +67,13 @@ VARIABLES = tuple(
         ("PAGER", "command", "less", "What shows long texts."),
     )
 )
-"""What the environment decides."""
+"""The settings that are environment variables."""
 
 
 def settings(*, demo: bool = False) -> Iterator[Setting]:
-    """Every setting of the file, table by table; the agents' own ones agent by agent.
+    """Yield every setting of the file, table by table; the agents' own settings agent by agent.
 
-    ``demo`` adds those of the demo agent, which only the settings of a demo can hold.
+    ``demo`` adds the demo agent's settings, which are valid only in the settings of a demo.
     """
     own = [field for field in _fields(Config) if field.name != "agents"]
     yield from (one for field in own if not _is_table(field) for one in _settings(field, ()))
@@ -88,7 +88,7 @@ def settings(*, demo: bool = False) -> Iterator[Setting]:
 
 
 def patterns() -> Iterator[Setting]:
-    """Every setting of the file once: what all agents take is ``agents.NAME…``."""
+    """Yield every setting of the file once: settings common to all agents are ``agents.NAME…``."""
     listed = list(settings())
     agents = agent_names(demo=False)
     common = set.intersection(*({one.path[2:] for one in listed if one.path[:2] == ("agents", a)} for a in agents))
@@ -101,10 +101,10 @@ def patterns() -> Iterator[Setting]:
 
 
 def setting_named(key: str, *, demo: bool = False) -> Setting:
-    """The setting with this key; a name that the user chose counts as NAME.
+    """Return the setting with this key; a name that the user chose matches NAME.
 
     Raises:
-        UsageError: there is none; the message names what is near.
+        UsageError: there is none; the message lists similar keys.
     """
     path = parts(key)
     for one in (*settings(demo=demo), *VARIABLES):
@@ -118,7 +118,7 @@ def setting_named(key: str, *, demo: bool = False) -> Setting:
 
 
 def _with_source(one: Setting) -> Setting:
-    """Say what holds where an agent's section, or a preset, says nothing."""
+    """Add the table that supplies the value if an agent's section, or a preset, does not set it."""
     if len(one.path) < 4:
         return one
     table = f"agents.{NAME}.{one.path[2]}" if one.path[0] == "presets" else one.path[2]
@@ -136,7 +136,7 @@ def _fields(kind: type) -> tuple[inspect.Field, ...]:
 
 
 def _settings(field: inspect.Field, prefix: tuple[str, ...]) -> Iterator[Setting]:
-    """A field, or what is below it."""
+    """Yield the setting of a field, or the settings of the table below it."""
     path = (*prefix, field.encode_name)
     kind, told = _unwrapped(field.type)
     if isinstance(kind, inspect.StructType):
@@ -165,7 +165,7 @@ def _settings(field: inspect.Field, prefix: tuple[str, ...]) -> Iterator[Setting
 
 
 def _is_table(field: inspect.Field) -> bool:
-    """Whether its values stand in tables of their own, which TOML wants behind the values."""
+    """Return whether its values are in tables of their own, which TOML wants after plain values."""
     kind = _unwrapped(field.type)[0]
     return isinstance(kind, inspect.StructType) or (
         isinstance(kind, inspect.DictType) and isinstance(kind.value_type, inspect.StructType | inspect.UnionType)
@@ -173,7 +173,7 @@ def _is_table(field: inspect.Field) -> bool:
 
 
 def _unwrapped(kind: inspect.Type) -> tuple[inspect.Type, dict[str, Any]]:
-    """The type itself, and what its annotation tells."""
+    """Return the type itself and the metadata of its annotations."""
     told: dict[str, Any] = {}
     while isinstance(kind, inspect.Metadata):
         told = (kind.extra_json_schema or {}) | (kind.extra or {}) | told
@@ -193,7 +193,7 @@ def _default(field: inspect.Field) -> Any:
 
 
 def _kind(kind: inspect.Type) -> tuple[str, tuple[str, ...]]:
-    """What a type takes in words, and the choices where there are some."""
+    """Describe the values of a type in words, and list its choices if it has any."""
     kind = _unwrapped(kind)[0]
     words, choices = "text", tuple[str, ...]()
     match kind:

@@ -1,7 +1,7 @@
 """The user's settings: TOML in, validated structs out.
 
-A setting that cannot be used blocks with an error that names file, line and key: a file that silently counts
-as "no settings" would also drop the permissions its owner asked for.
+An unusable setting blocks with an error that names file, line and key: a file that silently counts as "no settings"
+would also drop the permissions its owner asked for.
 """
 
 import os
@@ -32,7 +32,7 @@ PROFILE = "AGENTDASH_PROFILE"
 
 
 class QueueSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``[queue]``: how much may be at work at once."""
+    """``[queue]``: the number of sessions that run at once."""
 
     max_running: Annotated[
         int,
@@ -48,7 +48,7 @@ Theme = Literal["dark", "light", "safe-dark", "safe-light", "terminal"]
 
 
 class DashboardSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``[dashboard]``: how the screen looks."""
+    """``[dashboard]``: the appearance and behaviour of the screen."""
 
     theme: Annotated[
         Theme,
@@ -77,11 +77,11 @@ Keys = Annotated[
         extra={"default": "as `agentdash keys` shows"},
     ),
 ]
-"""``[keys]``: the front end that has the actions knows their names and says which line cannot be used."""
+"""``[keys]``: the front end that owns the actions knows their names and reports which line cannot be used."""
 
 
 class _File(Struct, kw_only=True, forbid_unknown_fields=True):
-    """The file as it stands, before each agent's section meets the agent's own type."""
+    """The file as written, before each agent's section is checked against the agent's own type."""
 
     default_agent: str = "codex"
     agents: dict[str, Any] = field(default_factory=dict)
@@ -110,18 +110,18 @@ class Config(Struct, frozen=True, kw_only=True):
     notify: NotifySettings = field(default_factory=NotifySettings)
     presets: dict[str, Preset] = field(default_factory=dict)
     prices: dict[str, Price] = field(default_factory=dict)
-    """By the name of a model, or a pattern of names; over the list prices."""
+    """By model name or name pattern; these win over the list prices."""
     keys: Keys = field(default_factory=dict)
 
     def ladder_for(self, agent_ladder: Ladder, settings: AgentSettings) -> Ladder:
-        """How a stop climbs: the agent's own times, then ``[stop]``, then the agent's section."""
+        """The ladder of a stop: the agent's own times, overridden by ``[stop]``, overridden by the agent's section."""
         return settings.stop.over(self.stop.over(agent_ladder))
 
     def settings_for(self, agent_name: str, overrides: Mapping[str, Any]) -> AgentSettings:
         """The agent's settings with the options of one spawn on top.
 
         Raises:
-            UsageError: an unknown agent, an unknown option, or a value it cannot take.
+            UsageError: an unknown agent, an unknown option, or an invalid value.
         """
         kind = agent_named(agent_name).settings_type
         stated: Mapping[str, Any] = to_builtins(self.agents.get(agent_name) or kind())
@@ -143,7 +143,7 @@ def config_path() -> Path:
 
 
 class Loaded(Struct, frozen=True, kw_only=True):
-    """The settings, and what the file says of them."""
+    """The settings, and the contents of the file."""
 
     config: Config
     path: Path
@@ -154,7 +154,7 @@ class Loaded(Struct, frozen=True, kw_only=True):
     profile: str | None = None
     """The profile that is laid over the rest."""
     demo: bool = False
-    """Whether they are those of a demo, where the demo agent can be set up and started."""
+    """True if they are the settings of a demo, in which the demo agent can be set up and started."""
 
 
 def load_config(path: Path | None = None, profile: str | None = None, home: Path | None = None) -> Config:
@@ -162,20 +162,20 @@ def load_config(path: Path | None = None, profile: str | None = None, home: Path
 
     Args:
         path: the file; None takes ``$AGENTDASH_CONFIG`` or the platform's.
-        profile: what is laid over the rest; None takes ``$AGENTDASH_PROFILE``, and "" nothing.
+        profile: the profile that is laid over the rest; None takes ``$AGENTDASH_PROFILE``, and "" no profile.
         home: the state folder, which decides whether there is a demo agent; None takes ``$AGENTDASH_HOME`` or the
             platform's.
 
     Raises:
-        ConfigError: the file cannot be read or holds something that cannot be used, or has no such profile.
+        ConfigError: the file cannot be read, holds an unusable value, or has no such profile.
     """
     return read_settings(path, profile, home).config
 
 
 def read_settings(path: Path | None = None, profile: str | None = None, home: Path | None = None) -> Loaded:
-    """The settings with the file that they come from; see :func:`load_config`.
+    """Read and check the settings, and return them with their file; see :func:`load_config`.
 
-    All profiles are checked, not only the one that is chosen.
+    All profiles are checked, not only the chosen one.
     """
     source = Source(path or config_path())
     demo = find_demo(home or default_home()) is not None
@@ -202,7 +202,7 @@ def read_settings(path: Path | None = None, profile: str | None = None, home: Pa
 
 
 def unusable(loaded: Loaded, key: tuple[str, ...], why: str) -> ConfigError:
-    """The error about a setting that only whoever uses it can judge, with the place where it stands."""
+    """Build the error, with its position, for a setting that only the code that uses it can judge."""
     inner: Any = loaded.profiles.get(loaded.profile or "")
     for part in key:
         inner = inner.get(part) if isinstance(inner, Mapping) else None
@@ -212,7 +212,7 @@ def unusable(loaded: Loaded, key: tuple[str, ...], why: str) -> ConfigError:
 
 
 def _checked(source: Source, stated: Any, place: tuple[str, ...], demo: bool) -> _File:
-    """The file, or a profile of it, section by section."""
+    """Check the file, or one of its profiles, section by section."""
     file = source.convert(stated, _File, place)
     _check_agent(source, file.default_agent, (*place, "default_agent"), demo)
     _sections(source, file.agents, place, demo)
@@ -230,7 +230,7 @@ def _check_agent(source: Source, name: str, key: tuple[str, ...], demo: bool) ->
 
 
 def _config(source: Source, stated: Mapping[str, Any], demo: bool) -> Config:
-    """What was checked, with each agent's section as the agent's own type."""
+    """Convert the checked file, with each agent's section as the agent's own type."""
     file = source.convert(stated, _File, ())
     same = {f.name: getattr(file, f.name) for f in structs.fields(Config)}
     own = {
@@ -246,7 +246,7 @@ def _config(source: Source, stated: Mapping[str, Any], demo: bool) -> Config:
 
 
 def in_force(config: Config, *, demo: bool = False) -> Config:
-    """The settings with a section for every agent: defaults where the file has none."""
+    """Return the settings with a section for every agent, with defaults for sections that the file does not have."""
     return structs.replace(config, agents={name: _in_force(config, name) for name in agent_names(demo=demo)})
 
 
@@ -262,12 +262,12 @@ def _in_force(config: Config, name: str) -> AgentSettings:
 
 
 def as_toml(config: Config) -> str:
-    """The settings as a file that would give the same ones."""
+    """Return the settings as a TOML file that would give the same settings."""
     return tables_as_toml(to_builtins(config))
 
 
 def tables_as_toml(tables: Mapping[str, Any]) -> str:
-    """Nested tables as TOML; what is not set is left out."""
+    """Return nested tables as TOML; unset values are left out."""
     import tomli_w
 
     return tomli_w.dumps(_without_null(tables))
@@ -301,7 +301,7 @@ def _unknown_profile(name: str, known: Mapping[str, Any]) -> str:
 
 
 def _without_null(value: Any) -> Any:
-    """TOML has no null: what is not set is left out."""
+    """Drop unset values, because TOML has no null."""
     if isinstance(value, Mapping):
         kept = {key: _without_null(item) for key, item in value.items() if item is not None}
         return {key: item for key, item in kept.items() if item != {}}

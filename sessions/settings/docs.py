@@ -22,7 +22,7 @@ and every follow-up, and agentdash never writes into it. What cannot be used is 
 
 
 def page() -> str:
-    """All of it as Markdown."""
+    """Return the whole page as Markdown."""
     rows = [
         *_table(("setting", "takes", "default", "what it does"), patterns()),
         "",
@@ -34,7 +34,7 @@ def page() -> str:
 
 
 def default_text(one: Setting) -> str:
-    """What holds where nobody sets it."""
+    """The value of a setting that the user does not set."""
     if one.default_words:
         return one.default_words
     return "not set" if one.default is None else toml_value(one.default)

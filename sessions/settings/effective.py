@@ -1,4 +1,4 @@
-"""What holds now: each setting with its value, and where that comes from."""
+"""The settings in effect: each setting with its value and the value's origin."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ Kind = Literal["default", "file", "profile", "environment"]
 
 
 class Origin(Struct, frozen=True, kw_only=True):
-    """Where a value comes from."""
+    """The place that a value comes from."""
 
     kind: Kind = "default"
     path: str | None = None
@@ -30,16 +30,16 @@ class Origin(Struct, frozen=True, kw_only=True):
 
 
 class Held(Struct, frozen=True, kw_only=True):
-    """A setting and the value that holds."""
+    """A setting and its value in effect."""
 
     setting: Setting
     value: Any
-    """None where nothing is set."""
+    """None if it is not set."""
     origin: Origin
 
 
 def held(loaded: Loaded, env: Mapping[str, str] = os.environ) -> Iterator[Held]:
-    """Every setting with the value that holds; then what the environment decides."""
+    """Yield every setting of the file with its value in effect, then the environment variables."""
     values = values_of(loaded)
     sections: dict[str, list[Setting]] = {}
     for one in (one for pattern in settings(demo=loaded.demo) for one in _named(pattern, values)):
@@ -51,26 +51,26 @@ def held(loaded: Loaded, env: Mapping[str, str] = os.environ) -> Iterator[Held]:
 
 
 def held_at(loaded: Loaded, one: Setting, env: Mapping[str, str] = os.environ) -> Held:
-    """One setting with the value that holds."""
+    """Return one setting with its value in effect."""
     if one in VARIABLES:
         return next(each for each in held(loaded, env) if each.setting == one)
     return _held(loaded, values_of(loaded), one)
 
 
 def values_of(loaded: Loaded) -> Mapping[str, Any]:
-    """All values that hold, as the tables of a file."""
+    """Return all values in effect, as the tables of a file."""
     return {**to_builtins(in_force(loaded.config, demo=loaded.demo)), "profiles": loaded.profiles}
 
 
 def value_at(values: Any, path: tuple[str, ...]) -> Any:
-    """What stands at a place of nested tables; None where nothing does."""
+    """Return the value at a path of nested tables; None if there is no value."""
     for part in path:
         values = values.get(part) if isinstance(values, Mapping) else None
     return values
 
 
 def _named(pattern: Setting, values: Mapping[str, Any]) -> Iterator[Setting]:
-    """A setting for each name that the user chose; as it is where there are none."""
+    """Yield a setting for each name that the user chose; the pattern itself if the user chose none."""
     if NAME not in pattern.path:
         yield pattern
         return
@@ -87,7 +87,7 @@ def _held(loaded: Loaded, values: Mapping[str, Any], one: Setting) -> Held:
 def _origin(loaded: Loaded, path: tuple[str, ...]) -> Origin:
     over = loaded.profiles.get(loaded.profile, {}) if loaded.profile else {}
     stated = merged(loaded.stated, over) | {"profiles": loaded.profiles}
-    general = path[2:] if path[0] == "agents" else ()  # [stop] and [limits] hold for what an agent's section leaves out
+    general = path[2:] if path[0] == "agents" else ()  # [stop] and [limits] supply what an agent's section leaves out
     at = next((p for p in (path, general) if p and value_at(stated, p) is not None), None)
     if at is None:
         return Origin()

@@ -1,11 +1,11 @@
-"""Tables of settings laid over each other."""
+"""Merge tables of settings."""
 
 from collections.abc import Mapping
 from typing import Any
 
 
 def merged(stated: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """``over`` wins; tables are merged key by key."""
+    """Merge two tables key by key; ``over`` wins."""
     found = dict(stated)
     for key, value in over.items():
         old = found.get(key)

@@ -1,4 +1,4 @@
-"""Named starts of the settings: what somebody starts again and again, with a text of its own each time."""
+"""Presets: named starts in the settings that the user runs repeatedly, with a different text each time."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -11,13 +11,13 @@ from ..rules.limits import Limits
 from .merge import merged
 
 PLACE = "{prompt}"
-"""Where the text of one start belongs in a preset's prompt; without it the text comes behind."""
+"""The placeholder for the text of one start in a preset's prompt; without it, the text follows the prompt."""
 
 MOST_COPIES = 100
 
 
 class Preset(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``[presets.NAME]``: what ``spawn --preset NAME`` starts where its own options say nothing else."""
+    """``[presets.NAME]``: the start that ``spawn --preset NAME`` makes, unless its own options override it."""
 
     agent: Annotated[
         str | None,
@@ -53,16 +53,16 @@ class Preset(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def wants_text(self) -> bool:
-        """Whether its prompt says nothing without a text."""
+        """True if its prompt is incomplete without a text."""
         return PLACE in self.prompt or not self.prompt.strip()
 
     def frame(self) -> tuple[str, str]:
-        """What stands before the text of a start, and what behind it."""
+        """Return the parts of the prompt before and after the text of a start."""
         before, place, after = self.prompt.partition(PLACE)
         return (before, after) if place else (f"{before.rstrip()}\n\n" if before.strip() else "", "")
 
     def told(self, text: str) -> str:
-        """The whole prompt with the text of one start; the bare one where there is no text."""
+        """Return the whole prompt with the text of one start; the bare prompt if the text is blank."""
         if not text.strip():
             return "".join(self.frame()).strip()
         if PLACE in self.prompt:
@@ -70,25 +70,25 @@ class Preset(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return f"{self.frame()[0]}{text}"
 
     def text_in(self, told: str) -> str:
-        """The text of one start, out of a prompt that was made with it; all of it where it was rewritten."""
+        """Extract the text of one start from a prompt that :meth:`told` made; a rewritten prompt is returned whole."""
         before, after = (part.strip() for part in self.frame())
         if len(told) < len(before) + len(after) or not (told.startswith(before) and told.endswith(after)):
             return told
         return told[len(before) : len(told) - len(after)].strip()
 
     def all_options(self) -> dict[str, Any]:
-        """Its options with its limits among them, as a start takes them."""
+        """Return its options including its limits, as a start takes them."""
         own = {key: value for key, value in structs.asdict(self.limits).items() if value is not None}
         stated = self.options.get("limits")
         return self.options | ({"limits": {**stated, **own} if isinstance(stated, Mapping) else own} if own else {})
 
     def completing(self, start: Start, default_agent: str) -> Start:
-        """The start with this preset, where the start itself says nothing.
+        """Complete the start with this preset; the start's own values win.
 
-        Another agent than the preset's takes its prompt, folder and limits, but neither its model nor its options.
+        An agent other than the preset's takes its prompt, folder and limits, but neither its model nor its options.
 
         Raises:
-            UsageError: the preset says nothing without a text, and there is none.
+            UsageError: the preset is incomplete without a text, and there is none.
         """
         if self.wants_text and not start.prompt.strip():
             raise UsageError("The preset needs a text. Give it as an argument, or pipe it in.")
@@ -106,10 +106,10 @@ class Preset(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 def preset_named(presets: Mapping[str, Preset], name: str) -> Preset:
-    """The preset of this name.
+    """Return the preset of this name.
 
     Raises:
-        UsageError: there is none; the message names those there are.
+        UsageError: there is none; the message lists the known presets.
     """
     if name in presets:
         return presets[name]

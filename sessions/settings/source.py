@@ -1,4 +1,4 @@
-"""The text of a settings file, and where in it a complaint belongs: file, line and key."""
+"""The text of a settings file, and the position of an error in it: file, line and key."""
 
 import tomllib
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ class Source:
     """A settings file that was read; a missing one is empty.
 
     Raises:
-        ConfigError: it cannot be read, or is no TOML.
+        ConfigError: it cannot be read, or is not valid TOML.
     """
 
     def __init__(self, path: Path) -> None:
@@ -31,10 +31,10 @@ class Source:
             raise ConfigError(f"{path}:{line}: {error}", line) from None
 
     def convert(self, data: Any, kind: type[T], section: tuple[str, ...]) -> T:
-        """A part of the file as a value of its type.
+        """Convert a part of the file to a value of its type.
 
         Raises:
-            ConfigError: it cannot be; names the line and the key.
+            ConfigError: it is not valid; names the line and the key.
         """
         try:
             return msgspec.convert(data, kind)
@@ -43,7 +43,7 @@ class Source:
             self.fail((*section, *key.split(".")) if key else section, why)
 
     def fail(self, key: tuple[str, ...], why: str) -> NoReturn:
-        """Say what is wrong with a key.
+        """Raise the error for a key.
 
         Raises:
             ConfigError: always.
@@ -51,13 +51,13 @@ class Source:
         raise self.error(key, why)
 
     def error(self, key: tuple[str, ...], why: str) -> ConfigError:
-        """What is wrong with a key, and where it stands."""
+        """Build the error for a key, with the key's line."""
         line = line_of(self.text, key)
         return ConfigError(f"{self.path}:{line}: {'.'.join(key)}: {why}", line)
 
 
 def explained(error: msgspec.ValidationError, kind: type) -> tuple[str, str]:
-    """Which key a validation error means, and what is wrong in words."""
+    """Return the key that a validation error refers to, and the problem in words."""
     why, _, where = str(error).partition(" - at `$")
     key = where.rstrip("`").lstrip(".").removesuffix("[...]").rstrip(".")
     head, _, name = why.partition(" unknown field ")
@@ -72,14 +72,14 @@ def explained(error: msgspec.ValidationError, kind: type) -> tuple[str, str]:
 
 
 def _choices(kind: type, key: str) -> str:
-    """What the enumeration at this place takes."""
+    """List the values of the enumeration at this place."""
     at = _type_at(kind, key)
     options = [option for arm in (at, *get_args(at)) for option in get_args(arm) if isinstance(option, str)]
     return f" Choose one of: {', '.join(options)}." if options else ""
 
 
 def _type_at(kind: Any, key: str) -> Any:
-    """The type of what stands at this place of a struct; None where no struct leads there."""
+    """Return the type at this place of a struct; None if the path leaves the structs."""
     for part in filter(None, key.split(".")):
         if not isinstance(kind, type) or not issubclass(kind, Struct):
             return None

@@ -1,4 +1,4 @@
-"""The user's settings file: a first one, in which everything stands and nothing is set yet.
+"""The first version of the user's settings file: it lists every setting and sets only the default agent.
 
 After that the file is the user's: agentdash never writes into it again.
 """
@@ -23,17 +23,17 @@ _HEADER = """\
 
 
 def write_first(path: Path) -> None:
-    """Write a first file with the agents that are installed; an existing one is never touched.
+    """Write a first file with the installed agents; an existing file is never touched.
 
     Raises:
-        UsageError: there is a file already.
+        UsageError: the file exists already.
         ConfigError: it cannot be written.
     """
     if path.exists():
         raise UsageError(f"{path} exists already; it was left as it is.")
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # O_EXCL: what somebody else writes in the same moment is not replaced either.
+        # O_EXCL: a file that another process creates at the same moment is not replaced either.
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(first_file())
@@ -42,7 +42,7 @@ def write_first(path: Path) -> None:
 
 
 def first_file() -> str:
-    """Every setting with what it does, as a comment; only the usual agent is set, to one that is installed."""
+    """Return every setting with its description, as a comment; only the default agent is set, to an installed one."""
     installed = [
         name for name in agent_names(demo=False) if (binary := agent_named(name).binary) and shutil.which(binary)
     ]
@@ -70,13 +70,13 @@ def _lines(installed: list[str]) -> Iterator[str]:
 
 
 def _takes(one: Setting) -> str:
-    """What it takes, and what holds where it is not set."""
+    """Describe the values it takes, and its value if it is not set."""
     unset = f"; not set: {one.default_words}" if one.default_words else "; not set here" if one.default is None else ""
     return f"({one.kind}{unset})"
 
 
 def _is_live(one: Setting, installed: list[str]) -> bool:
-    """Whether the table is there from the start: an empty one changes nothing, and a key needs it."""
+    """True if the table is present from the start: an empty one changes nothing, and a key needs it."""
     return NAME not in one.path and (one.path[0] != "agents" or one.path[1] in installed)
 
 

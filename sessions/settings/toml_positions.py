@@ -1,7 +1,7 @@
-"""On which line of a TOML file a key stands.
+"""Find the line of a key in a TOML file.
 
-``tomllib`` keeps no positions.  This reads section headers and the beginnings of assignments, which is enough
-to point a person at the right line; a key inside an inline table is found by the table it stands in.
+``tomllib`` keeps no positions.  This module reads section headers and the beginnings of assignments, which is enough
+to point the user to the right line.  For a key inside an inline table, it finds the table that contains it.
 """
 
 import re
@@ -15,7 +15,7 @@ _AT_LINE = re.compile(r"\(at line (\d+)")
 
 
 def line_of(text: str, key: tuple[str, ...]) -> int:
-    """The line of the key, else of the nearest table around it, else 1."""
+    """Return the line of the key, else of the nearest table around it, else 1."""
     known = _lines(text)
     plain = tuple(part.partition("[")[0] for part in key)  # an index such as args[2] has no line of its own
     for length in range(len(plain), 0, -1):
@@ -25,7 +25,7 @@ def line_of(text: str, key: tuple[str, ...]) -> int:
 
 
 def error_line(message: str, text: str) -> int:
-    """The line that a ``tomllib`` error speaks of; the last one for "at end of document"."""
+    """Return the line that a ``tomllib`` error names; the last one for "at end of document"."""
     match = _AT_LINE.search(message)
     return int(match[1]) if match else max(1, len(text.splitlines()))
 
@@ -35,7 +35,7 @@ def _lines(text: str) -> dict[tuple[str, ...], int]:
     section: tuple[str, ...] = ()
     quoted = False
     for number, line in enumerate(text.split("\n"), 1):
-        # What stands inside a multi-line string is no key.
+        # Text inside a multi-line string is not a key.
         if not quoted:
             if header := _HEADER.match(line):
                 section = parts(header[1])
@@ -48,17 +48,17 @@ def _lines(text: str) -> dict[tuple[str, ...], int]:
 
 
 def parts(key: str) -> tuple[str, ...]:
-    """The parts of a dotted key, without their quotes."""
+    """Return the parts of a dotted key, without their quotes."""
     return tuple(part.strip("\"'") for part in re.findall(_KEY, key))
 
 
 def dotted(path: tuple[str, ...]) -> str:
-    """A key as TOML writes it; see :func:`parts`."""
+    """Return the key as TOML writes it; see :func:`parts`."""
     return ".".join(part if re.fullmatch(r"[A-Za-z0-9_-]+", part) else f'"{part}"' for part in path)
 
 
 def place_of(text: str, key: tuple[str, ...]) -> int:
-    """The line at which somebody sets a key: its own, also where that is a comment, or the last of where it belongs.
+    """Return the line at which the user would set a key: its own, even as a comment, or the last line of its table.
 
     A key of the top of the file belongs before the first table.
     """
