@@ -35,7 +35,7 @@ def filter_line(
     found: Found | None = None,
     note: str = "",
 ) -> Content:
-    """Counts of the groups, chosen ones strong, with signs instead of labels if space is short; the search at the end."""
+    """Counts of the groups, chosen ones strong, signs instead of labels if space is short; the search at the end."""
     right = found_words(found) if found is not None else " · ".join(filter(None, (LEVELS.get(level), note)))
     numbers = [(group, count(group.marked)) for group in GROUPS]
     there = [(group, number) for group, number in numbers if number or group.key in groups]

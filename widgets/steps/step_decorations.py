@@ -23,7 +23,7 @@ class Unread(Struct, frozen=True):
 
 
 def edged(row: Row) -> Row:
-    """The row moved right by one cell, for the cursor.  The blank takes the first role: each change of role costs bytes."""
+    """The row moved right by one cell, for the cursor.  The blank takes the first role: each change costs bytes."""
     (text, role), *rest = row
     return ((" " + text, role), *rest)
 

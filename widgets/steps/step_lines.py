@@ -269,8 +269,8 @@ def _plan(block: blocks.Plan, manner: Manner) -> list[Line]:
 def token_words(block: blocks.Tokens) -> str:
     """Tokens and cost, with their scope: ``1.2k in (200 cached) · 30 out · thread: 4.8k in · 92 out``.
 
-    The first counts are those of the turn.  Counts of the whole conversation follow ``thread``; they are left out if the
-    turn is the whole conversation.
+    The first counts are those of the turn.  Counts of the whole conversation follow ``thread``; they are left out if
+    the turn is the whole conversation.
     """
     parts = [_tokens(block.own)] if block.own is not None else []
     if block.thread is not None:
