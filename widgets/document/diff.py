@@ -32,7 +32,7 @@ class Diff(Block):
         self.caption = caption
 
     def __len__(self) -> int:
-        """Its lines, and the pieces of very long ones."""
+        """The number of lines, and of pieces of very long ones."""
         return len(self._lines)
 
     def rows(self, item: int, width: int) -> list[Row]:

@@ -42,11 +42,11 @@ class Markdown(Block):
         self.caption = caption
 
     def __len__(self) -> int:
-        """Its pieces."""
+        """The number of pieces."""
         return len(self._plain or self._pieces)
 
     def rows(self, item: int, width: int) -> list[Row]:
-        """One piece."""
+        """The rows of one piece."""
         return self._plain.rows(item, width) if self._plain else self._pieces[item].rows(width)
 
     @cached_property

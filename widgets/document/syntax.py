@@ -119,7 +119,7 @@ class CodeBlock(Block):
         return len(self._code)
 
     def rows(self, item: int, width: int) -> list[Row]:
-        """One line."""
+        """The rows of one line, behind its number if lines are numbered."""
         if not self._digits or width < NUMBERED:
             return self._code.rows(item, width)
         number = "" if self._code.lines.joins(item) else str(self._code.lines.number(item))
@@ -199,6 +199,6 @@ def _lexer(language: str) -> Any:
 
 @cache
 def _known() -> frozenset[str]:
-    """All short names of the languages."""
+    """All short names of the languages in ``_LANGUAGES``."""
     every = (aliases for _, aliases, _, _ in get_all_lexers(plugins=False))
     return frozenset(alias for aliases in every if _LANGUAGES.intersection(aliases) for alias in aliases)

@@ -1,4 +1,4 @@
-"""A history of texts to walk through without losing the current draft.  No screen."""
+"""A history of texts to walk through without losing the current draft.  Needs no screen."""
 
 from collections.abc import Iterable
 

@@ -26,7 +26,7 @@ class PromptInput(TextArea):
     ]
 
     class Sent(Message):
-        """The user sent the text."""
+        """The user asked to send the text."""
 
         def __init__(self, text: str) -> None:
             super().__init__()
@@ -96,7 +96,7 @@ class DraftBook(Protocol):
     """A store of unsent texts by session; None is the key of a new session."""
 
     def get(self, session_id: str | None) -> str:
-        """The draft; empty if there is none."""
+        """The draft of a session; "" if there is none."""
 
     def put(self, session_id: str | None, text: str) -> None:
         """Store a draft; called at each key."""

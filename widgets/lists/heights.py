@@ -1,4 +1,4 @@
-"""The height of each item of a long list in lines: measured if the item was drawn, else estimated.  No screen.
+"""The height of each item of a long list in lines: measured if the item was drawn, else estimated.  Needs no screen.
 
 Memory and time grow with the number of measured items, not with the length of the list.
 """

@@ -1,4 +1,4 @@
-"""A list of ready lines with a cursor; the owner of the keys moves it."""
+"""A list of ready lines with a cursor, which is moved by the widget that has the focus."""
 
 from collections.abc import Callable, Sequence
 from typing import ClassVar
@@ -47,7 +47,7 @@ class RowList(VirtualList, can_focus=False):
         return self._items[item](width)
 
     def strips(self, item: int) -> list[Strip]:
-        """The lines of an item; under the cursor, the last one has its own colour."""
+        """The drawn lines of an item; under the cursor, the last one has its own colour."""
         drawn = super().strips(item)
         if item != self.cursor:
             return drawn

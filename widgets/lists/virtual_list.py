@@ -107,7 +107,7 @@ class VirtualList(ScrollView, can_focus=True):
         self._heights.count = self.count()
 
     def place(self, place: Place) -> None:
-        """Put this line at the top of the screen, at most the end at its bottom, and move the scrollbar there."""
+        """Put this line at the top of the screen, but scroll no further than the end; move the scrollbar to match."""
         self._top = max((0, 0), min(place, self.end()))
         page = self._visible()
         self.virtual_size = Size(0, self._heights.total)

@@ -1,4 +1,4 @@
-"""The steps that pass a filter: positions in the list and numbers of steps.  No screen."""
+"""The steps that pass a filter: positions in the list and numbers of steps.  Needs no screen."""
 
 from array import array
 from bisect import bisect_left

@@ -333,7 +333,7 @@ def _clean_line(text: str) -> str:
 
 
 def _ending(step: Step, described: blocks.Description, manner: Manner) -> tuple[str, str]:
-    """The ending of a step, its duration so far, and their role."""
+    """The ending and duration of a step (for a running one, its age), and their role."""
     took = described.took
     if step.status is None:
         return "  ".join(filter(None, (described.exit_note, took))), "dim"

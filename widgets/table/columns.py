@@ -187,7 +187,7 @@ _ROLES = {
 
 
 def role(session: Session) -> str:
-    """The role of a session's colour; ended sessions that the user has seen are dim."""
+    """The role of a session's colour; put-away sessions, and ended ones that the user has seen, are dim."""
     if session.put_away or (session.status.ended and not session.attention):
         return "dim"
     if session.status is Status.DONE:
@@ -313,7 +313,7 @@ def stop_stage(stopping: Stopping, now: int) -> str:
 
 
 def _asked_for(session: Session) -> bool:
-    """Return whether the user stopped the session: its reason is no news then."""
+    """Return whether the user stopped the session: the reason is then no news."""
     return session.stopped_by is StoppedBy.YOU
 
 

@@ -1,4 +1,4 @@
-"""A cache of the last drawn cells of each table row, so that only differences are redrawn: no screen."""
+"""A cache of the last drawn cells of each table row, so that only differences are redrawn.  Needs no screen."""
 
 import sys
 from itertools import zip_longest
@@ -52,7 +52,7 @@ class RowPainting:
         return self._painted.pop(key, None) if self.fits(width) else None
 
     def paint(self, row: Row, session: Session | None, width: int, *, marked: bool) -> Painted:
-        """The row and its second line as last drawn; drawn now if they are not cached."""
+        """The row and its second line as last drawn; drawn now if a tick or a change dropped them."""
         if not self.fits(width):
             self.clear()
             self._width = width

@@ -1,4 +1,4 @@
-"""The rows of the session table: sessions in order, with their lines.  No screen."""
+"""The rows of the session table: sessions in order, with their lines.  Needs no screen."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -245,7 +245,7 @@ class TableRows:
         return any(not self._in_order(key, staying) for key in loose if key in self._positions and key not in staying)
 
     def _in_order(self, key: str, staying: Collection[str | None]) -> bool:
-        """Return whether a row is in order in its list or group; the rows in ``staying`` are ignored."""
+        """Return whether a row is in order in its list or group, apart from the rows in ``staying``."""
         at = self._positions[key]
         parent = self._rows[at].parent
         near = self._rows[max(0, at - 2 - len(staying)) : at + 3 + len(staying)]
