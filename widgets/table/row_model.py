@@ -166,7 +166,7 @@ class TableRows:
         return True
 
     def chosen_anew(self, now: int, hold: str | None = None, keep: str | None = None) -> bool:
-        """Return whether a row came or went because of time alone; checks at most every ``LOOK_AGAIN_MS``."""
+        """Apply a timed filter again, at most every ``LOOK_AGAIN_MS``; return whether a row came or went."""
         chooser = self._chooser
         # The clock may go back.
         if chooser is None or not chooser.timed or 0 <= now - self._looked_at < LOOK_AGAIN_MS:
@@ -177,7 +177,7 @@ class TableRows:
         return bool(other) and self.update(other, (), now, hold, keep)
 
     def fell_silent(self, now: int, hold: str | None = None, keep: str | None = None) -> bool:
-        """Return whether a row grew because of time alone; free until the next one is due."""
+        """Note the sessions that fell silent; return whether a row moved or grew.  Free until the next one is due."""
         if self._next_silence is None or now < self._next_silence:
             return False
         due = [self._sessions[key] for key, at in self._silent_from.items() if at <= now]
