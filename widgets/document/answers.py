@@ -1,4 +1,4 @@
-"""What went into a tool and what came out of it: output, arguments, results."""
+"""Blocks for the input and output of a tool: output, arguments, results."""
 
 import json
 from typing import Any
@@ -14,15 +14,15 @@ from .pretty import pretty_json
 from .syntax import Code, CodeBlock, language_of
 
 DIFF_READ = 1_000_000
-"""Characters of an output that is coloured as a diff where it begins like one."""
+"""Longest output, in characters, that is coloured as a diff if it begins like one."""
 
 _NAME_CELLS = 60
 _PATHS = ("file_path", "filePath", "path")
-"""Arguments that name the file of which another one is the text (claude, opencode, gemini)."""
+"""Arguments that name the file whose text is in another argument (claude, opencode, gemini)."""
 
 
 def answer(text: str, name: str) -> Block:
-    """What a command or a tool gave: JSON laid out, a diff in its colours, all else as it came."""
+    """The output of a command or a tool: JSON laid out, a diff in its colours, anything else unchanged."""
     laid_out = pretty_json(text)
     if laid_out is not None:
         return CodeBlock(Code(laid_out, "json"), sized(name, text))
@@ -33,12 +33,12 @@ def answer(text: str, name: str) -> Block:
 
 
 def nothing(what: str) -> Block:
-    """A remark that something is not there."""
+    """A remark that something is missing."""
     return Spans([((), ((what, "dim"),))])
 
 
 def arguments(value: Any) -> list[Block]:
-    """The arguments as JSON, but texts of several lines as what they are."""
+    """The arguments as JSON; texts of several lines get a block each, in the language of the file."""
     if not isinstance(value, dict):
         return [] if value is None else [_json(value)]
     texts = {key: text for key, text in value.items() if isinstance(text, str) and "\n" in text.strip()}
@@ -49,7 +49,7 @@ def arguments(value: Any) -> list[Block]:
 
 
 def sized(name: str, text: str, lines: int | None = None) -> Row:
-    """A caption that says how much there is: ``output · 41,203 lines · 5.1 MB``."""
+    """A caption with the size of a text: ``output · 41,203 lines · 5.1 MB``."""
     size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
     counted = "" if lines is None else f"{units.count(lines, 'line')} · "
     return (one_line(name, _NAME_CELLS), "strong"), (f" · {counted}{units.size(size)}", "dim")

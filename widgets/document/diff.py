@@ -1,4 +1,4 @@
-"""A unified diff as rows: what came and went, with the numbers of its lines and the words that differ."""
+"""A unified diff as rows: added and removed lines, with line numbers and the words that differ."""
 
 import re
 from functools import cached_property
@@ -12,13 +12,13 @@ from .lines import Lines
 from .model import Block
 
 COMPARED = 500
-"""Characters of a line that is compared word by word."""
+"""Longest line, in characters, that is compared word by word."""
 
 ALIKE = 0.4
-"""The part of a line that must have stayed, so that what differs is worth a mark."""
+"""Least share of a line that must be unchanged for the words that differ to be marked."""
 
 _EDIT = re.compile(r"(?<!-)(-{1,100})(\+{1,100})(?!\+)")
-"""Lines that were replaced; longer runs are other text and no edits."""
+"""Replaced lines; longer runs are different text, not edits."""
 
 _WORD = re.compile(r"\w+|\W")
 _ROLES = {"+": "added", "-": "removed", "@": "hunk", "#": "dim", "\\": "dim", " ": "text"}
@@ -32,11 +32,11 @@ class Diff(Block):
         self.caption = caption
 
     def __len__(self) -> int:
-        """Its lines, and the pieces of very long ones."""
+        """The number of lines, and of pieces of very long ones."""
         return len(self._lines)
 
     def rows(self, item: int, width: int) -> list[Row]:
-        """One line, wrapped below its text, on the ground of what came or went."""
+        """One line, wrapped below its text; added and removed lines have their own background."""
         kind, text = self._scan.kinds[item], self._lines[item]
         role = _ROLES[kind]
         if kind in "@#\\":
@@ -53,19 +53,19 @@ class Diff(Block):
 
     @cached_property
     def _digits(self) -> int:
-        """Of the highest number; 0 where none is known."""
+        """Digits of the highest line number; 0 if no number is known."""
         highest = max(map(max, (self._scan.old, self._scan.new)))
         return len(str(highest)) if highest else 0
 
     def _gutter(self, item: int, width: int) -> Row:
-        """The numbers of a line in the old file and the new one."""
+        """The line numbers in the old file and in the new one."""
         if not self._digits or width < NUMBERED:
             return ()
         numbers = (str(side[item] or "").rjust(self._digits) for side in (self._scan.old, self._scan.new))
         return ((" ".join(numbers) + " ", "dim"),)
 
     def _changed(self, item: int, text: str, role: str) -> tuple[str, list[Span]]:
-        """The sign of a line and its text, with a mark on what differs from the line that it replaces."""
+        """The sign of a line and its text, with a mark on the words that differ from the line it replaces."""
         if self._lines.joins(item) or text[:1] not in ("+", "-", " "):
             return " ", [(text, role)]
         sign, text = text[0], text[1:]
@@ -78,7 +78,7 @@ class Diff(Block):
 
     @cached_property
     def _pairs(self) -> dict[int, int]:
-        """Lines that stand against each other: the first that came against the first that went, and so on."""
+        """Items of lines that replace each other: the first added line pairs with the first removed one, and so on."""
         pairs: dict[int, int] = {}
         for edit in _EDIT.finditer(self._scan.kinds):
             for old, new in zip(range(*edit.span(1)), range(*edit.span(2)), strict=False):
@@ -87,7 +87,7 @@ class Diff(Block):
 
 
 def differing(text: str, other: str) -> tuple[int, int]:
-    """Where in a text the words begin and end that another one has not; nowhere if most of it is other."""
+    """Begin and end of the words of a text that ``other`` does not have; (0, 0) if most of the text differs."""
     words, others = _WORD.findall(text), _WORD.findall(other)
     head = _shared(words, others)
     tail = _shared(words[head:][::-1], others[head:][::-1])
@@ -98,5 +98,5 @@ def differing(text: str, other: str) -> tuple[int, int]:
 
 
 def _shared(words: list[str], others: list[str]) -> int:
-    """With how many equal words both begin."""
+    """The number of equal words at the beginning of both."""
     return sum(takewhile(bool, map(eq, words, others)))

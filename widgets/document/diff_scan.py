@@ -1,4 +1,4 @@
-"""The kind of each item of a diff, and its numbers in the two files."""
+"""The kind of each item of a diff, and its line numbers in the two files."""
 
 from array import array
 
@@ -7,13 +7,13 @@ from .lines import Lines
 
 
 class Scan:
-    """The lines of a diff, with or without the heads of hunks."""
+    """The scanned lines of a diff, with or without hunk headers."""
 
     def __init__(self, lines: Lines) -> None:
         self.kinds = ""
-        """The kind of each item, see ``unified_diff``; the pieces of a long line are all of its kind."""
+        """One character per item, see ``unified_diff``; the pieces of a long line all have its kind."""
         self.old = array("L")
-        """The number of each item's line in the old file; 0 where it has none."""
+        """The number of each item's line in the old file; 0 if it has none."""
         self.new = array("L")
         scanner = Scanner()
         kinds: list[str] = []

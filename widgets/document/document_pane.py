@@ -11,17 +11,17 @@ from ..lists.virtual_list import VirtualList
 
 
 class Lines(Protocol):
-    """What can be shown: items, each of which is made when it is looked at."""
+    """A document that the pane can show: items whose rows are made on demand."""
 
     def __len__(self) -> int:
-        """How many items."""
+        """The number of items."""
 
     def rows(self, item: int, width: int) -> list[Row]:
         """The rows of an item, none wider than ``width`` cells."""
 
 
 class DocumentPane(VirtualList):
-    """Shows one document; the place in it stays while the same one grows."""
+    """Shows one document; keeps its scroll position while that document grows."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,down", "roll(1)", "one line down", show=False, id="step.down"),
@@ -33,7 +33,7 @@ class DocumentPane(VirtualList):
     ]
 
     class Another(Message):
-        """Somebody wants to see the next step, or the one before."""
+        """The user asked for the next step or the previous one."""
 
         def __init__(self, direction: int) -> None:
             super().__init__()
@@ -44,14 +44,14 @@ class DocumentPane(VirtualList):
         self._document: Lines | None = None
 
     def show(self, document: Lines, *, same: bool = False) -> None:
-        """Show a document; ``same`` says that it is a newer form of the one that is there."""
+        """Show a document; ``same`` means that it is a newer form of the current one."""
         top = self.top if same else (0, 0)
         self._document = document
         self.forget_all()
         self.place(top)
 
     def count(self) -> int:
-        """How many items there are."""
+        """The number of items."""
         return 0 if self._document is None else len(self._document)
 
     def rows(self, item: int, width: int) -> list[Row]:
@@ -67,5 +67,5 @@ class DocumentPane(VirtualList):
         self.place(self.end())
 
     def action_another(self, direction: int) -> None:
-        """Ask for another document of the same kind."""
+        """Ask for the next or previous document of the same kind."""
         self.post_message(self.Another(direction))

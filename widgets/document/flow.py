@@ -1,4 +1,4 @@
-"""Coloured text wrapped to rows: like ``wrap``, for a line that consists of several spans."""
+"""Wrap coloured text to rows: like ``wrap``, for a line of several spans."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -7,20 +7,20 @@ from ..drawing.spans import Row, Span
 from ..drawing.wrap import cuts
 
 NUMBERED = 60
-"""Cells of a pane from which on the numbers of lines stand beside them."""
+"""Least width of a pane, in cells, that shows line numbers."""
 
 LEAST_ROOM = 8
-"""Cells that the text keeps however deep it is indented."""
+"""Cells that the text keeps at any depth of indentation."""
 
 
 def flow(spans: Sequence[Span], width: int, first: Row = (), rest: Row | None = None) -> list[Row]:
-    """One line without newlines as rows, none wider than ``width``; never empty.
+    """The rows of one line without newlines: none wider than ``width``, at least one.
 
     Args:
         spans: the line.
         width: cells of a row.
-        first: what leads the first row.
-        rest: what leads the others; as ``first`` where nothing is said.
+        first: leads the first row.
+        rest: leads the other rows; defaults to ``first``.
     """
     first = fitted(first, width - LEAST_ROOM)
     rest = first if rest is None else fitted(rest, width - LEAST_ROOM)
@@ -30,7 +30,7 @@ def flow(spans: Sequence[Span], width: int, first: Row = (), rest: Row | None = 
 
 
 def dotted(facts: Iterable[Span], width: int) -> list[Row]:
-    """Short texts one after the other with dots between them; what does not fit begins a new row."""
+    """Short texts with dots between them; a text that does not fit begins a new row."""
     rows: list[Row] = [()]
     for fact in facts:
         longer = (*rows[-1], *([(" · ", "dim")] if rows[-1] else []), fact)
@@ -42,7 +42,7 @@ def dotted(facts: Iterable[Span], width: int) -> list[Row]:
 
 
 def lines_of(spans: Iterable[Span]) -> list[list[Span]]:
-    """The spans by line; never empty."""
+    """The spans of each line; at least one line."""
     lines: list[list[Span]] = [[]]
     for text, role in spans:
         first, *others = text.split("\n")
@@ -53,12 +53,12 @@ def lines_of(spans: Iterable[Span]) -> list[list[Span]]:
 
 
 def row_width(row: Iterable[Span]) -> int:
-    """Cells of a row."""
+    """The width of a row in cells."""
     return sum(cell_width(text) for text, _ in row)
 
 
 def fitted(margin: Row, width: int) -> Row:
-    """The beginning of a margin that fits; mostly all of it.  Its characters take one cell each."""
+    """The beginning of a margin that fits in ``width``.  Each of its characters takes one cell."""
     if row_width(margin) <= width:
         return margin
     kept: list[Span] = []
@@ -69,13 +69,13 @@ def fitted(margin: Row, width: int) -> Row:
 
 
 def filled(row: Row, width: int, role: str) -> Row:
-    """The row with blanks up to ``width``, so that a background reaches the edge."""
+    """The row padded with blanks to ``width``, so that its background reaches the edge."""
     missing = width - row_width(row)
     return (*row, (" " * missing, role)) if missing > 0 else row
 
 
 def _slices(spans: Sequence[Span], places: Iterable[tuple[int, int]]) -> Iterator[Row]:
-    """The parts of the spans between each two places, which come in their order."""
+    """The parts of the spans between each two places; the places are in ascending order."""
     number, begin = 0, 0
     for start, end in places:
         row: list[Span] = []

@@ -1,4 +1,4 @@
-"""The inside of a paragraph: Markdown's emphasis, code and links as coloured spans."""
+"""The inside of a paragraph: Markdown emphasis, code and links as coloured spans."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 PARSED = 8_000
-"""Characters of one paragraph that are looked through for marks; a longer one is shown as it was written."""
+"""Longest paragraph, in characters, that is parsed for marks; a longer one is shown as it was written."""
 
 
 def inline_spans(text: str, role: str = "text") -> list[Span]:
-    """The spans of a paragraph, where a newline stands for each line break of its source."""
+    """The spans of a paragraph; each line break of its source is a newline."""
     if len(text) > PARSED:
         return [(text, role)]
-    # Imported when the first message is drawn: the dashboard starts sooner without it.
+    # Imported when the first message is drawn, so that the dashboard starts sooner.
     from .parser import parser
 
     tokens: list[Token] = []
@@ -26,7 +26,7 @@ def inline_spans(text: str, role: str = "text") -> list[Span]:
 
 
 def _spans(tokens: "Sequence[Token]", role: str) -> list[Span]:
-    """What stands innermost gives the colour.  An escape is shown as it was written: it may belong to a path."""
+    """The innermost mark gives the colour.  An escape is shown as it was written: it may belong to a path."""
     spans: list[Span] = []
     roles = [role]
     link: tuple[Token, int] | None = None
@@ -62,12 +62,12 @@ def _inside(outer: str, token: "Token") -> str:
 
 
 def _kept(token: "Token") -> str:
-    """Underscores are text: ``__init__`` is a name more often than an emphasis."""
+    """The markup if it has underscores: they are text, as ``__init__`` is a name more often than an emphasis."""
     return token.markup if "_" in token.markup else ""
 
 
 def _target(token: "Token", name: str, shown: Sequence[Span]) -> list[Span]:
-    """Where a link leads, where its text says something else; it is never a link of the terminal's."""
+    """The target of a link, if the link's text differs from it; never a hyperlink of the terminal."""
     url, title = one_line(str(token.attrs.get(name, ""))), one_line(str(token.attrs.get("title", "")))
     told = " ".join(filter(None, (url, f'"{title}"' if title else "")))
     text = "".join(part for part, _ in shown)

@@ -1,7 +1,7 @@
-"""Markdown as rows: what a model writes, laid out for cells.
+"""Markdown as rows: the text of a model, laid out for cells.
 
-Parsing is by markdown-it, drawing by ourselves: only so is a long message made piece by piece, every text wrapped
-by the same rules, and every colour a role of the theme.
+markdown-it parses and this package draws.  So a long message is made piece by piece, every text is wrapped by the same
+rules, and every colour is a role of the theme.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode as Node
 
 PARSED = 64_000
-"""Characters of a text that is taken for Markdown: about a tenth of a second."""
+"""Longest text, in characters, that is parsed as Markdown: takes about a tenth of a second."""
 
 CELLS = 2_000
-"""Cells of a table that is laid out as one."""
+"""Most cells of a table that is laid out as a grid."""
 
 
 class Markdown(Block):
-    """The pieces of a text, parsed when somebody looks.
+    """The pieces of a text, parsed on demand.
 
-    A text that is too long for that, or would lose words by it (cells for which a table has no column, lists nested
-    too deeply), is shown as it was written.
+    A text is shown as it was written if it is too long, or if parsing would lose words (cells without a column, lists
+    that are nested too deeply).
     """
 
     def __init__(self, text: str, caption: Row = (), signs: Signs = UNICODE) -> None:
@@ -42,11 +42,11 @@ class Markdown(Block):
         self.caption = caption
 
     def __len__(self) -> int:
-        """Its pieces."""
+        """The number of pieces."""
         return len(self._plain or self._pieces)
 
     def rows(self, item: int, width: int) -> list[Row]:
-        """One piece."""
+        """The rows of one piece."""
         return self._plain.rows(item, width) if self._plain else self._pieces[item].rows(width)
 
     @cached_property
@@ -55,11 +55,11 @@ class Markdown(Block):
 
     @cached_property
     def _pieces(self) -> list[Piece]:
-        """Empty where the text is not shown as Markdown."""
+        """Empty if the text is not shown as Markdown."""
         if len(self._text) > PARSED:
             return []
         text = clean(self._text).expandtabs(TAB)
-        # Imported when the first message is drawn: the dashboard starts sooner without it.
+        # Imported when the first message is drawn, so that the dashboard starts sooner.
         from markdown_it.tree import SyntaxTreeNode
 
         from .parser import parser
@@ -76,14 +76,14 @@ def _letters(text: str) -> int:
 
 
 class _Walk:
-    """Goes through the tree of a text; it is at most twenty levels deep."""
+    """Walks the tree of a text, which is at most twenty levels deep."""
 
     def __init__(self, text: str, signs: Signs) -> None:
         self._source = text.split("\n")
         self._signs = signs
 
     def blocks(self, nodes: "Sequence[Node]", margin: Margin, *, tight: bool = False) -> Iterator[Piece]:
-        """Neighbours, with a blank row between them unless they are in a tight list."""
+        """Sibling nodes, with a blank row between them unless they are in a tight list."""
         for number, node in enumerate(nodes):
             if number and not tight:
                 yield Piece(margin)
@@ -110,7 +110,7 @@ class _Walk:
                 yield Paragraph(margin, _inner(node))
 
     def _list(self, node: "Node", margin: Margin) -> Iterator[Piece]:
-        """A list is tight where no blank line stands between its items."""
+        """A list is tight if no blank line separates its items."""
         tight = all(child.hidden for item in node.children for child in item.children if child.type == "paragraph")
         marks = [f"{item.info}{item.markup}" if node.type == "ordered_list" else "•" for item in node.children]
         width = max(map(cell_width, marks))
@@ -121,7 +121,7 @@ class _Walk:
             margin = margin.after()
 
     def _item(self, item: "Node", mark: str, margin: Margin, *, tight: bool) -> Iterator[Piece]:
-        """An item; one that is a task has its box for a mark."""
+        """An item; a task has its box as its mark."""
         children = item.children
         text = _inner(children[0]) if children and children[0].type == "paragraph" else ""
         state = _TASKS.get(text[:4].lower())
@@ -132,7 +132,7 @@ class _Walk:
         return chain([Paragraph(inside, text[4:])], self.blocks(children[1:], inside.after(), tight=tight))
 
     def _table(self, node: "Node", margin: Margin) -> Iterator[Piece]:
-        """A grid, or its source where it is huge."""
+        """A grid, or the source of a huge table."""
         head, *body = (tuple(map(_inner, row.children)) for part in node.children for row in part.children)
         if len(head) * (1 + len(body)) > CELLS:
             start, end = node.map or (0, 0)
@@ -143,7 +143,7 @@ class _Walk:
 
 
 def _fence(node: "Node", margin: Margin) -> Iterator[Piece]:
-    """What a fence says about itself, mostly its language, and its lines."""
+    """The info string of a fence (usually its language), and its lines."""
     label = one_line(node.info)
     code = Code(node.content, label.partition(" ")[0] or None)
     if not label:
@@ -152,7 +152,7 @@ def _fence(node: "Node", margin: Margin) -> Iterator[Piece]:
 
 
 def _source(code: Code, margin: Margin) -> Iterator[Piece]:
-    """The lines of code, at least a blank one."""
+    """The lines of code; a blank one if there are none."""
     if not len(code):
         yield Piece(margin)
     for item in range(len(code)):

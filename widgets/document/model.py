@@ -1,4 +1,4 @@
-"""The document of one step: a title and blocks of lines, none of which is made before somebody looks at it."""
+"""The document of one step: a title and blocks of lines, all made on demand."""
 
 from abc import ABC, abstractmethod
 from bisect import bisect_right
@@ -11,18 +11,18 @@ from ..drawing.spans import Row
 from .flow import dotted, flow, row_width
 
 NAME = 4_000
-"""Cells of a name, a path or a task: of one that is longer than any path can be, the raw line shows the rest."""
+"""Most cells of a name, a path or a task: longer than any path can be.  The raw line shows the rest."""
 
 
 class Block(ABC):
-    """A part of a step that is shown in one manner: its message, its output, the diff of one file."""
+    """A part of a step with one kind of layout: its message, its output, the diff of one file."""
 
     caption: Row = ()
-    """What stands above it; nothing where it speaks for itself."""
+    """The line above it; empty if it needs none."""
 
     @abstractmethod
     def __len__(self) -> int:
-        """How many items it has: mostly one for each line of what the agent gave."""
+        """The number of items: usually one for each line of the agent's text."""
 
     @abstractmethod
     def rows(self, item: int, width: int) -> list[Row]:
@@ -30,21 +30,21 @@ class Block(ABC):
 
 
 class Document:
-    """What a pane shows of a step, numbered by items: first the title, then each block with a head of its own."""
+    """The content of a step's pane, numbered by items: first the title, then each block with its own head."""
 
     def __init__(self, title: Row, blocks: Sequence[Block], signs: Signs = UNICODE) -> None:
         self.title = title
-        """Facts, each a span of its own: kind, turn, step, how it ended, how long it took, when it began."""
+        """Facts, one span each: kind, turn, step, ending, duration and start time."""
         self.blocks = tuple(blocks)
         self._rule = signs.rule
 
     def __len__(self) -> int:
-        """How many items."""
+        """The number of items."""
         return self._starts[-1]
 
     @cached_property
     def starts(self) -> tuple[int, ...]:
-        """The item at which each block begins, for who jumps from one to the next."""
+        """The item at which each block begins, for jumps from block to block."""
         return self._starts[:-1]
 
     @cached_property
@@ -66,7 +66,7 @@ class Document:
         return self._head(block, width) if item < 0 else block.rows(item, width)
 
     def _head(self, block: Block, width: int) -> list[Row]:
-        """A blank row, and the caption on a rule."""
+        """A blank row, then the caption on a rule."""
         if not block.caption:
             return [()]
         margin = ((self._rule * 2 + " ", "line"),)

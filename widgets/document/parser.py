@@ -1,4 +1,4 @@
-"""The Markdown parser, made to lose no word of a foreign text."""
+"""The Markdown parser, configured to lose no word of an untrusted text."""
 
 from functools import cache
 
@@ -8,8 +8,8 @@ from markdown_it import MarkdownIt
 class Parser(MarkdownIt):
     """CommonMark with tables.
 
-    HTML and entities are text.  Definitions of link targets stay where they stand.  Addresses are only shown, and so
-    stay as they were written.  What stands inside a paragraph is parsed when somebody looks at it.
+    HTML and entities are text.  Definitions of link targets stay in place.  Addresses are only shown, so they stay as
+    they were written.  The inside of a paragraph is parsed on demand.
     """
 
     def __init__(self) -> None:
@@ -17,15 +17,15 @@ class Parser(MarkdownIt):
         self.enable("table").disable(["reference", "entity", "inline", "text_join"])
 
     def normalizeLink(self, url: str) -> str:  # noqa: N802 - the library's own name
-        """The address itself."""
+        """Return the address unchanged."""
         return url
 
     def normalizeLinkText(self, link: str) -> str:  # noqa: N802 - the library's own name
-        """The address itself."""
+        """Return the address unchanged."""
         return link
 
 
 @cache
 def parser() -> Parser:
-    """The one parser; it keeps nothing between two texts."""
+    """The shared parser; it keeps no state between two texts."""
     return Parser()

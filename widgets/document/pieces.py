@@ -1,4 +1,4 @@
-"""What Markdown consists of once it is parsed: pieces that are drawn one by one, each behind its margin."""
+"""The pieces of parsed Markdown, which are drawn one by one, each behind its margin."""
 
 from msgspec import Struct
 
@@ -10,26 +10,26 @@ from .table import Table
 
 
 class Margin(Struct, frozen=True):
-    """What leads the rows of a piece: the marks of the lists and quotes around it."""
+    """The beginning of a piece's rows: the marks of the lists and quotes around it."""
 
     first: Row = ()
     rest: Row = ()
 
     def after(self) -> "Margin":
-        """What leads the next piece, once the mark has been shown."""
+        """The margin of the next piece, once the mark has been shown."""
         return Margin(self.rest, self.rest)
 
     def inside(self, mark: Span, below: Span) -> "Margin":
-        """With one mark more."""
+        """The margin with one more mark."""
         return Margin((*self.first, mark), (*self.rest, below))
 
     def fit(self, width: int) -> "Margin":
-        """Cut so that the text keeps some room."""
+        """The margin, cut so that the text keeps some room."""
         return Margin(fitted(self.first, width - LEAST_ROOM), fitted(self.rest, width - LEAST_ROOM))
 
 
 class Piece(Struct, frozen=True):
-    """Nothing but a margin: the blank row between two paragraphs."""
+    """Only a margin: the blank row between two paragraphs."""
 
     margin: Margin
 
@@ -39,13 +39,13 @@ class Piece(Struct, frozen=True):
 
 
 class Paragraph(Piece, frozen=True):
-    """Text with marks in it.  The line breaks of its source are kept: who writes a prompt means them."""
+    """Text with inline marks.  It keeps the line breaks of its source, because people who write prompts mean them."""
 
     text: str
     role: str = "text"
 
     def rows(self, width: int) -> list[Row]:
-        """Its lines, wrapped below the end of the margin."""
+        """The lines, wrapped below the end of the margin."""
         rows: list[Row] = []
         for line in lines_of(inline_spans(self.text, self.role)):
             rows += flow(line, width, self.margin.rest if rows else self.margin.first, self.margin.rest)
@@ -59,26 +59,26 @@ class CodeLine(Piece, frozen=True):
     item: int
 
     def rows(self, width: int) -> list[Row]:
-        """On the ground of code."""
+        """The line on the background of code."""
         return self.code.rows(self.item, width, self.margin.first, self.margin.rest)
 
 
 class Label(Piece, frozen=True):
-    """What a fence says about itself, mostly its language."""
+    """The info string of a fence, usually its language."""
 
     text: str
 
     def rows(self, width: int) -> list[Row]:
-        """Above its code, in the colour of a comment."""
+        """The label, above its code, in the colour of a comment."""
         first, rest = ((*row, (" ", "comment")) for row in (self.margin.first, self.margin.rest))
         return [filled(row, width, "comment") for row in flow([(self.text, "comment")], width, first, rest)]
 
 
 class Rule(Piece, frozen=True):
-    """A line across."""
+    """A horizontal rule."""
 
     def rows(self, width: int) -> list[Row]:
-        """One row."""
+        """One row that fills the width."""
         margin = self.margin.fit(width).first
         return [(*margin, ("─" * (width - row_width(margin)), "line"))]
 
@@ -89,7 +89,7 @@ class Grid(Piece, frozen=True):
     table: Table
 
     def rows(self, width: int) -> list[Row]:
-        """In what the margin leaves."""
+        """The table, in the width that the margin leaves."""
         margin = self.margin.fit(width)
         rows = self.table.rows(width - max(row_width(margin.first), row_width(margin.rest)))
         return [(*(margin.rest if number else margin.first), *row) for number, row in enumerate(rows)]

@@ -1,4 +1,4 @@
-"""Blocks of text that is shown as it came: output of commands, errors, answers of tools; and short facts."""
+"""Blocks of text that is shown unchanged (command output, errors, tool results), and of short facts."""
 
 from collections.abc import Sequence
 
@@ -19,11 +19,11 @@ class PlainText(Block):
         self.caption = caption
 
     def __len__(self) -> int:
-        """Its lines, and the pieces of very long ones."""
+        """The number of lines, and of pieces of very long ones."""
         return len(self._lines)
 
     def rows(self, item: int, width: int) -> list[Row]:
-        """One line; blanks at its end are nothing to see."""
+        """One line, without trailing blanks."""
         return [((text, self._role),) for text in wrap(self._lines[item].rstrip(), width)]
 
 
@@ -35,18 +35,18 @@ class Spans(Block):
         self.caption = caption
 
     def __len__(self) -> int:
-        """Its lines."""
+        """The number of lines."""
         return len(self._lines)
 
     def rows(self, item: int, width: int) -> list[Row]:
-        """The margin of a line and the line beside it."""
+        """The margin of a line, with the line beside it."""
         margin, line = self._lines[item]
         blank: Row = ((" " * sum(cell_width(text) for text, _ in margin), ""),)
         return flow(line, width, margin, blank)
 
 
 def facts(pairs: Sequence[tuple[str, Span]], caption: Row = (), *, right: bool = False) -> Spans:
-    """Names and values in two columns; ``right`` aligns the values, as numbers want it."""
+    """Names and values in two columns; ``right`` aligns the values to the right, for numbers."""
     left = max(cell_width(name) for name, _ in pairs)
     most = max(cell_width(text) for _, (text, _) in pairs) if right else 0
     return Spans(

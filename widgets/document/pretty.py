@@ -1,19 +1,19 @@
-"""JSON as a person reads it: a value per line, keys in their order, numbers as they were written."""
+"""JSON laid out for people: one value per line, keys in their order, numbers as they were written."""
 
 from typing import Any
 
 import msgspec
 
 READ = 1_000_000
-"""Characters of a text that is taken for JSON."""
+"""Longest text, in characters, that is parsed as JSON."""
 
 _DEEPEST = 64
 _MOST = 4_000_000
-"""Characters that may come of it: a short text with many values deep inside would become a thousand times as long."""
+"""Most characters of the result: a short text with many deeply nested values would become a thousand times as long."""
 
 
 def pretty_json(text: str) -> str | None:
-    """The text laid out, if it is a JSON object or array; None where it is anything else, or too much."""
+    """The text laid out if it is a JSON object or array; None if it is anything else, or too long."""
     if len(text) > READ or text.lstrip()[:1] not in ("{", "["):
         return None
     try:
@@ -27,7 +27,7 @@ def pretty_json(text: str) -> str | None:
 
 
 def _depth(value: Any) -> int:
-    """How deep the values lie, level by level; what is deeper than the deepest counts as far too deep."""
+    """The number of nested levels; ``_MOST`` if they exceed ``_DEEPEST``."""
     level = [value]
     for depth in range(_DEEPEST):
         inner = (found.values() if isinstance(found, dict) else found for found in level)

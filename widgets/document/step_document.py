@@ -1,4 +1,4 @@
-"""Everything about one step, whole: which blocks its document has, and what stands above them."""
+"""The full document of one step: its blocks and their captions."""
 
 from collections.abc import Iterator
 
@@ -24,7 +24,7 @@ from .title import title
 
 
 class Look(Struct, frozen=True):
-    """What holds for all blocks of a document."""
+    """Settings shared by all blocks of a document."""
 
     signs: Signs
     cwd: str | None
@@ -36,13 +36,13 @@ class Look(Struct, frozen=True):
 
 
 def step_document(step: Step, *, cwd: str | None = None, signs: Signs = UNICODE, source: bool = False) -> Document:
-    """The document of a step; what costs time is done when its rows are asked for.
+    """The document of a step; slow work waits until its rows are requested.
 
     Args:
-        step: the whole step; where something of it was left out, its document says so.
-        cwd: the folder of its session: paths below it are shown from there on.
+        step: the whole step; its document notes any text that was left out.
+        cwd: the folder of its session; paths below it are shown relative to it.
         signs: the characters of the screen.
-        source: show texts as they were written, and not as Markdown.
+        source: show texts as they were written, not as Markdown.
     """
     described = blocks.describe(step)
     look = Look(signs, cwd, source)
@@ -53,7 +53,7 @@ def step_document(step: Step, *, cwd: str | None = None, signs: Signs = UNICODE,
 
 
 def _parts(block: blocks.Block, look: Look, step: Step) -> Iterator[Block]:
-    """The parts of the document that a block becomes."""
+    """The parts of the document for one block."""
     match block:
         case blocks.Prose():
             yield look.prose(block.text) if block.text.strip() else nothing("no text")
@@ -78,7 +78,7 @@ def _parts(block: blocks.Block, look: Look, step: Step) -> Iterator[Block]:
 
 
 def _command(block: blocks.Code, look: Look, exit_code: int | None) -> Iterator[Block]:
-    """A command and its folder; the title of a start that failed has no place for the exit code."""
+    """A command and its folder; for a failed start also the exit code, which has no place in its title."""
     yield CodeBlock(Code(block.text, "bash"), (("command", "strong"),) if block.of_failed_start else ())
     pairs = [("exit", str(exit_code))] if block.of_failed_start and exit_code is not None else []
     pairs += [("folder", place(one_line(look.cwd)))] if look.cwd else []
@@ -87,7 +87,7 @@ def _command(block: blocks.Code, look: Look, exit_code: int | None) -> Iterator[
 
 
 def _call(block: blocks.Call, look: Look) -> Iterator[Block]:
-    """What a sub-agent was told is prose; the rest of a call is not."""
+    """The task of a sub-agent is prose; the rest of a call is not."""
     if block.purpose.strip() and block.purpose != block.task:
         yield PlainText(block.purpose, role="strong")
     if isinstance(block.task, str) and block.task.strip():
@@ -96,7 +96,7 @@ def _call(block: blocks.Call, look: Look) -> Iterator[Block]:
 
 
 def _output(block: blocks.Output, look: Look) -> Iterator[Block]:
-    """All of it; that there was none is said once nothing more can come."""
+    """The whole output; a remark that there was none, once the step has ended."""
     if block.origin is Origin.EDITOR:
         return
     if not block.text.strip():
@@ -118,7 +118,7 @@ def _files(block: blocks.Files, look: Look, *, whole: bool) -> Iterator[Block]:
 
 
 def _change(change: Change, cwd: str | None) -> Block:
-    """A file that is new is shown as what it is, with its own colours; others by what changed in them."""
+    """A new file is shown as its text, in its own colours; any other file as its diff."""
     kind = _KINDS.get(change.kind, change.kind)
     counted = zip(change.lines or (0, 0), _COUNTED, strict=True)
     counts = [(f"{sign}{number:,}", role) for number, (sign, role) in counted if number]
@@ -147,7 +147,7 @@ _KINDS = {"add": "new file", "delete": "deleted", "update": ""}
 
 
 def _plan(block: blocks.Plan, look: Look) -> Block:
-    """The list with its boxes, after how much of it is done."""
+    """The list with its boxes, and a caption with the number of items done."""
     if not block.items:
         return look.prose(block.text) if block.text.strip() else nothing("no text")
     lines: list[tuple[Row, Row]] = []
@@ -161,7 +161,7 @@ _PLAN_ROLES = {"completed": "dim", "in_progress": "running"}
 
 
 def _notice(block: blocks.Notice) -> Block:
-    """Some servers answer in JSON, which the agent passes on (protocols 2.3, codex 0.169.0)."""
+    """The text; JSON laid out: some servers answer in it and the agent passes it on (protocols 2.3, codex 0.169.0)."""
     laid_out = pretty_json(block.text)
     if laid_out is not None:
         return CodeBlock(Code(laid_out, "json"))
@@ -169,7 +169,7 @@ def _notice(block: blocks.Notice) -> Block:
 
 
 def _tokens(block: blocks.Tokens) -> Iterator[Block]:
-    """The counts of the turn, and those of the whole thread if the agent reports these."""
+    """The counts of the turn, and those of the whole thread if the agent reports them."""
     cost = [] if block.cost_usd is None else [("cost", units.money(block.cost_usd))]
     pairs = [*(_counts(block.own) if block.own is not None else []), *cost]
     if pairs:
@@ -183,7 +183,7 @@ def _tokens(block: blocks.Tokens) -> Iterator[Block]:
 
 
 def _counts(used: Usage) -> list[tuple[str, str]]:
-    """The known counts; what is part of a number stands below it, indented."""
+    """The known counts; a part of a number is indented below it."""
     counts = {
         "input": used.input_tokens,
         "  cached": used.cached_input_tokens,

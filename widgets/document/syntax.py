@@ -1,8 +1,8 @@
-"""Source text as coloured lines: pygments says what a word is, the theme how that looks.
+"""Source text as coloured lines: pygments classifies the words, the theme chooses their colours.
 
-A lexer only says where a colour begins: the characters are ours.  It goes as far as somebody looks.  Many lexers take
-time in the square of a hostile text, or of a long line, so that they are stopped there, and what follows is shown
-without colours.
+A lexer only reports where a colour begins; the characters come from the text.  Lexing goes only as far as lines are
+requested.  Many lexers take quadratic time for a hostile text or a long line, so lexing stops there, and the rest is
+shown without colours.
 """
 
 from collections.abc import Iterator
@@ -19,10 +19,10 @@ from .lines import Lines
 from .model import Block
 
 COLOURED = 100_000
-"""Characters of a text that are given to a lexer; what comes after them is shown without colours."""
+"""Most characters of a text that are lexed; the rest is shown without colours."""
 
 SECONDS = 0.5
-"""How long a lexer may take for one text in all."""
+"""Most seconds that a lexer may take for one text in all."""
 
 _LANGUAGES = frozenset(
     {
@@ -32,10 +32,10 @@ _LANGUAGES = frozenset(
         "tsx", "vue", "xml", "yaml",
     }
 )  # fmt: skip
-"""Those whose lexers were seen to give a token within a tenth of a second, whatever they are given."""
+"""Languages whose lexers were measured to give a token within a tenth of a second, for any text."""
 
 _LONG_LINES = frozenset({"json"})
-"""Those whose lexer takes no longer for long lines."""
+"""Languages whose lexers take no longer for long lines."""
 
 _ROLES = {
     Token: "source",
@@ -62,20 +62,20 @@ _ROLES = {
 }
 
 _BY_ENDING = {"yml": "yaml", "h": "c", "hpp": "cpp", "kt": "kotlin", "mjs": "js", "htm": "html", "svg": "xml"}
-"""Endings of files that are not names of their language; most are."""
+"""File endings that are not a name of their language; most are."""
 
 _BY_NAME = {"makefile": "make", "dockerfile": "docker", ".bashrc": "bash"}
 
 
 def language_of(path: str) -> str | None:
-    """The language of a file, by its name; None where that says nothing."""
+    """The language of a file, from its name; None if the name does not show it."""
     name = path.rpartition("/")[2].lower()
     ending = name.rpartition(".")[2]
     return _BY_NAME.get(name) or (_BY_ENDING.get(ending, ending) if "." in name else None)
 
 
 class Code:
-    """The items of a text with their colours; a language that nobody knows leaves them in one."""
+    """The items of a text with their colours; an unknown language leaves them in one colour."""
 
     def __init__(self, text: str | Lines, language: str | None) -> None:
         self.lines = Lines(text) if isinstance(text, str) else text
@@ -84,11 +84,11 @@ class Code:
         self._rest: Iterator[list[Span]] | None = None
 
     def __len__(self) -> int:
-        """How many items."""
+        """The number of items."""
         return len(self.lines)
 
     def __getitem__(self, item: int) -> list[Span]:
-        """The spans of one item; lexes all before it that were not looked at."""
+        """The spans of one item; lexes the items before it first, if they are not lexed yet."""
         if self._rest is None:
             self._rest = _coloured(self.lines, self._language)
         while len(self._done) <= item and (spans := next(self._rest, None)) is not None:
@@ -96,7 +96,7 @@ class Code:
         return self._done[item] if item < len(self._done) else [(self.lines[item], "source")]
 
     def rows(self, item: int, width: int, margin: Row = (), rest: Row | None = None) -> list[Row]:
-        """One item on the ground of code, wrapped below its own indentation."""
+        """One item on the background of code, wrapped below its own indentation."""
         spans = self[item]
         text = "".join(part for part, _ in spans)
         indent = " " * min(len(text) - len(text.lstrip(" ")) + 2, max(1, (width - row_width(margin)) // 3))
@@ -107,7 +107,7 @@ class Code:
 
 
 class CodeBlock(Block):
-    """Source text on a ground of its own; with the numbers of its lines where there is room for them."""
+    """Source text on its own background; ``numbered`` adds line numbers if there is room for them."""
 
     def __init__(self, code: Code, caption: Row = (), *, numbered: bool = False) -> None:
         self._code = code
@@ -115,11 +115,11 @@ class CodeBlock(Block):
         self.caption = caption
 
     def __len__(self) -> int:
-        """Its lines, and the pieces of very long ones."""
+        """The number of lines, and of pieces of very long ones."""
         return len(self._code)
 
     def rows(self, item: int, width: int) -> list[Row]:
-        """One line."""
+        """The rows of one line, behind its number if lines are numbered."""
         if not self._digits or width < NUMBERED:
             return self._code.rows(item, width)
         number = "" if self._code.lines.joins(item) else str(self._code.lines.number(item))
@@ -128,7 +128,7 @@ class CodeBlock(Block):
 
 
 def _coloured(lines: Lines, language: str | None) -> Iterator[list[Span]]:
-    """The items at the beginning of a text, as far as a lexer may go."""
+    """The items at the beginning of a text, up to the limits of a lexer."""
     lexer = _lexer(language or "")
     if lexer is None:
         return
@@ -145,7 +145,7 @@ def _coloured(lines: Lines, language: str | None) -> Iterator[list[Span]]:
 
 
 def _split(texts: list[str], runs: Iterator[tuple[int, str]]) -> Iterator[list[Span]]:
-    """The runs of one colour by item, without the newlines."""
+    """The runs of one colour, split by item, without the newlines."""
     start, end, role = 0, 0, "source"
     for text in texts:
         spans: list[Span] = []
@@ -162,7 +162,7 @@ def _split(texts: list[str], runs: Iterator[tuple[int, str]]) -> Iterator[list[S
 
 
 def _runs(lexer: Any, text: str) -> Iterator[tuple[int, str]]:
-    """Where each run of one colour ends, up to the end of the text; what a lexer leaves out has none."""
+    """The end and the role of each run of one colour, up to the end of the text; text without a token is ``source``."""
     tokens = iter(lexer.get_tokens_unprocessed(text))
     at, spent = 0, 0.0
     while spent < SECONDS:
@@ -193,12 +193,12 @@ def _role(kind: Any) -> str:
 
 
 def _lexer(language: str) -> Any:
-    """A new lexer, because some remember where they are; only those that come with pygments are asked."""
+    """A new lexer, because some keep their position; only lexers that come with pygments are used."""
     return get_lexer_by_name(language.lower()) if language.lower() in _known() else None
 
 
 @cache
 def _known() -> frozenset[str]:
-    """All short names of the languages."""
+    """All short names of the languages in ``_LANGUAGES``."""
     every = (aliases for _, aliases, _, _ in get_all_lexers(plugins=False))
     return frozenset(alias for aliases in every if _LANGUAGES.intersection(aliases) for alias in aliases)

@@ -1,4 +1,4 @@
-"""A Markdown table as rows: columns as wide as they need, narrower where they must be, a list where nothing fits."""
+"""A Markdown table as rows: columns at full width, narrowed if they must be, or a list if they cannot fit."""
 
 from collections.abc import Sequence
 from itertools import zip_longest
@@ -10,7 +10,7 @@ from .flow import flow, row_width
 from .inline import inline_spans
 
 LEAST = 6
-"""Cells that a column needs; where they have fewer, each row becomes a list of its own."""
+"""Fewest cells of a column; if there are fewer, each row becomes a list."""
 
 _BETWEEN: Span = (" │ ", "line")
 _CROSSING = "─┼─"
@@ -19,15 +19,15 @@ Cell = list[Span]
 
 
 class Table(Struct, frozen=True):
-    """The cells of a table as they were written, and how their columns are aligned."""
+    """The cells of a table as they were written, and the alignment of its columns."""
 
     head: tuple[str, ...]
     body: tuple[tuple[str, ...], ...]
     right: tuple[bool, ...]
-    """Which columns are aligned to the right."""
+    """True for each column that is aligned to the right."""
 
     def rows(self, width: int) -> list[Row]:
-        """Its rows, none wider than ``width`` cells."""
+        """The rows of the table, none wider than ``width`` cells."""
         head = [inline_spans(cell, "strong") for cell in self.head]
         body = [[inline_spans(cell) for cell in row] for row in self.body]
         widths = _widths([head, *body], width - len(_BETWEEN[0]) * (len(head) - 1))
@@ -42,7 +42,7 @@ class Table(Struct, frozen=True):
         return rows
 
     def _drawn(self, cells: Sequence[Cell], widths: Sequence[int]) -> list[Row]:
-        """One row of the table: as many rows as its highest cell needs."""
+        """One row of the table: as many screen rows as its highest cell needs."""
         columns = [flow(cell, width) for cell, width in zip(cells, widths, strict=True)]
         return [self._joined(lines, widths) for lines in zip_longest(*columns, fillvalue=())]
 
@@ -55,7 +55,7 @@ class Table(Struct, frozen=True):
 
 
 def _widths(rows: Sequence[Sequence[Cell]], room: int) -> list[int] | None:
-    """As wide as the widest cell; where that is too much, the widest columns are made equally narrow."""
+    """The cells of each column: its widest text, or one smaller width for the widest; None if that is too narrow."""
     wanted = [max(1, *map(row_width, column)) for column in zip(*rows, strict=True)]
     most = room
     for number, width in enumerate(sorted(wanted)):
@@ -68,7 +68,7 @@ def _widths(rows: Sequence[Sequence[Cell]], room: int) -> list[int] | None:
 
 
 def _records(head: Sequence[str], body: Sequence[Sequence[Cell]], width: int) -> list[Row]:
-    """Each row as a list of names and values, for a narrow screen."""
+    """Each row as a list of names and values, for a narrow pane."""
     names = ["".join(text for text, _ in inline_spans(name)) for name in head]
     rows: list[Row] = []
     for cells in body:

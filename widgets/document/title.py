@@ -1,4 +1,4 @@
-"""The title of a step's document: what it is, where it stands, how it ended, how long it took and when it began."""
+"""The title of a step's document: kind, turn and step, ending, duration and start time."""
 
 from ...sessions.model import Step, StepKind, StepStatus
 from ...sessions.text import units
@@ -16,11 +16,11 @@ KINDS = {
     StepKind.SUBAGENT: "sub-agent",
     StepKind.UNKNOWN: "unknown event",
 }
-"""The kinds in words, where the word is not their name."""
+"""The displayed names of kinds, if they differ from the kind's value."""
 
 
 def title(step: Step, described: Description, signs: Signs) -> Row:
-    """Short facts, to be shown with dots between them; what nobody knows is left out."""
+    """Short facts, to be shown with dots between them; unknown ones are left out."""
     kind: Span = (f"{signs.kinds[step.kind]} {KINDS.get(step.kind, step.kind.value)}", "strong")
     name = one_line(described.name, NAME)
     times = () if step.at is None else (described.took, units.moment(step.at))
@@ -29,7 +29,7 @@ def title(step: Step, described: Description, signs: Signs) -> Row:
 
 
 def _place(step: Step) -> list[Span]:
-    """The prompt of a turn is its step 0: to say so would help nobody."""
+    """The turn and the step; no number for the turn's prompt, which is its step 0."""
     told = [f"turn {step.turn}"]
     if step.index > 0 or (step.index == 0 and step.kind is not StepKind.PROMPT):
         told.append(f"step {step.index}")
@@ -39,7 +39,7 @@ def _place(step: Step) -> list[Span]:
 
 
 def _ending(step: Step, signs: Signs) -> list[Span]:
-    """With the mark that the list of steps has for it, and always with a word."""
+    """The ending with its mark from the list of steps, and always with a word."""
     if step.kind is StepKind.ERROR and step.fatal is not None:
         return [("fatal", "failure") if step.fatal else ("not fatal", "attention")]
     if step.status is None:
@@ -50,4 +50,4 @@ def _ending(step: Step, signs: Signs) -> list[Span]:
 
 
 _WORDS = {StepStatus.OK: "ok", StepStatus.FAILED: "failed"}
-"""The signs of the others say it themselves."""
+"""Words for the endings whose signs have none."""

@@ -1,6 +1,6 @@
-"""The characters of the screen, and their ASCII twins for terminals that know no others.
+"""The characters of the screen, and their ASCII twins for terminals without Unicode.
 
-Each state and each kind of step has a character of its own: nothing is told by colour alone.
+Each state and each kind of step has its own character, so that nothing is shown by colour alone.
 """
 
 from msgspec import Struct
@@ -16,26 +16,26 @@ class Signs(Struct, frozen=True, kw_only=True):
     kinds: dict[StepKind, str]
     rule: str
     marked: str
-    """Leads the title of a session that somebody marked."""
+    """Leads the title of a session that the user marked."""
     stuck: str
-    """Of a session that runs and gets nowhere."""
+    """Marks a running session that is stuck."""
     pinned: str
-    """Leads the title of a session that is kept above the others."""
+    """Leads the title of a pinned session, which stays above the others."""
     cursor: str
-    """Stands at the left edge of what the cursor is on."""
+    """The left edge of the row under the cursor."""
     nested: str
-    """Leads what a sub-agent did."""
+    """Leads the steps of a sub-agent."""
     below: str
     """Leads the second line of a row."""
     between: str
-    """Stands between two texts on one line."""
+    """Separates two texts on one line."""
     endings: dict[StepStatus, str]
-    """How a step ended."""
+    """The mark of each step ending."""
     plan: dict[str, str]
     ascii_only: bool = False
 
     def plain(self, text: str) -> str:
-        """The text as the terminal can show it, one character for one."""
+        """The text as the terminal can show it, each character replaced by one character."""
         if not self.ascii_only or text.isascii():
             return text
         return "".join(char if char.isascii() else _TWINS.get(char, "?") for char in text)

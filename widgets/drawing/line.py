@@ -1,4 +1,4 @@
-"""One line of text that is drawn again only when it reads differently."""
+"""One line of text that is redrawn only when its text changes."""
 
 from textual.content import Content
 from textual.widgets import Static
@@ -7,7 +7,7 @@ from .glyphs import UNICODE, Signs
 
 
 class Line(Static):
-    """Static text of a fixed size: a change neither lays out the screen again nor repeats what stands there."""
+    """Static text of a fixed size: a change does not lay out the screen, and an unchanged text is not drawn again."""
 
     DEFAULT_CSS = "Line { height: 1; }"
 

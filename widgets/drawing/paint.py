@@ -1,4 +1,4 @@
-"""From roles to strips: the one place where the meaning of a text becomes a style on the screen."""
+"""Turn roles into strips: the only module that maps the meaning of a text to a style."""
 
 import re
 from collections.abc import Iterable
@@ -13,22 +13,22 @@ from .roles import ROLES, Ground, resolved
 
 
 class Painter:
-    """Builds the strips of one widget; forgets its styles when the theme changes."""
+    """Builds the strips of one widget; drops its styles when the theme changes."""
 
     def __init__(self, widget: Widget, signs: Signs) -> None:
         self._widget = widget
         self._plain = signs.plain
         self._styles: dict[str, Style] = {}
         self._ground: Ground | None = None
-        """What the styles were made for; None if there are none."""
+        """The theme and colours that the styles were made for; None if there are no styles."""
 
     @property
     def outdated(self) -> bool:
-        """True if the app has another theme by now."""
+        """True if the theme has changed since the styles were made."""
         return self._ground is not None and self._ground.variables != self._widget.app.theme_variables
 
     def clear(self) -> None:
-        """Forget all styles: the theme changed, or the widget's own colours."""
+        """Drop all styles, after a change of the theme or of the widget's own colours."""
         self._styles.clear()
         self._ground = None
 
@@ -48,7 +48,7 @@ class Painter:
         return resolved(ROLES[role], self._ground) if role in ROLES else self._ground.style
 
     def strip(self, spans: Iterable[tuple[str, str]], width: int, *, over: str = "") -> Strip:
-        """One line; ``over`` names a role whose style wins over all others, such as the cursor's."""
+        """One line; ``over`` names a role whose style overrides all others, such as the cursor's."""
         top = self.style(over) if over else None
         segments = []
         for text, style in _joined(spans):
@@ -62,14 +62,14 @@ _SHAPERS = re.compile("[\u200c\u200d\ufe0e\ufe0f]")
 def painted(text: str) -> str:
     """The text without joiners and variation selectors.
 
-    Terminals, and Rich, do not agree how many cells the characters beside them take: what stands to the right of them
-    would be moved, or cut off.
+    Terminals and Rich disagree on the width of the characters beside them, which would move or cut off the text to the
+    right.
     """
     return text if text.isascii() else _SHAPERS.sub("", text)
 
 
 def _joined(spans: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Neighbours of one role as one: every segment costs some forty bytes of its own."""
+    """Neighbours of one role joined into one span: every segment costs about forty bytes of output."""
     joined: list[tuple[str, str]] = []
     for text, role in spans:
         if joined and joined[-1][1] == role:

@@ -1,8 +1,8 @@
-"""The roles that a text can have, and how a theme makes each of them look.
+"""The roles of texts, and the style that a theme gives each of them.
 
-Widgets name what a text means (``failure``, ``dim``); the theme says what that looks like.  A role is resolved from the
-variables of the theme and is no node of a style sheet: Textual would style each of those again at every change of the
-focus, once per widget.
+A widget names the meaning of a text (``failure``, ``dim``); the theme chooses its style.  Roles are resolved from the
+variables of the theme, not from nodes of a style sheet: Textual would restyle each node at every focus change, once
+per widget.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from rich.style import Style
 from textual.color import Color
 
 MUTED = "$muted"
-"""The colour of what matters less, for texts that are styled piece by piece."""
+"""The colour of less important text, for texts that are styled piece by piece."""
 
 VARIABLES = {
     "muted": "#808080", "muted-style": "none", "rule": "#808080", "cursor-blurred": "#404040",
@@ -21,16 +21,16 @@ VARIABLES = {
     "added": "#4d8f57", "added-ground": "#00800018", "added-word-ground": "#00800018",
     "removed": "#c8605a", "removed-ground": "#80000018", "removed-word-ground": "#80000018",
 }  # fmt: skip
-"""What a theme may set beyond Textual's own variables, and what holds, on dark and on light, where it does not."""
+"""Variables that a theme may set beyond Textual's own, with defaults that suit dark and light themes."""
 
 
 class Look(NamedTuple):
-    """Names of variables of a theme; an empty one leaves what the widget has."""
+    """Names of theme variables; an empty one keeps the style of the widget."""
 
     color: str = ""
     ground: str = ""
     flags: str = ""
-    """Bold, italic and the like; or the variable that says so."""
+    """Bold, italic and the like, or the variable that names them."""
 
 
 _MUTED = Look("muted", flags="muted-style")
@@ -68,16 +68,16 @@ ROLES = {
     "cursor": Look("block-cursor-foreground", "block-cursor-background"),
     "cursor-blurred": Look(ground="cursor-blurred"),
 }
-"""Every role, and which parts of a theme it takes."""
+"""Every role, and the theme variables that it uses."""
 
 
 class Ground(NamedTuple):
-    """The theme, and the widget on which roles are painted."""
+    """The theme and the widget on which roles are painted."""
 
     variables: Mapping[str, str]
-    """The theme's."""
+    """The variables of the theme."""
     style: Style
-    """The widget's own, whose bold and italic stay."""
+    """The style of the widget; its bold and italic are kept."""
     background: Color
     color: Color
 
@@ -92,6 +92,6 @@ def resolved(look: Look, on: Ground) -> Style:
 
 
 def _color(value: str) -> Color:
-    """A colour as style sheets write it; ``auto 87%`` is what can be read best on the ground."""
+    """A colour in style sheet syntax; ``auto 87%`` is the most readable colour on the background."""
     word, _, share = value.partition(" ")
     return Color.automatic(float(share.rstrip("%") or 100)) if word == "auto" else Color.parse(value)

@@ -1,4 +1,4 @@
-"""Paths and commands in the short form of the screen; numbers and times are in :mod:`agentdash.sessions.text.units`."""
+"""Short forms of paths and commands; :mod:`agentdash.sessions.text.units` has those of numbers and times."""
 
 from pathlib import Path
 
@@ -6,20 +6,20 @@ from ...sessions.text.sanitize import cut, one_line
 
 
 def place(path: str) -> str:
-    """The path with ``~`` for the user's home."""
+    """The path, with ``~`` for the user's home."""
     home = str(Path.home())
     return "~" + path[len(home) :] if path == home or path.startswith(home + "/") else path
 
 
 def below(path: str, folder: str | None) -> str:
-    """The path as seen from a folder, if it is below it; else with ``~`` for the user's home."""
+    """The path relative to a folder if it is below it, else with ``~`` for the user's home."""
     if folder and path.startswith(folder.rstrip("/") + "/"):
         return path[len(folder.rstrip("/")) + 1 :]
     return place(path)
 
 
 def command(text: str, width: int = 0) -> str:
-    """A command line without the folder of its program; cut at ``width`` cells, if that is given."""
+    """A command line without the folder of its program, cut at ``width`` cells if that is not 0."""
     program, blank, rest = one_line(text).partition(" ")
     short = program.rpartition("/")[2] or program
     return cut(short + blank + rest, width) if width else short + blank + rest

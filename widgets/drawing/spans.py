@@ -1,6 +1,6 @@
-"""What a line of the screen is before it has colours: texts and the roles that name what they mean."""
+"""A line of the screen before it is coloured: texts, and roles that name their meaning."""
 
 Span = tuple[str, str]
-"""Text and the role of its colour."""
+"""A text and its role."""
 
 Row = tuple[Span, ...]

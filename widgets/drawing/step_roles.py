@@ -1,4 +1,4 @@
-"""The roles of colour that the parts of a step have in lists and documents."""
+"""The roles of the parts of a step in lists and documents."""
 
 from ...sessions.model import StepStatus
 from ...sessions.text.unified_diff import ADDED, HUNK, REMOVED
@@ -10,7 +10,7 @@ ENDING_ROLES = {
     StepStatus.INTERRUPTED: "dim",
     StepStatus.RUNNING: "running",
 }
-"""The meaning of how a step ended."""
+"""The role of each step ending."""
 
 DIFF_ROLES = {ADDED: "added", REMOVED: "removed", HUNK: "hunk"}
-"""The meaning of a line of a diff, by its kind."""
+"""The role of each kind of diff line."""

@@ -1,4 +1,4 @@
-"""Text cut into rows of a number of cells: at blanks where there are any, else anywhere."""
+"""Wrap text to rows of a number of cells, at blanks if there are any."""
 
 from collections.abc import Iterator
 
@@ -8,12 +8,12 @@ _MIN_WIDTH = 4
 
 
 def wrap(text: str, width: int) -> list[str]:
-    """The rows of one paragraph without newlines; never empty, never wider than ``width``."""
+    """The rows of one paragraph without newlines: at least one, none wider than ``width``."""
     return [text[start:end] for start, end in cuts(text, width)]
 
 
 def cuts(text: str, width: int, below: int | None = None) -> Iterator[tuple[int, int]]:
-    """Where each row of a paragraph begins and ends; the blank at which a row ends belongs to none.
+    """Begin and end of each row of a paragraph; the blank at which a row ends is in no row.
 
     The rows below the first one are ``below`` cells wide, if that is given.
     """
@@ -22,7 +22,7 @@ def cuts(text: str, width: int, below: int | None = None) -> Iterator[tuple[int,
 
 
 def _cuts_ascii(text: str, width: int, below: int) -> Iterator[tuple[int, int]]:
-    """One character is one cell: several times faster, and most tool output is that."""
+    """One character is one cell here: several times faster, and most tool output is ASCII."""
     start = 0
     while len(text) - start > width:
         end = start + width
@@ -37,7 +37,7 @@ def _cuts_wide(text: str, width: int, below: int) -> Iterator[tuple[int, int]]:
     start = 0
     while (fit := _fit(text, start, width)) < len(text):
         blank = text.rfind(" ", start, fit + 1)
-        # At the last blank, unless that wastes most of the row.
+        # Cut at the last blank, unless that wastes most of the row.
         end, following = (blank, blank + 1) if blank - start > (fit - start) // 3 else (fit, fit)
         yield start, end
         start, width = following, below
@@ -45,7 +45,7 @@ def _cuts_wide(text: str, width: int, below: int) -> Iterator[tuple[int, int]]:
 
 
 def _fit(text: str, start: int, width: int) -> int:
-    """Where the characters that fit end; at least one does, so that cutting always gets on."""
+    """The end of the characters that fit; at least one does, so that cutting always makes progress."""
     used = 0
     for position in range(start, len(text)):
         used += cell_width(text[position])

@@ -1,4 +1,4 @@
-"""One of a few, on one line: left and right, or the space bar, go from one to the next."""
+"""A choice of a few values on one line; left, right and the space bar move between them."""
 
 from collections.abc import Collection, Sequence
 from typing import ClassVar
@@ -12,7 +12,7 @@ from ..drawing.roles import MUTED
 
 
 class Choice(Static, can_focus=True):
-    """The chosen one stands out, reversed while the keys are here; what cannot be chosen stands behind it."""
+    """Highlights the chosen value, reversed while focused; ``without`` follows the values and cannot be chosen."""
 
     DEFAULT_CSS = """
     Choice { height: auto; }
@@ -23,7 +23,7 @@ class Choice(Static, can_focus=True):
     ]
 
     class Changed(Message):
-        """Another one is chosen."""
+        """The user chose a value."""
 
         def __init__(self, choice: "Choice", value: str) -> None:
             super().__init__()
@@ -32,7 +32,7 @@ class Choice(Static, can_focus=True):
 
         @property
         def control(self) -> "Choice":
-            """Where it was chosen."""
+            """The widget that sent the message."""
             return self.choice
 
     def __init__(self, values: Sequence[str], chosen: str, *, without: str = "", id: str | None = None) -> None:  # noqa: A002
@@ -42,44 +42,44 @@ class Choice(Static, can_focus=True):
         self._without = without
         self._alarming: Collection[str] = ()
         self._focused = False
-        """Set by the events themselves: ``has_focus`` follows them."""
+        """Set by the focus events, because ``has_focus`` changes after them."""
 
     @property
     def value(self) -> str | None:
-        """The chosen one; None where there is nothing to choose."""
+        """The chosen value; None if there are no values."""
         return self._values[self._at] if self._values else None
 
     def on_mount(self) -> None:
-        """Show it."""
+        """Show the values."""
         self._show()
 
     def offer(self, values: Sequence[str], chosen: str, alarming: Collection[str] = ()) -> None:
-        """Offer others; a chosen one that is among the ``alarming`` has the colour of failures."""
+        """Replace the values; a chosen value that is in ``alarming`` has the colour of failures."""
         self._alarming = alarming
         self._values = list(values)
         self._at = self._values.index(chosen) if chosen in self._values else 0
         self._show()
 
     def action_step(self, by: int) -> None:
-        """Choose the next or the previous one."""
+        """Choose the next or the previous value."""
         if self._values:
-            # No way round: the most careful value must not be one key away from the most dangerous.
+            # No wrapping: the safest value must not be one key away from the most dangerous.
             self._at = min(max(self._at + by, 0), len(self._values) - 1)
             self._show()
             self.post_message(self.Changed(self, self._values[self._at]))
 
     def on_focus(self) -> None:
-        """The keys are here."""
+        """Show that the choice has the focus."""
         self._focused = True
         self._show()
 
     def on_blur(self) -> None:
-        """The keys are elsewhere."""
+        """Show that the choice lost the focus."""
         self._focused = False
         self._show()
 
     def _show(self) -> None:
-        # Brackets too: the choice must be readable without colours.
+        # Brackets as well, so that the choice is readable without colours.
         others = "$block-cursor-foreground" if self._focused else MUTED
         parts = [
             Content.styled(f"[{value}]", self._style(value)) if at == self._at else Content.styled(f" {value} ", others)

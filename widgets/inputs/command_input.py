@@ -1,4 +1,4 @@
-"""The field of a command line: Tab completes, up and down go through what was written before."""
+"""The field of a command line: Tab completes, up and down walk through its history."""
 
 from collections.abc import Callable
 from typing import ClassVar
@@ -10,11 +10,11 @@ from .history_input import RecallInput
 
 
 class CommandInput(RecallInput):
-    """Tab puts in what all completions agree on, and after that one completion after the other.
+    """Tab inserts the common part of all completions, then one completion after the other.
 
     Args:
-        complete: what a line may become.
-        recall: what was written before, which outlives the field.
+        complete: returns the common part and the completions of a line.
+        recall: earlier lines, which outlive the field.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -35,7 +35,7 @@ class CommandInput(RecallInput):
         self._offers: list[str] = []
 
     def action_complete(self, direction: int) -> None:
-        """Complete what is written."""
+        """Complete the current line."""
         if self.value in self._offers:
             at = (self._offers.index(self.value) + direction) % len(self._offers)
             self._put(self._offers[at])

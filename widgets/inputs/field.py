@@ -1,4 +1,4 @@
-"""A row of a dialog: a name and, beside it, what can be filled in or chosen."""
+"""A row of a dialog: a name, and a widget to fill in or choose from."""
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -7,10 +7,10 @@ from textual.widgets import Label
 
 
 class Field(Horizontal):
-    """Carries the class ``-focused`` while its widget has the keys.
+    """Has the class ``-focused`` while its widget has the focus.
 
-    A class, because ``:focus-within`` does not reach the name: Textual (8.2) styles only the widgets between the
-    screen and the focused one again when the focus moves, not what stands beside it.
+    A class, because ``:focus-within`` does not reach the name: when the focus moves, Textual (8.2) restyles only the
+    widgets between the screen and the focused one, not their siblings.
     """
 
     DEFAULT_CSS = """
@@ -23,14 +23,14 @@ class Field(Horizontal):
         self._widget = widget
 
     def compose(self) -> ComposeResult:
-        """The name, then the widget."""
+        """Yield the name, then the widget."""
         yield self._label
         yield self._widget
 
     def on_descendant_focus(self) -> None:
-        """Show that the keys are here."""
+        """Show that the widget has the focus."""
         self.add_class("-focused")
 
     def on_descendant_blur(self) -> None:
-        """Show that the keys are elsewhere."""
+        """Show that the widget lost the focus."""
         self.remove_class("-focused")

@@ -1,10 +1,10 @@
-"""Going back and forth in what was written before, without losing what is being written now.  No screen."""
+"""A history of texts to walk through without losing the current draft.  Needs no screen."""
 
 from collections.abc import Iterable
 
 
 class Recall:
-    """Earlier texts, the newest first; position 0 is the text that is being written."""
+    """Earlier texts, newest first; position 0 is the draft."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self._texts = list(texts)
@@ -12,31 +12,31 @@ class Recall:
         self._draft = ""
 
     def learn(self, texts: Iterable[str]) -> None:
-        """Take other texts; the position stays at what is being written."""
+        """Replace the earlier texts, and go back to the draft."""
         self._texts = list(texts)
         self._at = 0
 
     def older(self, current: str) -> str | None:
-        """The text before the one that stands there; None at the oldest."""
+        """The text before the current one; None at the oldest."""
         if self._at == 0:
             self._draft = current
         at = self._at + 1
         while at <= len(self._texts) and self._texts[at - 1] == current:
-            at += 1  # what stands there already would look like a dead key
+            at += 1  # an equal text would look like a dead key
         if at > len(self._texts):
             return None
         self._at = at
         return self._texts[at - 1]
 
     def newer(self) -> str | None:
-        """The text after it, and at last what was being written; None where one is back already."""
+        """The text after the current one, finally the draft; None if the draft is already current."""
         if self._at == 0:
             return None
         self._at -= 1
         return self._texts[self._at - 1] if self._at else self._draft
 
     def sent(self, text: str) -> None:
-        """Remember what was just sent, and begin anew."""
+        """Add a sent text to the history, and start an empty draft."""
         self._texts = [text, *(other for other in self._texts if other != text)]
         self._at = 0
         self._draft = ""

@@ -1,4 +1,4 @@
-"""A field of one line that goes through earlier values with up and down."""
+"""A field of one line; up and down walk through earlier values."""
 
 from typing import ClassVar
 
@@ -10,7 +10,7 @@ from .history import Recall
 
 
 class RecallInput(Input):
-    """Up and down put earlier values into the field; right takes over what is suggested."""
+    """Up and down put earlier values into the field; right accepts the suggestion."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "older", "an earlier value", show=False),
@@ -28,14 +28,14 @@ class RecallInput(Input):
         super().__init__(value, placeholder=placeholder, suggester=suggester, compact=True, id=id)
         self.cursor_blink = False
         self.recall = Recall()
-        """What stood there before."""
+        """The earlier values."""
 
     def action_older(self) -> None:
-        """An earlier value."""
+        """Put the previous value into the field."""
         self._put(self.recall.older(self.value))
 
     def action_newer(self) -> None:
-        """A later value, and at last what was being written."""
+        """Put the next value into the field, finally the draft."""
         self._put(self.recall.newer())
 
     def _put(self, value: str | None) -> None:

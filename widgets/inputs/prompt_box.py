@@ -1,4 +1,4 @@
-"""Where somebody writes to an agent, and reads before sending what sending will do."""
+"""The box for prompts to an agent, with a line that shows what sending will do."""
 
 from typing import ClassVar, Protocol
 
@@ -16,7 +16,7 @@ from .history import Recall
 
 
 class PromptInput(TextArea):
-    """A text of several lines that Enter sends; up and down go through what was written before."""
+    """A text of several lines that Enter sends; up and down walk through earlier prompts."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+j,alt+enter", "newline", "a new line", show=False, id="prompt.new_line"),
@@ -26,14 +26,14 @@ class PromptInput(TextArea):
     ]
 
     class Sent(Message):
-        """The text is to be sent."""
+        """The user asked to send the text."""
 
         def __init__(self, text: str) -> None:
             super().__init__()
             self.text = text
 
     class Left(Message):
-        """Back to where one came from; the text stays."""
+        """The user left the box; the text stays."""
 
     def __init__(self, *, placeholder: str = "", id: str | None = None) -> None:  # noqa: A002
         super().__init__(
@@ -42,38 +42,38 @@ class PromptInput(TextArea):
         self.cursor_blink = False
         self.highlight_cursor_line = False
         self.recall = Recall()
-        """What was written before."""
+        """Earlier prompts."""
         self.clears = False
-        """Whether sending takes the text out at once: what is typed next belongs to the next prompt."""
+        """True if sending clears the text at once: text typed after that belongs to the next prompt."""
 
     async def on_key(self, event: Key) -> None:
-        """Send by Enter."""
-        # Not a priority binding: that would overtake the characters typed just before, and send less than was written.
+        """Send on Enter."""
+        # Not a priority binding: that would overtake characters typed just before, and send less than was typed.
         if event.key == "enter":
             event.stop()
             event.prevent_default()
             self.send()
 
     def send(self) -> None:
-        """Send what is there; whoever listens knows what to do about nothing but blanks."""
+        """Send the text; the receiver handles a blank one."""
         text = self.text
         if self.clears and text.strip():
             self.clear()
         self.post_message(self.Sent(text))
 
     def action_cursor_up(self, select: bool = False) -> None:
-        """Up by a line; from the first one to an earlier prompt."""
+        """Move up by a line; from the first line to an earlier prompt."""
         if select or self._row > 0 or not self._put(self.recall.older(self.text)):
             super().action_cursor_up(select)
 
     def action_cursor_down(self, select: bool = False) -> None:
-        """Down by a line; from the last one to a later prompt."""
+        """Move down by a line; from the last line to a later prompt."""
         if select or self._row < self.wrapped_document.height - 1 or not self._put(self.recall.newer()):
             super().action_cursor_down(select)
 
     @property
     def _row(self) -> int:
-        """The row of the cursor as the screen shows it: a long line takes several."""
+        """The cursor's row on the screen; a long line takes several."""
         return self.wrapped_document.location_to_offset(self.cursor_location).y
 
     def _put(self, text: str | None) -> bool:
@@ -84,26 +84,26 @@ class PromptInput(TextArea):
         return True
 
     def action_newline(self) -> None:
-        """Begin another line."""
+        """Begin a new line."""
         self.insert("\n")
 
     def action_leave(self) -> None:
-        """Go back."""
+        """Leave the box."""
         self.post_message(self.Left())
 
 
 class DraftBook(Protocol):
-    """Where the texts are kept that were written and not sent, by session; None stands for a new session."""
+    """A store of unsent texts by session; None is the key of a new session."""
 
     def get(self, session_id: str | None) -> str:
-        """The draft; empty if there is none."""
+        """The draft of a session; "" if there is none."""
 
     def put(self, session_id: str | None, text: str) -> None:
-        """Keep a draft; called at each key."""
+        """Store a draft; called at each key."""
 
 
 class PromptBox(Vertical):
-    """A prompt below the line that says where it goes."""
+    """A prompt below a line that shows its target."""
 
     DEFAULT_CSS = """
     PromptBox { height: auto; max-height: 40%; }
@@ -116,13 +116,13 @@ class PromptBox(Vertical):
     def __init__(self, drafts: DraftBook, *, signs: Signs = UNICODE, placeholder: str = "") -> None:
         super().__init__()
         self.target = Line(signs=signs, id="prompt-target")
-        """The line that says what sending will do."""
+        """The line that shows what sending will do."""
         self._placeholder = placeholder
         self._drafts = drafts
         self._session_id: str | None = None
 
     def compose(self) -> ComposeResult:
-        """The label and the text."""
+        """Yield the label and the text."""
         yield self.target
         text = PromptInput(placeholder=self._placeholder, id="prompt-input")
         text.clears = True
@@ -130,7 +130,7 @@ class PromptBox(Vertical):
 
     @property
     def input(self) -> PromptInput:
-        """The text that is being written."""
+        """The widget with the current text."""
         return self.query_one(PromptInput)
 
     def say(self, target: str) -> None:
@@ -138,9 +138,9 @@ class PromptBox(Vertical):
         self.target.say(target)
 
     def switch(self, session_id: str | None) -> None:
-        """Show what was begun for a session, which is selected now or was written to elsewhere."""
+        """Show the draft of a session that was just selected, or was edited elsewhere."""
         if session_id != self._session_id and self.has_focus_within:
-            self._drafts.put(self._session_id, self.input.text)  # the last key may not have come round yet
+            self._drafts.put(self._session_id, self.input.text)  # the event of the last key may not have arrived yet
         self._session_id = session_id
         draft = self._drafts.get(session_id)
         if draft != self.input.text:
@@ -148,11 +148,11 @@ class PromptBox(Vertical):
             self.input.move_cursor(self.input.document.end)
 
     def on_mount(self) -> None:
-        """Show what was begun without a session."""
+        """Show the draft of a new session."""
         self.show_draft()
 
     def show_draft(self) -> None:
-        """Show the draft of the selected session as it is now."""
+        """Show the current draft of the selected session."""
         self.switch(self._session_id)
 
     @on(TextArea.Changed)
@@ -160,11 +160,11 @@ class PromptBox(Vertical):
         self._drafts.put(self._session_id, self.input.text)
 
     def accepted(self, text: str) -> None:
-        """The prompt is on its way."""
+        """Add a prompt that was accepted to the history."""
         self.input.recall.sent(text)
 
     def give_back(self, session_id: str | None, text: str) -> None:
-        """The prompt for a session could not be sent: its draft has it again, before what was typed since."""
+        """Put an unsent prompt back into the session's draft, before the text typed since."""
         self._drafts.put(session_id, "\n".join(filter(None, (text, self._drafts.get(session_id)))))
         if session_id == self._session_id:
             self.switch(session_id)

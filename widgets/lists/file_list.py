@@ -1,4 +1,4 @@
-"""The files that a session changed: one line each, with a cursor."""
+"""The files that a session changed, one line each, with a cursor."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -13,7 +13,7 @@ from ..drawing.spans import Row
 from .virtual_list import VirtualList
 
 FileRow = tuple[str, str, str, str]
-"""Path, what was done to it, lines that came and went, what git says."""
+"""Path, kind of change, added and removed lines, git status."""
 
 
 class FileList(VirtualList):
@@ -28,10 +28,10 @@ class FileList(VirtualList):
     ]
 
     class Highlighted(Message):
-        """The cursor is on another file."""
+        """The cursor moved to another file."""
 
     class Opened(Message):
-        """Somebody wants to read the diffs of the file."""
+        """The user asked for the diffs of the file."""
 
     def __init__(self, *, signs: Signs = UNICODE, id: str | None = None) -> None:  # noqa: A002
         super().__init__(signs=signs, id=id)
@@ -40,7 +40,7 @@ class FileList(VirtualList):
         """The number of the file under the cursor."""
 
     def show(self, files: Sequence[FileRow]) -> None:
-        """Show other files, or the same ones as they are now."""
+        """Show other files, or the current state of the same files."""
         self._files = files
         self.cursor = max(0, min(self.cursor, len(files) - 1))
         self.forget_all()
@@ -48,11 +48,11 @@ class FileList(VirtualList):
         self.post_message(self.Highlighted())
 
     def count(self) -> int:
-        """How many files."""
+        """The number of files."""
         return len(self._files)
 
     def rows(self, item: int, width: int) -> list[Row]:
-        """One line; the path is cut from the left before anything else is left out."""
+        """One line; the path is cut from the left before any other part is left out."""
         path, kind, lines, git = self._files[item]
         tail = [
             (f"  {text}", role)
@@ -65,7 +65,7 @@ class FileList(VirtualList):
         return [((pad(cut_left(one_line(path), room), room), "text"), *tail)]
 
     def strips(self, item: int) -> list[Strip]:
-        """The line of a file; the one under the cursor has a colour of its own."""
+        """The line of a file; the line under the cursor has its own colour."""
         if item != self.cursor:
             return super().strips(item)
         super().strips(item)
@@ -73,11 +73,11 @@ class FileList(VirtualList):
         return [self._painter.strip(row, self.size.width, over=over) for row in self.rows(item, self.columns)]
 
     def on_focus(self) -> None:
-        """The cursor brightens."""
+        """Show that the list has the focus."""
         self.redraw()
 
     def on_blur(self) -> None:
-        """It fades."""
+        """Show that the list lost the focus."""
         self.redraw()
 
     def action_move(self, files: int) -> None:

@@ -1,6 +1,6 @@
-"""How many lines each item of a long list takes: an estimate for all, the truth for those that were seen.  No screen.
+"""The height of each item of a long list in lines: measured if the item was drawn, else estimated.  Needs no screen.
 
-Memory and time are in proportion to what was seen, not to the length of the list.
+Memory and time grow with the number of measured items, not with the length of the list.
 """
 
 from array import array
@@ -13,31 +13,31 @@ _MOST = 65_535
 
 
 class Heights:
-    """The heights of a list of any length; an item that was not measured counts as ``estimate`` lines."""
+    """The heights of a list of any length; an unmeasured item counts as ``estimate`` lines."""
 
     def __init__(self, count: int = 0, *, estimate: int = 3) -> None:
         self.count = count
-        """How many items there are; a longer list needs no more than another number."""
+        """The number of items; to lengthen the list, change this number."""
         self._estimate = estimate
         self._blocks: dict[int, array[int]] = {}
         self._excess: dict[int, int] = {}
-        """Lines by which the measured items of a block exceed the estimate."""
+        """Lines by which the measured items of each block exceed the estimate."""
         self._known: list[int] = []
 
     @property
     def total(self) -> int:
-        """Lines of all items."""
+        """The lines of all items."""
         return self.count * self._estimate + sum(self._excess.values())
 
     def __getitem__(self, item: int) -> int:
         return self._measured(item) or self._estimate
 
     def measured(self, item: int) -> bool:
-        """Whether the height is known and not estimated."""
+        """Return whether the height is measured, not estimated."""
         return bool(self._measured(item))
 
     def measure(self, item: int, height: int) -> None:
-        """Put the height of an item right; 0 forgets it."""
+        """Set the height of an item; 0 makes it an estimate again."""
         number, place = divmod(item, _BLOCK)
         if number not in self._blocks:
             self._blocks[number], self._excess[number] = array("H", bytes(2 * _BLOCK)), 0
@@ -47,7 +47,7 @@ class Heights:
         self._excess[number] += self[item]
 
     def forget(self, item: int) -> None:
-        """The item changed: its height is an estimate again."""
+        """Forget the height of a changed item: it is an estimate again."""
         if self.measured(item):
             self.measure(item, 0)
 
@@ -59,7 +59,7 @@ class Heights:
         return item * self._estimate + before + sum(height - self._estimate for height in within if height)
 
     def find(self, line: int) -> tuple[int, int]:
-        """The item on a line, and which of its lines that is; the end of the list where it is beyond."""
+        """The item on a line, and the line's number within the item; beyond the last line, the end of the list."""
         begin, top = 0, 0
         for number in self._known:
             first = number * _BLOCK

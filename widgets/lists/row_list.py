@@ -1,4 +1,4 @@
-"""A list of ready lines with a cursor, moved by whoever has the keys."""
+"""A list of ready lines with a cursor, which is moved by the widget that has the focus."""
 
 from collections.abc import Callable, Sequence
 from typing import ClassVar
@@ -12,16 +12,16 @@ from ..drawing.spans import Row
 from .virtual_list import VirtualList
 
 Draw = Callable[[int], list[Row]]
-"""The lines of an item, none wider than so many cells; the cursor is on the last of them."""
+"""Returns the lines of an item, none wider than the given cells; the cursor is on the last of them."""
 
 
 class RowList(VirtualList, can_focus=False):
-    """Stands below a field that has the keys all the time, and never takes them."""
+    """A list below a field that keeps the focus; the list never takes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = []
 
     class Highlighted(Message):
-        """The cursor is on another item."""
+        """The cursor moved to another item."""
 
     def __init__(self, *, signs: Signs = UNICODE, id: str | None = None) -> None:  # noqa: A002
         super().__init__(signs=signs, id=id)
@@ -39,7 +39,7 @@ class RowList(VirtualList, can_focus=False):
         self.post_message(self.Highlighted())
 
     def count(self) -> int:
-        """How many items."""
+        """The number of items."""
         return len(self._items)
 
     def rows(self, item: int, width: int) -> list[Row]:
@@ -47,14 +47,14 @@ class RowList(VirtualList, can_focus=False):
         return self._items[item](width)
 
     def strips(self, item: int) -> list[Strip]:
-        """The lines of an item; the last one of that under the cursor has a colour of its own."""
+        """The drawn lines of an item; under the cursor, the last one has its own colour."""
         drawn = super().strips(item)
         if item != self.cursor:
             return drawn
         return [*drawn[:-1], self._painter.strip(self.rows(item, self.columns)[-1], self.size.width, over="cursor")]
 
     def move(self, items: int) -> None:
-        """Move the cursor; the ends bound it."""
+        """Move the cursor, up to the ends of the list."""
         item = max(0, min(self.cursor + items, len(self._items) - 1))
         if item != self.cursor:
             self.cursor = item

@@ -1,7 +1,7 @@
-"""A list of any length on the line API: only what is on the screen is made, wrapped and drawn.
+"""A list of any length on the line API: only lines on the screen are made, wrapped and drawn.
 
-What stands at the top of the screen (an item and a line of it) is the truth, and the scrollbar follows from it: a
-height that was estimated wrongly moves the scrollbar and never the text.
+The place at the top of the screen (an item and a line of it) is the truth, and the scrollbar follows from it: a wrong
+estimate of a height moves the scrollbar, never the text.
 """
 
 from collections.abc import Iterable
@@ -23,11 +23,11 @@ from .heights import Heights
 CACHED_ITEMS = 400
 
 Place = tuple[int, int]
-"""An item, and a line of it."""
+"""An item, and a line within it."""
 
 
 class VirtualList(ScrollView, can_focus=True):
-    """Items in their order, each some lines high; follows the last one if it is told to."""
+    """Items in order, each some lines high; follows the last one if ``following`` is set."""
 
     DEFAULT_CSS = "VirtualList { overflow-x: hidden; overflow-y: scroll; }"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -40,10 +40,10 @@ class VirtualList(ScrollView, can_focus=True):
     ]
 
     following: var[bool] = var(False, init=False)
-    """Whether what comes new scrolls into view."""
+    """True if new items scroll into view."""
 
     class FollowingChanged(Message):
-        """Somebody scrolled away from the end, or came back to it."""
+        """The user scrolled away from the end, or back to it."""
 
         def __init__(self, following: bool) -> None:
             super().__init__()
@@ -59,11 +59,11 @@ class VirtualList(ScrollView, can_focus=True):
         self._page: list[Strip] = []
         self._columns = 0
         self.note = ""
-        """What stands there while there is no item."""
+        """The text to show while there are no items."""
         self._noted = ""
 
     def count(self) -> int:
-        """How many items there are."""
+        """The number of items."""
         raise NotImplementedError
 
     def rows(self, item: int, width: int) -> list[Row]:
@@ -72,42 +72,42 @@ class VirtualList(ScrollView, can_focus=True):
 
     @property
     def columns(self) -> int:
-        """Cells of text: one is left free before the scrollbar."""
+        """Cells of text; one cell before the scrollbar stays free."""
         return max(10, self.size.width - 1)
 
     @property
     def page_lines(self) -> int:
-        """Lines of the screen."""
+        """The number of lines on the screen."""
         return max(1, self.size.height)
 
     @property
     def top(self) -> Place:
-        """What stands at the top of the screen."""
+        """The place at the top of the screen."""
         return self._top
 
     def shown(self) -> range:
-        """The items of which something is on the screen."""
+        """The items that are on the screen, at least in part."""
         last = self._moved(self._top, self.page_lines - 1)[0]
         return range(self._top[0], min(last + 1, self.count()))
 
     def forget_all(self) -> None:
-        """All items became others; nothing is drawn yet."""
+        """Forget all lines because every item changed; draws nothing yet."""
         self._columns = self.columns
         self._strips.clear()
         self._heights = Heights(self.count())
 
     def forget(self, items: Iterable[int]) -> None:
-        """Some items became others; nothing is drawn yet."""
+        """Forget the lines of changed items; draws nothing yet."""
         for item in items:
             self._strips.discard(item)
             self._heights.forget(item)
 
     def grow(self) -> None:
-        """Items were added at the end."""
+        """Count the items added at the end."""
         self._heights.count = self.count()
 
     def place(self, place: Place) -> None:
-        """Put this line at the top of the screen, or the end at its bottom, and the scrollbar where it belongs."""
+        """Put this line at the top of the screen, but scroll no further than the end; move the scrollbar to match."""
         self._top = max((0, 0), min(place, self.end()))
         page = self._visible()
         self.virtual_size = Size(0, self._heights.total)
@@ -120,11 +120,11 @@ class VirtualList(ScrollView, can_focus=True):
         self._show(page)
 
     def end(self) -> Place:
-        """The place at which the last line is the last of the screen."""
+        """The place at the top when the last line is at the bottom of the screen."""
         return self._moved((self.count(), 0), -self.page_lines)
 
     def reveal(self, item: int) -> None:
-        """Scroll as little as shows the item; its beginning, where it is higher than the screen."""
+        """Scroll as little as needed to show the item; its beginning if it is higher than the screen."""
         if not 0 <= item < self.count():
             return
         first = (item, 0)
@@ -133,7 +133,7 @@ class VirtualList(ScrollView, can_focus=True):
             self.place(first if self._top > first or last > first else last)
 
     def height(self, item: int) -> int:
-        """The lines of an item; none of one that is not there."""
+        """The lines of an item; 0 if it does not exist."""
         if not 0 <= item < self.count():
             return 0
         if not self._heights.measured(item):
@@ -141,7 +141,7 @@ class VirtualList(ScrollView, can_focus=True):
         return self._heights[item]
 
     def roll(self, lines: int) -> None:
-        """Move the text; up leaves the end, and down to the end joins it again."""
+        """Scroll by lines; scrolling up stops following, and reaching the end resumes it."""
         far = abs(lines) > 4 * self.page_lines
         line = self._heights.top(self._top[0]) + self._top[1] + lines
         place = self._heights.find(max(0, line)) if far else self._moved(self._top, lines)
@@ -151,7 +151,7 @@ class VirtualList(ScrollView, can_focus=True):
             self.following = place >= end
 
     def watch_following(self, following: bool) -> None:
-        """Tell whoever shows it, and jump to the end."""
+        """Notify the parent, and jump to the end when following starts."""
         self.post_message(self.FollowingChanged(following))
         if following:
             self.place(self.end())
@@ -161,15 +161,15 @@ class VirtualList(ScrollView, can_focus=True):
         self.roll(lines)
 
     def action_page(self, pages: float) -> None:
-        """Scroll by a part of what fits on the screen."""
+        """Scroll by a fraction of the screen's lines."""
         self.roll(int(pages * max(1, self.page_lines - 1)))
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """The scrollbar or the wheel moved."""
+        """Scroll the text after a move of the scrollbar or the wheel."""
         self.roll(round(new_value) - round(old_value))
 
     def on_resize(self) -> None:
-        """Other widths wrap differently: what stood at the top stays there."""
+        """Wrap to the new width; the item at the top stays there."""
         item, line = self._top
         if self._columns != self.columns:
             share = line / self._heights[item] if line and item < self._heights.count else 0.0
@@ -178,11 +178,11 @@ class VirtualList(ScrollView, can_focus=True):
         self.place(self.end() if self.following else (item, line))
 
     def on_mount(self) -> None:
-        """Hear of other themes: one that leaves the widget's own colours alone restyles nothing here."""
+        """Subscribe to theme changes: a theme that keeps the widget's own colours restyles nothing here."""
         self.app.theme_changed_signal.subscribe(self, lambda _: self._theme_changed())
 
     def notify_style_update(self) -> None:
-        """Use no strip again: the widget itself has other colours."""
+        """Drop all strips: the widget's own colours changed."""
         super().notify_style_update()
         self._forget_strips()
 
@@ -205,7 +205,7 @@ class VirtualList(ScrollView, can_focus=True):
         return self._painter.strip([(self.note if y == 0 and not self.count() else "", "dim")], self.size.width)
 
     def strips(self, item: int) -> list[Strip]:
-        """The drawn lines of an item; its height is known from then on."""
+        """The drawn lines of an item; measures its height."""
         strips = self._strips.get(item)
         if strips is None:
             rows = self.rows(item, self.columns)
@@ -215,11 +215,11 @@ class VirtualList(ScrollView, can_focus=True):
         return strips
 
     def redraw(self) -> None:
-        """Draw those lines of the screen that are others than before."""
+        """Draw the lines of the screen that changed."""
         self._show(self._visible())
 
     def _moved(self, place: Place, lines: int) -> Place:
-        """Exactly so many lines further; what lies between is measured, and the ends of the list bound it."""
+        """The place exactly ``lines`` further, within the list; measures every item on the way."""
         item, line = place[0], place[1] + lines
         while line < 0 and item > 0:
             item -= 1
@@ -239,7 +239,7 @@ class VirtualList(ScrollView, can_focus=True):
         return page[: self.page_lines]
 
     def _show(self, page: list[Strip]) -> None:
-        """Draw the lines again that are others than before."""
+        """Draw only the lines that differ from the previous page."""
         before, self._page = self._page, page
         if not page:
             if not before and self.note != self._noted:
@@ -249,6 +249,6 @@ class VirtualList(ScrollView, can_focus=True):
             if y >= len(before) or y >= len(page):
                 self.refresh(Region(0, y, self.size.width, 1))
             elif before[y] is not page[y] and before[y] != page[y]:
-                # A cursor that comes or goes changes the first cell alone, and each cell costs bytes.
+                # If only the cursor came or went, draw the first cell alone: each cell costs bytes.
                 width = 1 if before[y].crop(1) == page[y].crop(1) else self.size.width
                 self.refresh(Region(0, y, width, 1))

@@ -1,4 +1,4 @@
-"""The kinds of steps with their counts and keys, and how a search gets on: one line, pure."""
+"""The kinds of steps with their counts and keys, and the progress of a search: one line, pure."""
 
 from collections.abc import Callable, Collection
 
@@ -12,14 +12,14 @@ from .step_lines import BRIEF, WHOLE
 
 
 class Found(Struct, frozen=True):
-    """How a search gets on."""
+    """The progress of a search."""
 
     needle: str
     hits: int
     at: int | None
-    """Which of the hits the cursor is on, from 1."""
+    """The number of the hit under the cursor, from 1; None if the cursor is on no hit."""
     share: float
-    """How much was searched, 0 to 1."""
+    """The searched share of the steps, 0 to 1."""
 
 
 LEVELS = {BRIEF: "one line each", WHOLE: "whole"}
@@ -35,7 +35,7 @@ def filter_line(
     found: Found | None = None,
     note: str = "",
 ) -> Content:
-    """Counts of the groups, chosen ones strong; signs for words where those have no room; at the end the search."""
+    """Counts of the groups, chosen ones strong, signs instead of labels if space is short; the search at the end."""
     right = found_words(found) if found is not None else " · ".join(filter(None, (LEVELS.get(level), note)))
     numbers = [(group, count(group.marked)) for group in GROUPS]
     there = [(group, number) for group, number in numbers if number or group.key in groups]
@@ -58,7 +58,7 @@ def _style(group: Group, chosen: Collection[str]) -> str:
 
 
 def found_words(found: Found) -> str:
-    """How many steps have the text, and how much was searched."""
+    """The number of steps that contain the text, and the searched share."""
     place = f"{found.at:,} of {found.hits:,}" if found.at else f"{found.hits:,}"
     share = "" if found.share >= 1 else f" · {int(found.share * 100)} % searched"
     return f"/{found.needle[:24]}  {place if found.hits or share else 'nothing found'}{share}"

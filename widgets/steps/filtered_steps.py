@@ -1,4 +1,4 @@
-"""Which steps are shown, by a filter: positions of the list and numbers of steps.  No screen."""
+"""The steps that pass a filter: positions in the list and numbers of steps.  Needs no screen."""
 
 from array import array
 from bisect import bisect_left
@@ -9,12 +9,12 @@ from .step_groups import union
 
 
 class ShownSteps:
-    """A sequence of steps, or those of it that belong to some groups."""
+    """A sequence of steps, or only its steps of some groups."""
 
     def __init__(self, steps: Steps | None = None, groups: frozenset[str] = frozenset()) -> None:
         self.steps = steps
         self.groups = groups
-        """The keys of the groups that are shown; none means all."""
+        """The keys of the shown groups; an empty set means all."""
         self._chosen: array[int] | None = None
         if groups and steps is not None:
             self._chosen = steps.matching(union(groups))
@@ -25,25 +25,25 @@ class ShownSteps:
         return 0 if self.steps is None else len(self.steps)
 
     def continues(self, earlier: "ShownSteps") -> bool:
-        """Whether it begins with all that was shown of an earlier sequence that this one extends."""
+        """Return whether it begins with all shown steps of ``earlier``, whose sequence this one extends."""
         if self._chosen is None or earlier._chosen is None:
             return self._chosen is earlier._chosen
         return self._chosen[: len(earlier._chosen)] == earlier._chosen
 
     def item(self, position: int) -> int:
-        """The number of the step at a position, or at the nearest one."""
+        """The number of the step at a position, or at the nearest valid one."""
         if self._chosen is None:
             return max(0, position)
         return self._chosen[max(0, min(position, len(self._chosen) - 1))] if self._chosen else 0
 
     def position(self, item: int) -> int:
-        """Where a step is shown, or the next one after it that is."""
+        """The position of a step, or of the next shown step after it."""
         if self._chosen is None:
             return item
         return max(0, min(bisect_left(self._chosen, item), len(self._chosen) - 1))
 
     def shows(self, item: int) -> bool:
-        """Whether a step is shown."""
+        """Return whether a step is shown."""
         return self.item(self.position(item)) == item
 
     def step(self, position: int) -> Step:
@@ -51,11 +51,11 @@ class ShownSteps:
         return self._there.step(self.item(position))
 
     def turn(self, position: int) -> int:
-        """Its turn."""
+        """The turn of the step at a position."""
         return self._there.turn(self.item(position))
 
     def begins_turn(self, position: int) -> bool:
-        """Whether the step before it that is shown is of another turn."""
+        """Return whether the previous shown step is of another turn."""
         return position == 0 or self.turn(position - 1) != self.turn(position)
 
     @property

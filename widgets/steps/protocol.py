@@ -1,4 +1,4 @@
-"""What a trajectory asks of its steps: the protocol between the widget and whoever reads them."""
+"""The protocol between a trajectory and the source of its steps."""
 
 from array import array
 from typing import Any, Protocol
@@ -7,13 +7,13 @@ from ...sessions.model import Step
 
 
 class Steps(Protocol):
-    """An immutable sequence of steps, numbered from 0; cheap to ask, whatever its length."""
+    """An immutable sequence of steps, numbered from 0; cheap to query at any length."""
 
     def __len__(self) -> int:
-        """How many there are."""
+        """The number of steps."""
 
     def step(self, item: int) -> Step:
-        """A step, without the middle of what is very long."""
+        """A step, without the middle of very long texts."""
 
     def turn(self, item: int) -> int:
         """The turn of a step."""
@@ -22,16 +22,16 @@ class Steps(Protocol):
         """The first step of each turn."""
 
     def extends(self, earlier: Any) -> bool:
-        """Whether it begins with all steps of an earlier sequence of the same session."""
+        """Return whether it begins with all steps of an earlier sequence of the same session."""
 
     def moved(self, earlier: Any, item: int) -> int:
-        """Where a step of an earlier sequence stands in this one."""
+        """The number here of a step of an earlier sequence."""
 
     def count(self, marked: bytes) -> int:
-        """How many steps a table of ``kinds`` marks."""
+        """The number of steps that a table of ``kinds`` marks."""
 
     def matching(self, marked: bytes) -> "array[int]":
-        """The steps that a table marks, in their order."""
+        """The marked steps, in order."""
 
     def next_marked(self, marked: bytes, item: int, direction: int) -> int | None:
-        """The nearest marked step after (1) or before (-1) one."""
+        """The nearest marked step after (1) or before (-1) ``item``."""

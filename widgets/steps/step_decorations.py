@@ -1,4 +1,4 @@
-"""What is drawn on steps and around them: the place of the cursor, what was searched for, where the new ones begin."""
+"""Decorations of steps: the cursor's edge, search matches, and the line above new steps."""
 
 from msgspec import Struct
 
@@ -10,26 +10,26 @@ from .step_lines import rule
 
 
 class Unread(Struct, frozen=True):
-    """Where what nobody has seen begins, and what it is in a few facts."""
+    """The first step that the user has not seen, with a label and a few facts about the new steps."""
 
     item: int
     label: str
     facts: tuple[str, ...] = ()
 
     def rows(self, width: int, signs: Signs) -> list[Row]:
-        """A line across, and the facts below it."""
+        """A rule with the label, and the facts below it."""
         told = [((f"   {row}", "dim"),) for fact in self.facts for row in wrap(one_line(fact), width - 3)]
         return [rule(self.label, width, signs, role="good"), *told]
 
 
 def edged(row: Row) -> Row:
-    """One cell to the right: the cursor stands before it.  The blank takes the first role: each change costs bytes."""
+    """The row moved right by one cell, for the cursor.  The blank takes the first role: each change costs bytes."""
     (text, role), *rest = row
     return ((" " + text, role), *rest)
 
 
 def marked(row: Row, needle: str) -> Row:
-    """The row with each place that holds the text told apart; small letters mean any."""
+    """The row with each match of the text in its own role; a lower-case needle ignores case."""
     if not needle:
         return row
     spans: list[tuple[str, str]] = []

@@ -1,4 +1,4 @@
-"""Kinds of steps in the groups that people look for; each has a number key."""
+"""Groups of step kinds to filter by; each has a number key."""
 
 from collections.abc import Collection
 
@@ -14,9 +14,9 @@ class Group(Struct, frozen=True):
     key: str
     label: str
     kind: StepKind
-    """The kind whose character stands for the group."""
+    """The kind whose character represents the group."""
     marked: bytes
-    """Which steps belong to it, as a table of ``kinds``."""
+    """The steps of the group, as a table of ``kinds``."""
 
 
 _TOOLS = (StepKind.TOOL_CALL, StepKind.WEB_SEARCH, StepKind.SUBAGENT)
@@ -38,6 +38,6 @@ PROMPTS = table([StepKind.PROMPT], lacking=NESTED)
 
 
 def union(keys: Collection[str]) -> bytes:
-    """Which steps belong to any of these groups."""
+    """The steps of any of these groups, as a table of ``kinds``."""
     chosen = [group.marked for group in GROUPS if group.key in keys]
     return bytes(any(marked[value] for marked in chosen) for value in range(256))

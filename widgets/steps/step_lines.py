@@ -1,7 +1,7 @@
-"""A step as styled lines: pure, so that the look of every kind of step can be tested without a screen.
+"""A step as styled lines: pure, so that every kind of step can be tested without a screen.
 
-All text comes from an agent: it is cleaned here, and it is never markup.  What is long is folded, its beginning and
-its end shown and the rest counted.
+All text comes from an agent: it is cleaned here, and it is never markup.  Long text is folded: its beginning and end
+are shown, and the lines between are counted.
 """
 
 import json
@@ -25,44 +25,44 @@ from ..drawing.step_roles import DIFF_ROLES, ENDING_ROLES
 from ..drawing.wrap import wrap
 
 BRIEF, USUAL, WHOLE = range(3)
-"""How much of a step is shown: one line, its beginning and end, everything."""
+"""The shown part of a step: one line, its beginning and end, everything."""
 
 OUTPUT_HEAD, OUTPUT_TAIL = 3, 3
 """Lines of output that are shown from its beginning and its end."""
 
 FOLD = {Voice.AGENT: 400, Voice.USER: 12, Voice.THOUGHT: 12}
-"""Lines that a prose text may have; other texts get ``DEFAULT_FOLD``."""
+"""Most lines of a prose text; other texts get ``DEFAULT_FOLD``."""
 
 PLAN_FOLD, DEFAULT_FOLD = 50, 8
 MOST_LINES = 2_000
-"""Lines of one text that a list shows even where everything is wanted; a pane of its own shows the others."""
+"""Most lines of one text in a list, even if unfolded; the document pane shows the rest."""
 
 LINE_LIMIT = 2_000
-"""Characters of one line; a minified file is not worth a thousand rows."""
+"""Most characters of one line; a minified file is not worth a thousand rows."""
 
 EDGE = 4_000
-"""Characters of an output that are looked at from each end, so that a huge one costs no more."""
+"""Characters of an output that are read from each end, so that a huge one costs no more."""
 
 NAME = 400
-"""Cells of a path, a conversation or a task; longer ones only want to fill the screen."""
+"""Most cells of a path, a conversation or a task; a longer one would only fill the screen."""
 
 SET_OUT = 8_000
-"""Characters of a message that is set out as Markdown; a longer one is shown as it was written."""
+"""Longest message, in characters, that is shown as Markdown; a longer one is shown as it was written."""
 
 
 class Manner(Struct, frozen=True):
-    """How steps are shown."""
+    """Settings for showing steps."""
 
     signs: Signs = UNICODE
     level: int = USUAL
     now: int | None = None
-    """UTC ms, for the age of what runs."""
+    """UTC ms, for the age of running steps."""
     cwd: str | None = None
-    """Paths below it are shown from there on."""
+    """Paths below it are shown relative to it."""
 
 
 class Line(Struct, frozen=True):
-    """One line before it is wrapped; ``tail`` stands at the right end of its first row."""
+    """One line before it is wrapped; ``tail`` is at the right end of its first row."""
 
     text: str
     role: str = "text"
@@ -73,7 +73,7 @@ class Line(Struct, frozen=True):
 
 
 def step_rows(step: Step, width: int, manner: Manner = Manner()) -> list[Row]:  # noqa: B008 - it is frozen
-    """The step wrapped to ``width`` cells, or its one line cut to them."""
+    """The step wrapped to ``width`` cells; at level ``BRIEF``, one line cut to them."""
     indent = f"  {manner.signs.nested} " if step.parent else ""
     described = blocks.describe(step)
     first = described.body[0]
@@ -88,11 +88,11 @@ def step_rows(step: Step, width: int, manner: Manner = Manner()) -> list[Row]:  
 
 
 _SET_OUT_ROLES = {Voice.AGENT: "text", Voice.THOUGHT: "dim"}
-"""Texts that are shown as Markdown, and the role of their words."""
+"""Voices that are shown as Markdown, and the role of their text."""
 
 
 def _prose(block: blocks.Prose, mark: str, indent: str, width: int, manner: Manner) -> list[Row]:
-    """A text set out, below its mark; folded after as many rows as it may have lines."""
+    """A text as Markdown, below its mark; folded after as many rows as its limit of lines."""
     role = _SET_OUT_ROLES[block.voice]
     margin = indent + " " * (cell_width(mark) - cell_width(indent))
     text = Markdown(block.text, signs=manner.signs)
@@ -112,7 +112,7 @@ def _in_role(row: Row, role: str) -> Row:
 
 
 def _lines(step: Step, described: blocks.Description, manner: Manner) -> list[Line]:
-    """The lines of a step; the first one has the character of its kind and, if the step is an act, its ending."""
+    """The lines of a step; the first has the character of its kind and, if the step is an act, its ending."""
     first_block, *others = described.body
     first, *rest = _LINES[type(first_block)](first_block, manner)
     tail, tail_role = first.tail, first.tail_role
@@ -130,14 +130,14 @@ _ACTS = (blocks.Code, blocks.Call, blocks.Files)
 
 
 def rule(label: str, width: int, signs: Signs = UNICODE, *, note: str = "", role: str = "rule") -> Row:
-    """A line across, with words near its beginning and a note at its end."""
+    """A horizontal rule with a label near its beginning and a note at its end."""
     left = cut(f"{signs.rule * 2} {label} ", width)
     right = f" {note} {signs.rule * 2}" if note and cell_width(left) + cell_width(note) + 6 <= width else ""
     return ((left + signs.rule * max(0, width - cell_width(left) - cell_width(right)) + right, role),)
 
 
 def _in_short(block: blocks.Block, line: Line) -> Line:
-    """The line of a whole step: the first one of its first block, or the sum of a list."""
+    """The line for a whole step: the first line of its first block, or the count of a list."""
     if isinstance(block, blocks.Plan) and block.items:
         return structs.replace(line, text=f"{block.done} of {units.count(len(block.items), 'task')} done")
     if isinstance(block, blocks.Files) and len(block.changes) > 1:
@@ -146,7 +146,7 @@ def _in_short(block: blocks.Block, line: Line) -> Line:
 
 
 def _brief(line: Line, indent: str, width: int) -> Row:
-    """A line, cut; how it ended stays as long as there is room for some words."""
+    """A line cut to ``width``; its ending stays while there is room for some words."""
     head = f"{indent}{line.mark} "
     tail = f"  {line.tail}" if line.tail else ""
     room = width - cell_width(head) - cell_width(tail)
@@ -158,14 +158,14 @@ def _brief(line: Line, indent: str, width: int) -> Row:
 
 
 _BRIEF_ROOM = 16
-"""Cells that the words of a step keep before how it ended is left out."""
+"""Cells that the words of a step keep before its ending is left out."""
 
 
 def _rows(line: Line, indent: str, width: int) -> Iterable[Row]:
-    """The first row carries mark and tail; all hang below the text, not below the mark."""
+    """The first row has the mark and the tail; the others align with the text, not with the mark."""
     margin = indent + " " * (max(1, cell_width(line.mark)) + 1)
     room = width - len(margin)
-    # A tail on a narrow row would leave the text no room: it gets a row of its own.
+    # On a narrow row the tail would leave the text no room, so it gets its own row.
     beside = bool(line.tail) and cell_width(line.tail) + 16 <= room
     text_room = room - cell_width(line.tail) - 2 if beside else room
     for number, text in enumerate(wrap(line.text, text_room)):
@@ -180,7 +180,7 @@ def _rows(line: Line, indent: str, width: int) -> Iterable[Row]:
 
 
 def _room(manner: Manner, usual: int = DEFAULT_FOLD) -> int:
-    """How many lines a text may have."""
+    """The most lines of a text."""
     return MOST_LINES if manner.level == WHOLE else usual
 
 
@@ -193,7 +193,7 @@ _VOICES = {Voice.USER: "prompt", Voice.AGENT: "text", Voice.THOUGHT: "dim"}
 
 
 def _notice(block: blocks.Notice, manner: Manner) -> list[Line]:
-    """A remark, or an error: that it was not fatal is seen by its colour, too."""
+    """A remark or an error; the colour also shows whether it was fatal."""
     role = ("attention" if block.fatal is False else "failure") if block.is_error else "dim"
     first, *rest = _folded(block.text, _room(manner))
     return [Line(first, role, block.fatality, role), *(Line(text, role) for text in rest)]
@@ -205,7 +205,7 @@ def _raw(block: blocks.Raw, _: Manner) -> list[Line]:
 
 
 def _command(block: blocks.Code, manner: Manner) -> list[Line]:
-    """A command; that of a failed start has a mark of its own."""
+    """A command; the command of a failed start has its own mark."""
     if block.of_failed_start:
         return [Line(one_line(block.text, LINE_LIMIT), "command", mark=manner.signs.kinds[StepKind.COMMAND])]
     return [Line(text, "command") for text in _folded(block.text, _room(manner))]
@@ -231,14 +231,14 @@ def _files(block: blocks.Files, manner: Manner) -> list[Line]:
 
 
 def _diff(diff: str | None, room: int) -> list[Line]:
-    """The first lines of a diff, each with the colour of what it says."""
+    """The first lines of a diff, each in the colour of its kind."""
     if not diff or not room:
         return []
     shown: list[Line] = []
     more = diff.rstrip("\n").count("\n") + 1
     for kind, line in classified(diff):
         if len(shown) == room:
-            break  # what is folded away is only counted
+            break  # folded lines are only counted
         more -= 1
         if kind != FILE:
             shown.append(Line(_clean_line(line), DIFF_ROLES.get(kind, "output")))
@@ -246,7 +246,7 @@ def _diff(diff: str | None, room: int) -> list[Line]:
 
 
 def _extent(change: Change) -> str:
-    """The kind of a change, unless it is the usual one, the new path, and the lines that came and went."""
+    """The kind of a change unless it is an update, the new path, and the numbers of added and removed lines."""
     kind = "" if change.kind == "update" else f"  {one_line(change.kind, 20)}"
     moved = f"  moved to {cut_left(one_line(change.moved_to), NAME)}" if change.moved_to else ""
     return kind + moved + (f"  {line_change(*change.lines)}" if change.lines else "")
@@ -267,10 +267,10 @@ def _plan(block: blocks.Plan, manner: Manner) -> list[Line]:
 
 
 def token_words(block: blocks.Tokens) -> str:
-    """Tokens and cost, with whose they are: ``1.2k in (200 cached) · 30 out · thread: 4.8k in · 92 out``.
+    """Tokens and cost, with their scope: ``1.2k in (200 cached) · 30 out · thread: 4.8k in · 92 out``.
 
-    The first counts are those of the turn.  A count of the whole conversation is called ``thread``; it is left out if
-    the turn is all of it.
+    The first counts are those of the turn.  Counts of the whole conversation follow ``thread``; they are left out if
+    the turn is the whole conversation.
     """
     parts = [_tokens(block.own)] if block.own is not None else []
     if block.thread is not None:
@@ -281,7 +281,7 @@ def token_words(block: blocks.Tokens) -> str:
 
 
 def _tokens(usage: Usage) -> str:
-    """The known counts; what is a part of one stands behind it."""
+    """The known counts; a part of a count follows it in brackets."""
     counts = (
         ("in", usage.input_tokens, "cached", usage.cached_input_tokens),
         ("out", usage.output_tokens, "reasoning", usage.reasoning_output_tokens),
@@ -295,7 +295,7 @@ def _tokens(usage: Usage) -> str:
 
 
 def _output(block: blocks.Output, manner: Manner) -> list[Line]:
-    """The first and the last lines of an output, or all of them."""
+    """The first and the last lines of an output, or all lines."""
     text = block.text
     if block.origin is Origin.FAILED_START:
         return [*(Line(line, "output") for line in _folded(text, MOST_LINES) if text), Line(_START_KEYS, "dim")]
@@ -316,7 +316,7 @@ _START_KEYS = "R sends the prompt again   S shows all of stderr   = explains"
 
 
 def _folded(text: str, limit: int) -> list[str]:
-    """At most ``limit`` lines, and how many more there are."""
+    """At most ``limit`` lines, and the number of the others."""
     lines = _split(text)
     if len(lines) <= limit + 1:
         return lines or [""]
@@ -333,7 +333,7 @@ def _clean_line(text: str) -> str:
 
 
 def _ending(step: Step, described: blocks.Description, manner: Manner) -> tuple[str, str]:
-    """How and how fast a step ended, and the role of that; of what runs, for how long."""
+    """The ending and duration of a step (for a running one, its age), and their role."""
     took = described.took
     if step.status is None:
         return "  ".join(filter(None, (described.exit_note, took))), "dim"

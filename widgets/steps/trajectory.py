@@ -19,11 +19,11 @@ from .step_groups import FAILURES, GROUPS, PROMPTS
 from .step_lines import BRIEF, USUAL, WHOLE, Manner, rule, step_rows
 
 BACK = 50
-"""Places that are remembered to go back to."""
+"""Most places to go back to."""
 
 
 class Trajectory(VirtualList):
-    """Follows the newest step until somebody goes up; the step under the cursor is marked at its left edge."""
+    """Follows the newest step until the user moves up; marks the step under the cursor at its left edge."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,down", "step(1)", "the next step; one line, if it is long", show=False, id="steps.down"),
@@ -47,19 +47,19 @@ class Trajectory(VirtualList):
     ]
 
     class Moved(Message):
-        """The cursor is on another step, or that step looks otherwise."""
+        """The cursor moved to another step, or its step changed."""
 
     class Opened(Message):
-        """Somebody wants to see the step under the cursor."""
+        """The user asked for the step under the cursor."""
 
     class Lacking(Message):
         """A step was drawn that changed files and has no diff: see :meth:`lacking`."""
 
     class Filtered(Message):
-        """Other kinds of steps are shown."""
+        """The filter or the fold level changed."""
 
     class Lost(Message):
-        """There is nothing in that direction."""
+        """A jump found no target in its direction."""
 
         def __init__(self, what: str) -> None:
             super().__init__()
@@ -78,11 +78,11 @@ class Trajectory(VirtualList):
         self._needle = ""
         self._unread: Unread | None = None
         self._lacking: set[int] = set()
-        """The numbers of the steps that were drawn and lack their diffs."""
+        """The numbers of the drawn steps that lack their diffs."""
 
     @property
     def steps(self) -> Steps | None:
-        """What is shown."""
+        """The current sequence of steps."""
         return self._list.steps
 
     @property
@@ -92,7 +92,7 @@ class Trajectory(VirtualList):
 
     @property
     def groups(self) -> frozenset[str]:
-        """The keys of the groups that are shown; none means all."""
+        """The keys of the shown groups; an empty set means all."""
         return self._list.groups
 
     @property
@@ -101,7 +101,7 @@ class Trajectory(VirtualList):
         return self.steps.step(self._cursor) if self.steps is not None and len(self._list) else None
 
     def clear(self, note: str = "") -> None:
-        """Show another session, or none; ``note`` stands there until its steps come."""
+        """Remove all steps, for another session or none; ``note`` is shown until new steps come."""
         self.note = note
         self._list, self._cursor = ShownSteps(), 0
         self._levels, self._behind, self._turn_notes, self._unread = {}, [], {}, None
@@ -116,8 +116,8 @@ class Trajectory(VirtualList):
 
         Args:
             steps: the sequence.
-            changed: items that were there before and look otherwise now.
-            turn_notes: what stands at the end of the heading of each turn.
+            changed: earlier items that changed.
+            turn_notes: the note at the end of each turn's heading.
         """
         earlier, at_end, before = self.steps, self.following, self._cursor
         top = self._list.item(self._top[0]), self._top[1]
@@ -142,22 +142,22 @@ class Trajectory(VirtualList):
         return self._lacking and self._lacking & {self._list.item(position) for position in self.shown()}
 
     def renew(self, items: Collection[int]) -> None:
-        """Draw steps again about which more is known now; the step under the cursor keeps its line of the screen."""
+        """Redraw steps that have new data; the step under the cursor keeps its line of the screen."""
         self._lacking.difference_update(items)
         if len(self._list):
             self._hold(lambda: self.forget(self._list.position(item) for item in items if self._list.shows(item)))
 
     def forget_all(self) -> None:
-        """All steps became others; which of them lack something shows when they are drawn."""
+        """Forget all steps, and which of them lack diffs: drawing finds that again."""
         self._lacking.clear()
         super().forget_all()
 
     def tick(self, now: int) -> None:
-        """The time has gone on: what runs and is on the screen is older."""
+        """Redraw the running steps on the screen with their age at ``now``."""
         self.look_like(structs.replace(self._manner, now=now))
 
     def look_like(self, manner: Manner) -> None:
-        """Show steps in another manner: the time has gone on, or the session lies in another folder."""
+        """Show steps with other settings: a later time, or the session's new folder."""
         if manner == structs.replace(self._manner, now=manner.now):
             running = [p for p in self.shown() if self._list.step(p).status is StepStatus.RUNNING]
             self._manner = manner
@@ -169,13 +169,13 @@ class Trajectory(VirtualList):
             self._again()
 
     def highlight(self, needle: str) -> None:
-        """Mark this text wherever it is shown; an empty one marks nothing."""
+        """Highlight this text in all steps; an empty one highlights nothing."""
         if needle != self._needle:
             self._needle = needle
             self._again()
 
     def reveal_match(self) -> None:
-        """Show the text that was searched for in the step under the cursor, whole if it is folded away."""
+        """Scroll to the search match in the step under the cursor; unfold the step if the match is folded away."""
         position = self._list.position(self._cursor)
         step = self.current
         if step is None or not self._needle:
@@ -190,25 +190,25 @@ class Trajectory(VirtualList):
         self.redraw()
 
     def _matches(self, position: int) -> list[int]:
-        """The lines of a step that hold what was searched for."""
+        """The lines of a step that contain a search match."""
         rows = self.rows(position, self.columns)
         return [number for number, row in enumerate(rows) if any(role == "match" for _, role in row)]
 
     def mark_unread(self, unread: Unread | None) -> None:
-        """Put words above the first step that nobody has seen."""
+        """Show a heading above the first step that the user has not seen."""
         if unread != self._unread:
             self._unread = unread
             self._again()
 
     def action_unread(self) -> None:
-        """Go to the first step that nobody has seen."""
+        """Go to the first step that the user has not seen."""
         if self._unread is None:
             self.post_message(self.Lost("nothing is marked as new since you looked"))
         else:
             self._jump(self._unread.item, "new step", 1)
 
     def go(self, item: int, *, remember: bool = True) -> None:
-        """Put the cursor on a step and show it; a step that is filtered out shows all steps again."""
+        """Put the cursor on a step and show it; if it is filtered out, show all steps again."""
         if self.steps is None or not len(self.steps):
             return
         if remember:
@@ -219,7 +219,7 @@ class Trajectory(VirtualList):
         self._put(self._list.position(item))
 
     def show_groups(self, groups: frozenset[str]) -> None:
-        """Show the steps of some groups, or all."""
+        """Show the steps of some groups; of all if the set is empty."""
         line = self._list.position(self._cursor) - self._top[0]
         self._list = ShownSteps(self.steps, groups)
         self.forget_all()
@@ -235,22 +235,22 @@ class Trajectory(VirtualList):
         self.post_message(self.Moved())
 
     def remembered(self) -> tuple[int, int, int]:
-        """Where the cursor is, and what stands at the top of the screen: step and line."""
+        """The step under the cursor, and the step and line at the top of the screen."""
         return self._cursor, self._list.item(self._top[0]), self._top[1]
 
     def recall(self, place: tuple[int, int, int]) -> None:
-        """Go back to a remembered place, and do not follow."""
+        """Go back to a remembered place, without following."""
         self.following = False
         self._cursor = min(place[0], max(0, len(self.steps or ()) - 1))
         self.place((self._list.position(place[1]), place[2]))
         self.post_message(self.Moved())
 
     def count(self) -> int:
-        """How many steps are shown."""
+        """The number of shown steps."""
         return len(self._list)
 
     def rows(self, item: int, width: int) -> list[Row]:
-        """A step with what stands above it."""
+        """A step with its headings."""
         number, step = self._list.item(item), self._list.step(item)
         if step.changes and step.lacks_diffs and number not in self._lacking:
             self._lacking.add(number)
@@ -266,7 +266,7 @@ class Trajectory(VirtualList):
         return [*rows, *(edged(marked(row, self._needle)) for row in steps)]
 
     def strips(self, item: int) -> list[Strip]:
-        """The lines of a step; the edge of the one under the cursor is marked."""
+        """The lines of a step; under the cursor, its left edge is marked."""
         strips = super().strips(item)
         if self._list.item(item) != self._cursor:
             return strips
@@ -275,21 +275,21 @@ class Trajectory(VirtualList):
         return [strip if n < above else Strip.join([edge, strip.crop(1)]) for n, strip in enumerate(strips)]
 
     def on_focus(self) -> None:
-        """The cursor shows where the keys go."""
+        """Show that the list has the focus."""
         self.redraw()
 
     def on_blur(self) -> None:
-        """The cursor shows where the keys go."""
+        """Show that the list lost the focus."""
         self.redraw()
 
     def on_resize(self) -> None:
-        """What stood at the top stays there, and the cursor on the screen."""
+        """Keep the place at the top, and the cursor on the screen."""
         super().on_resize()
         if not self.following:
             self.reveal(self._list.position(self._cursor))
 
     def roll(self, lines: int) -> None:
-        """The cursor stays on the screen."""
+        """Scroll, and keep the cursor on the screen."""
         super().roll(lines)
         shown = self.shown()
         position = self._list.position(self._cursor)
@@ -303,7 +303,7 @@ class Trajectory(VirtualList):
         self.post_message(self.Moved())
 
     def action_step(self, direction: int) -> None:
-        """The next step, or the one before; of one that is higher than the screen, its next line."""
+        """Go to the next or previous step; in a step higher than the screen, scroll by a line."""
         if not self.count():
             return
         position = self._list.position(self._cursor)
@@ -316,7 +316,7 @@ class Trajectory(VirtualList):
             self._put(max(0, position + direction))
 
     def action_step_over(self, direction: int) -> None:
-        """The next step, or the one before, however long this one is."""
+        """Go to the next or previous step, whatever the height of this one."""
         position = self._list.position(self._cursor) + direction
         if 0 <= position < self.count():
             self._put(position)
@@ -332,19 +332,19 @@ class Trajectory(VirtualList):
         self.place(self.end())
 
     def action_open(self) -> None:
-        """Show the step under the cursor whole."""
+        """Open the document of the step under the cursor."""
         if self.current is not None:
             self.post_message(self.Opened())
 
     def action_unfold(self, more: int) -> None:
-        """More, or less, of the step under the cursor."""
+        """Show more or less of the step under the cursor."""
         if (step := self.current) is not None:
             key = (step.turn, step.index)
             self._levels[key] = max(BRIEF, min(WHOLE, self._levels.get(key, self._level) + more))
             self._hold(lambda: self.forget([self._list.position(self._cursor)]))
 
     def action_fold_all(self) -> None:
-        """All steps as one line, as usual, whole."""
+        """Show all steps in one line, in the usual form, or whole, in turn."""
         self._level = {USUAL: WHOLE, WHOLE: BRIEF, BRIEF: USUAL}[self._level]
         self._levels.clear()
         self._hold(self.forget_all)
@@ -352,13 +352,13 @@ class Trajectory(VirtualList):
 
     @property
     def level(self) -> int:
-        """How much of the steps is shown."""
+        """The fold level of the steps without one of their own."""
         return self._level
 
     def action_turn(self, direction: int) -> None:
-        """The beginning of another turn."""
+        """Go to the beginning of the next or previous turn."""
         starts = self.steps.turn_starts() if self.steps is not None else []
-        # Of a turn whose beginning is filtered out, the first step that is shown.
+        # If the beginning of a turn is filtered out, take its first shown step.
         shown = {self._list.item(self._list.position(start)) for start in starts}
         before = [item for item in shown if item < self._cursor]
         after = [item for item in shown if item > self._cursor]
@@ -366,22 +366,22 @@ class Trajectory(VirtualList):
         self._jump(found, "turn", direction)
 
     def action_failure(self, direction: int) -> None:
-        """What failed next, or before."""
+        """Go to the next or previous failure."""
         self._jump_marked(FAILURES, "failure", direction)
 
     def action_prompt(self, direction: int) -> None:
-        """The next prompt, or the one before."""
+        """Go to the next or previous prompt."""
         self._jump_marked(PROMPTS, "prompt", direction)
 
     def action_back(self) -> None:
-        """Where the cursor was before the last jump."""
+        """Go to the place before the last jump."""
         if self._behind:
             self.go(self._behind.pop(), remember=False)
         else:
             self.post_message(self.Lost("no place to go back to"))
 
     def action_group(self, key: str) -> None:
-        """Show one more group of steps, or one less."""
+        """Add a group of steps to the filter, or remove it."""
         self.show_groups(self.groups ^ {key})
 
     def action_all(self) -> None:
@@ -400,7 +400,7 @@ class Trajectory(VirtualList):
             self.go(item)
 
     def _put(self, position: int) -> None:
-        """The cursor on another step."""
+        """Put the cursor on another step."""
         self._cursor = self._list.item(position)
         self.following = self.following and position == self.count() - 1
         self.reveal(position)
@@ -408,7 +408,7 @@ class Trajectory(VirtualList):
         self.post_message(self.Moved())
 
     def _hold(self, change: Callable[[], None]) -> None:
-        """Change how high steps are, while the one under the cursor keeps its line of the screen."""
+        """Change heights of steps while the step under the cursor keeps its line of the screen."""
         position = self._list.position(self._cursor)
         line = self._lines_between(self._top, (position, 0))
         change()
@@ -416,26 +416,26 @@ class Trajectory(VirtualList):
         self.place(self.end() if self.following else place)
 
     def _lines_between(self, top: tuple[int, int], place: tuple[int, int]) -> int:
-        """Lines from the top of the screen down to a place on it; -1 where it lies above."""
+        """Lines from the top of the screen down to a place on it; -1 if the place is above the top."""
         if place < top:
             return -1
         return sum(self.height(item) for item in range(top[0], place[0])) - top[1] + place[1]
 
     def _again(self) -> None:
-        """Everything on the screen looks otherwise; its height may be another one."""
+        """Redraw everything; heights may change."""
         top = self._top
         self.forget_all()
         self.place(self.end() if self.following else top)
 
     def _say_turns(self, notes: Mapping[int, str]) -> None:
-        """Headings whose words changed."""
+        """Store the notes of the turns; forget the lines of shown steps whose note changed."""
         other = {turn for turn in {*notes, *self._turn_notes} if notes.get(turn) != self._turn_notes.get(turn)}
         self._turn_notes = notes
         if other:
             self.forget([position for position in self.shown() if self._list.turn(position) in other])
 
     def _lines_above(self, position: int) -> int:
-        """Headings above a step."""
+        """The number of heading lines above a step."""
         heading = self._list.begins_turn(position)
         unread = self._unread
         if unread is None or unread.item != self._list.item(position):

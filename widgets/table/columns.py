@@ -1,7 +1,7 @@
-"""A session as the cells of its row: pure, so that what the table shows can be tested without a screen.
+"""A session as the cells of its row: pure, so that the table can be tested without a screen.
 
-What changes often stands left: the terminal is sent everything from the left edge of a widget up to the cell that
-changed.  Columns go, the least needed first, until the text that says what the session is about has room.
+Cells that change often are on the left: the terminal is sent everything from the left edge of a widget up to the
+changed cell.  The least needed columns are dropped first, until the title of the session has room.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,22 +17,22 @@ from ..drawing.glyphs import UNICODE, Signs
 from ..drawing.short_forms import place
 
 WHAT_LEAST = 20
-"""Cells that the text needs before another column may stand beside it."""
+"""Least cells of the title beside a needed column."""
 
 WHAT_GOOD = 40
-"""The same for columns that are only good to have."""
+"""Least cells of the title beside an optional column."""
 
 MESSAGE_LEAST = 24
-"""Cells left of the text's room from which on the last message stands behind the title."""
+"""Least free cells after the title that show the last message."""
 
 UNREAD_COUNTED = 99
-"""More unread steps are not counted: each number of a running session is sent over the line."""
+"""Highest count of unread steps that is shown: each new number of a running session is sent to the terminal."""
 
 UNREAD_ROOM = 24
-"""Cells that the text keeps beside the unread steps: at 80 columns it needs them more."""
+"""Least cells of the title beside the unread steps: at 80 columns the title needs them more."""
 
 TOGETHER_MS = 600_000
-"""Ages from here on are a minute late at worst: many rows at once are one frame for the terminal."""
+"""From this age on, ages may be a minute late, so that many rows change in one frame of the terminal."""
 
 _MINUTE_MS = 60_000
 
@@ -41,33 +41,33 @@ Cell = tuple[str, str]
 
 
 class Moment(Struct, frozen=True):
-    """What a cell says depends on, beside its session."""
+    """Input of a cell beside its session."""
 
     now: int
     """UTC ms, from which ages are counted."""
     signs: Signs = UNICODE
     loads: Mapping[str, Load] = field(default_factory=dict)
-    """What the processes of sessions cost, where that was looked at."""
+    """Measured process load by session id."""
 
 
 class Column(Struct, frozen=True):
-    """One column: how wide it is, and how soon it goes when there is no room."""
+    """One column: its width, and when it is dropped for lack of space."""
 
     heading: str
     width: int
     text: Callable[[Session, Moment], str]
     rank: int = 0
-    """The highest goes first; 0 stays."""
+    """The highest is dropped first; 0 is never dropped."""
     room: int = WHAT_LEAST
-    """What it must leave to the text."""
+    """Least cells that it leaves to the title."""
     right: bool = False
     cut_left: bool = False
     help: str = ""
-    """What it says, for whoever chooses columns."""
+    """Description for the dialog that chooses columns."""
 
 
 class Choice(Struct, frozen=True):
-    """The columns that somebody wants, in their order, and widths other than the usual ones."""
+    """The columns that the user chose, in order, and their changed widths."""
 
     names: tuple[str, ...]
     widths: tuple[tuple[str, int], ...] = ()
@@ -78,12 +78,12 @@ def _state(session: Session, moment: Moment) -> str:
 
 
 def is_new(session: Session) -> bool:
-    """Return whether it ended, and the user has not opened it since."""
+    """Return whether the session ended, and the user has not opened it since."""
     return session.status.ended and session.attention and not session.put_away
 
 
 def state_word(session: Session) -> str:
-    """The state as people say it: what runs and gets nowhere is stuck, and what was put away is that."""
+    """The state as a word: also ``stuck`` (running without progress), ``archived`` or ``deleted`` (put away)."""
     if session.put_away:
         return "archived" if session.deleted_at is None else "deleted"
     return "stuck" if session.is_stuck else str(session.status)
@@ -117,7 +117,7 @@ def _where(session: Session, _: Moment) -> str:
 
 
 def _source(session: Session, _: Moment) -> str:
-    """Who started it: ``you``, ``orch:1a2b`` for a session or an orchestrator, else its first eight characters."""
+    """The starter: ``you``, ``orch:1a2b`` for a session or an orchestrator, else the first eight characters."""
     if session.source == "user":
         return "you"
     kind, colon, name = session.source.partition(":")
@@ -133,7 +133,7 @@ def _load(told: Callable[[Load], str]) -> Callable[[Session, Moment], str]:
 
 
 STATE = Column("state", 12, _state)
-"""Mark and word."""
+"""Mark and word of the state."""
 
 _MARK = Column("", 1, _mark)
 _NEW = Column("new", 3, _unread, rank=7, room=UNREAD_ROOM, right=True, help="steps since somebody looked")
@@ -149,7 +149,7 @@ OTHERS = (
     Column("model", 12, lambda s, _: one_line(s.model or "?"), rank=10, room=WHAT_GOOD, help="the agent's model"),
     Column("where", 10, _where, rank=3, cut_left=True, help="the last part of its folder"),
 )
-"""What stands between the state and the text where nobody chose other columns."""
+"""The default columns between the state and the title."""
 
 _MORE = (
     Column("created", 7, _created, rank=2, right=True, help="since it was started for the first time"),
@@ -168,11 +168,11 @@ _MORE = (
     Column("procs", 5, _load(lambda load: str(load.processes)), rank=2, right=True, help="how many of them it has"),
 )
 COLUMNS = {column.heading: column for column in (*OTHERS, *_MORE)}
-"""What can be chosen, by name."""
+"""All columns that can be chosen, by name."""
 
 USUAL = Choice(tuple(column.heading for column in OTHERS))
 LOADS = frozenset({"cpu", "mem", "procs"})
-"""Columns for which processes must be looked at."""
+"""Columns that need process measurements."""
 
 _ROLES = {
     Status.QUEUED: "dim",
@@ -187,7 +187,7 @@ _ROLES = {
 
 
 def role(session: Session) -> str:
-    """What the colour of a session means; all that is over and was seen is dim."""
+    """The role of a session's colour; put-away sessions, and ended ones that the user has seen, are dim."""
     if session.put_away or (session.status.ended and not session.attention):
         return "dim"
     if session.status is Status.DONE:
@@ -196,7 +196,7 @@ def role(session: Session) -> str:
 
 
 def fitting(candidates: Sequence[Column], width: int) -> tuple[Column, ...]:
-    """Those that leave room for the text in a table of this width."""
+    """The columns that leave room for the title in a table of this width."""
     chosen = list(candidates)
     while taken(chosen) + max(column.room for column in chosen) > width:
         least = max(chosen, key=lambda column: column.rank)
@@ -207,13 +207,13 @@ def fitting(candidates: Sequence[Column], width: int) -> tuple[Column, ...]:
 
 
 def taken(chosen: Sequence[Column]) -> int:
-    """Cells that the columns need, each with the blank after it."""
+    """Cells of the columns, each with the blank after it."""
     return sum(column.width + 1 for column in chosen)
 
 
 @lru_cache(maxsize=64)
 def columns(width: int, choice: Choice = USUAL) -> tuple[Column, ...]:
-    """The columns of the screen's table."""
+    """The columns that fit in a table of this width."""
     widths = dict(choice.widths)
     chosen = [COLUMNS[name] for name in choice.names if name in COLUMNS]
     sized = [structs.replace(column, width=widths.get(column.heading, column.width)) for column in chosen]
@@ -221,7 +221,7 @@ def columns(width: int, choice: Choice = USUAL) -> tuple[Column, ...]:
 
 
 def headings(chosen: Sequence[Column], width: int, sort: str = "", arrow: str = "") -> str:
-    """The line above the rows; an arrow stands at the column that they are sorted by."""
+    """The line above the rows, with an arrow at the column that they are sorted by."""
     texts = [
         pad(
             cut(column.heading + (arrow if column.heading == sort else ""), column.width),
@@ -242,7 +242,7 @@ def cells(
     marked: bool = False,
     lead: str = "",
 ) -> tuple[Cell, ...]:
-    """One row; each cell is padded to its column, and a blank stands between two cells."""
+    """One row; each cell is padded to its column, and a blank separates two cells."""
     colour = role(session)
     chosen = columns(width, choice)
     row = [(fitted(column, session, moment), _cell_role(column, colour)) for column in chosen]
@@ -253,7 +253,7 @@ def cells(
 
 
 def _what(session: Session, room: int, colour: str, lead: str, signs: Signs) -> list[Cell]:
-    """The title and, where there is room, what the agent said last, or why it waits."""
+    """The title and, if there is room, the agent's last message or the reason for waiting."""
     title = lead + one_line(session.label)
     rest = room - cell_width(title) - 1
     said = session.reason if _asked_for(session) or _waits(session) else session.last_message
@@ -263,17 +263,17 @@ def _what(session: Session, room: int, colour: str, lead: str, signs: Signs) -> 
 
 
 def note(session: Session, now: int) -> str:
-    """What stands below its row in a table on the screen: the remark, except where it stands in the row itself."""
+    """The second line of a row: the remark, unless the row itself shows it."""
     return "" if _waits(session) else remark(session, now)
 
 
 def _waits(session: Session) -> bool:
-    """Whether all there is to say of it is that it waits, like others around it."""
+    """Return whether the only remark is that it waits in the queue, like others around it."""
     return session.status is Status.QUEUED and session.stopping is None
 
 
 def remark(session: Session, now: int) -> str:
-    """Why somebody should look: a stop, a loop, the reason of the state, what was left, silence; mostly nothing."""
+    """The reason to open a session (stop, loop, reason of the state, leftover processes, silence), else ""."""
     if session.stopping is not None:
         return stop_stage(session.stopping, now)
     if session.is_stuck and session.stuck:
@@ -290,7 +290,7 @@ def remark(session: Session, now: int) -> str:
 
 
 def steady_until(session: Session, now: int) -> int:
-    """Until when (UTC ms) its row and the line below it need not be drawn again, if nothing happens."""
+    """The time (UTC ms) until which its row and second line stay the same, if nothing happens."""
     if session.stopping is not None:
         return now
     running = session.started_at if session.ended_at is None else None
@@ -299,13 +299,13 @@ def steady_until(session: Session, now: int) -> int:
 
 
 def _read_until(now: int, since: int) -> int:
-    """Until when an age reads the same; what is old is a minute late at worst, and changes together with others."""
+    """The time until which an age reads the same; old ages may be a minute late, and change together."""
     until = now + units.steady(now - since)
     return until if now - since < TOGETHER_MS else -(-until // _MINUTE_MS) * _MINUTE_MS
 
 
 def stop_stage(stopping: Stopping, now: int) -> str:
-    """How far a stop has come: ``stopping: SIGINT sent, SIGTERM in 2s``."""
+    """The progress of a stop: ``stopping: SIGINT sent, SIGTERM in 2s``."""
     then = ""
     if stopping.next and stopping.due_at is not None:
         then = f", {stopping.next} in {max(0, -(-(stopping.due_at - now) // 1000))}s"
@@ -313,12 +313,12 @@ def stop_stage(stopping: Stopping, now: int) -> str:
 
 
 def _asked_for(session: Session) -> bool:
-    """Return whether the user stopped the session: its reason is no news then."""
+    """Return whether the user stopped the session: the reason is then no news."""
     return session.stopped_by is StoppedBy.YOU
 
 
 def second_line(session: Session, now: int, width: int, signs: Signs = UNICODE) -> Cell | None:
-    """The line below a row, where there is something to say."""
+    """The line below a row; None if there is no remark."""
     text = note(session, now)
     if not text:
         return None
@@ -328,14 +328,14 @@ def second_line(session: Session, now: int, width: int, signs: Signs = UNICODE) 
 
 
 def fitted(column: Column, session: Session, moment: Moment) -> str:
-    """The text of one cell, as wide as its column."""
+    """The text of one cell, padded or cut to its column."""
     text = column.text(session, moment)
     text = cut_left(text, column.width) if column.cut_left else cut(text, column.width)
     return pad(text, column.width, right=column.right)
 
 
 _TOLD = frozenset({"age", "agent", "where", "folder"})
-"""Columns that are as bright as the text of what is at work."""
+"""Columns that are as bright as the title if the session is not dim."""
 
 
 def _cell_role(column: Column, colour: str) -> str:

@@ -1,6 +1,7 @@
-"""In which order sessions stand in the table, and under which headings: pure.
+"""The order of sessions in the table, and their headings: pure.
 
-Order is made from facts that stay (a time, not an age), so that a row moves only when something happened to it.
+The order uses facts that do not change with time (a start time, not an age), so that a row moves only when something
+happened to it.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -15,11 +16,11 @@ from ...sessions.rules.urgency import urgency
 Key = tuple[Any, ...]
 
 LEAD_CELLS = 16
-"""Of a title in a tree, so many cells at most say how it is related."""
+"""Most cells of a title in a tree that show its place in the tree."""
 
 
 class Grouping(StrEnum):
-    """How rows are put together."""
+    """The ways to group rows."""
 
     FLAT = "flat"
     TREE = "tree"
@@ -28,7 +29,7 @@ class Grouping(StrEnum):
 
 
 class Arrangement(Struct, frozen=True, kw_only=True):
-    """An order that somebody chose; the usual one shows first what needs somebody."""
+    """An order that the user chose; the default puts sessions that need the user first."""
 
     sort: str = "attention"
     reverse: bool = False
@@ -40,9 +41,9 @@ class Heading(Struct, frozen=True):
 
     name: str
     sessions: tuple[str, ...]
-    """Their ids, folded away or not."""
+    """The ids of its sessions, folded away or not."""
     attention: int
-    """How many of them need somebody."""
+    """The number of its sessions that need the user."""
     folded: bool
 
 
@@ -50,15 +51,15 @@ class Row(Struct, frozen=True):
     """One row: a session, or the heading of a group."""
 
     key: str
-    """The session's id; of a heading, something that no id can be."""
+    """The session's id; for a heading, a text that cannot be an id."""
     session: str | None = None
     heading: Heading | None = None
     lead: str = ""
-    """What leads the title in a tree."""
+    """The branches before the title in a tree."""
     parent: str | None = None
-    """The key of the row above it that can fold it away."""
+    """The key of the row that can fold this one away."""
     folds: bool = False
-    """Whether it has rows of its own."""
+    """True if there are rows below it that it can fold."""
 
 
 _Value = Callable[[Session], Any]
@@ -82,7 +83,7 @@ SORTS: Mapping[str, tuple[_Value, bool]] = {
     "folder": (lambda session: session.cwd.casefold(), False),
     "what": (lambda session: session.label.casefold(), False),
 }
-"""Orders by facts of a session, and whether the greatest usually comes first."""
+"""Orders by facts of a session; True if the greatest comes first by default."""
 
 MEASURED: Mapping[str, Callable[[Load], float | None]] = {
     "cpu": lambda load: load.cpu,
@@ -91,24 +92,24 @@ MEASURED: Mapping[str, Callable[[Load], float | None]] = {
 }
 """Orders by the load of a session's processes, the greatest first.
 
-A session without processes, or not yet measured, comes last.  The rows are put in order after each measurement, and
-not while the user has just moved the cursor.
+A session without processes or without a measurement comes last.  The rows are sorted after each measurement, but not
+just after the user moved the cursor.
 """
 
 ORDERS = (*SORTS, *MEASURED)
-"""All that can be sorted by: the state, the title, and every column."""
+"""All sort orders: the state, the title, and every column."""
 
 _NO_LOADS: Mapping[str, Load] = {}
 
 
 def _folder_name(cwd: str) -> str:
-    """The last part of a folder, which is what its column shows, then all of it."""
+    """The last part of a folder, as in its column, then the whole folder."""
     folder = cwd.rstrip("/")
     return f"{folder.rpartition('/')[2]}\0{folder}"
 
 
 def sort_key(session: Session, arrangement: Arrangement, loads: Mapping[str, Load] = _NO_LOADS) -> Key:
-    """What sessions are ordered by: pinned ones first, what is not known last either way, equals the newest first."""
+    """The sort key: pinned sessions first, unknown values last in both directions, equal ones newest first."""
     if arrangement.sort in SORTS:
         value, falling = SORTS[arrangement.sort]
         found = value(session)
@@ -124,7 +125,7 @@ def sort_key(session: Session, arrangement: Arrangement, loads: Mapping[str, Loa
 
 
 class _Falling(str):
-    """A text that sorts the other way round."""
+    """A text that sorts in reverse."""
 
     __slots__ = ()
 
@@ -139,11 +140,11 @@ def rows_of(
     home: Callable[[str], str] = str,
     needing: Collection[str] = (),
 ) -> Iterator[Row]:
-    """Make the rows of sessions that are in their order already.
+    """Make the rows of sessions that are already sorted.
 
     Args:
         ordered: the sessions.
-        arrangement: how they are grouped.
+        arrangement: their grouping.
         folded: keys of the rows whose members are hidden.
         home: shortens a folder for people.
         needing: ids of the sessions that need the user.
@@ -158,12 +159,12 @@ def rows_of(
 
 
 def membership(session: Session) -> tuple[object, ...]:
-    """The facts that decide under which heading or parent a session is."""
+    """The facts that decide the heading or the parent of a session."""
     return session.cwd, session.agent, session.parent
 
 
 def _shortened(home: Callable[[str], str]) -> Callable[[Session], str]:
-    """Folders as people write them, each looked up once."""
+    """The short form of folders, each computed once."""
     known: dict[str, str] = {}
 
     def name(session: Session) -> str:
@@ -199,14 +200,14 @@ def _tree(ordered: Sequence[Session], folded: Collection[str]) -> Iterator[Row]:
     children: dict[str | None, list[Session]] = {}
     for session in ordered:
         parent = there.get(session.parent or "")
-        # A parent that is not older is none: so nobody is its own ancestor.
+        # A parent must be older, so that no session is its own ancestor.
         older = parent is not None and parent.created_at < session.created_at
         children.setdefault(session.parent if older else None, []).append(session)
     yield from _branches(children, folded)
 
 
 def _branches(children: Mapping[str | None, list[Session]], folded: Collection[str]) -> Iterator[Row]:
-    """Every family from its eldest on; a stack of our own, for there may be more generations than Python calls."""
+    """Every family from its oldest session on, with an explicit stack: generations may exceed Python's call depth."""
     waiting: list[tuple[Session, str | None, str, str]] = [
         (session, None, "", "") for session in reversed(children.get(None, ()))
     ]
@@ -222,5 +223,5 @@ def _branches(children: Mapping[str | None, list[Session]], folded: Collection[s
 
 
 def _nearest(lead: str) -> str:
-    """The end of a lead that would leave no room for the title: the nearest generations."""
+    """The lead, cut to its end (the nearest generations) if it would leave no room for the title."""
     return lead if len(lead) <= LEAD_CELLS else f"…{lead[1 - LEAD_CELLS :]}"

@@ -1,4 +1,4 @@
-"""What was last drawn of each row of the table, so that only what differs is drawn again: no screen."""
+"""A cache of the last drawn cells of each table row, so that only differences are redrawn.  Needs no screen."""
 
 import sys
 from itertools import zip_longest
@@ -18,7 +18,7 @@ _FOREVER = sys.maxsize
 
 
 class RowPainting:
-    """Cells of rows for one width, one choice of columns and one moment; another of these forgets what was drawn."""
+    """Cells of rows for one width, choice of columns and moment; a new width clears them."""
 
     def __init__(self) -> None:
         self.moment = Moment(0, UNICODE)
@@ -26,14 +26,14 @@ class RowPainting:
         self._width = 0
         self._painted: dict[str, Painted] = {}
         self._steady: dict[str, tuple[int, int]] = {}
-        """When a row was drawn, and until when it reads the same."""
+        """The time when a row was drawn, and the time until which it stays the same."""
 
     def fits(self, width: int) -> bool:
-        """Whether what was drawn was drawn for this width."""
+        """Return whether the cached rows have this width."""
         return self._width == width
 
     def clear(self) -> None:
-        """Nobody knows any more what stands on the screen."""
+        """Forget all rows: the contents of the screen are unknown."""
         self._steady.clear()
         self._painted.clear()
 
@@ -43,16 +43,16 @@ class RowPainting:
         self._painted = {key: painted for key, painted in self._painted.items() if key in keys}
 
     def is_due(self, key: str) -> bool:
-        """Whether a row may read otherwise by now, though nothing happened."""
+        """Return whether the row may have changed with time alone."""
         drawn, until = self._steady.get(key, (0, 0))
-        return not drawn <= self.moment.now < until  # a clock may go back
+        return not drawn <= self.moment.now < until  # the clock may go back
 
     def take(self, key: str, width: int) -> Painted | None:
-        """What was last drawn of a row, which is then to be drawn again."""
+        """Remove and return the last drawn cells of a row, so that it is redrawn; None if there are none."""
         return self._painted.pop(key, None) if self.fits(width) else None
 
     def paint(self, row: Row, session: Session | None, width: int, *, marked: bool) -> Painted:
-        """The row and its second line as they were last drawn; a tick or a change replaces them."""
+        """The row and its second line as last drawn; drawn now if a tick or a change dropped them."""
         if not self.fits(width):
             self.clear()
             self._width = width
@@ -71,7 +71,7 @@ class RowPainting:
 
 
 def heading_cell(heading: Heading, width: int) -> Cell:
-    """The line above a group: its name, how many it has, and how many of them need somebody."""
+    """The heading of a group: its name, its number of sessions, and how many of them need the user."""
     counted = [units.count(len(heading.sessions), "session")]
     counted += [units.count(heading.attention, "needs you", "need you")] if heading.attention else []
     tail = f"  {' · '.join(counted)}"
@@ -80,7 +80,7 @@ def heading_cell(heading: Heading, width: int) -> Cell:
 
 
 def difference(old: tuple[Cell, ...], new: tuple[Cell, ...]) -> tuple[int, int]:
-    """The cells of the screen, from and to, between which two rows of one width differ."""
+    """First and last screen cell of the difference between two rows of one width."""
     start = end = x = 0
     for before, after in zip_longest(old, new, fillvalue=("", "")):
         width = max(cell_width(before[0]), cell_width(after[0])) + 1

@@ -1,7 +1,6 @@
-"""Sessions as lines on the screen, by the line API: the cost follows what changed and is visible, not their number.
+"""Sessions as lines on the screen, by the line API: the cost depends on visible changes, not on the number of sessions.
 
-Line 0 holds the headings; the rows scroll below it.  Which of them there are, and what keys do, is
-:mod:`.session_table`.
+Line 0 has the headings; the rows scroll below it.  :mod:`.session_table` chooses the rows and handles the keys.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,10 +23,10 @@ CACHED_STRIPS = 512
 
 
 class DrawnRows(ScrollView, can_focus=True):
-    """Draws rows, one of them under the cursor and some of them marked, and draws again only what differs.
+    """Draws rows with a cursor and marks, and redraws only differences.
 
     Args:
-        clock: gives the time in UTC ms, from which ages are counted.
+        clock: returns the time in UTC ms, from which ages are counted.
         signs: the characters to draw with.
     """
 
@@ -39,7 +38,7 @@ class DrawnRows(ScrollView, can_focus=True):
         self._rows = TableRows()
         self._marks = Marks()
         self._cursor: str | None = None
-        """The key of a row, which stays where it is when others come and go."""
+        """The key of a row; it stays the same when other rows come and go."""
         self._painting = RowPainting()
         self._painting.moment = Moment(self._now, signs)
         self._painter = Painter(self, signs)
@@ -49,12 +48,12 @@ class DrawnRows(ScrollView, can_focus=True):
 
     @property
     def on_screen(self) -> list[Session]:
-        """The sessions of which something is on the screen."""
+        """The sessions that are on the screen, at least in part."""
         return [session for session in map(self._rows.at, self._positions_shown()) if session is not None]
 
     @property
     def columns(self) -> Sequence[Column]:
-        """What has room now."""
+        """The columns that fit now."""
         return columns(self._width, self._painting.choice) if self.size.width else ()
 
     def show_columns(self, choice: Choice) -> None:
@@ -64,13 +63,13 @@ class DrawnRows(ScrollView, can_focus=True):
         self.refresh()
 
     def show_problem(self, problem: str) -> None:
-        """Show what is wrong with the filter in place of the headings, so that no row moves; "" shows them again."""
+        """Show an error of the filter in place of the headings, so that no row moves; "" shows the headings again."""
         if problem != self._problem:
             self._problem = problem
             self._redraw_headings()
 
     def show_when_empty(self, lines: Iterable[str]) -> None:
-        """What stands there while no session does."""
+        """Set the lines to show while there are no sessions."""
         self._empty = list(lines)
         if not len(self._rows):
             self.refresh()
@@ -95,11 +94,11 @@ class DrawnRows(ScrollView, can_focus=True):
         return self._strip(spans, width, key == self._cursor)
 
     def on_mount(self) -> None:
-        """Hear of other themes: one that leaves the widget's own colours alone restyles nothing here."""
+        """Subscribe to theme changes: a theme that keeps the widget's own colours restyles nothing here."""
         self.app.theme_changed_signal.subscribe(self, lambda _: self._theme_changed())
 
     def notify_style_update(self) -> None:
-        """Use no strip again: the widget itself has other colours."""
+        """Drop all strips: the widget's own colours changed."""
         super().notify_style_update()
         self._forget_strips()
 
@@ -114,12 +113,12 @@ class DrawnRows(ScrollView, can_focus=True):
 
     @property
     def _width(self) -> int:
-        """Cells of a row: a scrollbar takes some of them."""
+        """Cells of a row, without the scrollbar."""
         return self.scrollable_content_region.width
 
     @property
     def _room(self) -> int:
-        """Lines below the headings."""
+        """The number of lines below the headings."""
         return max(1, self.size.height - 1)
 
     def _strip(self, spans: tuple[Cell, ...], width: int, cursor: bool) -> Strip:
@@ -141,20 +140,20 @@ class DrawnRows(ScrollView, can_focus=True):
         return self._painting.paint(row, self._rows.at(position), self._width, marked=row.key in self._marks)
 
     def _see(self, loads: Mapping[str, Load] | None = None) -> None:
-        """It is now; and, where somebody looked, what processes cost."""
+        """Set the current time, and the process loads if they are given."""
         self._now = self._clock()
         known = self._painting.moment.loads if loads is None else loads
         self._painting.moment = Moment(self._now, self._signs, known)
 
     def _redraw_all(self, only: Callable[[str], bool] = lambda _: True) -> None:
-        """Draw again what differs in the rows that are visible."""
+        """Redraw the differences in the visible rows."""
         keys = [self._rows.row(position).key for position in self._positions_shown()]
         self._painting.keep(set(keys))
         for key in filter(only, keys):
             self._redraw(key)
 
     def _redraw(self, key: str) -> None:
-        """Draw again what differs in a row, if it is visible."""
+        """Redraw the differences in a row, if it is visible."""
         width = self._width
         painted = self._painting.take(key, width)
         position = self._rows.position(key)
@@ -164,7 +163,7 @@ class DrawnRows(ScrollView, can_focus=True):
         if not -1 <= line < self.size.height:
             return
         row, below = self._paint(position)
-        # Nobody knows what stands there: all of it may differ.
+        # If the contents of the screen are unknown, all of the row may differ.
         start, end = difference(painted[0], row) if painted else (0, width)
         if start < end and line >= 1:
             self.refresh(Region(0 if painted is None else start, line, end - start, 1))
@@ -188,13 +187,13 @@ class DrawnRows(ScrollView, can_focus=True):
         return range(first[0], last[0] + 1)
 
     def _fit(self) -> None:
-        # The width of the widget without a scrollbar would bring up the horizontal one.  A line more lets the last rows
-        # begin with a whole one.
+        # The widget's width without a scrollbar would bring up the horizontal one.  The spare line lets the last page
+        # begin with a whole row.
         spare = int(self._rows.height > self._room)
         self.virtual_size = Size(0, self._rows.height + 1 + spare)
 
     def _scroll_to_line(self, line: int) -> None:
-        """Let this line be the uppermost, or the next one, where it is only the second of a row."""
+        """Put this line at the top, or the line after it if this one is the second line of a row."""
         found = self._rows.find(line)
         self.scroll_to(y=line + 1 if found and found[1] else line, animate=False)
 

@@ -1,4 +1,4 @@
-"""The rows of the session table: which sessions, in which order, on which lines.  No screen."""
+"""The rows of the session table: sessions in order, with their lines.  Needs no screen."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -13,20 +13,20 @@ from .columns import note
 from .ordering import MEASURED, Arrangement, Grouping, Key, Row, membership, rows_of, sort_key
 
 LOOK_AGAIN_MS = 10_000
-"""How long a choice that depends on the time holds."""
+"""Milliseconds between two checks of a filter that depends on the time."""
 
 
 class Chooser(Struct, frozen=True):
-    """Which sessions are shown."""
+    """A filter of sessions."""
 
     meant: Callable[[Session, int], bool]
-    """Whether a session is, at a time in UTC ms."""
+    """Returns whether a session passes, at a time in UTC ms."""
     timed: bool = False
-    """Whether time alone can change that."""
+    """True if time alone can change the result."""
 
 
 class TableRows:
-    """Sessions in a chosen order; a row takes a second line only where there is a reason to show."""
+    """Sessions in a chosen order; a row has a second line only if there is a remark to show."""
 
     def __init__(self) -> None:
         self.arrangement = Arrangement()
@@ -35,17 +35,17 @@ class TableRows:
         self._looked_at = 0
         self._sessions: dict[str, Session] = {}
         self._keys: dict[str, Key] = {}
-        """Of the sessions that are shown, what they are ordered by."""
+        """The sort keys of the chosen sessions."""
         self._rows: list[Row] = []
         self._strays: set[str] = set()
-        """Rows that may stand out of the order of a flat list: somebody's hand is, or was just now, on them."""
+        """Rows of a flat list that may be out of order because the user's cursor is, or was just now, on them."""
         self._measured: Mapping[str, Load] = {}
         self._loads: Mapping[str, Load] = {}
-        """The measurement by which the rows are ordered; the newest one may be another while a row is in hand."""
+        """The measurement that the rows are sorted by; while a row is in hand, it may not be the newest."""
         self._ordered = False
-        """Whether a measurement has put the rows in order since the order was chosen."""
+        """True if a measurement has sorted the rows since the order was chosen."""
         self._kept: str | None = None
-        """The row that is shown though it is not chosen any more."""
+        """The row that stays shown although the filter excludes it."""
         self._tops: list[int] = []
         self._positions: dict[str, int] = {}
         self._heights: dict[str, int] = {}
@@ -54,7 +54,7 @@ class TableRows:
         self._silent_from: dict[str, int] = {}
         self._next_silence: int | None = None
         self.height = 0
-        """Lines of all rows."""
+        """The number of lines of all rows."""
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -64,12 +64,12 @@ class TableRows:
 
     @property
     def total(self) -> int:
-        """How many sessions there are, shown or not."""
+        """The number of sessions, shown or not."""
         return len(self._sessions)
 
     @property
     def chosen(self) -> int:
-        """How many sessions are chosen, folded away or not."""
+        """The number of chosen sessions, folded away or not."""
         return len(self._keys)
 
     @property
@@ -79,20 +79,20 @@ class TableRows:
 
     @property
     def shown(self) -> list[str]:
-        """The ids of the sessions that are chosen, folded away or not, in their order."""
+        """The ids of the chosen sessions, folded away or not, in order."""
         return sorted(self._keys, key=self._keys.__getitem__)
 
     @property
     def displayed(self) -> list[str]:
-        """The ids of the sessions that have a row, from above."""
+        """The ids of the sessions that have a row, from the top."""
         return [row.session for row in self._rows if row.session is not None]
 
     def chooses(self, session_id: str) -> bool:
-        """Whether a session is chosen, folded away or not."""
+        """Return whether a session is chosen, folded away or not."""
         return session_id in self._keys
 
     def get(self, session_id: str | None) -> Session | None:
-        """The session, if there is one with this id."""
+        """The session with this id, or None."""
         return self._sessions.get(session_id) if session_id is not None else None
 
     def update(
@@ -103,14 +103,14 @@ class TableRows:
         hold: str | None = None,
         keep: str | None = None,
     ) -> bool:
-        """Take over what changed; True where a row came, went, changed its place, its height or its heading.
+        """Apply changes; return whether a row came, went, or changed its place, its height or its heading.
 
         Args:
-            updated: sessions that are new or otherwise now.
-            removed: ids of those that are gone.
+            updated: new and changed sessions.
+            removed: ids of removed sessions.
             now: UTC ms.
-            hold: the row that stays where it is; the others order themselves around it.
-            keep: the row that stays, whatever a filter says by now.
+            hold: the row that stays in place; the others are sorted around it.
+            keep: the row that stays shown even if the filter excludes it.
         """
         moved, restless, regrouped = False, set[str](), False
         for session in updated:
@@ -141,14 +141,14 @@ class TableRows:
         return moved
 
     def let_go(self, now: int, hold: str | None, keep: str | None) -> bool:
-        """Put what a hand has held until now where it belongs; whether anything moved."""
+        """Move a row that is no longer in hand to its place; return whether anything moved."""
         over = [self._sessions[self._kept]] if self._kept is not None and self._kept != keep else []
         if not over and (hold is not None or not self._strays):
             return False
         return self.update(over, (), now, hold, keep)
 
     def choose(self, chooser: Chooser | None, now: int, arrangement: Arrangement | None = None) -> None:
-        """Show only some of the sessions, None shows all; and in another order, where one is given."""
+        """Show only the sessions that pass the filter (None shows all), in another order if one is given."""
         self._chooser, self._looked_at, self._loads = chooser, now, self._measured
         self._ordered = self._ordered and arrangement in (None, self.arrangement)
         self.arrangement = arrangement or self.arrangement
@@ -157,7 +157,7 @@ class TableRows:
         self._arrange()
 
     def fold(self, key: str, closed: bool) -> bool:
-        """Fold the rows below a row away, or show them; whether that changed anything."""
+        """Fold or unfold the rows below a row; return whether that changed anything."""
         position = self._positions.get(key)
         if position is None or not self._rows[position].folds or (key in self.folded) is closed:
             return False
@@ -166,9 +166,9 @@ class TableRows:
         return True
 
     def chosen_anew(self, now: int, hold: str | None = None, keep: str | None = None) -> bool:
-        """Whether a row came or went only because time went on; looks no more often than is worth it."""
+        """Apply a timed filter again, at most every ``LOOK_AGAIN_MS``; return whether a row came or went."""
         chooser = self._chooser
-        # A clock may go back.
+        # The clock may go back.
         if chooser is None or not chooser.timed or 0 <= now - self._looked_at < LOOK_AGAIN_MS:
             return False
         self._looked_at = now
@@ -177,16 +177,16 @@ class TableRows:
         return bool(other) and self.update(other, (), now, hold, keep)
 
     def fell_silent(self, now: int, hold: str | None = None, keep: str | None = None) -> bool:
-        """Whether a row grew only because time went on; costs nothing until one is due."""
+        """Note the sessions that fell silent; return whether a row moved or grew.  Free until the next one is due."""
         if self._next_silence is None or now < self._next_silence:
             return False
         due = [self._sessions[key] for key, at in self._silent_from.items() if at <= now]
         return self.update(due, (), now, hold, keep)
 
     def measured(self, loads: Mapping[str, Load], now: int, hold: str | None = None, keep: str | None = None) -> bool:
-        """Take over a measurement; return whether a row moved.
+        """Apply a measurement; return whether a row moved.
 
-        While a row is in hand no row moves, except that an order that was just chosen is applied once.
+        While a row is in hand no row moves, except that a newly chosen order is applied once.
         """
         self._measured = loads
         value = MEASURED.get(self.arrangement.sort)
@@ -204,7 +204,7 @@ class TableRows:
         return next((position for position, row in enumerate(self._rows) if row.session is not None), 0)
 
     def row(self, position: int) -> Row:
-        """A row."""
+        """The row at a position."""
         return self._rows[position]
 
     def at(self, position: int) -> Session | None:
@@ -212,7 +212,7 @@ class TableRows:
         return self.get(self._rows[position].session)
 
     def position(self, key: str | None) -> int | None:
-        """The row with a key, which is the id of its session."""
+        """The position of the row with a key; the key of a session's row is its id."""
         return self._positions.get(key) if key is not None else None
 
     def top(self, position: int) -> int:
@@ -220,14 +220,14 @@ class TableRows:
         return self._tops[position]
 
     def find(self, line: int) -> tuple[int, int] | None:
-        """The row on a line, and which of its lines that is; None below the last row."""
+        """The row on a line, and the line's number within the row; None below the last row."""
         if not 0 <= line < self.height:
             return None
         position = bisect_left(self._tops, line + 1) - 1
         return position, line - self._tops[position]
 
     def _regrouped(self, earlier: Session | None, session: Session, now: int) -> bool:
-        """Note whether it needs the user; return whether it may have another heading or parent, or counts otherwise."""
+        """Note whether the session needs the user; return whether a heading, its count or the parent may change."""
         grouping, needs = self.arrangement.grouping, is_needed(session, now)
         other = needs is not (session.id in self._needing)
         if other:
@@ -237,7 +237,7 @@ class TableRows:
         return (other and grouping is not Grouping.TREE) or membership(earlier) != membership(session)
 
     def _out_of_place(self, restless: set[str], regrouped: bool, hold: str | None) -> bool:
-        """Whether the rows stand otherwise than they should, after some of them got another key."""
+        """Return whether rows are out of place after the keys of the ``restless`` ones changed."""
         if regrouped or (restless and self.arrangement.grouping is Grouping.TREE):
             return self._made() != self._rows
         loose = restless | self._strays if hold is None else restless
@@ -245,7 +245,7 @@ class TableRows:
         return any(not self._in_order(key, staying) for key in loose if key in self._positions and key not in staying)
 
     def _in_order(self, key: str, staying: Collection[str | None]) -> bool:
-        """Whether a row stands rightly among its neighbours in the list or group; those that stay anyway are none."""
+        """Return whether a row is in order in its list or group, apart from the rows in ``staying``."""
         at = self._positions[key]
         parent = self._rows[at].parent
         near = self._rows[max(0, at - 2 - len(staying)) : at + 3 + len(staying)]
@@ -253,7 +253,7 @@ class TableRows:
         return all(map(lt, keys, keys[1:]))
 
     def _made(self, hold: str | None = None) -> list[Row]:
-        """The rows as they should stand; ``hold`` where it stands already."""
+        """The rows in order, except that ``hold`` stays in place."""
         ordered = self.shown
         at = self._positions.get(hold) if hold is not None else None
         if hold is not None and at is not None:
@@ -273,7 +273,7 @@ class TableRows:
             self.height += 1 if row.session is None else self._heights[row.session]
 
     def _choose(self, session: Session, now: int, keep: str | None = None) -> bool:
-        """Note whether it is shown and what it is ordered by; True where that differs from before."""
+        """Note whether the session is shown, and its sort key; return whether that changed."""
         there = self._chooser is None or self._chooser.meant(session, now)
         kept = not there and session.id == keep and session.id in self._keys
         if kept or self._kept == session.id:
@@ -285,7 +285,7 @@ class TableRows:
         return earlier != key
 
     def _measure(self, session: Session, now: int) -> bool:
-        """Note how many lines it takes, and when it will take more; True where that differs from before."""
+        """Note the session's number of lines, and when it will need more; return whether the number changed."""
         height = 2 if note(session, now) else 1
         if session.status is Status.RUNNING and now < session.last_sign_at + SILENT_MS:
             self._silent_from[session.id] = session.last_sign_at + SILENT_MS

@@ -1,16 +1,16 @@
-"""Which sessions somebody marked, one by one or from here to there."""
+"""The sessions that the user marked, one by one or as a range."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
 
 class Marks:
-    """Session ids in the order in which they were marked; a range moves one of its ends with the cursor."""
+    """Session ids in the order they were marked; one end of an open range follows the cursor."""
 
     def __init__(self) -> None:
         self._chosen: dict[str, None] = {}
         self._anchor: str | None = None
         self._before: dict[str, None] = {}
-        """What was marked when the range began."""
+        """The marks from before the range began."""
 
     def __contains__(self, session_id: object) -> bool:
         return session_id in self._chosen
@@ -23,22 +23,22 @@ class Marks:
 
     @property
     def ranging(self) -> bool:
-        """Whether a range is open."""
+        """Return whether a range is open."""
         return self._anchor is not None
 
     def toggle(self, session_id: str) -> None:
-        """Mark it, or take its mark away."""
+        """Mark a session, or remove its mark."""
         if self._chosen.pop(session_id, self) is self:
             self._chosen[session_id] = None
 
     def toggle_all(self, session_ids: Sequence[str]) -> None:
-        """Mark them; where all of them are, take their marks away."""
+        """Mark the sessions; if all are marked, remove their marks."""
         missing = [session_id for session_id in session_ids if session_id not in self._chosen]
         for session_id in missing or session_ids:
             self.toggle(session_id)
 
     def mark(self, session_ids: Iterable[str]) -> None:
-        """Mark these too."""
+        """Mark these sessions as well."""
         self._chosen |= dict.fromkeys(session_ids)
 
     def begin(self, session_id: str) -> None:
@@ -47,7 +47,7 @@ class Marks:
         self._chosen[session_id] = None
 
     def reach(self, order: Sequence[str], session_id: str) -> None:
-        """Let the open range end at a session; ``order`` is how they stand."""
+        """Move the end of the open range to a session; ``order`` is the order of the rows."""
         if self._anchor in order and session_id in order:
             ends = sorted((order.index(self._anchor), order.index(session_id)))
             self._chosen = self._before | dict.fromkeys(order[ends[0] : ends[1] + 1])
@@ -57,12 +57,12 @@ class Marks:
         self._anchor = None
 
     def clear(self) -> None:
-        """Take all marks away."""
+        """Remove all marks, and end the range."""
         self._chosen.clear()
         self._anchor = None
 
     def forget(self, session_ids: Iterable[str]) -> None:
-        """They are gone; a range that began at one of them ends, and its other marks stay."""
+        """Remove the marks of deleted sessions; a range that began at one of them ends, and its other marks stay."""
         for session_id in session_ids:
             self._chosen.pop(session_id, None)
             self._before.pop(session_id, None)

@@ -1,6 +1,6 @@
-"""The live table of sessions: what is shown in which order, the cursor, the marks, and the keys for them.
+"""The live table of sessions: filter, order, cursor, marks, and their keys.
 
-The selection belongs to a session, not to a row: it stays where it is when other sessions come and go.
+The selection belongs to a session, not to a row: it stays when other sessions come and go.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -18,15 +18,15 @@ from .row_canvas import DrawnRows
 from .row_model import Chooser
 
 HAND_MS = 10_000
-"""So long after a key in the table its cursor's row stays where it is, whatever becomes of the order."""
+"""Milliseconds after a key in the table during which its cursor's row stays in place, even if the order changes."""
 
 
 class SessionTable(DrawnRows):
-    """Sessions as rows; says which one is selected and which one is to be opened.
+    """Sessions as rows; reports the selected session and the one to open.
 
     Args:
-        clock: gives the time in UTC ms, from which ages are counted.
-        on_open: opens the selected session.  No message: a key typed right behind must find the steps focused.
+        clock: returns the time in UTC ms, from which ages are counted.
+        on_open: opens the selected session.  Not a message: a key typed right after it must find the steps focused.
         signs: the characters to draw with.
     """
 
@@ -60,16 +60,16 @@ class SessionTable(DrawnRows):
     ]
 
     class NothingWaits(Message):
-        """Somebody looked for a session that needs somebody, and there is none."""
+        """The user asked for a session that needs attention, and there is none."""
 
     class Recounted(Message):
-        """Time alone brought sessions into what is chosen, or took them out of it."""
+        """Time alone added chosen sessions, or removed some."""
 
     class Marked(Message):
-        """Other sessions are marked."""
+        """The marks changed."""
 
     class Highlighted(Message):
-        """Another session is selected; None where there is none."""
+        """Another session is selected; None if there is none."""
 
         def __init__(self, session_id: str | None) -> None:
             super().__init__()
@@ -89,21 +89,21 @@ class SessionTable(DrawnRows):
 
     @property
     def marked(self) -> list[Session]:
-        """The sessions that somebody marked, in the order in which that was done."""
+        """The marked sessions, in the order they were marked."""
         return [session for session in map(self._rows.get, self._marks) if session is not None]
 
     @property
     def marked_elsewhere(self) -> int:
-        """How many of them are not chosen: keys mean them all the same."""
+        """The number of marked sessions that the filter hides; keys apply to them as well."""
         return sum(not self._rows.chooses(session_id) for session_id in self._marks)
 
     @property
     def ranging(self) -> bool:
-        """Whether marks follow the cursor."""
+        """True if marks follow the cursor."""
         return self._marks.ranging
 
     def unmark(self) -> bool:
-        """Take all marks away; whether there were any."""
+        """Remove all marks; return whether there were any."""
         there = len(self._marks) > 0
         self._marks.clear()
         self._marks_changed()
@@ -111,7 +111,7 @@ class SessionTable(DrawnRows):
 
     @property
     def selected(self) -> Session | None:
-        """The session under the cursor, as it is now."""
+        """The current state of the session under the cursor."""
         return self._rows.get(self._cursor)
 
     @property
@@ -122,7 +122,7 @@ class SessionTable(DrawnRows):
         return [one for one in map(self._rows.get, heading.sessions) if one is not None] if heading else []
 
     def session(self, session_id: str) -> Session | None:
-        """A session of the table, as it is now."""
+        """The current state of a session; None if it is not in the table."""
         return self._rows.get(session_id)
 
     @property
@@ -132,7 +132,7 @@ class SessionTable(DrawnRows):
 
     @property
     def counts(self) -> tuple[int, int]:
-        """How many sessions are chosen, and how many there are."""
+        """The number of chosen sessions, and of all sessions."""
         return self._rows.chosen, self._rows.total
 
     @property
@@ -146,9 +146,9 @@ class SessionTable(DrawnRows):
         return self._rows.arrangement
 
     def choose(self, chooser: Chooser | None, arrangement: Arrangement) -> None:
-        """Show only some sessions, None shows all, in some order.
+        """Show only the sessions that pass the filter (None shows all), in this order.
 
-        The cursor stays with its session; if that is not shown any more, it goes to the first one that is.
+        The cursor stays with its session; if that is hidden, it goes to the first session shown.
         """
         self._now = self._clock()
         before = self._rows.position(self._cursor)
@@ -158,7 +158,7 @@ class SessionTable(DrawnRows):
         self._rearranged(before)
 
     def update_rows(self, updated: Iterable[Session], removed: Iterable[str] = ()) -> None:
-        """Show what changed; only the cells that differ and are visible are drawn again."""
+        """Apply changes; redraws only the visible cells that differ."""
         updated, removed = tuple(updated), tuple(removed)
         self._see()
         before = self._rows.position(self._cursor)
@@ -171,7 +171,7 @@ class SessionTable(DrawnRows):
                 self._redraw(session.id)
 
     def tick(self) -> None:
-        """Time went on: draw the ages again that read differently now, and show what a filter means by now."""
+        """Apply the passage of time: redraw the ages that changed, and check the filter again."""
         self._see()
         before = self._rows.position(self._cursor)
         line = None if before is None else self._rows.top(before)
@@ -188,7 +188,7 @@ class SessionTable(DrawnRows):
             self._redraw_all(only=self._painting.is_due)
 
     def show_loads(self, loads: Mapping[str, Load]) -> None:
-        """Show a measurement of the processes, and order the rows by it if that is the chosen order."""
+        """Show a measurement of the processes, and sort the rows by it if that is the chosen order."""
         self._see(loads)
         before = self._rows.position(self._cursor)
         line = None if before is None else self._rows.top(before)
@@ -198,7 +198,7 @@ class SessionTable(DrawnRows):
             self._redraw_all()
 
     def let_go(self) -> None:
-        """The hand is off the cursor's row: it goes where it belongs."""
+        """Release the cursor's row, so that it moves to its place."""
         self._touched_at = self._now - HAND_MS
 
     def select(self, session_id: str) -> None:
@@ -214,7 +214,7 @@ class SessionTable(DrawnRows):
             self._move_to(position + rows)
 
     def action_page(self, pages: int) -> None:
-        """Move the cursor by what fits on the screen."""
+        """Move the cursor by pages."""
         self.action_move(pages * max(1, self._room - 1))
 
     def action_edge(self, last: bool) -> None:
@@ -223,7 +223,7 @@ class SessionTable(DrawnRows):
             self._move_to(len(self._rows) - 1 if last else 0)
 
     def action_mark(self) -> None:
-        """Mark what is selected, a session or a group, or take the marks away, and go on to the next one."""
+        """Mark or unmark the selected session and move down, or mark or unmark the selected group."""
         if (session := self.selected) is not None:
             self._marks.toggle(session.id)
             self._marks_changed()
@@ -233,7 +233,7 @@ class SessionTable(DrawnRows):
             self._marks_changed()
 
     def action_mark_range(self) -> None:
-        """Begin to mark from here on, or end that."""
+        """Begin a range of marks, or end it."""
         if self._marks.ranging:
             self._marks.close()
         elif (session := self.selected) is not None:
@@ -241,7 +241,7 @@ class SessionTable(DrawnRows):
         self._marks_changed()
 
     def action_mark_all(self) -> None:
-        """Mark all that are shown; where they are, none."""
+        """Mark all shown sessions; if all are marked, remove all marks."""
         shown = self._rows.shown
         if all(session_id in self._marks for session_id in shown):
             self._marks.clear()
@@ -250,7 +250,7 @@ class SessionTable(DrawnRows):
         self._marks_changed()
 
     def action_next_attention(self, direction: int) -> None:
-        """Go to the next session that needs somebody, round the end."""
+        """Go to the next session that needs the user, wrapping around the end."""
         here = self._rows.position(self._cursor) or 0
         for distance in range(1, len(self._rows) + 1):
             position = (here + direction * distance) % len(self._rows)
@@ -261,7 +261,7 @@ class SessionTable(DrawnRows):
         self.post_message(self.NothingWaits())
 
     def action_fold(self, closed: bool) -> None:
-        """Fold what is below the selected row, or the row that it belongs to; or unfold it."""
+        """Fold the rows below the selected row, or those of its parent; or unfold them."""
         position = self._rows.position(self._cursor)
         if position is None:
             return
@@ -273,7 +273,7 @@ class SessionTable(DrawnRows):
             self._highlight()
 
     def action_open(self) -> None:
-        """Ask for the selected session to be opened; a group is folded or unfolded."""
+        """Open the selected session, or fold or unfold the selected group."""
         position = self._rows.position(self._cursor)
         if position is not None and self._rows.at(position) is not None:
             self._on_open()
@@ -281,14 +281,14 @@ class SessionTable(DrawnRows):
             self.action_fold(self._cursor not in self._rows.folded)
 
     def on_resize(self) -> None:
-        """Other columns may fit now."""
+        """Redraw everything: other columns may fit now."""
         self._painting.clear()
         self._fit()
         self._reveal()
         self.refresh()
 
     def on_click(self, event: Click) -> None:
-        """With the mouse on, a click selects and a second one opens."""
+        """Select by a click, open by a second one, if the mouse is on."""
         found = self._rows.find(event.y - 1 + self.scroll_offset.y) if event.y else None
         if found is None:
             return
@@ -297,24 +297,24 @@ class SessionTable(DrawnRows):
             self.action_open()
 
     def on_focus(self) -> None:
-        """The headings and the cursor brighten; the hand is back."""
+        """Show that the table has the focus; the cursor's row is in hand again."""
         self._touched_at = self._clock()
         self._redraw_headings()
         self._redraw_cursor()
 
     def on_blur(self) -> None:
-        """They fade."""
+        """Show that the table lost the focus."""
         self._redraw_headings()
         self._redraw_cursor()
 
     @property
     def _in_hand(self) -> str | None:
-        """The row that somebody has just gone to."""
+        """The row that the user has just moved to."""
         return self._cursor if 0 <= self._now - self._touched_at < HAND_MS else None
 
     @property
     def _kept(self) -> str | None:
-        """The row that must not be filtered away: it is in hand, or who has the keys elsewhere reads it."""
+        """The row that a filter must not hide: it is in hand, or the user reads it in another pane."""
         return self._cursor if not self.has_focus else self._in_hand
 
     def _marks_changed(self) -> None:
@@ -322,7 +322,7 @@ class SessionTable(DrawnRows):
         self.post_message(self.Marked())
 
     def _rearranged(self, before: int | None = None, line: int | None = None) -> None:
-        """Rows came, went or moved: the selected one stays at its place of the screen as far as possible."""
+        """Lay out the rows after a change; the selected row keeps its place on the screen if possible."""
         self._painting.clear()
         self._fit()
         position = self._rows.position(self._cursor)
@@ -352,7 +352,7 @@ class SessionTable(DrawnRows):
         self._highlight()
 
     def _highlight(self) -> None:
-        # From our own queue: a message that our parent's handler posts here would go no further than to the parent.
+        # From this widget's own queue: a message that the parent's handler posts here would reach only the parent.
         self.call_later(self._tell_highlighted)
 
     def _tell_highlighted(self) -> None:

@@ -1,4 +1,4 @@
-"""The first line of the screen: how many sessions need somebody, and what all of them took."""
+"""The first line of the screen: counts of the sessions that need the user, and the totals of all sessions."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ _GROUPS = (
     ("failed new", "new", Status.FAILED, "$text-error"),
     ("done new", "new", Status.DONE, "$text-success"),
 )
-"""Each group's words, which are those of the table's state column; what is left of them on a narrow screen."""
+"""Each group's words, as in the table's state column; the short form for a narrow screen."""
 _MEMBERS = {
     Status.WAITING: "waiting",
     Status.STARTING: "running",
@@ -29,31 +29,31 @@ _MEMBERS = {
     Status.QUEUED: "queued",
 }
 _ENDED = {Status.DONE: "done new", Status.FAILED: "failed new", Status.LOST: "failed new"}
-"""The group of an end until the user has seen it; then it is in none."""
+"""The group of an ended session until the user has seen it; after that it has none."""
 
 
 class Tally:
-    """Counts and sums of all sessions, kept up by what changes."""
+    """Counts and sums of all sessions, updated by changes."""
 
     def __init__(self) -> None:
         self._sessions: dict[str, Session] = {}
         self.groups: Counter[str] = Counter()
         self.tokens = 0
         self._millionths = 0
-        """Of a dollar: a sum of whole numbers is 0 again when all of them are gone."""
+        """Millionths of a dollar: a sum of integers is exactly 0 when all sessions are gone."""
         self.tokens_missing = self.dollars_missing = 0
-        """Sessions of which the tokens, or the cost, are not known."""
+        """The number of sessions with unknown tokens, or unknown cost."""
 
     def __len__(self) -> int:
         return len(self._sessions)
 
     @property
     def dollars(self) -> float:
-        """The sum of the costs that are known."""
+        """The sum of the known costs."""
         return self._millionths / 1e6
 
     def update(self, updated: Iterable[Session], removed: Iterable[str]) -> None:
-        """Take over what changed."""
+        """Apply changes."""
         for session_id in removed:
             self._count(self._sessions.pop(session_id, None), -1)
         for session in updated:
@@ -72,28 +72,28 @@ class Tally:
 
 
 class StatusLine(Line):
-    """Counts on the left of the line, tokens and money on its right."""
+    """Counts on the left, tokens and money on the right."""
 
     def __init__(self, *, signs: Signs = UNICODE, note: str = "", id: str | None = None) -> None:  # noqa: A002
-        """``note`` stands before everything else."""
+        """Create the line; ``note`` comes before everything else."""
         super().__init__(signs=signs, id=id)
         self._signs = signs
         self._note = note
 
     def show(self, tally: Tally, where: str) -> None:
-        """Say how things stand."""
+        """Show the current counts."""
         self.say(counts(tally, where, self.size.width, self._signs, note=self._note))
 
 
 def counts(tally: Tally, where: str, width: int, signs: Signs = UNICODE, *, note: str = "") -> Content:
-    """The line: what needs attention first; the folder and the sums where there is room."""
+    """The line: sessions that need the user first; the folder and the sums if there is room."""
     first = Content.assemble((note, "$text-warning bold"), "   ") if note else Content("")
     title = first + Content.assemble(("agentdash", "bold"), "   ") if width >= 70 else first
     placed = first + Content.assemble(("agentdash", "bold"), (f"  {where}", MUTED), "   ")
     sums = _sums(tally)
     beside = width - len(sums) - 2
     line = title
-    # The folder goes first; shorter words rather than no sums, but words rather than sums.
+    # Drop the folder first, then shorten the words to keep the sums, then drop the sums to keep the words.
     forms = ((title, 0, beside), (title, 1, beside), (title, 0, width), (title, 1, width), (title, 2, width))
     for lead, form, room in ((placed, 0, beside), *forms) if width >= 100 else forms:
         line = lead + _groups(tally, signs, form)
@@ -104,7 +104,7 @@ def counts(tally: Tally, where: str, width: int, signs: Signs = UNICODE, *, note
 
 
 def _groups(tally: Tally, signs: Signs, form: int) -> Content:
-    """The counts in words (form 0), in short words (1), or as numbers behind their marks (2)."""
+    """The counts with words (form 0), with short words (1), or as numbers after their marks (2)."""
     parts = []
     for name, short, status, style in _GROUPS:
         if tally.groups[name]:

@@ -1,4 +1,4 @@
-"""The line above the table: what is hidden, in which order, what is marked, and how to be rid of it; pure."""
+"""The line above the table: filter, order, marks, and the key that clears them; pure."""
 
 from textual.content import Content
 
@@ -18,16 +18,16 @@ def table_bar(
     ranging: bool,
     width: int,
 ) -> Content:
-    """The line; empty where the table shows everything in its usual order.
+    """The line; empty if the table shows everything in its default order.
 
     Args:
-        chosen: what was asked for, in words.
-        counts: how many sessions are shown, and how many there are, where that differs.
+        chosen: the filter, in words.
+        counts: the number of shown sessions and of all; None without a filter.
         arrangement: their order.
-        marked: how many are marked.
-        new: how many of the shown ones the header counts, which leaves out what was seen; 0 if that is not in question.
-        elsewhere: how many of these are not shown.
-        ranging: whether a range of marks is open.
+        marked: the number of marked sessions.
+        new: the number of shown sessions that the header counts, without seen ones; 0 if it is not needed.
+        elsewhere: the number of marked sessions that are not shown.
+        ranging: True if a range of marks is open.
         width: cells.
     """
     parts: list[tuple[str, str]] = []
@@ -57,11 +57,11 @@ def _order(arrangement: Arrangement) -> str:
 
 
 GROUPED = {Grouping.TREE: "as a tree", Grouping.FOLDER: "by folder", Grouping.AGENT: "by agent"}
-"""How rows are put together, in words."""
+"""The words for each grouping."""
 
 
 def _fitting(parts: list[tuple[str, str]], width: int) -> Content:
-    """As many of the parts as there is room for; the first is cut rather than left out."""
+    """The parts that fit; the first is cut, not left out."""
     shown: list[tuple[str, str]] = []
     room = width
     for number, (text, style) in enumerate(parts):
