@@ -94,7 +94,7 @@ class StoppingScreen(ModalScreen[None]):
 
 
 def countdown(ladder: Ladder, elapsed: float) -> str:
-    """Return the signal that was sent and the times until the next, ``elapsed`` seconds after the request."""
+    """Return the signal that was sent and the times until the next ones, ``elapsed`` seconds after the request."""
     kill_at = ladder.interrupt + ladder.terminate
     if elapsed < ladder.interrupt:
         until = (("SIGTERM", ladder.interrupt), ("SIGKILL", kill_at))

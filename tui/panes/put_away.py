@@ -1,4 +1,4 @@
-"""The archived and deleted sessions in the table: read when its view asks for them, and removed afterwards."""
+"""The archived and deleted sessions in the table: read while its view asks for them, and removed afterwards."""
 
 from collections.abc import Callable, Sequence
 from functools import partial

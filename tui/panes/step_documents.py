@@ -22,7 +22,7 @@ from ..render.style import Look
 from .trajectory_reader import Source as FollowingSource
 
 RAW_MOST = 4 << 20
-"""The most bytes of a raw line that are shown; the pager opens a longer one."""
+"""The maximum number of bytes shown of a raw line; the pager opens a longer one."""
 
 
 class Source(FollowingSource, Protocol):

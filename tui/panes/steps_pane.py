@@ -103,7 +103,7 @@ class Viewer(Vertical):
         return bool(growth.turns) and all(turn.status.ended for turn in growth.turns)
 
     def on_mount(self) -> None:
-        """Create the timer that ages running steps; it pauses when all turns are over."""
+        """Create the timer that updates the ages of running steps; it pauses when all turns are over."""
         self._ages = self.set_interval(1.0, self._tick, pause=True)
 
     def on_resize(self) -> None:
@@ -133,7 +133,7 @@ class Viewer(Vertical):
             self.read_on()
 
     def read_on(self) -> None:
-        """Read the new steps; during a read, read again after it."""
+        """Read the new steps; if a read is running, read again after it."""
         self._stale = True
         if not self._reading:
             self._reading = True

@@ -54,7 +54,7 @@ class _More:
         self._pane.show(structs.replace(self._pane.view, filter=text))
 
     def words(self, text: str) -> Iterable[str]:
-        """Yield the texts that complete the last word."""
+        """Return the text with its last word completed, in every possible way."""
         before, blank, word = text.rpartition(" ")
         return [f"{before}{blank}{found}" for found in completions(word, self._pane.table.sessions)]
 

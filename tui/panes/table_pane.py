@@ -90,7 +90,7 @@ class TablePane(Vertical):
         # A filter from an earlier run would hide sessions created since.
         self.view = structs.replace(memory.now.view, filter="", quick="", folder="")
         self.missing = 0
-        """Number of sessions that are still being read."""
+        """Number of sessions that are still being loaded."""
         self.away = PutAway(table, reader, requests, self.say)
         self._progress = ""
         self._agents: Sequence[AgentInfo] = ()

@@ -1,4 +1,4 @@
-"""Marks the steps that are new since the user last looked."""
+"""Marks the steps that are new since the user last read the session."""
 
 from msgspec import structs
 from textual.widget import Widget

@@ -119,7 +119,7 @@ class MainScreen(SessionScreen):
         yield self.too_small
 
     def on_mount(self) -> None:
-        """Update the ages once a second; no other timer changes the screen."""
+        """Show the sessions, and update their ages once a second."""
         self.set_interval(1.0, self.table.tick)
         self._sessions_changed()
         self._learn_default()
@@ -184,7 +184,7 @@ class MainScreen(SessionScreen):
                 self.mark_seen(changed)
 
     def all_read(self) -> None:
-        """Record that all sessions are read, not only those of the first screen."""
+        """Record that all sessions are loaded, not only those of the first screen."""
         self.pane.missing = 0
         self.pane.say()
 

@@ -149,7 +149,7 @@ class SettingsScreen(Screen[None]):
 
     @on(Input.Submitted)
     async def _opened(self) -> None:
-        """Open the file at the line of the chosen setting, or where it belongs; create a first file if none exists."""
+        """Open the file at the chosen setting's line, or at the line to add it; create a first file if none exists."""
         chosen = self._chosen
         if self._wrong is None and chosen is None:
             return

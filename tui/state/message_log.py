@@ -12,7 +12,7 @@ from ...sessions.clock import now_ms
 from ...sessions.text.sanitize import clean
 
 MOST = 500
-"""The most entries that are kept."""
+"""The maximum number of entries."""
 
 TAIL_BYTES = 16_384
 TAIL_LINES = 100
@@ -66,7 +66,7 @@ def crash_lines(home: Path, since: datetime = _BEGAN) -> list[str]:
 
 
 def _first_since(lines: Sequence[str], since: datetime) -> int:
-    """Return the index of the first entry since a time; 0 if no line begins an entry."""
+    """Return the index of the first entry since a time; ``len(lines)`` if all are older, 0 if no line begins one."""
     times = [(number, at) for number, line in enumerate(lines) if (at := _stamp(line)) is not None]
     return next((number for number, at in times if at >= since), len(lines) if times else 0)
 

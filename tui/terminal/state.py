@@ -1,4 +1,4 @@
-"""Textual (8.2) assumes that a terminal has a size and is still there; these functions handle the other cases."""
+"""Handles terminals without a size and terminals that are gone: Textual (8.2) expects neither."""
 
 import os
 import select
