@@ -1,4 +1,4 @@
-"""Which columns the table has, in which order, and how wide they are."""
+"""The dialog for the table's columns: their choice, order and widths."""
 
 from collections.abc import Callable
 from typing import ClassVar
@@ -18,7 +18,7 @@ WIDEST = 60
 
 
 class ColumnsScreen(ModalScreen[None]):
-    """Every change is seen in the table at once."""
+    """Shows every change in the table at once."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss(None)", "close", show=False),
@@ -33,7 +33,7 @@ class ColumnsScreen(ModalScreen[None]):
     ]
 
     def __init__(self, choice: Choice, width: int, changed: Callable[[Choice], None]) -> None:
-        """``width`` is the table's, in cells; ``changed`` is told of each change."""
+        """``width`` is the table's, in cells; ``changed`` is called with each change."""
         super().__init__()
         self._width = width
         self._changed = changed
@@ -46,14 +46,14 @@ class ColumnsScreen(ModalScreen[None]):
         self._widths = dict(choice.widths)
 
     def compose(self) -> ComposeResult:
-        """One line for each column."""
+        """Yield one line for each column."""
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = "Columns"
             yield self._list
             yield Static("Space shows or hides   J K move   + - width   0 as usual   Esc closes", classes="keys")
 
     def on_mount(self) -> None:
-        """Begin with the first."""
+        """Put the cursor on the first column."""
         self._fill(0)
 
     def _fill(self, at: int) -> None:
@@ -80,30 +80,30 @@ class ColumnsScreen(ModalScreen[None]):
         return Choice(tuple(name for name in self._names if name in self._shown), widths)
 
     def action_go(self, rows: int) -> None:
-        """Another column."""
+        """Move the cursor by rows."""
         self._list.highlighted = max(0, min(len(self._names) - 1, (self._list.highlighted or 0) + rows))
 
     def action_show_or_hide(self) -> None:
-        """Show the column, or hide it."""
+        """Show or hide the column."""
         self._shown ^= {self._names[self._list.highlighted or 0]}
         self._tell(self._list.highlighted or 0)
 
     def action_carry(self, by: int) -> None:
-        """Put the column further to one side."""
+        """Move the column by ``by`` places."""
         at = self._list.highlighted or 0
         to = max(0, min(len(self._names) - 1, at + by))
         self._names.insert(to, self._names.pop(at))
         self._tell(to)
 
     def action_widen(self, by: int) -> None:
-        """More cells for the column, or fewer."""
+        """Widen the column by ``by`` cells; narrow it if ``by`` is negative."""
         at = self._list.highlighted or 0
         name = self._names[at]
         self._widths[name] = max(1, min(WIDEST, self._widths.get(name, COLUMNS[name].width) + by))
         self._tell(at)
 
     def action_usual(self) -> None:
-        """Columns as they are for somebody who chose nothing."""
+        """Restore the default columns."""
         self._take(USUAL)
         self._tell(0)
 

@@ -17,7 +17,7 @@ from ..keys.command_line import CommandLine, UnusableLineError, longer
 
 
 class CommandScreen(ModalScreen[str | None]):
-    """Answers with a line that is a command; one that is none stays there with the reason."""
+    """Returns a valid command line; an invalid one stays in the field, and the hint shows the reason."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "close", show=False)]
 
@@ -28,7 +28,7 @@ class CommandScreen(ModalScreen[str | None]):
         self._input = CommandInput(self._completions, recall, id="command-input")
 
     def compose(self) -> ComposeResult:
-        """What is said of the line, and the line."""
+        """Yield the hint and the line."""
         with Vertical(id="command"):
             yield self._hint
             with Horizontal(id="command-line"):
@@ -36,7 +36,7 @@ class CommandScreen(ModalScreen[str | None]):
                 yield self._input
 
     def on_mount(self) -> None:
-        """Say how it goes."""
+        """Show how to use the line."""
         self._hint.say("Tab completes   Up recalls   Enter does it   Esc closes")
 
     @on(Input.Changed)

@@ -1,4 +1,4 @@
-"""A question before something is ended: the answer is No unless somebody says Yes."""
+"""A confirmation before something is ended; the default answer is No."""
 
 from collections.abc import Sequence
 from enum import Enum
@@ -12,16 +12,16 @@ from textual.widgets import Static
 
 
 class Answer(Enum):
-    """What somebody said."""
+    """The user's answer."""
 
     NO = "no"
     YES = "yes"
     ALL = "all"
-    """Yes, and the same to what belongs to it."""
+    """Yes, and the same for what belongs to it."""
 
 
 class ConfirmScreen(ModalScreen[Answer]):
-    """Names what will be ended; ``y`` does it, ``a`` does more where that is offered, everything else keeps it."""
+    """Names what will be ended; ``y`` does it, ``a`` does more if that is offered, every other key keeps it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer('yes')", "yes", show=False),
@@ -32,7 +32,7 @@ class ConfirmScreen(ModalScreen[Answer]):
     def __init__(
         self, question: str, details: Sequence[str], consequence: str, verb: str, *, more: str | None = None
     ) -> None:
-        """``more`` says what ``a`` does; without it, it does nothing."""
+        """``more`` is the label of ``a``; without it, ``a`` does nothing."""
         super().__init__()
         self._question = question
         self._details = list(details)
@@ -41,7 +41,7 @@ class ConfirmScreen(ModalScreen[Answer]):
         self._more = more
 
     def compose(self) -> ComposeResult:
-        """Question, what it concerns, and the keys."""
+        """Yield the details, the consequence, and the keys; the question is the border title."""
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = self._question.replace("[", "\\[")
             with VerticalScroll(can_focus=False):

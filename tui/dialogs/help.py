@@ -1,4 +1,4 @@
-"""All keys, made from the registry and the keys in force."""
+"""The list of all keys, from the registry of actions and the keymap."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from textwrap import wrap
@@ -47,7 +47,7 @@ _GROUPS = {
 
 
 class HelpScreen(ModalScreen[None]):
-    """What every key does; typing leaves only the lines that have the text."""
+    """The function of every key; typing leaves only the lines that contain the text."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "close", "close", show=False),
@@ -67,13 +67,13 @@ class HelpScreen(ModalScreen[None]):
         read_only: bool = False,
         table: bool = True,
     ) -> None:
-        """``table`` says whether the screen has one."""
+        """``table`` is True if the screen has a table."""
         super().__init__()
         self._sections = list(sections(keymap, place, tour, read_only=read_only, table=table))
         self._text = Static(help_text(self._sections))
 
     def compose(self) -> ComposeResult:
-        """A field, and the keys in groups."""
+        """Yield a filter field, and the keys in groups."""
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = "Keys"
             yield RecallInput(id="help-filter", placeholder="type to filter: a key or a word")
@@ -87,7 +87,7 @@ class HelpScreen(ModalScreen[None]):
         self.query_one(VerticalScroll).scroll_home(animate=False)
 
     def on_resize(self) -> None:
-        """Lines are broken for a width, which is known after the layout."""
+        """Wrap the lines for the new width, which is known only after the layout."""
         self.call_after_refresh(lambda: self._show(self.query_one("#help-filter", Input).value))
 
     def _show(self, wanted: str) -> None:
@@ -96,7 +96,7 @@ class HelpScreen(ModalScreen[None]):
 
     @on(Input.Submitted)
     def action_close(self) -> None:
-        """Close it."""
+        """Close the dialog."""
         self.dismiss(None)
 
     def action_roll(self, lines: int) -> None:
@@ -112,7 +112,7 @@ class HelpScreen(ModalScreen[None]):
 def sections(
     keymap: Keymap, place: Place, tour: Tour = (), *, read_only: bool = False, table: bool = True
 ) -> Iterator[Section]:
-    """Everything by key, in groups: first what is valid here, with the keys that it has here."""
+    """Yield all keys in groups: first those that are valid at ``place``, with the keys that they have there."""
     left_out = {Place.PROMPT} if read_only else set()
     left_out |= set() if table else {Place.TABLE}
     if tour:
@@ -132,13 +132,13 @@ def _told(keymap: Keymap, actions: Iterable[Action], taken: Collection[str] = ()
 
 
 def _what(action: Action) -> str:
-    """What it does, and the name that people look for where that says it otherwise."""
+    """Return the help of an action, after its label if the help does not contain the label."""
     named = not action.label or action.label.casefold() in action.help.casefold()
     return action.help if named else f"{action.label}: {action.help}"
 
 
 def matching(found: Iterable[Section], text: str) -> Iterator[Section]:
-    """The lines that have a text, in key or words; a single character is a key."""
+    """Yield the lines that have a text in their keys or their help; a single character is a key."""
     needle = text.strip().removeprefix("/") or text.strip()
     for heading, pairs in found:
         kept = [(keys, told) for keys, told in pairs if _has(keys, told, needle)]
@@ -151,7 +151,7 @@ def _has(keys: str, told: str, needle: str) -> bool:
 
 
 def help_text(found: Iterable[Section], width: int = 0) -> Content:
-    """The keys under the headings of their groups; what they do is broken under itself where it needs more lines."""
+    """Return the keys under the headings of their groups; long help continues below its own beginning."""
     lines: list[Content] = []
     for heading, pairs in found:
         lines.append(Content.styled(heading, "bold"))

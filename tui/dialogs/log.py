@@ -1,4 +1,4 @@
-"""What was said in toasts, and the end of the dashboard's log file."""
+"""The dialog with past toasts, and the end of the dashboard's log file."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import ClassVar
@@ -19,7 +19,7 @@ _STYLES = {"error": "$text-error"}
 
 
 class LogScreen(ModalScreen[None]):
-    """The last entry first; below all of them what was written to ``dashboard.log``."""
+    """Shows the entries, newest first, and below them the end of ``dashboard.log``."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,L", "dismiss(None)", "close", show=False),
@@ -34,7 +34,7 @@ class LogScreen(ModalScreen[None]):
         copy: Callable[[str, str], Awaitable[None]],
         crashes: Callable[[], Awaitable[list[str] | None]],
     ) -> None:
-        """``copy`` takes a text and what it is; ``crashes`` gives the end of the log file."""
+        """``copy`` takes a text and its name; ``crashes`` returns the end of the log file."""
         super().__init__()
         self._texts = [entry.text for entry in entries]
         self._list = OptionList(*(Option(_line(entry)) for entry in entries))
@@ -42,7 +42,7 @@ class LogScreen(ModalScreen[None]):
         self._crashes = crashes
 
     def compose(self) -> ComposeResult:
-        """The entries, and the keys."""
+        """Yield the entries and the keys."""
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = "Log"
             yield self._list
@@ -51,7 +51,7 @@ class LogScreen(ModalScreen[None]):
             yield Static("j k move   y copy   Esc close", classes="keys")
 
     def on_mount(self) -> None:
-        """Look for the file."""
+        """Start to read the log file."""
         self._list.highlighted = 0 if self._texts else None
         self._read_crashes()
 
@@ -65,7 +65,7 @@ class LogScreen(ModalScreen[None]):
             self._list.add_option(Option(Content.assemble(("dashboard.log, its end", "bold"), "\n", self._texts[-1])))
 
     def action_move(self, where: str) -> None:
-        """Go to another entry."""
+        """Move the cursor ``down`` or up by one entry."""
         if where == "down":
             self._list.action_cursor_down()
         else:

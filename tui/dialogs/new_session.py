@@ -30,32 +30,32 @@ NO_PRESET = "(none)"
 DANGER = "Nothing is off limits: it may do anything that you may, without asking."
 
 SETTLED_SECONDS = 0.15
-"""The exact command is worked out when nobody typed for so long."""
+"""Delay after the last change of a field until the exact command is computed."""
 
 
 class Offer(Struct, frozen=True, kw_only=True):
-    """What the dialog can offer, and what it shows at first."""
+    """The choices that the dialog offers, and its first values."""
 
     agents: Sequence[AgentInfo]
     first: Start
     folders: Sequence[str] = ()
-    """Recent ones, the last one first."""
+    """Recent folders, newest first."""
     prompts: Sequence[str] = ()
     presets: Mapping[str, Preset] = field(default_factory=dict)
 
 
 Plan = Callable[[Start], Awaitable[tuple[Launch | None, str | None]]]
-"""Gives the exact start, or the reason why there is none."""
+"""Returns the exact launch, or the reason why the start is not possible."""
 
 Begin = Callable[[Start], Awaitable[str | None]]
-"""Starts sessions; gives the reason if that was not possible."""
+"""Starts sessions; returns None, or the reason why that failed."""
 
 Keep = Callable[[str | None], None]
-"""Takes what is to be there the next time, at each key: a text, none after a start, None where nothing was written."""
+"""Keeps the draft for the next dialog, at each key: a text, "" after a start, None if the text is unchanged."""
 
 
 class NewSessionScreen(ModalScreen[None]):
-    """Asks what to start and shows the exact command; stays open, with the reason, when it could not be started."""
+    """Asks what to start and shows the exact command; if the start fails, it stays open and shows the reason."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "cancel", show=False),
@@ -70,7 +70,7 @@ class NewSessionScreen(ModalScreen[None]):
         self._plan = plan
         self._begin = begin
         self._first = first = offer.first
-        """What is shown before somebody changes it: of a preset, where one is chosen."""
+        """The values before the user's changes: those of the chosen preset, if any."""
         self._installed = installed = [agent.name for agent in offer.agents if agent.installed]
         self._absent = [agent.name for agent in offer.agents if not agent.installed]
         without = f"not installed: {', '.join(self._absent)}" if self._absent else ""
@@ -93,7 +93,7 @@ class NewSessionScreen(ModalScreen[None]):
         self._error = Static("", id="new-error", markup=False)
 
     def compose(self) -> ComposeResult:
-        """The fields, each beside its name."""
+        """Yield the fields, each beside its name."""
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = "New session"
             if self._offer.presets:
@@ -112,7 +112,7 @@ class NewSessionScreen(ModalScreen[None]):
             yield self._keys
 
     def on_mount(self) -> None:
-        """Begin with the prompt."""
+        """Fill in the prompt and focus it."""
         self._folder.recall.learn(map(place, self._offer.folders))
         self._prompt.recall.learn(self._offer.prompts)
         self._prompt.text = self._offer.first.prompt
@@ -121,7 +121,7 @@ class NewSessionScreen(ModalScreen[None]):
         self._agent_chosen()
 
     def on_descendant_focus(self) -> None:
-        """Name the keys of the field that has them."""
+        """Show the keys of the focused field."""
         focused = self.focused
         own = "Up earlier" if isinstance(focused, RecallInput) else ""
         if isinstance(focused, Choice):
@@ -132,7 +132,7 @@ class NewSessionScreen(ModalScreen[None]):
 
     @on(Choice.Changed, "#new-preset")
     def _preset_chosen(self) -> None:
-        """Fill the fields; what was written stays the text of the start."""
+        """Fill the fields from the preset; keep the text that the user wrote."""
         preset, first = self._offer.presets.get(self._preset.value or "", Preset()), self._offer.first
         text = self._filled.text_in(self._prompt.text)
         if self._preset.value in self._offer.presets:
@@ -152,7 +152,7 @@ class NewSessionScreen(ModalScreen[None]):
         self._write(preset, text)
 
     def _write(self, preset: Preset, text: str) -> None:
-        """Put the preset's prompt around the text, and the cursor where the text goes on."""
+        """Put the preset's prompt around the text, and the cursor at the end of the text."""
         self._prompt.text = preset.told(text) if text else "".join(preset.frame())
         before = preset.frame()[0] + text
         self._prompt.cursor_location = (before.count("\n"), len(before) - before.rfind("\n") - 1)
@@ -165,12 +165,12 @@ class NewSessionScreen(ModalScreen[None]):
             self._mode.offer(agent.choices, agent.choice_of(self._carried(agent)) or "", agent.unheld)
         key = agent.mode_key if agent else None
         self._mode_name.update((key or "").partition("_")[0])
-        # Not by its height: a row that is not there cannot be reached by Tab either.
+        # Not by a height of 0: Tab would still reach the row.
         self._mode.display = self._mode_name.display = bool(key)
         self._model.placeholder = (agent and agent.model) or "the agent's own default"
 
     def _fill_own(self, agent: AgentInfo) -> None:
-        """Keep model and arguments that were filled in for one agent away from another."""
+        """Clear the model and the arguments that were filled in for another agent."""
         first = self._first
         for text, own in ((self._model, first.model or ""), (self._more, _arguments(first))):
             if agent.name == first.agent:
@@ -179,7 +179,7 @@ class NewSessionScreen(ModalScreen[None]):
                 text.value = ""
 
     def _carried(self, agent: AgentInfo) -> dict[str, object]:
-        """The options of the preset, or of the session that is repeated, that hold for an agent; of another, limits."""
+        """Return the preset's or repeated session's options that apply to an agent; for another agent, only limits."""
         options = self._first.options.items()
         return {key: value for key, value in options if agent.name == self._first.agent or key == "limits"}
 
@@ -206,17 +206,17 @@ class NewSessionScreen(ModalScreen[None]):
         self._beside.display = bool(beside)
 
     def _missing(self) -> str:
-        """A sentence if the preset, the session that is repeated, or the settings want an agent that is not there."""
+        """Return a sentence if the preset, the repeated session or the settings name an agent that is not installed."""
         name = self._first.agent
         return f"{name} is not installed: another agent is chosen." if name in self._absent else ""
 
     def action_start(self) -> None:
-        """Enter, wherever one is."""
+        """Start, from any field."""
         self._try()
 
     @on(PromptInput.Left)
     def action_leave(self) -> None:
-        """Leave; what was written is kept."""
+        """Close the dialog; the draft is kept."""
         self.dismiss(None)
 
     @on(TextArea.Changed)
@@ -231,7 +231,7 @@ class NewSessionScreen(ModalScreen[None]):
 
     @work(group="start")
     async def _try(self) -> None:
-        # A second Enter while the first one starts the session would start it twice.
+        # A second Enter during the start would start the session twice.
         if self._starting:
             return
         self._starting = True
@@ -241,7 +241,7 @@ class NewSessionScreen(ModalScreen[None]):
             self._starting = False
 
     async def _start_as_filled(self) -> None:
-        # A plan that is still being made would take the place of what is said now.
+        # A plan in progress would overwrite the message that is shown now.
         self.workers.cancel_group(self, "plan")
         start = self._filled_in()
         if not start.prompt.strip():
@@ -257,11 +257,11 @@ class NewSessionScreen(ModalScreen[None]):
             self._keep("")
             self.dismiss(None)
         else:
-            self._session_id = str(uuid.uuid4())  # the one that was tried may be taken
+            self._session_id = str(uuid.uuid4())  # the id that was tried may be in use
             self._say(reason)
 
     def _filled_in(self) -> Start:
-        """What the fields ask for."""
+        """Return the start that the fields describe."""
         return Start(
             self._prompt.text.rstrip("\n"),
             agent=self._agent.value or "",
@@ -273,7 +273,7 @@ class NewSessionScreen(ModalScreen[None]):
         )
 
     def _options(self) -> dict[str, object]:
-        """What differs from the settings; of the session that is being repeated, also what has no field here."""
+        """Return the options that differ from the settings; of a repeated session, also those without a field here."""
         agent = self._agents.get(self._agent.value or "")
         if agent is None:
             return {}
@@ -295,7 +295,7 @@ def _arguments(start: Start) -> str:
 
 
 def _split(text: str) -> list[str]:
-    """As a shell would; while a quotation mark is open, at the blanks."""
+    """Split arguments as a shell does; at blanks while a quotation mark is open."""
     try:
         return shlex.split(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The dialog where no agent is installed: how to install one; nothing can be started from it."""
+"""The dialog that opens instead of New session if no agent is installed."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -14,7 +14,7 @@ from ..texts import install_lines
 
 
 class NoAgentScreen(ModalScreen[None]):
-    """Names the command that installs each agent."""
+    """Shows the command that installs each agent."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss(None)", "close", show=False)]
 
@@ -23,7 +23,7 @@ class NoAgentScreen(ModalScreen[None]):
         self._agents = agents
 
     def compose(self) -> ComposeResult:
-        """The commands, and the way to see agentdash without an agent."""
+        """Yield the commands, and the way to try agentdash without an agent."""
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = "No agent is installed"
             yield Static("\n".join(install_lines(self._agents)), markup=False)

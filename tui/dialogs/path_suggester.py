@@ -1,4 +1,4 @@
-"""Completing a folder while it is typed: recent ones first, then what is on disk."""
+"""Completes a folder while the user types it: recent folders first, then those on disk."""
 
 import asyncio
 import os
@@ -11,19 +11,19 @@ from ...widgets.drawing.short_forms import place
 
 
 class FolderSuggester(Suggester):
-    """Suggests the rest of a folder's path; looks at the disk in a thread, which a dead network folder may block."""
+    """Suggests the rest of a folder's path; reads the disk in a thread, because a dead network folder blocks."""
 
     def __init__(self, recent: Sequence[str]) -> None:
         super().__init__(use_cache=False, case_sensitive=True)
         self._recent = list(recent)
 
     async def get_suggestion(self, value: str) -> str | None:
-        """The whole path, or None."""
+        """Return the whole path, or None."""
         return await asyncio.to_thread(completed, value, self._recent)
 
 
 def completed(text: str, recent: Sequence[str]) -> str | None:
-    """The first recent folder that begins with the text, else the first folder on disk that does."""
+    """Return the first recent folder that begins with the text, else the first such folder on disk."""
     if not text:
         return None
     for folder in map(place, recent):
@@ -37,7 +37,7 @@ def completed(text: str, recent: Sequence[str]) -> str | None:
 
 
 def _folders(parent: Path, start: str) -> list[str]:
-    """Folders whose names begin so; hidden ones only where the text asks for them."""
+    """Return the folders whose names begin with ``start``; hidden ones only if it begins with a dot."""
     try:
         with os.scandir(parent) as entries:
             return [e.name for e in entries if _wanted(e, start)]

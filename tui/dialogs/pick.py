@@ -1,4 +1,4 @@
-"""A short list from which one thing is picked by its letter, or with the cursor."""
+"""A short list from which the user picks one entry, by its letter or with the cursor."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -16,7 +16,7 @@ from ..keys.key_names import LIST_LETTERS
 
 
 class PickScreen(ModalScreen[int | None]):
-    """Answers with the number of what was picked."""
+    """Returns the number of the offer that the user picked."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss(None)", "close", show=False),
@@ -39,14 +39,14 @@ class PickScreen(ModalScreen[int | None]):
         self._at = at
 
     def compose(self) -> ComposeResult:
-        """One line for each."""
+        """Yield one line for each offer."""
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = Content(self._title)
             yield OptionList(*(Option(Content.assemble((f"{key}  ", "bold"), what)) for key, what in self._offers))
             yield Static("j k Enter, or its letter   Esc closes", classes="keys")
 
     def on_mount(self) -> None:
-        """Begin where somebody is."""
+        """Put the cursor on the current choice."""
         self.query_one(OptionList).highlighted = self._at
 
     def action_go(self, way: str) -> None:
@@ -55,12 +55,12 @@ class PickScreen(ModalScreen[int | None]):
         options.action_cursor_down() if way == "down" else options.action_cursor_up()
 
     def on_key(self, event: Key) -> None:
-        """The key of an offer picks it."""
+        """Pick the offer of this key."""
         for number, (key, _) in enumerate(self._offers):
             if event.character == key:
                 event.stop()
                 self.dismiss(number)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Enter picks the line under the cursor."""
+        """Pick the line under the cursor."""
         self.dismiss(event.option_index)

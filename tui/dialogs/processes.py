@@ -1,4 +1,4 @@
-"""The processes of one session, looked up again as long as somebody looks."""
+"""The processes of one session, read again every two seconds while the dialog is open."""
 
 from collections.abc import Awaitable, Callable
 from typing import ClassVar
@@ -18,7 +18,7 @@ LOOK_SECONDS = 2.0
 
 
 class ProcessesScreen(ModalScreen[None]):
-    """A tree with processor time, memory and ports; nothing of it is asked for while it is closed."""
+    """A tree of processes with processor time, memory and ports; no process is read while it is closed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,enter,q,p", "dismiss(None)", "close", show=False)]
 
@@ -29,7 +29,7 @@ class ProcessesScreen(ModalScreen[None]):
         self._lines = Static("", markup=False, classes="lines")
 
     def compose(self) -> ComposeResult:
-        """The tree."""
+        """Yield the tree."""
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = f'Processes of "{self._title}"'.replace("[", "\\[")
             with VerticalScroll():
@@ -37,7 +37,7 @@ class ProcessesScreen(ModalScreen[None]):
             yield Static("Esc close", classes="keys")
 
     def on_mount(self) -> None:
-        """Look at once, and again and again."""
+        """Read the processes now, and every ``LOOK_SECONDS``."""
         self._refresh_lines()
         self.set_interval(LOOK_SECONDS, self._refresh_lines)
 
@@ -45,5 +45,5 @@ class ProcessesScreen(ModalScreen[None]):
     async def _refresh_lines(self) -> None:
         processes = await self._look()
         if processes is not None:
-            # Never as wide as the dialog: a tree's long command lines are cut by the dialog itself.
+            # Wider than any dialog: the dialog itself cuts the long command lines of a tree.
             self._lines.update("\n".join(processes_text(processes, Look(width=200))))

@@ -1,4 +1,4 @@
-"""What a session is to be called."""
+"""The dialog that renames a session."""
 
 from collections.abc import Awaitable, Callable
 from typing import ClassVar
@@ -16,18 +16,18 @@ from ...widgets.inputs.history_input import RecallInput
 
 
 class RenameScreen(ModalScreen[None]):
-    """Asks for a title; stays open with the reason where the session cannot have it."""
+    """Asks for a title; stays open with the reason if the session cannot have it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "close", show=False)]
 
     def __init__(self, title: str, rename: Callable[[str], Awaitable[str | None]]) -> None:
-        """``rename`` takes the new title and gives the reason where it was not taken."""
+        """``rename`` takes the new title; returns None, or the reason why the title was refused."""
         super().__init__()
         self._title = one_line(title)
         self._rename = rename
 
     def compose(self) -> ComposeResult:
-        """The title, and what is wrong with it."""
+        """Yield the title, and the error in it."""
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = Content("Rename")
             yield RecallInput(self._title, placeholder="the beginning of its task", id="rename-title")

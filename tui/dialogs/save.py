@@ -1,4 +1,4 @@
-"""Where a session is to be saved, and as what: the suffix says it."""
+"""The dialog that saves a session to a file; the suffix chooses the format."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -16,12 +16,12 @@ from ...widgets.inputs.history_input import RecallInput
 
 
 class SaveScreen(ModalScreen[None]):
-    """Asks for a file name; stays open with the reason where it cannot be written."""
+    """Asks for a file name; stays open with the reason if the file cannot be written."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "close", show=False)]
 
     def __init__(self, title: str, path: str, save: Callable[[str, bool], Awaitable[tuple[bool, str | None]]]) -> None:
-        """``save`` takes a path and whether to replace a file; gives whether one is there, and why it failed."""
+        """``save`` takes a path, and True to replace a file; returns True if a file exists, and why the save failed."""
         super().__init__()
         self._title = title
         self._path = path
@@ -29,7 +29,7 @@ class SaveScreen(ModalScreen[None]):
         self._refused = ""
 
     def compose(self) -> ComposeResult:
-        """The file name, and what went wrong."""
+        """Yield the file name, and the error."""
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = Content(f'Save "{self._title}"')
             yield RecallInput(self._path, id="save-path")
@@ -42,7 +42,7 @@ class SaveScreen(ModalScreen[None]):
 
     @work(exclusive=True)
     async def _try(self, path: str) -> None:
-        # The same name once more, after it was refused: it is meant.
+        # The same name again, after it was refused, is the user's consent.
         there, reason = await self._save(path, path == self._refused)
         if reason is None:
             self.dismiss(None)

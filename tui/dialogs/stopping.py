@@ -1,4 +1,4 @@
-"""A stop under way: which signal was sent, when the next one comes, and at last the receipt."""
+"""The progress of a stop: the signal that was sent, the time until the next one, and finally the receipt."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import ClassVar
@@ -22,9 +22,9 @@ TICK_SECONDS = 0.25
 
 
 class StoppingScreen(ModalScreen[None]):
-    """Counts down to the next signal; the same screen then shows what was ended.
+    """Counts down to the next signal, then shows what was ended.
 
-    Closing it stops nothing and hurries nothing: the runner carries the stop out.
+    Closing it neither cancels nor speeds up the stop: the runner carries it out.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -48,7 +48,7 @@ class StoppingScreen(ModalScreen[None]):
         self._keys = Static("X kill now   Esc close (the stop goes on)", classes="keys")
 
     def compose(self) -> ComposeResult:
-        """The countdown, which the receipt replaces."""
+        """Yield the countdown, which the receipt replaces."""
         with self._dialog:
             yield self._countdown
             yield self._summary
@@ -57,7 +57,7 @@ class StoppingScreen(ModalScreen[None]):
             yield self._keys
 
     def on_mount(self) -> None:
-        """Begin to count."""
+        """Start the countdown."""
         if self._receipt is not None:
             self._show(self._receipt)
             return
@@ -66,7 +66,7 @@ class StoppingScreen(ModalScreen[None]):
         self._tick()
 
     def show_receipt(self, receipt: Receipt) -> None:
-        """It is done: say what was ended; a stop may be faster than this screen."""
+        """Show the ended processes; the stop may be done before this screen is mounted."""
         self._receipt = receipt
         if self.is_mounted:
             self._show(receipt)
@@ -80,7 +80,7 @@ class StoppingScreen(ModalScreen[None]):
         self._keys.update("Enter close")
 
     async def action_hurry(self) -> None:
-        """Give nothing more time."""
+        """Ask for SIGKILL at once, without the remaining waits."""
         if self._receipt is None:
             self._ladder = Ladder(interrupt=0, terminate=0)
             self.run_worker(self._hurry())
@@ -94,7 +94,7 @@ class StoppingScreen(ModalScreen[None]):
 
 
 def countdown(ladder: Ladder, elapsed: float) -> str:
-    """What was sent and what comes when, ``elapsed`` seconds after the stop was asked for."""
+    """Return the signal that was sent and the times until the next ones, ``elapsed`` seconds after the request."""
     kill_at = ladder.interrupt + ladder.terminate
     if elapsed < ladder.interrupt:
         until = (("SIGTERM", ladder.interrupt), ("SIGKILL", kill_at))
@@ -105,7 +105,7 @@ def countdown(ladder: Ladder, elapsed: float) -> str:
 
 
 def receipt_lines(receipt: Receipt) -> Sequence[str]:
-    """The summary, then what each signal ended, then what is left and why."""
+    """Return the summary, then the processes that each signal ended, then those that are left, each with its reason."""
     took = f", {units.duration(receipt.duration_ms)}" if receipt.duration_ms is not None else ""
     lines = [receipt.summary() + took]
     for how, processes in receipt.by_signal().items():
@@ -116,5 +116,5 @@ def receipt_lines(receipt: Receipt) -> Sequence[str]:
 
 
 def _seconds(left: float) -> str:
-    """Whole seconds, counted down: ``3s`` for anything above two."""
+    """Format the time left in whole seconds, rounded up: ``3s`` for anything above two."""
     return f"{int(left) + (left > int(left))}s"

@@ -1,4 +1,4 @@
-"""Saved views of the table: go to one, save the present one by a name, or forget one."""
+"""The dialog for saved views of the table: show one, save the present view by a name, or delete one."""
 
 from collections.abc import Callable, Mapping
 from typing import ClassVar
@@ -23,12 +23,12 @@ NAME_CHARACTERS = 40
 
 
 class ViewsScreen(ModalScreen[View | None]):
-    """Answers with the view that was chosen.
+    """Returns the view that the user chose.
 
     Args:
-        saved: what was saved by name.
-        present: the view that can be saved now.
-        save: saves a view under a name; without a view it forgets the name.
+        saved: the saved views by name.
+        present: the view to save.
+        save: saves a view under a name; with None it deletes the name.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -48,7 +48,7 @@ class ViewsScreen(ModalScreen[View | None]):
         self._field = RecallInput(placeholder="a name for the view as it is now", id="view-name")
 
     def compose(self) -> ComposeResult:
-        """The names with what they mean, and a field for a new one."""
+        """Yield the names with their descriptions, and a field for a new name."""
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = "Views"
             yield self._list
@@ -56,7 +56,7 @@ class ViewsScreen(ModalScreen[View | None]):
             yield Static("Enter shows it   Tab, a name, Enter saves this view   D forgets   Esc closes", classes="keys")
 
     def on_mount(self) -> None:
-        """Begin in the list."""
+        """Focus the list."""
         self._fill()
         self.set_focus(self._list)
 
@@ -84,7 +84,7 @@ class ViewsScreen(ModalScreen[View | None]):
         self._list.action_cursor_down() if way == "down" else self._list.action_cursor_up()
 
     def action_forget(self) -> None:
-        """Forget the view under the cursor, if somebody saved it."""
+        """Delete the view under the cursor, if the user saved it."""
         at = self._list.highlighted
         name = self._list.get_option_at_index(at).id if at is not None else None
         if name in self._saved:
@@ -94,7 +94,7 @@ class ViewsScreen(ModalScreen[View | None]):
 
 
 def describe(view: View) -> str:
-    """What a view shows, in a few words."""
+    """Describe what a view shows in a few words."""
     parts = [view.filter, QUICK.get(view.quick, ("", ""))[0], view.folder and f"only {view.folder}"]
     parts.append("" if view.grouping is Grouping.FLAT else GROUPED[view.grouping])
     parts.append("" if view.sort == "attention" and not view.reverse else f"by {view.sort}{' reversed' * view.reverse}")

@@ -1,4 +1,4 @@
-"""What a session did to files, as rows of a list and as documents: pure."""
+"""The file changes of a session, as rows of a list and as documents: pure."""
 
 from collections.abc import Callable
 
@@ -17,7 +17,7 @@ from ...widgets.lists.file_list import FileRow
 
 
 def file_row(file: FileChanges) -> FileRow:
-    """A file as a line of the list."""
+    """Return a file as a row of the list."""
     kind = file.kind or "only tried"
     git = "" if file.git is None else " ".join(file.git.words)
     times = f" x{file.touched}" if file.touched > 1 else ""
@@ -25,14 +25,14 @@ def file_row(file: FileChanges) -> FileRow:
 
 
 def lines_text(added: int | None, removed: int | None, *, partial: bool = False) -> str:
-    """Lines that came and went, where anybody knows."""
+    """Return the numbers of added and removed lines; empty if neither is known."""
     if added is None and removed is None:
         return ""
     return line_change(added or 0, removed or 0, least=partial)
 
 
 def summary(changes: SessionChanges) -> str:
-    """All files in a line, and what git says of the folder."""
+    """Return a summary of all files, and of the repository's state in git, in one line."""
     changed = [file for file in changes.files if file.touched]
     if not changed:
         told = "no edits"
@@ -46,7 +46,7 @@ def summary(changes: SessionChanges) -> str:
 
 
 def git_summary(changes: SessionChanges) -> str:
-    """What git says of the repository now."""
+    """Return the repository's state in git."""
     report = changes.git
     if report is None:
         return ""
@@ -60,7 +60,7 @@ def git_summary(changes: SessionChanges) -> str:
 
 
 def file_document(file: FileChanges, find: Callable[[str], GitDiff] | None, signs: Signs) -> Document:
-    """The edits of a file in their order, then what git has beside them."""
+    """Return a document with the file's edits in their order, then its diff from git."""
     blocks: list[Block] = [_edit(edit, signs) for edit in file.edits]
     if file.more_edits:
         blocks.append(_note(f"{count(file.more_edits, 'edit')} more are counted and not kept"))
@@ -71,7 +71,7 @@ def file_document(file: FileChanges, find: Callable[[str], GitDiff] | None, sign
 
 
 def nothing(changes: SessionChanges, signs: Signs) -> Document:
-    """Why there is no file to show."""
+    """Return a document that explains why there is no file to show."""
     told = "No edits by this agent. Changes made by its commands show up in git only."
     return Document((("no edits", "heading"),), [_note(told), *(_note(note) for note in changes.notes)], signs)
 

@@ -1,4 +1,4 @@
-"""What of a step can be copied, and under which name: pure."""
+"""The parts of a step that can be copied, and their names: pure."""
 
 from collections.abc import Iterator
 from string import ascii_lowercase
@@ -20,7 +20,7 @@ class Piece(Struct, frozen=True):
 
 
 def pieces(step: Step) -> Iterator[Piece]:
-    """The parts of a step that can be copied, the likeliest first; each key is the first free letter of its name."""
+    """Yield the parts of a step that can be copied, likeliest first; each key is the first free letter of the name."""
     taken = set(LIST_LETTERS)
     for name, text in _texts(step):
         key = next(letter for letter in name + ascii_lowercase if letter in ascii_lowercase and letter not in taken)
@@ -29,7 +29,7 @@ def pieces(step: Step) -> Iterator[Piece]:
 
 
 def main_piece(step: Step) -> Piece | None:
-    """What ``y`` copies: the command, the words, the diff; None where a step has no text."""
+    """Return the part that ``y`` copies: the command, the text or the diff; None if the step has no text."""
     return next(pieces(step), None)
 
 

@@ -1,4 +1,4 @@
-"""What the dashboard itself costs: bytes to the terminal, processor time, memory; only while asked for."""
+"""The dashboard's own cost: bytes to the terminal, processor time, memory. Measured only on demand."""
 
 import os
 import resource
@@ -16,7 +16,7 @@ from .._textual_hacks import counted_writes
 
 
 class Meter(Line):
-    """One line, new once a second; its own bytes are not counted, so that a quiet screen reads 0 B/s."""
+    """One line, updated once a second. Its own bytes are not counted, so that a quiet screen shows 0 B/s."""
 
     def __init__(self, *, signs: Signs) -> None:
         super().__init__(signs=signs, id="meter")
@@ -27,11 +27,11 @@ class Meter(Line):
 
     @property
     def running(self) -> bool:
-        """Whether it measures."""
+        """True while it measures."""
         return self._timer is not None
 
     def toggle(self) -> None:
-        """Begin to measure, or end it."""
+        """Start or stop measuring."""
         if self._timer is None:
             self._unhook = counted_writes(self.app, self._count)
             self._before = (monotonic(), _spent())
@@ -42,7 +42,7 @@ class Meter(Line):
         self.display = self.running
 
     def on_unmount(self) -> None:
-        """Leave the terminal's driver as it was."""
+        """Stop measuring, and restore the terminal's driver."""
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
@@ -66,18 +66,18 @@ class Meter(Line):
         self.call_after_refresh(self._leave_out_own)
 
     def _leave_out_own(self) -> None:
-        """What was written since the line changed was written for it, unless something else moved in that moment."""
+        """Exclude the bytes since this line changed: they drew this line, unless something else changed just then."""
         self._own_bytes, self._own_frames = self._bytes, self._frames
 
 
 def _spent() -> float:
-    """Seconds of processor time so far."""
+    """Return the processor time used so far, in seconds."""
     own = resource.getrusage(resource.RUSAGE_SELF)
     return own.ru_utime + own.ru_stime
 
 
 def _memory() -> str:
-    """Resident memory; where nobody tells how much it is now, the most that it ever was."""
+    """Return the resident memory; its peak if the present value is not known."""
     _, resident = usage(os.getpid())
     if resident is not None:
         return size(resident)

@@ -1,4 +1,4 @@
-"""The diffs that steps on the screen lack: sought in a thread, and again when the screen changes."""
+"""Searches for the diffs that steps on the screen lack: in a thread, and again when the screen changes."""
 
 from collections.abc import Callable
 
@@ -8,12 +8,12 @@ from ..services.background import Requests
 
 
 class DiffSeeker:
-    """One search at a time, for what the list has drawn without diffs.
+    """Runs one search at a time, for steps that the list drew without diffs.
 
     Args:
-        requests: runs what may block.
+        requests: runs blocking calls.
         steps: the list; steps whose diffs are found are drawn again.
-        view: what the list shows now.
+        view: returns the steps that the list shows now.
     """
 
     def __init__(self, requests: Requests, steps: Trajectory, view: Callable[[], View]) -> None:
@@ -24,11 +24,11 @@ class DiffSeeker:
 
     @property
     def wanted(self) -> bool:
-        """True if something on the screen is lacking and no search is under way."""
+        """True if a step on the screen lacks its diffs and no search is running."""
         return not self._seeking and bool(self._steps.lacking())
 
     async def run(self) -> set[int]:
-        """Seek each step on the screen that lacks its diffs once; the items whose diffs were found."""
+        """Search once for the diffs of each step on the screen that lacks them; return the items that got theirs."""
         if self._seeking:
             return set()
         self._seeking = True
@@ -39,7 +39,7 @@ class DiffSeeker:
                 view = self._view()
                 filled = await self._requests.ask(view.fill, sorted(items)) or []
                 if not self._view().extends(view):
-                    return set()  # the numbers are of other steps now, which ask for theirs when they are drawn
+                    return set()  # the numbers belong to other steps now, which ask for their diffs when drawn
                 asked |= items
                 found.update(filled)
                 self._steps.renew(filled)

@@ -1,6 +1,6 @@
-"""Measure the processes of sessions every few seconds, only while a column shows the result or the rows follow it.
+"""Measures the processes of sessions every few seconds, only while a column shows the result or the order uses it.
 
-A column needs the visible rows alone.  An order needs every session with processes: the busiest one may be far below.
+A column needs only the visible rows.  An order needs every session with processes: the busiest may be far below.
 """
 
 from collections.abc import Collection
@@ -16,17 +16,17 @@ from ..services.background import Requests
 
 EVERY_SECONDS = 5.0
 AGAIN_SECONDS = 1.0
-"""The second measurement follows sooner: processor time is known only between two."""
+"""Delay of the second measurement: processor time is known only between two, so it follows sooner."""
 
 
 class LoadWatch:
-    """Measures the sessions whose rows are on the screen, or all with processes if the rows are ordered by it.
+    """Measures the sessions whose rows are on the screen, or all with processes if the order depends on their load.
 
     Args:
-        owner: lives as long as the timer may.
+        owner: the widget that owns the timer.
         table: the rows.
-        reader: knows the processes.
-        requests: looks in a thread.
+        reader: lists the processes.
+        requests: runs the measurements in a thread.
     """
 
     def __init__(self, owner: Widget, table: SessionTable, reader: SessionReader, requests: Requests) -> None:
@@ -39,7 +39,7 @@ class LoadWatch:
         self._needed: Collection[str] = ()
 
     def watch(self, columns: Collection[str], sort: str = "") -> None:
-        """Measure from now on if any of the columns, or the order, needs it; else stop."""
+        """Start measuring if one of the columns, or the order, needs it; else stop."""
         needed = LOADS & {*columns, sort}
         other, self._sort = self._sort != sort, sort
         if self._timer is not None and not needed:
@@ -53,7 +53,7 @@ class LoadWatch:
         self._needed = needed
 
     def _look(self) -> None:
-        """Measure if the result can be seen; no key waits for that."""
+        """Measure if the result is visible; no key waits for it."""
         shown = {column.heading for column in self._table.columns}
         if self._owner.screen.is_current and self._table.display and LOADS & {*shown, self._sort}:
             self._owner.run_worker(self._measure(), exclusive=True, group="loads")

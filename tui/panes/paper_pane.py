@@ -1,4 +1,4 @@
-"""The pane below the steps, in which one paper at a time is read about the step under the cursor."""
+"""The pane below the steps, which shows one document about the step under the cursor."""
 
 from ...widgets.document.document_pane import DocumentPane
 from ...widgets.drawing.glyphs import Signs
@@ -8,7 +8,7 @@ from .step_documents import Papers
 
 
 class PaperPane(DocumentPane):
-    """Shows a step, its raw line, stderr or an explanation; the place in it stays while it is about the same step."""
+    """Shows a step, its raw line, stderr or an explanation; keeps its scroll position while the step is the same."""
 
     def __init__(self, papers: Papers, requests: Requests, signs: Signs) -> None:
         super().__init__(signs=signs, id="pane")
@@ -16,24 +16,24 @@ class PaperPane(DocumentPane):
         self._requests = requests
         self._subject: tuple[str, int, int] | None = None
         self.kind = ""
-        """The name of the paper that is shown; empty while the pane is closed."""
+        """The kind of document that is shown; empty while the pane is closed."""
 
     @property
     def follows(self) -> bool:
-        """True if another step has another paper of this kind."""
+        """True if the document of this kind differs from step to step."""
         return self.kind in ("step", "raw")
 
     def close(self) -> None:
-        """Show no paper any more."""
+        """Close the document."""
         self.kind = ""
         self.begin_anew()
 
     def begin_anew(self) -> None:
-        """Show what is read next from its first line on."""
+        """Show the next document from its first line."""
         self._subject = None
 
     async def read(self, chosen: Chosen) -> None:
-        """Show the paper of the chosen kind about a step, unless another kind was chosen meanwhile."""
+        """Show the document of the current kind about a step, unless the user changes the kind during the read."""
         kind, (session_id, view, item) = self.kind, chosen
         made = await self._requests.ask(self._papers.make, kind, session_id, view, item)
         if made is not None and kind == self.kind:

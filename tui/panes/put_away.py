@@ -1,4 +1,4 @@
-"""The archived and deleted sessions in the table: read while its view asks for them, and taken out after that."""
+"""The archived and deleted sessions in the table: read while its view asks for them, and removed afterwards."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -13,13 +13,13 @@ from ..services.background import Requests
 
 
 class PutAway(Widget):
-    """Keeps the table supplied with them; the change feed has only the sessions in use.
+    """Supplies the table with archived and deleted sessions; the change feed has only those in use.
 
     Args:
-        table: where they are shown.
-        reader: knows them.
-        requests: reads in a thread.
-        arrived: called after what was read is in the table.
+        table: the table that shows them.
+        reader: reads them.
+        requests: runs the reads in a thread.
+        arrived: called after the sessions that were read are in the table.
     """
 
     DEFAULT_CSS = "PutAway { display: none; }"
@@ -34,14 +34,14 @@ class PutAway(Widget):
         self._arrived = arrived
         self._wanted: frozenset[str] = frozenset()
         self.reading = False
-        """Whether the first of them are still being read."""
+        """True while the first of them are being read."""
         self.ids: frozenset[str] = frozenset()
-        """Those in the table."""
+        """Ids of those in the table."""
         self.counts: tuple[int, int] | None = None
-        """The numbers of archived and deleted ones when :meth:`count` last looked; None before that."""
+        """The numbers of archived and deleted sessions at the last :meth:`count`; None before it."""
 
     def want(self, wanted: frozenset[str]) -> None:
-        """Show ``archived`` or ``deleted`` sessions, both, or none of them."""
+        """Show the sessions named by ``wanted``: ``archived``, ``deleted``, both or neither."""
         if wanted and wanted == self._wanted and (self.ids or self.reading):
             return  # ``changed`` keeps them up to date
         self._wanted = wanted
@@ -52,13 +52,13 @@ class PutAway(Widget):
             self._show(())
 
     def changed(self, changes: Changes) -> None:
-        """Read again if sessions were put away or came back."""
+        """Read again if sessions were put away or restored."""
         if self._wanted and (changes.removed or any(session.id in self.ids for session in changes.updated)):
             self._read(self._wanted)
 
     @work(exclusive=True, group="count")
     async def count(self) -> None:
-        """Count them, for a table that has nothing else to show."""
+        """Count them, for a table with no other content."""
         found = await self._requests.ask(self._reader.count_put_away) or (0, 0)
         if found != self.counts:
             self.counts = found

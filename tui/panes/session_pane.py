@@ -1,4 +1,4 @@
-"""The pane of the selected session: what it is, its steps, and a prompt for it."""
+"""The pane of the selected session: its headline, its steps, and a prompt for it."""
 
 from collections.abc import Callable
 
@@ -19,10 +19,10 @@ from .steps_pane import Viewer
 
 
 class Detail(Vertical):
-    """Headline, steps and prompt of one session at a time."""
+    """Shows headline, steps and prompt of one session at a time."""
 
     class Resized(Message):
-        """Its lines were made for another width."""
+        """The pane has another width, so its lines must be redrawn."""
 
     def __init__(
         self,
@@ -43,17 +43,17 @@ class Detail(Vertical):
 
     @property
     def steps(self) -> Trajectory:
-        """The steps that are shown."""
+        """The list of steps."""
         return self.viewer.steps
 
     def compose(self) -> ComposeResult:
-        """Headline, steps, prompt."""
+        """Yield headline, steps and prompt."""
         yield self.headline
         yield self.viewer
         yield self.prompt
 
     def on_resize(self) -> None:
-        """Also when it comes into sight on a narrow screen."""
+        """Report the new size, also when the pane appears on a narrow screen."""
         self.post_message(self.Resized())
 
     def open(self, session: Session | None) -> None:
@@ -62,11 +62,11 @@ class Detail(Vertical):
         self.viewer.open(session)
 
     def say(self, session: Session | None, target: str, *, follow_key: str) -> None:
-        """Put headline and label right; a label that is equal is not drawn again.
+        """Update headline and label; an unchanged label is not redrawn.
 
         Args:
-            session: the one that is shown.
-            target: what sending a prompt will do.
+            session: the session that the pane shows.
+            target: the effect of sending a prompt.
             follow_key: the key that follows the newest step.
         """
         self.prompt.say(target)

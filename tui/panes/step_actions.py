@@ -24,13 +24,13 @@ class Chosen(NamedTuple):
 
 
 class StepActions:
-    """Hands steps to the clipboard, the pager and the editor; of no step it does nothing.
+    """Passes steps to the clipboard, the pager and the editor; does nothing without a step.
 
     Args:
-        source: knows the files.
-        requests: reads in a thread.
-        outside: the other programs.
-        papers: reads a step with all its words.
+        source: returns the paths of the files.
+        requests: runs blocking calls in a thread.
+        outside: runs the other programs.
+        papers: reads the full text of a step.
     """
 
     def __init__(self, source: Source, requests: Requests, outside: Outside, papers: Papers) -> None:
@@ -40,14 +40,14 @@ class StepActions:
         self._papers = papers
 
     async def copy(self, chosen: Chosen | None) -> None:
-        """Copy what the step is about."""
+        """Copy the main part of the step."""
         step = await self._whole(chosen)
         piece = main_piece(step) if step is not None else None
         if piece is not None:
             await self._outside.copy(piece.text, piece.name)
 
     async def copy_part(self, chosen: Chosen | None, app: App[Any]) -> None:
-        """Ask which part of the step is to be copied, and copy it."""
+        """Ask for a part of the step, and copy it."""
         step = await self._whole(chosen)
         found = list(pieces(step)) if step is not None else []
         if found:
@@ -77,5 +77,5 @@ class StepActions:
             self._outside.page(found, 0 if stderr else view.where(item)[0])
 
     async def _whole(self, chosen: Chosen | None) -> Step | None:
-        """Read the step with all its words."""
+        """Return the step with its full text."""
         return await self._requests.ask(self._papers.whole, chosen.view, chosen.item) if chosen is not None else None

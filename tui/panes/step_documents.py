@@ -1,4 +1,4 @@
-"""What a pane shows beside steps: a raw line, stderr, why a status, what is new."""
+"""The documents in the pane below the steps: a step, its raw line, stderr, the explanation of a status."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,42 +22,42 @@ from ..render.style import Look
 from .trajectory_reader import Source as FollowingSource
 
 RAW_MOST = 4 << 20
-"""Bytes of a raw line that are shown; a longer one is opened in the pager."""
+"""The maximum number of bytes shown of a raw line; the pager opens a longer one."""
 
 
 class Source(FollowingSource, Protocol):
-    """What papers are made from: the reader of sessions."""
+    """The source of documents: the reader of sessions."""
 
     def get(self, ref: str) -> Session:
-        """A session."""
+        """Return a session."""
 
     def explain(self, ref: str) -> Explanation:
-        """Why it has its status."""
+        """Explain the session's status."""
 
     def stderr_tail(self, ref: str, turn: int | None = None) -> tuple[str, int]:
-        """The end of an agent's stderr."""
+        """Return the end of an agent's stderr, and the number of bytes before it."""
 
     def output_path(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> Path:
-        """Where its output is."""
+        """Return the path of its output."""
 
 
 class Papers:
-    """Makes what the pane shows; reads files, so it is called in a thread."""
+    """Makes the documents of the pane; reads files, so call it in a thread."""
 
     def __init__(self, source: Source, signs: Signs) -> None:
         self._source = source
         self._signs = signs
         self.source = False
-        """Whether texts are shown as they were written, and not set out as Markdown."""
+        """True to show texts as they were written, False to render them as Markdown."""
 
     def make(self, kind: str, session_id: str, view: View, item: int) -> Document:
-        """The paper of this kind about a step or its session.
+        """Return the document of this kind about a step or its session.
 
         Raises:
-            AgentdashError: the session, or one of its files, is not there any more.
+            AgentdashError: the session, or one of its files, no longer exists.
         """
         made = self._made(kind, session_id, view, item)
-        len(made)  # its lines are found and its Markdown parsed here, and not while it is drawn
+        len(made)  # splits lines and parses Markdown here, and not while it is drawn
         return made
 
     def _made(self, kind: str, session_id: str, view: View, item: int) -> Document:
@@ -74,7 +74,7 @@ class Papers:
         )
 
     def _folder(self, session_id: str) -> str:
-        """Where the session works, to shorten paths; "" for a session in the trash, whose steps can be read too."""
+        """Return the session's folder, to shorten paths; "" for a session in the trash: its steps can be read too."""
         try:
             return self._source.get(session_id).cwd
         except UnknownSessionError:
@@ -82,7 +82,7 @@ class Papers:
 
     @staticmethod
     def whole(view: View, item: int) -> Step:
-        """A step with all its words; what is known of it, where its file cannot be read any more."""
+        """Return a step with its full text; if its file is no longer readable, the part in memory."""
         try:
             return view.whole(item)
         except OSError:
@@ -101,7 +101,7 @@ class Papers:
 
 
 def raw_line(data: bytes, offset: int, signs: Signs) -> Document:
-    """One line of a turn file: as it is, and set out where it is JSON."""
+    """Return one line of a turn file: as it is, or indented if it is JSON."""
     text = data.decode("utf-8", "replace").rstrip("\n")
     title: Row = (("raw line", "heading"), (f"at byte {offset:,}", "dim"), (size(len(data)), "dim"))
     pretty = pretty_json(text)
@@ -110,7 +110,7 @@ def raw_line(data: bytes, offset: int, signs: Signs) -> Document:
 
 
 def stderr(text: str, left_out: int, turn: int, signs: Signs) -> Document:
-    """What an agent wrote to its stderr in a turn; of much, the end."""
+    """Return the stderr of an agent in a turn; only its end if it is long."""
     lines = text.rstrip("\n").count("\n") + 1 if text.strip() else 0
     told = count(lines, "line") if lines else "nothing was written to it"
     title: Row = (("stderr", "heading"), (f"turn {turn}", "dim"), (told, "dim"))
@@ -120,7 +120,7 @@ def stderr(text: str, left_out: int, turn: int, signs: Signs) -> Document:
 
 
 def explanation(found: Explanation, signs: Signs) -> Document:
-    """The status, the rule that gave it, and every fact with where it was read."""
+    """Return the status, its rule, and every fact with its source."""
     reason: Row = ((one_line(found.reason), "dim"),) if found.reason else ()
     title: Row = ((f"why it is {found.status}", "heading"), *reason)
     rows = [
@@ -130,10 +130,10 @@ def explanation(found: Explanation, signs: Signs) -> Document:
 
 
 def notes(title: str, lines: Sequence[str], signs: Signs) -> Document:
-    """A few lines under a title."""
+    """Return a few lines under a title."""
     return Document(((title, "heading"),), [PlainText(clean("\n".join(lines)))], signs)
 
 
 def step_text(step: Step) -> str:
-    """A whole step as text, for programs outside."""
+    """Return a whole step as text for external programs."""
     return "\n".join(rendered(step, Look(full=True, width=100))) + "\n"

@@ -1,4 +1,4 @@
-"""Steps by the numbers that the user writes: 12 of this turn, or 3.12."""
+"""Finds steps by the numbers that the user types: 12 of this turn, or 3.12."""
 
 import re
 
@@ -10,7 +10,7 @@ _NUMBER = re.compile(r"(?:\d{1,9}\.)?\d{1,9}", re.ASCII)
 
 
 def numbered(text: str, view: View, current: Step | None) -> tuple[int | None, str]:
-    """Return the item of a step by its number, or None and why there is none."""
+    """Return the item of a step by its number and ""; or None and the reason why there is none."""
     turn, _, index = text.strip().rpartition(".")
     if not _NUMBER.fullmatch(text.strip()) or current is None:
         return None, f"{text.strip()!r} is no step: 12, or 3.12 for step 12 of turn 3."

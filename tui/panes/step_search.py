@@ -1,4 +1,4 @@
-"""The search of a viewer: begun when everything is read, gone through in pieces, kept up as steps come."""
+"""The search in a viewer's steps: starts when all are read, runs in pieces, and covers steps that arrive later."""
 
 from collections.abc import Callable, Collection
 
@@ -8,16 +8,16 @@ from ...widgets.steps.filter_line import Found
 from ..services.background import Requests
 
 PIECE_SECONDS = 0.1
-"""Searched in one go: what was found so far is shown then."""
+"""Length of one piece of the search, after which the hits so far are shown."""
 
 
 class Finder:
-    """One search at a time.
+    """Runs one search at a time.
 
     Args:
-        requests: runs what may block.
-        go: puts the cursor on a step.
-        changed: tells that more was found, or searched.
+        requests: runs blocking calls.
+        go: moves the cursor to a step.
+        changed: called when there are more hits, or more steps were searched.
     """
 
     def __init__(self, requests: Requests, go: Callable[[int], None], changed: Callable[[], None]) -> None:
@@ -26,16 +26,16 @@ class Finder:
         self._changed = changed
         self._search: Search | None = None
         self.waiting = ""
-        """What is to be searched for as soon as everything is read."""
+        """The text to search for once all steps are read."""
 
     def forget(self) -> bool:
-        """End the search; whether there was one."""
+        """End the search; return True if there was one."""
         there = self._search is not None or bool(self.waiting)
         self._search, self.waiting = None, ""
         return there
 
     async def run(self, view: View, needle: str, item: int) -> None:
-        """Search all that a view shows, and go to the first hit from an item on as soon as it is found."""
+        """Search all steps of a view, and go to the first hit at or after ``item`` as soon as it is found."""
         if not view.complete:
             self.waiting = needle
             self._requests.tell("The search begins when everything is read.")
@@ -55,14 +55,14 @@ class Finder:
             self._requests.tell(f'"{needle}" is nowhere in this session.')
 
     async def grown(self, view: View, changed: Collection[int]) -> None:
-        """Look at the steps that came since."""
+        """Search the steps that are new or changed since."""
         search = self._search
         if search is not None and view.extends(search.view):
             new = [*changed, *range(len(search.view), len(view))]
             await self._requests.ask(search.look_at, view, new)
 
     def next(self, item: int, direction: int) -> None:
-        """Go to the next hit, or the one before."""
+        """Go to the next hit, or to the previous one."""
         if self._search is None:
             self._requests.tell("Nothing was searched for yet.")
             return
@@ -73,7 +73,7 @@ class Finder:
             self._requests.tell("Nothing found." if self._search.finished else "Nothing found yet.")
 
     def found(self, item: int) -> Found | None:
-        """How the search gets on; None where there is none."""
+        """Return the progress of the search; None without a search."""
         search = self._search
         if search is None:
             return None

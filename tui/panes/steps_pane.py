@@ -1,4 +1,4 @@
-"""The steps of one session with what belongs to reading them: counts, search, jumps, the step in a pane of its own."""
+"""The steps of one session and the tools to read them: counts, search, jumps, a pane for the step under the cursor."""
 
 from collections.abc import Callable
 from typing import ClassVar
@@ -38,7 +38,7 @@ from .trajectory_reader import Following
 from .unread_steps import UnreadSteps
 
 SLOW_SECONDS = 0.2
-"""After this the steps of the session before are cleared, even if those of the new one are still being read."""
+"""After this delay the former session's steps are cleared, even if the new one's are still being read."""
 
 
 class Viewer(Vertical):
@@ -52,7 +52,7 @@ class Viewer(Vertical):
     """
 
     class Changed(Message):
-        """Something that is said elsewhere on the screen changed: whether it follows, how much was read."""
+        """State that other widgets show has changed: the following of the newest step, or the amount read."""
 
     def __init__(
         self, source: Source, requests: Requests, outside: Outside, signs: Signs, *, clock: Callable[[], int]
@@ -73,7 +73,7 @@ class Viewer(Vertical):
         self._asked = ""
         self._view = View()
         self.growth: Growth | None = None
-        """What the last look brought."""
+        """The result of the last read."""
         self.steps = Trajectory(signs=signs, id="steps")
         self._unread = UnreadSteps(self, self.steps, requests)
         self._seeker = DiffSeeker(requests, self.steps, lambda: self._view)
@@ -81,7 +81,7 @@ class Viewer(Vertical):
         self.pane = PaperPane(self.papers, requests, signs)
 
     def compose(self) -> ComposeResult:
-        """Counts, steps, and where a search is asked for."""
+        """Yield the counts, the steps, the pane, and the field for searches and numbers."""
         yield self.counts
         yield self.steps
         yield self.pane
@@ -89,29 +89,29 @@ class Viewer(Vertical):
 
     @property
     def chosen(self) -> Chosen | None:
-        """The step under the cursor; None where there is none."""
+        """The step under the cursor; None if there is none."""
         if self._following is None or self._following is not self._shown or not len(self._view):
             return None
         return Chosen(self._following.session_id, self._view, self.steps.cursor)
 
     @property
     def _over(self) -> bool:
-        """Whether all is read of turns that have ended: the next one is told by the session's row."""
+        """True if all turns have ended and are fully read: a change of the session's row announces the next turn."""
         growth = self.growth
         if self._shown is not self._following or growth is None or growth.ahead or growth.trouble is not None:
             return False
         return bool(growth.turns) and all(turn.status.ended for turn in growth.turns)
 
     def on_mount(self) -> None:
-        """What runs shows its age; what is over needs no clock."""
+        """Create the timer that updates the ages of running steps; it pauses when all turns are over."""
         self._ages = self.set_interval(1.0, self._tick, pause=True)
 
     def on_resize(self) -> None:
-        """The counts are made for a width."""
+        """Redraw the counts for the new width."""
         self._say_counts()
 
     def open(self, session: Session | None) -> None:
-        """Show another session, or none."""
+        """Show a session, or none."""
         former, self._following = self._following, None
         if former is not None:
             self._leave(former.session_id)
@@ -128,12 +128,12 @@ class Viewer(Vertical):
         self.read_on()
 
     def turn_files_grew(self, turn_files: frozenset[str], *, sweep: bool) -> None:
-        """Read on, if the open session is concerned."""
+        """Read the new steps if a file of the open session grew; a sweep reads them unless all turns are over."""
         if self._following is not None and (self._following.grew(turn_files) or (sweep and not self._over)):
             self.read_on()
 
     def read_on(self) -> None:
-        """Read what is new; while a read is under way, once more after it."""
+        """Read the new steps; if a read is running, read again after it."""
         self._stale = True
         if not self._reading:
             self._reading = True
@@ -148,7 +148,7 @@ class Viewer(Vertical):
                 growth = await self.requests.expect(following.refresh())
                 if following is self._following and growth is not None:
                     self._show(following, growth)
-                    # Long files are read in several goes; between them the screen has its turn.
+                    # Long files are read in pieces, between which the screen can refresh.
                     self._stale = self._stale or (growth.ahead > 0 and growth.trouble is None)
         finally:
             self._reading = False
@@ -184,7 +184,7 @@ class Viewer(Vertical):
 
     @work
     async def _seek_diffs(self) -> None:
-        """Seek the diffs that steps on the screen lack; a turn that runs can bring them later."""
+        """Search for the diffs that steps on the screen lack; a running turn can bring them later."""
         if self.steps.cursor in await self._seeker.run() and self.pane.kind == "step":
             self._read_paper()
 
@@ -193,7 +193,7 @@ class Viewer(Vertical):
             self._seek_diffs()
 
     def _recall(self, session_id: str) -> None:
-        """Go back to where somebody was, once that is read."""
+        """Restore the cursor position that the user left, once its step is read."""
         place = self._places.find(session_id, self._view) if self._recalling else None
         if place is not None:
             self.steps.show_groups(self._places.groups(session_id))
@@ -242,12 +242,12 @@ class Viewer(Vertical):
 
     @work
     async def action_copy(self) -> None:
-        """Copy what the step is about."""
+        """Copy the main part of the step."""
         await self._actions.copy(self.chosen)
 
     @work
     async def action_copy_part(self) -> None:
-        """Ask which part of the step is to be copied."""
+        """Ask for a part of the step, and copy it."""
         await self._actions.copy_part(self.chosen, self.app)
 
     async def action_page_step(self) -> None:
@@ -259,7 +259,7 @@ class Viewer(Vertical):
         await self._actions.edit(self.chosen)
 
     async def action_page_file(self) -> None:
-        """Show the turn's file in the pager; while stderr is shown, that one."""
+        """Show the turn's file in the pager, or its stderr if the pane shows stderr."""
         await self._actions.page_file(self.chosen, stderr=self.pane.kind == "stderr")
 
     def action_export(self) -> None:
@@ -268,18 +268,18 @@ class Viewer(Vertical):
             self.post_message(SaveAsked(self.chosen.session_id))
 
     def action_changes(self) -> None:
-        """The files that the session changed."""
+        """Show the files that the session changed."""
         if self._following is not None:
             self.post_message(ChangesAsked(self._following.session_id))
 
     def action_source(self) -> None:
-        """Show texts as they were written, or set out as Markdown."""
+        """Switch between texts as they were written and rendered Markdown."""
         self.papers.source = not self.papers.source
         self.pane.begin_anew()
         self.open_paper("step")
 
     def action_paper(self, kind: str) -> None:
-        """Show a paper in the pane, or close the pane where it is there already."""
+        """Show a kind of document in the pane, or close the pane if it already shows that kind."""
         if self.pane.kind == kind:
             self.close_paper()
         else:
@@ -295,7 +295,7 @@ class Viewer(Vertical):
         self.screen.set_focus(self.pane)
 
     def close_paper(self) -> bool:
-        """Close the pane; whether it was open."""
+        """Close the pane; return True if it was open."""
         if not self.pane.kind:
             return False
         self.pane.close()
@@ -319,7 +319,7 @@ class Viewer(Vertical):
         self.requests.tell(event.what if self._view.complete else f"{event.what}: the rest is still being read")
 
     def action_search(self) -> None:
-        """Ask for a text."""
+        """Ask for a text to search for."""
         self._ask("/", "search all steps; small letters find any")
 
     def action_go_to(self) -> None:
@@ -327,11 +327,11 @@ class Viewer(Vertical):
         self._ask("#", "a step of this turn, or turn.step: 12, 3.12")
 
     def action_match(self, direction: int) -> None:
-        """The next place that has the text, or the one before."""
+        """Go to the next hit, or to the previous one."""
         self._finder.next(self.steps.cursor, direction)
 
     def step_back(self) -> bool:
-        """Leave the field, the pane or the search, one at a time; whether there was any."""
+        """Leave the field, the pane or the search, one at a time; return True if there was one to leave."""
         if self.has_class("-asking"):
             self._answered()
             return True
@@ -348,7 +348,7 @@ class Viewer(Vertical):
         ask = self.query_one("#ask", RecallInput)
         ask.value, ask.placeholder = "", f"{kind} {hint}"
         self.add_class("-asking")
-        # At once, and not when the screen finds the time: what is typed next belongs to the field.
+        # Focus at once, not at the screen's next refresh: the next key belongs to the field.
         self.screen.set_focus(ask)
 
     def _answered(self) -> None:
@@ -378,7 +378,7 @@ class Viewer(Vertical):
             self._show_hit(item)
 
     def find(self, needle: str) -> None:
-        """Search everything, and go to the first place from the cursor on as soon as it is found."""
+        """Search all steps, and go to the first hit at or after the cursor as soon as it is found."""
         self.steps.highlight(needle)
         self._look_for(needle)
 

@@ -1,4 +1,4 @@
-"""What the command line takes about the table: filter, order, groups, views."""
+"""The command line's commands for the table: filter, order, groups, views."""
 
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -14,7 +14,7 @@ from .table_pane import TablePane
 
 
 def table_commands(pane: TablePane) -> Iterator[Command]:
-    """The actions of the table by their names, and those that take more behind it."""
+    """Yield the actions of the table by their names, and the commands that take an argument."""
     yield from named(pane, TABLE_ACTIONS)
     more = _More(pane)
     yield Command(
@@ -45,7 +45,7 @@ def table_commands(pane: TablePane) -> Iterator[Command]:
 
 
 class _More:
-    """What some commands do with what stands behind their names."""
+    """The commands that take an argument."""
 
     def __init__(self, pane: TablePane) -> None:
         self._pane = pane
@@ -54,7 +54,7 @@ class _More:
         self._pane.show(structs.replace(self._pane.view, filter=text))
 
     def words(self, text: str) -> Iterable[str]:
-        """The text with its last word completed."""
+        """Return the text with its last word completed, in every possible way."""
         before, blank, word = text.rpartition(" ")
         return [f"{before}{blank}{found}" for found in completions(word, self._pane.table.sessions)]
 

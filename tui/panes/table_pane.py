@@ -1,4 +1,4 @@
-"""The table with the line above it and the field for a filter: what is shown of all sessions, and how."""
+"""The table with the bar above it and the filter field: the choice of sessions, and how they are shown."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -43,7 +43,7 @@ SORT_KEYS = {
     "t": "tok", "d": "cost", "g": "agent", "m": "model", "f": "where", "l": "folder", "w": "what", "h": "id",
     "r": "source", "p": "cpu", "y": "mem", "o": "procs",
 }  # fmt: skip
-"""The letters of the orders in the dialog, where j and k move the cursor and q closes."""
+"""Letters of the orders in the dialog, in which j and k move the cursor and q closes."""
 _SORTED = {
     "attention": "needs attention first, then newest", "created": "newest first", "age": "most recent activity first",
     "state": "by state", "new": "most unread steps first", "time": "most recently started turn first",
@@ -56,14 +56,14 @@ _SORTED = {
 
 
 class TablePane(Vertical):
-    """Which sessions are shown, in which order and columns; remembers what somebody chose.
+    """The choice, order, groups and columns of the sessions in the table; remembers the user's choices.
 
     Args:
-        table: the table that it shows.
-        memory: where choices are kept.
-        requests: tells what is going on.
+        table: the table to show.
+        memory: stores the choices.
+        requests: runs reads in a thread, and shows messages.
         signs: the characters to draw with.
-        reader: knows the archived and the deleted sessions.
+        reader: reads the archived and the deleted sessions.
     """
 
     DEFAULT_CSS = """
@@ -77,7 +77,7 @@ class TablePane(Vertical):
     BINDINGS = bindings(TABLE_ACTIONS)
 
     class Changed(Message):
-        """Another choice of columns or rows; what was looked up for the screen may be missing."""
+        """The choice of columns or rows changed; values measured for the visible rows may be missing."""
 
     def __init__(
         self, table: SessionTable, memory: Memory, requests: Requests, signs: Signs, reader: SessionReader
@@ -87,25 +87,25 @@ class TablePane(Vertical):
         self._memory = memory
         self._requests = requests
         self._signs = signs
-        # A filter of yesterday would hide what began since.
+        # A filter from an earlier run would hide sessions created since.
         self.view = structs.replace(memory.now.view, filter="", quick="", folder="")
         self.missing = 0
-        """Sessions that are still being read."""
+        """Number of sessions that are still being loaded."""
         self.away = PutAway(table, reader, requests, self.say)
         self._progress = ""
         self._agents: Sequence[AgentInfo] = ()
         self._keymap = DEFAULT
         self._before = ""
         self._row: Session | None = None
-        """Where the cursor was before a filter was asked for."""
+        """The session under the cursor when the user began to write a filter."""
         self._problem = ""
         self.bar = Line(signs=signs, id="bar")
         self.count = Line(signs=signs, id="filter-count")
-        """How many sessions the filter leaves, while it is being written."""
+        """The number of sessions that match the filter while the user writes it."""
         self.preview = Line(signs=signs, id="preview")
 
     def compose(self) -> ComposeResult:
-        """The line, the field, the table."""
+        """Yield the bar, the filter field and the table."""
         yield self.bar
         with Horizontal(id="filter-line"):
             yield Static("/", id="filter-sign")
@@ -120,7 +120,7 @@ class TablePane(Vertical):
         yield self.away
 
     def on_mount(self) -> None:
-        """As it was left."""
+        """Restore the columns and the view of the last run."""
         self.table.show_columns(self._memory.now.choice)
         self._apply()
         if self._memory.problem:
@@ -128,15 +128,15 @@ class TablePane(Vertical):
 
     @property
     def views(self) -> Mapping[str, View]:
-        """The views that have a name."""
+        """The views by name, built-in and saved."""
         return BUILT_IN | self._memory.now.views
 
     def complain(self, message: str) -> None:
-        """Say what was asked for and cannot be."""
+        """Show why a request cannot be met."""
         self._requests.complain(message)
 
     def show(self, view: View) -> None:
-        """Another view; a filter that cannot be understood is told, and the former one stays."""
+        """Show a view; if its filter is not valid, report the error and keep the former view."""
         try:
             view.chooser()
         except UsageError as error:
@@ -147,7 +147,7 @@ class TablePane(Vertical):
         self._keep(view=view)
 
     def action_filter(self) -> None:
-        """Ask which sessions are to be shown."""
+        """Ask for a filter."""
         self._before, self._row = self.view.filter, self.table.selected
         field = self.query_one("#filter", RecallInput)
         field.value = self.view.filter + (" " if self.view.filter else "")
@@ -156,11 +156,11 @@ class TablePane(Vertical):
         self.screen.set_focus(field)
 
     def action_quick(self, key: str) -> None:
-        """Only sessions of one state; once more, or 0, all again."""
+        """Show only sessions in one group of states; show all if ``key`` is 0 or already chosen."""
         self.show(structs.replace(self.view, quick="" if key in ("0", self.view.quick) else key))
 
     def action_here(self) -> None:
-        """Only sessions of the selected one's folder, or of all again."""
+        """Show only sessions in the selected one's folder, or all again."""
         session = self.table.selected
         folder = "" if self.view.folder or session is None else session.cwd
         self.show(structs.replace(self.view, folder=folder))
@@ -180,16 +180,16 @@ class TablePane(Vertical):
         self.show(structs.replace(self.view, sort=name, reverse=False))
 
     def action_reverse(self) -> None:
-        """The other way round."""
+        """Reverse the order."""
         self.show(structs.replace(self.view, reverse=not self.view.reverse))
 
     def action_group(self) -> None:
-        """One list, a tree of parents and children, by folder, by agent."""
+        """Change to the next grouping: one list, a tree of parents and children, by folder, by agent."""
         kinds = list(Grouping)
         self.group_by(kinds[(kinds.index(self.view.grouping) + 1) % len(kinds)])
 
     def group_by(self, grouping: Grouping) -> None:
-        """Put rows together."""
+        """Group the rows."""
         self.show(structs.replace(self.view, grouping=grouping))
 
     def action_columns(self) -> None:
@@ -214,12 +214,12 @@ class TablePane(Vertical):
         self._keep(views=kept if view is None else kept | {name: view})
 
     def teach(self, agents: Sequence[AgentInfo], keymap: Keymap) -> None:
-        """Take over what an empty table names: the agents that can be started or installed, and the keys."""
+        """Set the agents that can be started or installed, and the keys: an empty table names them."""
         self._agents, self._keymap = agents, keymap
         self._say_why_empty()
 
     def sessions_changed(self) -> None:
-        """Put the line above the table right, and what stands in it where nothing is left."""
+        """Update the bar, and the lines of an empty table."""
         if not self.table.counts[1]:
             self.away.count()
         self.say()
@@ -237,14 +237,17 @@ class TablePane(Vertical):
             self.table.show_when_empty(self._lesson(counts))
 
     def _lesson(self, counts: tuple[int, int] | None) -> Sequence[str]:
-        """The lines in a table without any session; none until it is known whether some were put away."""
+        """Return the lines for a table without sessions; none until the number of sessions put away is known."""
         if counts is None:
             return ()
         away = texts.put_away(*counts, self._keymap.name("table.views"), self.size.width)
         return texts.no_sessions(self._agents, self._keymap.name("new_session"), away)
 
     def step_back(self) -> bool:
-        """Take back the range and the marks, or the choice of rows, one at a time; whether there was any."""
+        """Drop the filter being written, the range, the marks, or the choice of rows, one at a time.
+
+        Return True if there was one to drop.
+        """
         if self.has_class("-asking"):
             self._answer(self._before)
             return True
@@ -258,7 +261,7 @@ class TablePane(Vertical):
     @on(SessionTable.Recounted)
     @on(SessionTable.Marked)
     def say(self) -> None:
-        """Put the line above the table right."""
+        """Update the bar above the table."""
         view, width = self.view, self.size.width
         chosen = [f"/{view.filter}"] if view.filter and not self.has_class("-asking") else []
         chosen += [QUICK[view.quick][0]] if view.quick in QUICK else []
@@ -286,12 +289,12 @@ class TablePane(Vertical):
         self.set_class(bool(said.plain), "-said")
 
     def say_last(self, session: Session | None) -> None:
-        """What the selected session said last, where nothing else shows it."""
+        """Show the selected session's last message below the table, for a screen that shows it nowhere else."""
         said = (session.last_message or session.reason or "") if session is not None else ""
         self.preview.say(cut(one_line(said, self.size.width * 4), self.size.width))
 
     def on_resize(self) -> None:
-        """The line is made for a width."""
+        """Redraw the bar for the new width."""
         self.say()
 
     @on(Input.Changed, "#filter")
@@ -308,19 +311,19 @@ class TablePane(Vertical):
     @on(Input.Submitted, "#filter")
     def _entered(self, event: Input.Submitted) -> None:
         event.stop()
-        # Escape may have been faster, and then nothing is asked any more.
+        # Escape may have closed the field first.
         if self.has_class("-asking") and self._settle(event.value):
             self.screen.set_focus(self.table)
 
     @on(Input.Blurred, "#filter")
     def _left(self, event: Input.Blurred) -> None:
-        """Leaving the field says Enter; leaving the terminal does not."""
+        """Leaving the field counts as Enter; leaving the terminal does not."""
         event.stop()
         if self.has_class("-asking") and self.app.app_focus and not event.input.has_focus:
             self._settle(event.value)
 
     def _settle(self, text: str) -> bool:
-        """End the question with what was written; whether that could be understood."""
+        """Close the field with this filter; return False, and keep it open, if the filter is not valid."""
         self._try(text)
         if self._problem:
             return False
@@ -337,7 +340,7 @@ class TablePane(Vertical):
         self.screen.set_focus(self.table)
 
     def _try(self, text: str) -> None:
-        """Show what a filter means while it is being written; what cannot be understood is told, and hides nothing."""
+        """Show the sessions that match a filter being written; report an invalid one, which hides nothing."""
         view = structs.replace(self.view, filter=" ".join(text.split()))
         self._problem = ""
         try:
@@ -349,7 +352,7 @@ class TablePane(Vertical):
         self._apply()
 
     def show_progress(self, progress: str) -> None:
-        """Show how far an operation has come, above the table; "" when it is over."""
+        """Show the progress of an operation above the table; "" when it is over."""
         self._progress = progress
         self.say()
 
@@ -368,7 +371,7 @@ class TablePane(Vertical):
 
     @work(group="remember")
     async def remember(self) -> None:
-        """Write down what is to hold the next time too."""
+        """Save the choices for the next run."""
         try:
             await asyncio.to_thread(self._memory.save)
         except OSError as error:
@@ -377,14 +380,14 @@ class TablePane(Vertical):
 
 
 class _Words(Suggester):
-    """Completes the word of a filter that is being written."""
+    """Completes the last word of a filter."""
 
     def __init__(self, table: SessionTable) -> None:
         super().__init__(use_cache=False, case_sensitive=True)
         self._table = table
 
     async def get_suggestion(self, value: str) -> str | None:
-        """The whole text with its last word completed."""
+        """Return the whole text with its last word completed."""
         before, blank, word = value.rpartition(" ")
         found = completions(word, self._table.sessions) if word else []
         return f"{before}{blank}{found[0]}" if found else None

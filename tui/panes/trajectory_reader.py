@@ -1,4 +1,4 @@
-"""The one trajectory that is open: read in a thread, each time only what is new."""
+"""Reads the open trajectory in a thread, each time only its new steps."""
 
 import asyncio
 from typing import Protocol
@@ -7,13 +7,13 @@ from ...sessions.transcript.session_steps import Growth
 
 
 class Opened(Protocol):
-    """What the reader of sessions gives for an open trajectory."""
+    """An open trajectory."""
 
     def refresh(self) -> Growth:
-        """What is new since the last call; what is long is read in several."""
+        """Return what is new since the last call; a long file takes several calls."""
 
     def close(self) -> None:
-        """Close its files."""
+        """Close the files."""
 
 
 class Source(Protocol):
@@ -24,7 +24,7 @@ class Source(Protocol):
 
 
 class Following:
-    """Reads the steps of one session; closed while a read is under way, it closes after that read."""
+    """Reads the steps of one session; a close during a read takes effect after it."""
 
     def __init__(self, source: Source, session_id: str) -> None:
         self.session_id = session_id
@@ -34,10 +34,10 @@ class Following:
         self._one_at_a_time = asyncio.Lock()
 
     async def refresh(self) -> Growth | None:
-        """What is new; None once it is closed.
+        """Return what is new; None once it is closed.
 
         Raises:
-            AgentdashError: there is no such session any more.
+            AgentdashError: the session no longer exists.
         """
         async with self._one_at_a_time:
             if self._closed:
@@ -53,7 +53,7 @@ class Following:
                 self._opened = None
 
     def grew(self, turn_files: frozenset[str]) -> bool:
-        """Whether one of these files of the live folder belongs to the session."""
+        """Return True if one of these files in the live folder belongs to the session."""
         return any(name.startswith(self.session_id + ".") for name in turn_files)
 
     def _read(self) -> Growth:

@@ -1,4 +1,4 @@
-"""Telling the steps that came since the user looked apart from those that were there."""
+"""Marks the steps that are new since the user last read the session."""
 
 from msgspec import structs
 from textual.widget import Widget
@@ -17,9 +17,9 @@ class UnreadSteps:
     """Marks the first new step of a session once, as soon as all of the session is read.
 
     Args:
-        owner: lives as long as the search for facts may.
+        owner: the widget that owns the worker for the facts.
         steps: the list that shows the mark.
-        requests: reads in a thread.
+        requests: runs the digest in a thread.
     """
 
     def __init__(self, owner: Widget, steps: Trajectory, requests: Requests) -> None:
@@ -30,11 +30,11 @@ class UnreadSteps:
         self._marked = False
 
     def open(self, session: Session) -> None:
-        """Begin with another session, as the user left it."""
+        """Switch to a session, with the steps that the user has seen in it."""
         self._session, self._marked = session, False
 
     def mark(self, view: View) -> None:
-        """Put a line above the first new step, if all is read and there is any."""
+        """Put a line above the first new step, if there is one and all steps are read."""
         session = self._session
         if self._marked or session is None or not view.complete:
             return

@@ -1,4 +1,4 @@
-"""The sessions that the keys of a screen are about at one moment, and which actions make sense for them."""
+"""The sessions that the keys of a screen act on at one moment, and the actions that apply to them."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -9,13 +9,13 @@ from ..keys.actions import BULK, possible, unlike
 
 
 class ActionTarget:
-    """The session under the cursor, and those that are chosen beside it or in its place.
+    """The session under the cursor, and the sessions that keys for several act on.
 
     Args:
         current: the session under the cursor.
-        chosen: the sessions that keys for several are about.
-        marked: if these are marked ones; else they are a group, or the current one.
-        read_only: if nothing may be changed.
+        chosen: the sessions that keys for several act on.
+        marked: True if the user marked these; False if they are a group or the current session.
+        read_only: True if no session may be changed.
     """
 
     def __init__(
@@ -28,22 +28,22 @@ class ActionTarget:
 
     @cached_property
     def _kinds(self) -> Sequence[Session]:
-        """One of the chosen sessions of each kind: of thousands, a few."""
+        """One chosen session of each kind: a few represent thousands."""
         return unlike(self.chosen)
 
     def can(self, action: str) -> bool:
-        """Return if an action makes sense: for one of the chosen sessions, or for the current one."""
+        """Return True if an action applies to one of the chosen sessions, or to the current one."""
         if action == "beside" and self.marked:
-            return True  # side by side goes what is marked, wherever the cursor stands
+            return True  # opens the marked sessions, wherever the cursor is
         meant = self._kinds if action in BULK and self.chosen else [self.current]
         return any(possible(action, session, read_only=self._read_only) for session in meant)
 
     def why_not(self, action: str, *, restore_key: str) -> str:
-        """Say why an action cannot be done now; nothing if it can.
+        """Return why an action cannot be done now; empty if it can.
 
         Args:
-            action: what was asked for.
-            restore_key: the key that brings sessions back from the trash or the archive.
+            action: the id of the action that the user asked for.
+            restore_key: the key that restores sessions from the trash or the archive.
         """
         if self.can(action):
             return ""

@@ -1,4 +1,4 @@
-"""The files that a session changed, their diffs, and what git says of them now."""
+"""The files that a session changed, their diffs, and their state in git."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -31,7 +31,7 @@ from ..services.external_programs import Outside
 
 
 class ChangesScreen(Screen[tuple[int, int] | None]):
-    """Answers with the turn and the index of a step that somebody wants to see."""
+    """The changes of a session; returns the turn and the index of the step that the user chose to see, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "back", "back", show=False), *bindings(CHANGES_ACTIONS),
@@ -63,7 +63,7 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
         self._keys = Line(signs=signs, id="keys")
 
     def compose(self) -> ComposeResult:
-        """What it sums up to, the files, the diffs of one, and the keys."""
+        """Yield the summary, the files, the diffs of one file, and the keys."""
         yield self._title
         with Container(id="changes"):
             yield self.files
@@ -71,12 +71,12 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
         yield self._keys
 
     def on_mount(self) -> None:
-        """Look."""
+        """Start to read the changes."""
         self.files.note = "reading…"
         self.action_look_again()
 
     def on_resize(self) -> None:
-        """As many keys as there is room for."""
+        """Show as many keys as fit."""
         told = whole(said(self._keymap, CHANGES), self.size.width)
         pairs = [Content.assemble((key, "bold $foreground"), f" {label}") for key, label in told]
         self._keys.say(Content("   ").join(pairs))
@@ -88,14 +88,14 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
 
     @work(exclusive=True, group="changes")
     async def action_look_again(self) -> None:
-        """Read the session and ask git."""
+        """Read the session's changes and the state of its files in git."""
         found = await self._requests.ask(self._reader.changes_of, self._session.id)
         if found is None:
             self.dismiss(None)
             return
         self._changes, self._find = found, None
         self._title.say(f"{texts.title(self._session)}   {change_documents.summary(found)}")
-        # Before the rows: a list without rows paints its note only when they are replaced.
+        # Set before the rows: an empty list paints its note only when its rows are replaced.
         self.files.note = "No edits by this agent."
         self.files.show([change_documents.file_row(file) for file in found.files])
         if not found.files:
@@ -119,7 +119,7 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
 
     @work
     async def _show_file(self) -> None:
-        """Show the file under the cursor; who passes over many files must not start many gits."""
+        """Show the file under the cursor, one at a time: a cursor that passes many files must not start many gits."""
         if self._showing:
             return
         self._showing = True
@@ -139,7 +139,7 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
         return change_documents.file_document(file, self._find, self._signs)
 
     def action_back(self) -> None:
-        """From the diffs to the files, from the files to where one came from."""
+        """Go from the diffs to the files, or from the files to the previous screen."""
         if self.pane.has_focus:
             self.remove_class("-reading")
             self.set_focus(self.files)
@@ -147,17 +147,17 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
             self.dismiss(None)
 
     def action_edit(self) -> None:
-        """The file as it is now in the editor."""
+        """Open the file, as it is now, in the editor."""
         if (file := self._file) is not None:
             self._outside.edit(Path(file.absolute))
 
     async def action_copy(self) -> None:
-        """The path of the file."""
+        """Copy the file's path."""
         if (file := self._file) is not None:
             await self._outside.copy(file.absolute, "path")
 
     def action_step(self) -> None:
-        """Go to the step that changed the file last, of those that are kept; else to the last that tried."""
+        """Go to the last recorded step that changed the file; if none did, to the last that tried."""
         if (file := self._file) is not None and file.edits:
             edit = next((edit for edit in reversed(file.edits) if edit.counts), file.edits[-1])
             self.dismiss((edit.turn, edit.index))

@@ -36,7 +36,7 @@ USUAL_SHARES = {"wide": 55, "tall": 40}
 
 
 class MainScreen(SessionScreen):
-    """Wires the panes to each other and to what the keys ask for."""
+    """Connects the panes with each other and with the keys."""
 
     BINDINGS = bindings()
     has_table = True
@@ -93,7 +93,7 @@ class MainScreen(SessionScreen):
 
     @property
     def marking(self) -> bool:
-        """Whether the chosen sessions are marked ones."""
+        """True if the chosen sessions are marked."""
         return bool(self.table.marked)
 
     @property
@@ -101,16 +101,16 @@ class MainScreen(SessionScreen):
         return self.pane.has_focus_within
 
     def commands(self) -> Iterator[Command]:
-        """What the command line takes here."""
+        """Yield the commands of the command line on this screen."""
         yield from super().commands()
         yield from table_commands(self.pane)
 
     def home_focus(self) -> Widget:
-        """The table."""
+        """Return the table."""
         return self.table
 
     def compose(self) -> ComposeResult:
-        """Status line, the two panes, and the keys that can be pressed now."""
+        """Yield the status line, the two panes, and the keys that are valid now."""
         yield self.status
         with Container(id="body"):
             yield self.pane
@@ -119,24 +119,24 @@ class MainScreen(SessionScreen):
         yield self.too_small
 
     def on_mount(self) -> None:
-        """Ages are looked at once a second; nothing else moves by itself."""
+        """Show the sessions, and update their ages once a second."""
         self.set_interval(1.0, self.table.tick)
         self._sessions_changed()
         self._learn_default()
 
     def on_resize(self) -> None:
-        """Lines that are made for a width are made again."""
+        """Redraw the lines that depend on the width."""
         self.too_small.update(f"{self.size.width}x{self.size.height} is too small: 30x8 at least.")
         self._share_out()
         self.call_after_refresh(self.show_words)
 
     @property
     def _direction(self) -> str:
-        """Whether table and steps stand beside each other or above each other."""
+        """``wide`` if table and steps are side by side, ``tall`` if the table is above the steps."""
         return "wide" if self.has_class("-wide") else "tall"
 
     def _share_out(self) -> None:
-        """Give table and steps the room that somebody chose for them, where both have room."""
+        """Give table and steps the shares of the screen that the user chose, if both fit."""
         share = self._memory.now.shares.get(self._direction)
         styles = (self.pane.styles, self.detail.styles)
         for style, cells in zip(styles, (share, 100 - (share or 0)), strict=True):
@@ -145,7 +145,7 @@ class MainScreen(SessionScreen):
             style.height = f"{cells}fr" if share and not beside and not self.has_class("-reading") else None
 
     def action_split(self, by: int) -> None:
-        """Give the table more of the screen, or less."""
+        """Give the table ``by`` percent more of the screen; less if ``by`` is negative."""
         usual = USUAL_SHARES[self._direction]
         share = self._memory.now.shares.get(self._direction, usual) + by
         self._memory.set(shares=self._memory.now.shares | {self._direction: max(LEAST_SHARE, min(MOST_SHARE, share))})
@@ -153,7 +153,7 @@ class MainScreen(SessionScreen):
         self.pane.remember()
 
     def action_zoom(self) -> None:
-        """Give the whole screen to the pane that has the keys, or give the other one its place again."""
+        """Give the whole screen to the focused pane, or show both panes again."""
         zoomed = self.has_class("-zoomed")
         self.set_class(not zoomed, "-zoomed")
         self.set_class(not zoomed and not self._in_table, "-detail")
@@ -184,7 +184,7 @@ class MainScreen(SessionScreen):
                 self.mark_seen(changed)
 
     def all_read(self) -> None:
-        """The rest behind the first screen is there."""
+        """Record that all sessions are loaded, not only those of the first screen."""
         self.pane.missing = 0
         self.pane.say()
 
@@ -202,24 +202,24 @@ class MainScreen(SessionScreen):
         self.show_words()
 
     def _open(self) -> None:
-        """Read the selected session."""
+        """Give the keys to the steps of the selected session, and mark it seen."""
         self.go_to_steps()
         if self.current is not None:
             self.mark_seen(self.current)
 
     def left_for(self, widget: Widget) -> None:
-        """On a narrow screen, show what has the keys."""
+        """Bring the table to the front of a narrow screen when it gets the keys."""
         if widget is self.table:
             self._show_pane(False)
 
     def action_quit(self) -> None:
-        """Leave; the sessions go on."""
+        """Leave the dashboard; the sessions keep running."""
         self.app.exit()
 
     def action_back(self) -> None:
-        """Out of a search, from the steps to the table; from the table nowhere.
+        """Leave a search or a filter, one at a time; else go from the steps to the table.
 
-        Marks took work to make: while a message covers the screen, the first Esc takes only that away.
+        While a message covers the screen, the first Esc removes only the message: marks are work to make again.
         """
         if self._in_table and self.table.marked and self.query("Toast"):
             self.app.clear_notifications()
@@ -230,40 +230,40 @@ class MainScreen(SessionScreen):
 
     @work
     async def action_new_session(self) -> None:
-        """Ask what to start; the selected session's folder is the first guess."""
+        """Ask what to start, with the selected session's folder filled in."""
         selected = self.table.selected
         await self.operations.ask_what_to_start(selected.cwd if selected else str(Path.cwd()))
 
     @work
     async def action_new_like(self) -> None:
-        """Ask what to start, filled in like the selected session."""
+        """Ask what to start, with the fields of the selected session filled in."""
         if (session := self.table.selected) is not None:
             await self.operations.ask_what_to_start(session.cwd, session)
 
     @work
     async def action_delete(self) -> None:
-        """Move the chosen sessions to the trash after a question."""
+        """Ask, then move the chosen sessions to the trash."""
         await self.operations.delete_chosen(self.chosen)
 
     @work
     async def action_archive(self) -> None:
-        """Put the chosen sessions out of the way."""
+        """Archive the chosen sessions."""
         await self.operations.archive_chosen(self.chosen, self.current)
 
     def action_rename(self) -> None:
-        """Ask for another title of the selected session."""
+        """Ask for a new title for the selected session."""
         if (session := self.current) is not None:
             self.operations.ask_for_title(session)
 
     @work
     async def action_pin(self) -> None:
-        """Keep the chosen sessions above the others, or not any more."""
+        """Pin the chosen sessions above the others, or unpin them."""
         self.table.let_go()
         await self.operations.pin_chosen(self.chosen)
 
     @work
     async def action_undo(self) -> None:
-        """Bring back the chosen sessions from the archive or the trash; else what went there last."""
+        """Restore the chosen sessions from the archive or the trash; if none is there, undo the last move there."""
         away = [session.id for session in self.chosen if session.put_away]
         if away:
             self.table.unmark()
@@ -273,7 +273,7 @@ class MainScreen(SessionScreen):
             await self.operations.undo()
 
     def action_beside(self) -> None:
-        """The marked sessions side by side, or the selected one, on a screen of their own."""
+        """Show the marked sessions, or the selected one, side by side on a screen of their own."""
         chosen = self.table.marked or ([self.current] if self.current is not None else [])
         if len(chosen) > MOST:
             self.requests.tell(f"{len(chosen)} sessions are marked: {MOST} have room side by side.")
@@ -288,27 +288,27 @@ class MainScreen(SessionScreen):
         self.keys_changed()
 
     def keys_changed(self) -> None:
-        """Also what an empty table teaches names a key."""
+        """Show the new keys, also in the lines of an empty table."""
         self.pane.teach(self.operations.agents, self.keymap)
         super().keys_changed()
 
     def uncover(self) -> None:
-        """Bring the detail pane to the front where only one pane has room."""
+        """Bring the detail pane to the front if only one pane fits."""
         self._show_pane(True)
 
     def _show_pane(self, shown: bool) -> None:
         self.restyle({"-detail": shown, "-reading": self.detail.has_focus_within})
 
     def _is_read(self, session: Session) -> bool:
-        """Whether somebody reads the steps of this session now."""
+        """Return True if the user reads the steps of this session now."""
         return self.current is not None and session.id == self.current.id and self.detail.viewer.has_focus_within
 
     def _as_read(self, session: Session) -> Session:
-        """The session as the table shows it: what comes while somebody reads it is not new for a moment first."""
+        """Return the session as the table shows it: steps that arrive while the user reads it never count as new."""
         return structs.replace(session, seen_steps=session.steps) if self._is_read(session) else session
 
     def show_words(self) -> None:
-        """Counts, headline, the prompt's label and the valid keys, as they are now."""
+        """Update counts, headline, the prompt's label and the valid keys."""
         self.status.show(self._tally, self._where)
         chosen = self.chosen
         if len(chosen) > 1:

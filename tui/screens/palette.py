@@ -1,4 +1,4 @@
-"""What the palette offers: what the keys of a screen do, and what its command line takes about its panes."""
+"""The palette's entries: the actions of a screen's keys, and the command line's commands for its panes."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -18,13 +18,13 @@ from .session_screen import SessionScreen
 
 
 class Palette(CommandPalette):
-    """Textual's own; a search that its closing has overtaken (8.2: its list is gone) ends, and not the dashboard."""
+    """Textual's palette; if it closes during a search (8.2: its list is gone), the search ends, not the dashboard."""
 
     def __init__(self) -> None:
-        super().__init__(id="--command-palette")  # by which Textual knows that it is open
+        super().__init__(id="--command-palette")  # Textual detects an open palette by this id
 
     def run_worker(self, *args: Any, **options: Any) -> Worker[Any]:
-        """Search; :meth:`_search_ended` judges how that went."""
+        """Start a search; :meth:`_search_ended` handles its errors."""
         return super().run_worker(*args, **(options | {"exit_on_error": False}))
 
     @on(Worker.StateChanged)
@@ -35,7 +35,10 @@ class Palette(CommandPalette):
 
 
 def offered(screen: SessionScreen, keymap: Keymap) -> Iterator[SystemCommand]:
-    """What can be done now; what belongs to one pane says so, because its key may mean something else outside it."""
+    """Yield the actions that are valid now.
+
+    The title of a pane's action names the pane, because its key may mean something else outside it.
+    """
     for action in ACTIONS:
         if hasattr(screen, f"action_{action.run.partition('(')[0]}") and screen.check_action(action.id, ()):
             run = partial(screen.run_action, action.run)
@@ -49,7 +52,7 @@ def offered(screen: SessionScreen, keymap: Keymap) -> Iterator[SystemCommand]:
 
 
 async def _run(screen: SessionScreen, command: Command, *, reading: bool) -> None:
-    """Do it where its keys would, without anything behind the name."""
+    """Run a command without an argument, in the pane of its keys."""
     if reading:
         screen.go_to_steps()
     done = command.run("")

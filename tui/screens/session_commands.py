@@ -1,4 +1,4 @@
-"""What a screen of sessions takes on its command line: every action by its name, and some with more behind it."""
+"""The commands of a session screen: every action by its name, and some that take an argument."""
 
 from collections.abc import Awaitable, Coroutine, Iterator
 from functools import partial
@@ -19,7 +19,7 @@ from .action_target import ActionTarget
 
 
 class Commanded(Protocol):
-    """A screen of sessions, as far as commands know it."""
+    """The part of a session screen that commands use."""
 
     has_table: bool
     requests: Requests
@@ -31,18 +31,18 @@ class Commanded(Protocol):
 
     @property
     def current(self) -> Session | None:
-        """The session that commands are about."""
+        """The session that commands act on."""
 
     @property
     def detail(self) -> Detail:
-        """The pane that shows it."""
+        """The pane that shows the current session."""
 
     @property
     def about(self) -> ActionTarget:
-        """The sessions that actions are about."""
+        """The sessions that actions act on."""
 
     def home_focus(self) -> Widget:
-        """Where the keys go when nothing else has them."""
+        """Return the widget that has the keys by default."""
 
     def go_to_steps(self) -> None:
         """Give the keys to the steps."""
@@ -51,17 +51,17 @@ class Commanded(Protocol):
         """Send a text to the current session."""
 
     def action_write_prompt(self) -> object:
-        """Go to the prompt."""
+        """Give the keys to the prompt."""
 
     def action_theme(self, name: str = "") -> Coroutine[Any, Any, None]:
         """Change the theme."""
 
     def run_action(self, action: str) -> Coroutine[Any, Any, None]:
-        """Do what an action of the registry says."""
+        """Run an action of the registry."""
 
 
 def session_commands(screen: Commanded) -> Iterator[Command]:
-    """Every command there is here; later ones take the place of earlier ones of the same name."""
+    """Yield every command of the screen; a later one replaces an earlier one of the same name."""
     why_not = partial(screen.about.why_not, restore_key=screen.keymap.name("undo"))
     if screen.has_table:
         yield from named(screen.home_focus(), TABLE_KEYS)
@@ -100,13 +100,13 @@ def _with_more(more: "_More", *, no_writing: str) -> Iterator[Command]:
 
 
 class _More:
-    """What some commands do with what stands behind their names."""
+    """The commands that take an argument."""
 
     def __init__(self, screen: Commanded) -> None:
         self._screen = screen
 
     def inject(self, text: str) -> None:
-        """Send a text at once; without one go to the prompt."""
+        """Send a text at once; without a text, give the keys to the prompt."""
         if text:
             self._screen.send_prompt(text)
         else:

@@ -1,4 +1,4 @@
-"""What a screen can do with the session that somebody looks at: prompt, stop, retry, and the words about it."""
+"""The base of the screens that show sessions: prompt, stop and retry the current one, and the texts about it."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -45,10 +45,10 @@ from .session_commands import session_commands
 
 
 class SessionScreen(Screen[None]):
-    """A screen with the steps of at least one session, of which one is the current."""
+    """A screen with the steps of at least one session, one of which is current."""
 
     has_table = False
-    """Whether other sessions can be chosen."""
+    """True if the user can choose other sessions on this screen."""
 
     def __init__(
         self,
@@ -74,9 +74,9 @@ class SessionScreen(Screen[None]):
         self.keys = Line(signs=signs, id="keys")
         self.meter = Meter(signs=signs)
         self.details: list[Detail] = []
-        """The panes that show sessions, at least one as soon as the screen is made."""
+        """The panes that show sessions; at least one once the screen is constructed."""
         self.areas: list[Widget] = []
-        """The widgets that have another place while the user reads."""
+        """The widgets whose layout changes while the user reads."""
 
     @property
     def keymap(self) -> Keymap:
@@ -84,59 +84,59 @@ class SessionScreen(Screen[None]):
         return self.operations.keymap
 
     def follow_key(self) -> str:
-        """What follows the newest step: the last of its keys, which readers know as F."""
+        """Return the last of the keys that follow the newest step: ``F`` by default."""
         return self.keymap.names(REGISTRY["follow"]).split(" ")[-1]
 
     def keys_changed(self) -> None:
-        """Other keys are in force."""
+        """Show the new keys of the keymap."""
         self.show_words()
 
     @property
     def current(self) -> Session | None:
-        """The session that keys are about; None if there is none."""
+        """The session that keys act on; None if there is none."""
         return None
 
     @property
     def detail(self) -> Detail:
-        """The pane that has the keys, else the first one."""
+        """The focused pane, else the first one."""
         return next((pane for pane in self.details if pane.has_focus_within), self.details[0])
 
     @property
     def about(self) -> ActionTarget:
-        """The sessions that keys are about now."""
+        """The sessions that keys act on now."""
         return ActionTarget(self.current, self.chosen, marked=self.marking, read_only=self.read_only)
 
     @property
     def chosen(self) -> list[Session]:
-        """The sessions that keys for several are about."""
+        """The sessions that keys for several act on."""
         return [self.current] if self.current is not None else []
 
     @property
     def marking(self) -> bool:
-        """Whether the chosen sessions are marked ones."""
+        """True if the chosen sessions are marked."""
         return False
 
     @property
     def reading(self) -> frozenset[str]:
-        """Ids of the sessions whose steps somebody reads, or to which somebody writes."""
+        """Ids of the sessions whose steps the user reads, or for which the user writes a prompt."""
         session = self.current
         return frozenset({session.id}) if session is not None and self.detail.has_focus_within else frozenset()
 
     def foot(self) -> Horizontal:
-        """The last line: the valid keys and, on demand, what the dashboard costs."""
+        """Return the last line: the valid keys and, on demand, the dashboard's own cost."""
         return Horizontal(self.keys, self.meter, id="foot")
 
     def uncover(self) -> None:
-        """Bring the pane to the front, where there is room for only one."""
+        """Bring the pane to the front if only one fits."""
 
     def go_to_steps(self) -> None:
-        """Read the current session."""
+        """Give the keys to the steps of the current session."""
         self.give_keys(self.detail.steps, self.uncover)
 
     def give_keys(self, widget: Widget, make_room: Callable[[], None]) -> None:
-        """Focus a widget at once, and not when the screen finds the time: the next key is meant for it.
+        """Focus a widget at once, not at the screen's next refresh: the next key is meant for it.
 
-        One that is hidden takes the focus only when there is room for it.
+        A hidden widget cannot take the focus until ``make_room`` has shown it.
         """
         self.set_focus(widget)
         make_room()
@@ -144,9 +144,9 @@ class SessionScreen(Screen[None]):
             self.set_focus(widget)
 
     def restyle(self, classes: Mapping[str, bool]) -> None:
-        """Change classes with the focus, and style again only what the style sheet makes depend on these two.
+        """Change classes with the focus, and restyle only the widgets whose style depends on one of the two.
 
-        Textual (8.2) would style every widget of the screen, and leave out the names that brighten with the focus.
+        Textual (8.2) would restyle every widget of the screen, and miss the names that brighten with the focus.
         """
         former = self.classes
         self.update_classes(classes, update=False)
@@ -154,16 +154,16 @@ class SessionScreen(Screen[None]):
         self.app.stylesheet.update_nodes(names if self.classes == former else [*self.areas, *names])
 
     def home_focus(self) -> Widget:
-        """Where the keys go when nothing else has them."""
+        """Return the widget that has the keys by default."""
         return self.detail.steps
 
     def on_mount(self) -> None:
-        """Where nothing can be sent, nobody can write."""
+        """Keep the focus out of the prompts if the screen is read-only."""
         for detail in self.details:
             detail.prompt.input.can_focus = not self.read_only
 
     def show_words(self) -> None:
-        """What is said about the current session, and the keys that can be pressed now."""
+        """Show the texts about the current session, and the keys that are valid now."""
         pairs = [Content.assemble((key, "bold $foreground"), f" {label}") for key, label in self._valid_keys()]
         if self.read_only and not self.has_table:
             pairs.insert(0, Content.styled("read-only", "$text-warning"))
@@ -187,7 +187,7 @@ class SessionScreen(Screen[None]):
 
     @property
     def _place(self) -> Place:
-        """What has the keys."""
+        """The place that has the keys."""
         if isinstance(self.focused, PromptInput):
             return Place.PROMPT
         if isinstance(self.focused, DocumentPane):
@@ -195,38 +195,38 @@ class SessionScreen(Screen[None]):
         return Place.STEPS if self.detail.viewer.has_focus_within or not self.has_table else Place.TABLE
 
     def target(self, session: Session | None) -> str:
-        """What sending a prompt will do."""
+        """Return what sending a prompt will do."""
         if self.read_only:
             return "read-only: nothing is sent from here"
         asked = self.operations
         return texts.target(session, asked.default_agent, str(Path.cwd()), missing=asked.missing)
 
     def mark_seen(self, session: Session) -> None:
-        """Somebody looks at it: it needs no attention any more, and its steps are read."""
+        """The user opened the session: clear its attention mark and mark its steps read."""
         if not session.all_seen and session.deleted_at is None:
             self.run_worker(self.operations.seen(session))
 
     def turn_files_grew(self, turn_files: frozenset[str], *, sweep: bool) -> None:
-        """Read on where a file belongs to a session that is shown."""
+        """Read the new steps of a shown session if one of its files grew."""
         for detail in self.details:
             detail.viewer.turn_files_grew(turn_files, sweep=sweep)
 
     def on_screen_resume(self) -> None:
-        """Show what was written on another screen meanwhile."""
+        """Show the drafts that the user wrote on another screen."""
         for detail in self.details:
             detail.prompt.show_draft()
 
     def on_descendant_focus(self) -> None:
-        """Other keys are valid elsewhere, and who reads needs room."""
+        """Make room for the pane that the user reads, and show the keys that are valid there."""
         self.restyle({"-reading": any(detail.has_focus_within for detail in self.details)})
         self.show_words()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """A key that makes no sense now does nothing but say so."""
+        """Return True if the action applies now; the key of another action only shows the reason."""
         return self.about.can(action)
 
     def on_key(self, event: Key) -> None:
-        """Say why a key does nothing."""
+        """Show why a key does nothing."""
         if isinstance(self.focused, Input | TextArea):
             return
         taken, restore_key = self.keymap.taken(self._place), self.keymap.name("undo")
@@ -262,7 +262,7 @@ class SessionScreen(Screen[None]):
         self.give_keys(back, partial(self.left_for, back))
 
     def left_for(self, widget: Widget) -> None:
-        """The keys go to a widget after somebody wrote a prompt."""
+        """Undo :meth:`uncover` when the keys go to another widget."""
 
     @on(PromptInput.Sent)
     def _prompt_sent(self, event: PromptInput.Sent) -> None:
@@ -272,7 +272,7 @@ class SessionScreen(Screen[None]):
     @work(group="send")
     async def _send(self, text: str, session: Session | None, detail: Detail) -> None:
         chosen = self.chosen
-        async with self._sending:  # one after the other: the second may have to wait for the session of the first
+        async with self._sending:  # one at a time: the second text may be for the session that the first one starts
             if len(chosen) > 1:
                 sent = await self.operations.bulk.send(chosen, text)
             else:
@@ -288,12 +288,12 @@ class SessionScreen(Screen[None]):
         self._send(text, self.current, self.detail)
 
     def commands(self) -> Iterable[Command]:
-        """What the command line takes now; of two with the same name the later one counts."""
+        """Return the commands that are valid now; of two with the same name the later one counts."""
         return session_commands(self)
 
     @work
     async def action_command_line(self) -> None:
-        """Ask for a command, and do it."""
+        """Ask for a command, and run it."""
         line = CommandLine(self.commands())
         text = await self.app.push_screen_wait(CommandScreen(line, self.operations.said, signs=self._signs))
         if text is not None:
@@ -303,7 +303,7 @@ class SessionScreen(Screen[None]):
                 await done
 
     def action_log(self) -> None:
-        """Show what was said."""
+        """Show the message log."""
         entries, home = self.requests.log.newest_first(), self._reader.home
         read = partial(self.requests.ask, crash_lines, home)
         self.app.push_screen(LogScreen(entries, self._outside.copy, read))
@@ -313,7 +313,7 @@ class SessionScreen(Screen[None]):
         self.app.push_screen(HelpScreen(self.keymap, self._place, self._tour, read_only=self.read_only))
 
     def action_write_prompt(self) -> None:
-        """Go to the prompt."""
+        """Give the keys to the prompt."""
         self._came_from = self.focused
         self.give_keys(self.detail.prompt.input, self.uncover)
         self._learn_history()
@@ -327,27 +327,27 @@ class SessionScreen(Screen[None]):
         self.detail.steps.following = not self.detail.steps.following
 
     def action_meter(self) -> None:
-        """Show what the dashboard costs, or hide that."""
+        """Show or hide the dashboard's own cost."""
         self.meter.toggle()
         self.call_after_refresh(self.show_words)
 
     def action_settings(self) -> None:
-        """All settings, and the file they come from."""
+        """Show all settings, and the file that they come from."""
         from .settings import SettingsScreen  # walks all types of settings, which only this screen needs
 
         self.app.push_screen(SettingsScreen(self._reader, self.requests, self._outside, self._signs))
 
     async def action_mouse(self) -> None:
-        """Mouse on or off."""
+        """Switch the mouse on or off."""
         await self.app.run_action("app.mouse")
 
     async def action_theme(self, name: str = "") -> None:
-        """A theme by its name, or the next one."""
+        """Change to the theme of this name, or to the next one."""
         await self.app.run_action(f"app.theme({name!r})")
 
     @work
     async def action_stop(self) -> None:
-        """Stop the chosen sessions after a question."""
+        """Ask, then stop the chosen sessions."""
         await self.operations.stop_chosen(self.chosen)
 
     @work
@@ -357,7 +357,7 @@ class SessionScreen(Screen[None]):
 
     @work
     async def action_processes(self) -> None:
-        """Show what the current session runs, and what that costs."""
+        """Show the processes of the current session, and their load."""
         if (session := self.current) is not None:
             self.app.push_screen(ProcessesScreen(texts.title(session), self.operations.processes_of(session)))
 

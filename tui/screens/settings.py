@@ -1,4 +1,4 @@
-"""All settings: value, origin, default and description; the user's editor changes them, agentdash never does."""
+"""All settings: value, origin, default and description. Only the user's editor changes them, never agentdash."""
 
 import asyncio
 from pathlib import Path
@@ -34,7 +34,7 @@ KEYS = (("Enter", "edit"), ("Esc", "back"), ("letters", "filter"), ("Up Down", "
 
 
 class SettingsScreen(Screen[None]):
-    """A list that typing filters; tells the app what the file says whenever it was read."""
+    """A list that typing filters; posts the settings to the app after each successful read of the file."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "back", show=False),
@@ -63,7 +63,7 @@ class SettingsScreen(Screen[None]):
         self._keys = Line(signs=signs, id="keys")
 
     def compose(self) -> ComposeResult:
-        """The filter, the settings, what the chosen one is about, and what is wrong in the file."""
+        """Yield the filter, the settings, the chosen one's description, and the error in the file."""
         yield self._title
         yield self._filter
         yield self._list
@@ -77,7 +77,7 @@ class SettingsScreen(Screen[None]):
         self._read()
 
     def on_resize(self) -> None:
-        """As many keys as there is room for."""
+        """Show as many keys as fit."""
         pairs = [
             Content.assemble((key, "bold $foreground"), f" {label}") for key, label in whole(KEYS, self.size.width)
         ]
@@ -85,7 +85,7 @@ class SettingsScreen(Screen[None]):
 
     @work(exclusive=True, group="settings")
     async def _read(self) -> None:
-        """Read the file; what cannot be used is told, and what held before stays on the screen."""
+        """Read the file; report an unusable one, and keep the former settings on the screen."""
         try:
             loaded, _ = await self._requests.outcome(asyncio.to_thread(self._usable), passing=ConfigError)
         except ConfigError as error:
@@ -102,7 +102,7 @@ class SettingsScreen(Screen[None]):
         self._show(self._chosen)
 
     def _usable(self) -> Loaded:
-        """The settings, of which the dashboard can use the keys too."""
+        """Return the settings after a check that the dashboard can use their keys."""
         loaded = self._reader.settings()
         check_keys(loaded)
         return loaded
@@ -120,7 +120,7 @@ class SettingsScreen(Screen[None]):
         self._show(self._chosen)
 
     def _show(self, chosen: Held | None) -> None:
-        """What fits the filter; the cursor stays with its setting where that is shown."""
+        """Show the settings that match the filter; keep the cursor on its setting if that is shown."""
         self._shown = [one for one in self._all if matches(one, self._filter.value)]
         paths = [one.setting.path for one in self._shown]
         at = paths.index(chosen.setting.path) if chosen is not None and chosen.setting.path in paths else 0
@@ -133,15 +133,15 @@ class SettingsScreen(Screen[None]):
         self._about.update(about(self._chosen) if self._chosen is not None else "")
 
     def action_move(self, by: int) -> None:
-        """Another setting."""
+        """Move the cursor by ``by`` settings."""
         self._list.move(by)
 
     def action_page(self, pages: int) -> None:
-        """A page further."""
+        """Move the cursor by pages."""
         self._list.move(pages * max(1, self._list.page_lines - 2))
 
     def action_back(self) -> None:
-        """Out of the filter, then back to where one came from."""
+        """Clear the filter; if it is empty, go back to the previous screen."""
         if self._filter.value:
             self._filter.value = ""
         else:
@@ -149,7 +149,7 @@ class SettingsScreen(Screen[None]):
 
     @on(Input.Submitted)
     async def _opened(self) -> None:
-        """Open the file where the setting stands, or belongs; a first one where there is none."""
+        """Open the file at the chosen setting's line, or at the line to add it; create a first file if none exists."""
         chosen = self._chosen
         if self._wrong is None and chosen is None:
             return
@@ -164,7 +164,7 @@ class SettingsScreen(Screen[None]):
         self._read()
 
     def _line(self, chosen: Held | None) -> int:
-        """The line at which to begin; makes a first file where there is none."""
+        """Return the line at which to begin; create a first file if none exists."""
         if not self._path.exists():
             write_first(self._path)
         if self._wrong is not None:

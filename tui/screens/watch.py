@@ -20,11 +20,11 @@ from ..services.session_actions import Operations
 from .session_screen import SessionScreen
 
 MOST = 4
-"""Sessions that have room side by side."""
+"""Sessions that fit side by side."""
 
 
 class WatchScreen(SessionScreen):
-    """The steps of some sessions, each with its own place, filter and search; nothing else moves."""
+    """The steps of some sessions, each with its own position, filter and search; a key moves only one of them."""
 
     BINDINGS = watch_bindings()
     AUTO_FOCUS = "Trajectory"
@@ -58,7 +58,7 @@ class WatchScreen(SessionScreen):
         self.too_small = Static("", id="too-small", markup=False)
 
     def compose(self) -> ComposeResult:
-        """The panes, and the keys that can be pressed now."""
+        """Yield the panes, and the keys that are valid now."""
         with Container(id="panes"):
             yield from self.details
         yield self.foot()
@@ -72,18 +72,18 @@ class WatchScreen(SessionScreen):
         self.show_words()
 
     def on_resize(self) -> None:
-        """Lines that are made for a width are made again."""
+        """Redraw the lines that depend on the width."""
         self.too_small.update(f"{self.size.width}x{self.size.height} is too small: 30x8 at least.")
         self.call_after_refresh(self.show_words)
 
     @property
     def current(self) -> Session | None:
-        """The session of the pane that has the keys."""
+        """The session of the focused pane."""
         return self._sessions[self.details.index(self.detail)]
 
     @property
     def reading(self) -> frozenset[str]:
-        """All of them: they are side by side."""
+        """Ids of all sessions: they are side by side."""
         return frozenset(session.id for session in self._sessions)
 
     def uncover(self) -> None:
@@ -91,12 +91,12 @@ class WatchScreen(SessionScreen):
         self.detail.add_class("-writing")
 
     def left_for(self, widget: Widget) -> None:  # noqa: ARG002 - wherever the keys go
-        """The prompt is not needed any more; what was begun stays in it."""
+        """Hide the prompts; a draft stays in its prompt."""
         for pane in self.details:
             pane.remove_class("-writing")
 
     def show_words(self) -> None:
-        """Headlines, labels and valid keys, as they are now."""
+        """Update headlines, labels and valid keys."""
         follow_key = self.follow_key()
         for pane, session in zip(self.details, self._sessions, strict=True):
             pane.say(session, self.target(session), follow_key=follow_key)
@@ -108,7 +108,7 @@ class WatchScreen(SessionScreen):
 
     @work(exclusive=True, group="sessions")
     async def _look_again(self) -> None:
-        """Take what the store says now about the sessions that are shown."""
+        """Update the shown sessions from the store."""
         for number, session in enumerate(self._sessions):
             found = await self.requests.outcome_of(self._reader.get, session.id)
             if found is not None and found != session:
@@ -118,24 +118,24 @@ class WatchScreen(SessionScreen):
         self.show_words()
 
     def action_help(self) -> None:
-        """Show all keys that do something where there is no table."""
+        """Show the keys that are valid on a screen without a table."""
         self.app.push_screen(HelpScreen(self.keymap, self._place, self._tour, read_only=self.read_only, table=False))
 
     async def action_back(self) -> None:
-        """Out of a pane, a search, and at last to where one came from."""
+        """Leave a pane or a search, one at a time; else go back to the previous screen."""
         if self.detail.viewer.step_back():
             return
         if len(self.app.screen_stack) > 1:
             self.dismiss()
 
     def action_quit(self) -> None:
-        """Leave; the sessions go on."""
+        """Leave the screen; the sessions keep running."""
         if len(self.app.screen_stack) > 1:
             self.dismiss()
         else:
             self.app.exit()
 
     def action_next_pane(self, direction: int) -> None:
-        """Give the keys to the pane beside."""
+        """Give the keys to the next pane in this direction."""
         number = (self.details.index(self.detail) + direction) % len(self.details)
         self.set_focus(self.details[number].steps)

@@ -1,4 +1,4 @@
-"""What is left of a crash: the log in the state folder, one line on the terminal, no screenful of traceback."""
+"""Records a crash: details in the state folder's log, one line on the terminal, and no screenful of traceback."""
 
 import os
 from datetime import UTC, datetime
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def record(home: Path, details: str) -> str:
-    """Append to the dashboard's log; where it lies, or why it could not be written."""
+    """Append details to the dashboard's log; return its path, or the reason why it could not be written."""
     path = home / "dashboard.log"
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)

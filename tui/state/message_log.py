@@ -1,4 +1,4 @@
-"""What the dashboard said, to be read again: toasts are gone after some seconds."""
+"""The log of the dashboard's messages, to be read again: toasts vanish after some seconds."""
 
 import os
 from collections import deque
@@ -12,14 +12,14 @@ from ...sessions.clock import now_ms
 from ...sessions.text.sanitize import clean
 
 MOST = 500
-"""Entries that are kept."""
+"""The maximum number of entries."""
 
 TAIL_BYTES = 16_384
 TAIL_LINES = 100
 
 
 class Entry(Struct, frozen=True):
-    """Something that was said."""
+    """A message of the dashboard."""
 
     at: int
     """UTC ms."""
@@ -29,30 +29,30 @@ class Entry(Struct, frozen=True):
 
 
 class Log:
-    """The last entries, in the order in which they were said."""
+    """The last messages, in the order in which they were shown."""
 
     def __init__(self, clock: Callable[[], int] = now_ms) -> None:
         self._clock = clock
         self._entries: deque[Entry] = deque(maxlen=MOST)
 
     def add(self, text: str, severity: str = "information") -> None:
-        """Remember what is said now."""
+        """Record a message with the present time."""
         self._entries.append(Entry(self._clock(), severity, clean(text)))
 
     def newest_first(self) -> list[Entry]:
-        """All entries, the last one first."""
+        """Return all entries, newest first."""
         return list(reversed(self._entries))
 
 
 _BEGAN = datetime.now(UTC).replace(microsecond=0)
-"""When this dashboard began, in whole seconds as :func:`.crash_log.record` writes them."""
+"""Start of this dashboard, in whole seconds as :func:`.crash_log.record` writes them."""
 
 
 def crash_lines(home: Path, since: datetime = _BEGAN) -> list[str]:
-    """The last lines that were written to the dashboard's own log file since a time, usually since it began.
+    """Return the last lines of the dashboard's own log file since a time, by default since this dashboard's start.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: the file cannot be read.
     """
     path = home / "dashboard.log"
     if not path.is_file() or path.stat().st_mtime < since.timestamp():
@@ -66,13 +66,13 @@ def crash_lines(home: Path, since: datetime = _BEGAN) -> list[str]:
 
 
 def _first_since(lines: Sequence[str], since: datetime) -> int:
-    """Where the first entry since a time begins; all lines where none of them begins an entry."""
+    """Return the index of the first entry since a time; ``len(lines)`` if all are older, 0 if no line begins one."""
     times = [(number, at) for number, line in enumerate(lines) if (at := _stamp(line)) is not None]
     return next((number for number, at in times if at >= since), len(lines) if times else 0)
 
 
 def _stamp(line: str) -> datetime | None:
-    """The time with which an entry begins; None for its other lines."""
+    """Return the time if the line begins an entry; None for its other lines."""
     try:
         at = datetime.fromisoformat(line)
     except ValueError:

@@ -1,4 +1,4 @@
-"""How far somebody has read each session: where the cursor was, to come back to it."""
+"""The user's position in each session: where the cursor was, to come back to it."""
 
 from msgspec import Struct
 
@@ -6,7 +6,7 @@ from ...sessions.transcript.snapshot import View
 
 
 class Place(Struct, frozen=True):
-    """Turn and index of the step under the cursor and of the one at the top, and a line of that."""
+    """Turn and index of the step under the cursor and of the step at the screen's top, and a line of the latter."""
 
     cursor: tuple[int, int]
     top: tuple[int, int]
@@ -15,28 +15,28 @@ class Place(Struct, frozen=True):
 
 
 class Places:
-    """The places of the sessions that were read; who followed the newest step has none."""
+    """The positions in the sessions that the user read; a session that follows its newest step has none."""
 
     def __init__(self) -> None:
         self._places: dict[str, Place] = {}
 
     def leave(self, session_id: str, view: View, place: tuple[int, int, int], groups: frozenset[str]) -> None:
-        """Remember where somebody was."""
+        """Record the position that the user leaves."""
         cursor, top, line = place
         if len(view):
             self._places[session_id] = Place(_named(view, cursor), _named(view, top), line, groups)
 
     def forget(self, session_id: str) -> None:
-        """Follow the newest step next time."""
+        """Discard the position, so that the session follows its newest step next time."""
         self._places.pop(session_id, None)
 
     def groups(self, session_id: str) -> frozenset[str]:
-        """Which groups of steps were shown."""
+        """Return the groups of steps that were shown."""
         place = self._places.get(session_id)
         return place.groups if place else frozenset()
 
     def find(self, session_id: str, view: View) -> tuple[int, int, int] | None:
-        """The place in what is shown now: cursor, top, line; None where there is none, or it is not read yet."""
+        """Return the position in ``view``: cursor, top, line; None if there is none, or the view is not complete."""
         place = self._places.get(session_id)
         if place is None or not view.complete:
             return None

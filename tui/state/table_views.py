@@ -1,4 +1,4 @@
-"""What the table shows and how: a filter, a quick one, a folder, an order; values that can be saved by name."""
+"""Views of the table: filter, quick filter, folder and order, as values that can be saved by name."""
 
 from msgspec import Struct
 
@@ -15,14 +15,14 @@ QUICK = {
     "4": ("done", "state:done"),
     "5": ("queued", "state:queued"),
 }
-"""Keys, names and filters of the states that people ask for most."""
+"""Keys, names and filters of the states that users choose most."""
 
 ENDS = ("3", "4")
-"""Those of states that the header counts only until they were seen."""
+"""Keys of the states that the header counts only until the user has seen the sessions."""
 
 
 class View(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Which sessions are shown, and in which order."""
+    """The choice of sessions in the table, and their order."""
 
     filter: str = ""
     quick: str = ""
@@ -35,29 +35,29 @@ class View(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def arrangement(self) -> Arrangement:
-        """The order; an unknown one, from a file of another version, is the usual one."""
+        """The order; the default if it is not known, as in a file of another version."""
         sort = self.sort if self.sort in ORDERS else Arrangement().sort
         return Arrangement(sort=sort, reverse=self.reverse, grouping=self.grouping)
 
     @property
     def chooses(self) -> bool:
-        """Whether it hides anything."""
+        """True if it hides any session."""
         return bool(self.filter or self.quick or self.folder)
 
     @property
     def away(self) -> frozenset[str]:
-        """Which of ``archived`` and ``deleted`` it asks for.
+        """The kinds of sessions that the filter asks for: ``archived``, ``deleted``, both or neither.
 
         Raises:
-            UsageError: the filter cannot be understood.
+            UsageError: the filter is not valid.
         """
         return parse(self.filter).away
 
     def chooser(self) -> Chooser | None:
-        """What tells which sessions are shown; None where all are.
+        """Return the rule that selects the shown sessions; None if all are shown.
 
         Raises:
-            UsageError: the filter cannot be understood.
+            UsageError: the filter is not valid.
         """
         filters = [asked for asked in (parse(self.filter), parse(QUICK.get(self.quick, ("", ""))[1])) if asked]
         if not filters and not self.folder:
@@ -79,4 +79,4 @@ BUILT_IN = {
     "archived": View(filter="is:archived"),
     "trash": View(filter="is:deleted"),
 }
-"""Views that are always there."""
+"""Views that always exist."""

@@ -1,4 +1,4 @@
-"""What the dashboard remembers of how somebody likes it: a file of its own, never the user's settings."""
+"""The user's layout of the dashboard, in a file of its own, never in the user's settings."""
 
 import fcntl
 import os
@@ -20,7 +20,7 @@ from .table_views import View
 FILE = "dashboard.toml"
 
 LEAST_SHARE, MOST_SHARE = 15, 85
-"""Percent of the screen, between which both the table and the steps can be used."""
+"""Percent of the screen: between these limits both the table and the steps are usable."""
 
 _Kind = TypeVar("_Kind", bound=Struct)
 
@@ -28,7 +28,7 @@ _HEADER = "# Written by the dashboard: columns, order, views and sizes. Your set
 
 
 class Remembered(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The last state of the table, and what was saved by name."""
+    """The last state of the table, and the views that the user saved."""
 
     view: View = field(default_factory=View)
     columns: tuple[str, ...] = USUAL.names
@@ -39,31 +39,31 @@ class Remembered(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def choice(self) -> Choice:
-        """The columns as the table takes them."""
+        """The choice of columns for the table."""
         widths = tuple((name, width) for name, width in sorted(self.widths.items()) if 1 <= width <= 60)
         return Choice(tuple(dict.fromkeys(name for name in self.columns if name in COLUMNS)), widths)
 
 
 class Memory:
-    """Reads the file once; writes what somebody chose into it, and leaves what another dashboard wrote.
+    """Reads the file once; saves the user's choices to it, and keeps those that another dashboard wrote.
 
-    What cannot be used is no reason to show nothing: it is left out, and stays in the file until something else is
-    chosen there.  A file that is no TOML at all is kept as ``dashboard.toml.bad`` once there is something to write.
+    An unusable value is ignored, and stays in the file until the user changes that field.  A file that is not valid
+    TOML is kept as ``dashboard.toml.bad`` at the next save.
     """
 
     def __init__(self, home: Path) -> None:
         self.path = home / FILE
         self.problem = ""
-        """What is wrong with the file, for whoever looks at the screen."""
+        """The error in the file, for the user; empty without one."""
         self._chosen: frozenset[str] = frozenset()
         """The fields that were set here since the last save."""
         self._named: frozenset[str] = frozenset()
-        """The views that were saved or forgotten here since then."""
+        """The views that were saved or deleted here since the last save."""
         self._choosing = Lock()
         self.now = self._load()
 
     def set(self, **changes: Any) -> None:
-        """Remember these fields as long as the dashboard runs; :meth:`save` keeps them."""
+        """Set these fields while the dashboard runs; :meth:`save` writes them."""
         with self._choosing:
             before, self.now = self.now.views, msgspec.structs.replace(self.now, **changes)
             names = before.keys() | self.now.views.keys()
@@ -83,10 +83,10 @@ class Memory:
         return now
 
     def save(self) -> None:
-        """Write what was set here into the file as it is now, one dashboard and one save after the other.
+        """Merge the fields and views set here into the present file; one dashboard and one save at a time.
 
         Raises:
-            OSError: it cannot be read or written.
+            OSError: the file cannot be read or written.
         """
         with _alone(self.path.with_name(f"{FILE}.lock")):
             with self._choosing:
@@ -108,7 +108,7 @@ class Memory:
         write_atomic(self.path, (_HEADER + tomli_w.dumps(kept)).encode())
 
     def _written(self) -> dict[str, Any] | None:
-        """What the file says now; None where there is none, or none that can be read, which is put aside."""
+        """Return the content of the file; None if it does not exist, or is unreadable and therefore renamed."""
         try:
             return tomllib.loads(self.path.read_text("utf-8"))
         except FileNotFoundError:
@@ -119,7 +119,10 @@ class Memory:
 
 
 def understood(raw: Mapping[str, Any]) -> tuple[Remembered, list[str]]:
-    """What a file says, field by field, and the names of what another version or hand wrote that cannot be used."""
+    """Return the usable values of a file, field by field, and the names of the unusable ones.
+
+    Unusable values come from another version of agentdash, or from an edit by hand.
+    """
     odd: list[str] = []
     plain = {name: value for name, value in raw.items() if name not in ("view", "views")}
     found = _fields(Remembered, plain, "", odd)
@@ -142,7 +145,7 @@ def _table(raw: Mapping[str, Any], name: str, odd: list[str]) -> dict[str, Any]:
 
 
 def _fields(kind: type[_Kind], raw: Mapping[str, Any], where: str, odd: list[str]) -> _Kind:
-    """A struct of those values that it can take; the others are the usual ones."""
+    """Return a struct of the usable values, with defaults for the others; append the unusable names to ``odd``."""
     found = {}
     for each in msgspec.structs.fields(kind):
         try:
@@ -156,7 +159,7 @@ def _fields(kind: type[_Kind], raw: Mapping[str, Any], where: str, odd: list[str
 def _merged(
     written: Mapping[str, Any], now: Mapping[str, Any], chosen: Collection[str], named: Collection[str]
 ) -> dict[str, Any]:
-    """What the file says, but for the fields and the views that were chosen here."""
+    """Return the content of the file, updated with the fields and views that were set here."""
     kept = {name: value for name, value in written.items() if name not in chosen}
     views = {name: view for name, view in _table(written, "views", []).items() if one_line(name) not in named}
     views |= {name: view for name, view in now.get("views", {}).items() if name in named}
@@ -165,10 +168,10 @@ def _merged(
 
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    """Hold a lock that every dashboard of this store takes; waits for it.
+    """Hold the lock that all dashboards of this store share; waits for it.
 
     Raises:
-        OSError: the lock file cannot be made.
+        OSError: the lock file cannot be created.
     """
     descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:

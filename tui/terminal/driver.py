@@ -1,4 +1,4 @@
-"""Textual's driver (8.2), held to what a terminal that goes away needs: one reader of keys, and a writer that lasts."""
+"""Textual's driver (8.2), adapted to a terminal that can vanish: one reader of keys, and a writer that survives."""
 
 from contextlib import suppress
 from typing import TextIO
@@ -9,27 +9,27 @@ from .state import hung_up
 
 
 class LastingFile:
-    """A terminal to write to that raises no error when it goes away: what is written from then on goes nowhere.
+    """A terminal file that raises no error when the terminal vanishes: later output is discarded.
 
-    An error would end Textual's thread that writes.  Its queue of 30 texts then fills up, and the app waits for room in
-    it for ever: it sees neither SIGHUP nor a key, while the thread that reads keys keeps a core busy.
+    An error would end Textual's thread that writes.  Its queue of 30 texts then fills up, and the app waits forever for
+    room in it: it handles neither SIGHUP nor a key, while the thread that reads keys keeps a core busy.
     """
 
     def __init__(self, terminal: TextIO) -> None:
         self._terminal = terminal
 
     def write(self, text: str) -> None:
-        """Write the text, if the terminal takes it."""
+        """Write the text; discard it if the terminal is gone."""
         with suppress(OSError):
             self._terminal.write(text)
 
     def flush(self) -> None:
-        """Send what was written, if the terminal takes it."""
+        """Flush the output; discard it if the terminal is gone."""
         with suppress(OSError):
             self._terminal.flush()
 
     def fileno(self) -> int:
-        """The descriptor of the terminal."""
+        """Return the terminal's file descriptor."""
         return self._terminal.fileno()
 
 
@@ -39,9 +39,9 @@ class TerminalDriver(CheckedDriver):
     parser = EscapeParser
 
     def output(self, terminal: TextIO) -> LastingFile:
-        """Write to what lasts."""
+        """Return the terminal, wrapped in a :class:`LastingFile`."""
         return LastingFile(terminal)
 
     def is_gone(self) -> bool:
-        """Return if the terminal hung up."""
+        """Return True if the terminal hung up."""
         return hung_up()

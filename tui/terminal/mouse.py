@@ -1,7 +1,7 @@
-"""Mouse reports, switched while the dashboard runs: off, so that the terminal's own selection works, or on.
+"""Sequences that switch mouse reports while the dashboard runs: on, or off for the terminal's own selection.
 
 Clicks and the wheel only (modes 1000 and 1006 of xterm): Textual's own switch also asks for every movement, which
-sends bytes over the line for nothing.
+wastes bytes on the line.
 """
 
 ON = "\x1b[?1000h\x1b[?1006h"

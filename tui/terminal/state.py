@@ -1,4 +1,4 @@
-"""What Textual (8.2) takes for granted of a terminal: that it has a size, and that it is still there."""
+"""Handles terminals without a size and terminals that are gone: Textual (8.2) expects neither."""
 
 import os
 import select
@@ -12,9 +12,9 @@ USUAL_SIZE = (24, 80)
 
 
 def give_size(terminal: TextIO) -> None:
-    """Set the usual size where there is none, as on a serial line or in ``ssh -tt`` from a script.
+    """Set the usual size if the terminal has none, as on a serial line or in ``ssh -tt`` from a script.
 
-    Of 0x0 cells Textual and Rich would make two sizes, and lay out for the one and the other without end.
+    From 0x0 cells Textual and Rich would compute two different sizes, and lay out for one and the other without end.
     """
     with suppress(OSError, termios.error):
         if termios.tcgetwinsize(terminal) == (0, 0):
@@ -22,7 +22,7 @@ def give_size(terminal: TextIO) -> None:
 
 
 def abandon() -> None:
-    """Let what is still to be written go nowhere: to a terminal that is gone it would be an error, at the exit too."""
+    """Discard all output from now on: on a terminal that is gone it would be an error, at the exit too."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for file in (sys.__stdout__, sys.__stderr__):
         if file is not None:
@@ -31,13 +31,13 @@ def abandon() -> None:
 
 
 def hung_up() -> bool:
-    """Whether the other end of our terminal was closed.
+    """Return True if the other end of our terminal was closed.
 
-    Mostly SIGHUP tells, but only where the terminal is the controlling one; without it, Textual (8.2) would read the
+    SIGHUP reports that only if the terminal is the controlling one.  Without the signal, Textual (8.2) would read the
     end of the file from then on without a pause.
     """
     if sys.__stdin__ is None:
         return False
     poll = select.poll()
-    poll.register(sys.__stdin__, 0)  # a hang-up is told unasked
+    poll.register(sys.__stdin__, 0)  # poll reports a hang-up unasked
     return any(event & select.POLLHUP for _, event in poll.poll(0))
