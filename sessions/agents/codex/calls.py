@@ -1,7 +1,7 @@
-"""Calls of tools as the model wrote them, in codex's stream: what versions before the typed items printed.
+"""Tool calls as the model wrote them, in codex's stream: versions before the typed items printed them.
 
-``function_call`` and its siblings are items of the model's own protocol.  Their outputs name the call by ``call_id``;
-one without a name answers the newest call that is open.
+``function_call`` and the similar items belong to the model's own protocol.  An output names its call by ``call_id``;
+an output without one answers the newest open call.
 """
 
 from typing import Any
@@ -13,11 +13,11 @@ from ..event_parser import EventParser
 from . import events
 
 _OPEN = "call:"
-"""Before the keys of open calls, so that no other item is taken for one."""
+"""The prefix of the keys of open calls, which keeps them apart from the keys of other items."""
 
 
 class CallItemParser(EventParser):
-    """Follows calls from their items to those of their outputs."""
+    """Follows each call from its item to its output's item."""
 
     def _call_item(self, item: events.Call | events.CallOutput, at: int | None) -> list[Step]:
         if isinstance(item, events.Call):
