@@ -41,7 +41,7 @@ class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class LaunchRequest(Struct, frozen=True, kw_only=True):
-    """Everything that decides how one turn is started."""
+    """The parameters for the start of one turn."""
 
     prompt: str
     cwd: str
@@ -50,11 +50,11 @@ class LaunchRequest(Struct, frozen=True, kw_only=True):
     agent_session: str | None = None
     """The conversation to resume; None for the first turn."""
     model: str | None = None
-    """The model asked for; it wins over ``settings.model``."""
+    """The requested model; it overrides ``settings.model``."""
     settings: AgentSettings = field(default_factory=AgentSettings)
-    """The agent's section of the configuration, overridden by the options of the spawn."""
+    """The agent's section of the configuration, with the spawn's options applied."""
     argv: tuple[str, ...] = ()
-    """For the ``command`` agent: what to run."""
+    """The argv to run, for the ``command`` agent."""
 
 
 MOST_OPEN = 10_000
@@ -70,7 +70,7 @@ class ParserState(Struct, kw_only=True):
     next: int = 0
     """The index of the next new step."""
     open: dict[str, Step] = field(default_factory=dict)
-    """Steps that have begun, by the agent's own id."""
+    """Open steps, by the agent's own id."""
 
 
 class TurnParser(ABC):
@@ -115,14 +115,14 @@ class TurnParser(ABC):
         """Turn one non-blank line into steps."""
 
     def close(self, at: int | None = None) -> list[Step]:
-        """End the turn after the agent's process has ended: return the open steps as interrupted."""
+        """Return the open steps as interrupted, after the agent's process has ended."""
         still_open = self.state.open.values()
         steps = [structs.replace(s, status=StepStatus.INTERRUPTED, ended_at=at) for s in still_open]
         self.state.open.clear()
         return steps
 
     def too_long(self, beginning: bytes, size: int, at: int | None = None) -> list[Step]:
-        """Return an unknown step for a line of ``size`` bytes, too long to be read; the step shows its beginning."""
+        """Return an unknown step that shows the beginning of a line of ``size`` bytes, too long to be read."""
         self.facts.lines += 1
         return [self._unknown(beginning, at, f"a line of {size:,} bytes")]
 
@@ -138,7 +138,7 @@ class TurnParser(ABC):
             del self.state.open[next(iter(self.state.open))]
 
     def _unknown(self, line: bytes, at: int | None, event: str) -> Step:
-        """Count a line that the parser does not recognize, and return it as a step that shows its raw text."""
+        """Count an unrecognized line, and return a step that shows its raw text."""
         self.facts.unknown += 1
         kinds = self.facts.unknown_kinds
         if event in kinds or len(kinds) < 100:
@@ -174,18 +174,18 @@ class Agent(ABC):
     keeps_transcripts: ClassVar[bool] = False
     """True if the agent writes its own transcripts: :meth:`recorded_edits` can find one."""
     dangerous: ClassVar[frozenset[str]] = frozenset()
-    """The modes that put no limit on what the agent does."""
+    """The modes that do not limit the agent."""
     unlimited: ClassVar[str | None] = None
     """The setting ``full_danger``, named as a mode; None for an agent without that setting."""
     polling_tools: ClassVar[frozenset[str]] = frozenset({"wait"})
     """Tools that poll for progress: repeated calls with the same arguments are not a loop."""
     env_keys: ClassVar[tuple[str, ...]] = ("PATH",)
-    """Environment variables that are recorded with the session because later turns need them; never secrets."""
+    """Environment variables recorded with the session, because later turns need them; never secrets."""
     ladder: ClassVar[Ladder] = Ladder()
 
     @abstractmethod
     def launch(self, request: LaunchRequest) -> Launch:
-        """Build the argv of a first or a later turn; the only place that does.
+        """Build the argv of any turn, first or later; no other method does.
 
         Raises:
             UsageError: the agent cannot take a setting or an option.
@@ -253,7 +253,7 @@ class Agent(ABC):
         return ()
 
     def stderr_reason(self, text: str) -> str | None:
-        """Return the line of stderr that gives the reason of a failed turn; None if there is none."""
+        """Return the line of stderr with the reason of a failed turn; None if there is none."""
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         return lines[-1] if lines else None
 
@@ -261,7 +261,7 @@ class Agent(ABC):
 class TranscriptFormat(ABC):
     """The format of an agent CLI's own transcript files, with all turns of a conversation.
 
-    It has a reader and starts nothing.  agentdash detects it by a file's content, or takes it by its name.
+    It has a reader and starts nothing.  agentdash finds it by a file's content, or by its name.
     """
 
     name: ClassVar[str]

@@ -17,7 +17,7 @@ class CommandParser(TurnParser):
     """Parses the output of one turn."""
 
     def parse(self, line: bytes, at: int | None) -> list[Step]:
-        """Return one step: a message, or an unknown event if the line is a JSON object."""
+        """Return a message, or an unknown event if the line is a JSON object."""
         if line.lstrip().startswith(b"{"):
             kind = _event_type(line)
             if kind is not None:

@@ -97,7 +97,7 @@ class EventParser(TurnParser):
         """Keep the text of a line that is not an event: if a start fails, it may be the only reason given."""
         text = line[: 8 * _STRAY_CHARACTERS].decode("utf-8", "replace") if kind == NOT_JSON else _error_of(line)
         words = stray_words(text or "")
-        if _LETTER.search(words) and not words.startswith("{"):  # a brace begins an event that was cut
+        if _LETTER.search(words) and not words.startswith("{"):  # a leading brace means a cut event
             stray = self.facts.stray
             stray.append(words)
             if len(stray) > MOST_STRAY:
@@ -110,7 +110,7 @@ def stray_words(text: str) -> str:
 
 
 def _error_of(line: bytes) -> str | None:
-    """Return the text of an ``error`` in a JSON object of an unknown kind; None if there is none."""
+    """Return the text of an ``error`` in a JSON object of an unknown kind."""
     try:
         data = parsed(line)
     except (ValueError, RecursionError):

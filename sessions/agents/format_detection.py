@@ -8,7 +8,7 @@ from .json_repair import parsed
 from .registry import PLAIN_COMMAND, agent_named, agent_names, transcript_formats
 
 LOOKED_AT = 50
-"""Lines that callers read to detect the format; a warning may come before the first event."""
+"""Lines to check; a warning may come before the first event."""
 
 
 def guess_format(lines: Iterable[bytes]) -> str | None:
@@ -29,7 +29,7 @@ def _agent(event: dict[str, Any]) -> str | None:
 
 
 def _first(candidates: Iterable[Agent | TranscriptFormat], event: dict[str, Any]) -> str | None:
-    """Return the name of the first candidate that recognizes an event; None if none does, or the event is empty."""
+    """Return the name of the first candidate that recognizes an event; None for an empty event."""
     kind = event.get("type")
     kind = kind if isinstance(kind, str) else None
     return next((one.name for one in candidates if one.recognizes(kind, event)), None) if event else None

@@ -38,7 +38,7 @@ class Unread(Struct, frozen=True):
 
 
 class Reading(Struct, Generic[T], frozen=True, kw_only=True):
-    """One line, as far as it could be read."""
+    """The readable part of one line."""
 
     event: T | None = None
     """None if the line is not an event that the decoder knows."""
@@ -50,7 +50,7 @@ class Reading(Struct, Generic[T], frozen=True, kw_only=True):
 
 
 class TolerantDecoder(Generic[T]):
-    """Decodes JSON as one type: strictly by :meth:`decode`, or tolerantly by :meth:`read` if that refuses the line.
+    """Decodes JSON as one type: strictly by :meth:`decode`, tolerantly by :meth:`read` if that fails.
 
     Args:
         kind: the type, such as a union of tagged structs.
@@ -233,7 +233,7 @@ def _scalar(value: Any, shape: inspect.Type) -> Any:
 
 
 def _whole(value: Any) -> int:
-    """Return a whole number: ``1``, ``1.0`` and ``"1"`` all read as 1; True does not."""
+    """Return a whole number; ``1``, ``1.0`` and ``"1"`` are all 1, True is not."""
     if isinstance(value, bool):
         raise _UnfitError
     if isinstance(value, int):

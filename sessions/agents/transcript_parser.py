@@ -109,7 +109,7 @@ class TranscriptParser(EventParser):
         self.turn = self.state.turn
 
     def close(self, at: int | None = None) -> list[Step]:
-        """Return the steps for the end of the file: open steps as interrupted, and the tokens of an unfinished turn."""
+        """Return the open steps as interrupted at the file's end, and the tokens of an unfinished turn."""
         return [*super().close(at), *self._spent(at)]
 
     def _begin_turn(self, at: int | None) -> list[Step]:
@@ -121,7 +121,7 @@ class TranscriptParser(EventParser):
         return steps
 
     def _prompt(self, text: str, at: int | None, *, parent: str | None = None) -> Step:
-        """Return the step of a prompt; one with a ``parent`` is a sub-agent's task, not the turn's prompt."""
+        """Return the step of a prompt; with a ``parent`` it is a sub-agent's task."""
         if parent is None:
             self.state.prompted = True
         return self._new(StepKind.PROMPT, text, at=at, parent=parent)
@@ -139,7 +139,7 @@ class TranscriptParser(EventParser):
         return [self._new(StepKind.USAGE, at=at, usage=usage, cost_usd=cost)]
 
     def _interrupted(self, at: int | None) -> list[Step]:
-        """Return the open steps, which no later line will end, as interrupted."""
+        """Return the open steps as interrupted: no later line will end them."""
         steps = [structs.replace(s, status=StepStatus.INTERRUPTED, ended_at=at) for s in self.state.open.values()]
         self.state.open.clear()
         return steps

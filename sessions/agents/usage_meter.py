@@ -1,4 +1,4 @@
-"""Meters that follow the tokens and the cost of a running turn, and the moments at which an agent reports them."""
+"""Meters of the tokens and the cost of a running turn, and the moments at which an agent reports them."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -9,7 +9,7 @@ from ..model import Usage
 
 
 class When(StrEnum):
-    """The earliest moment at which a figure is known."""
+    """The earliest time at which a figure is known."""
 
     LIVE = "live"
     """After each model call, while the turn runs."""
@@ -19,7 +19,7 @@ class When(StrEnum):
 
 
 class Measurable(Struct, frozen=True):
-    """The moment at which one figure is known, and the reason if that is late or uncertain."""
+    """The time at which one figure is known, and the reason if it is late or uncertain."""
 
     when: When
     why: str | None = None
@@ -27,7 +27,7 @@ class Measurable(Struct, frozen=True):
 
 
 class Measures(Struct, frozen=True, kw_only=True):
-    """The moments at which the figures of one start are known."""
+    """The times at which the figures of one start are known."""
 
     tokens: Measurable
     cost: Measurable

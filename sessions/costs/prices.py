@@ -12,7 +12,7 @@ Factor = Annotated[float, Meta(gt=0, le=1000)]
 
 
 class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``[prices."PATTERN"]``: US dollars for a million tokens; what is not set comes from the built-in table."""
+    """``[prices."PATTERN"]``: US dollars for a million tokens; unset values come from the built-in table."""
 
     input: Annotated[
         PricePerMillion | None,
@@ -117,7 +117,7 @@ class Call(Struct, frozen=True, kw_only=True):
 
     @property
     def prompt_tokens(self) -> int:
-        """All input of the call."""
+        """All input tokens of the call."""
         return self.input_tokens + self.cached_input_tokens + self.cache_write_tokens + self.cache_write_1h_tokens
 
 

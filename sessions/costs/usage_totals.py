@@ -7,7 +7,7 @@ from msgspec import Struct
 from ..model import Session, Status
 
 WITHOUT_MODEL = frozenset({"command"})
-"""The agents that use no model: their sessions do not count as lacking tokens or money."""
+"""The agents that use no model: their sessions never count as missing."""
 
 
 class Sums(Struct, frozen=True, kw_only=True):

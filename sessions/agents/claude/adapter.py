@@ -74,7 +74,7 @@ class Claude(Agent):
         return Launch(argv=(*argv, *settings.args), stdin=request.prompt, model=model)
 
     def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:
-        """Return whether this is an event of the stream; each names its session."""
+        """Return whether this is an event of the stream, with its session's id."""
         return kind in _EVENTS and "session_id" in event
 
     def parser(self, turn: int = 1) -> TurnParser:
@@ -86,7 +86,7 @@ class Claude(Agent):
     def measures(self, launch: Launch, env: Mapping[str, str]) -> Measures:
         """Return when tokens and cost are known; the cost is estimated from the stream until claude reports its own.
 
-        With an alias (``opus``) or no name claude chooses the model, which then has a price.
+        With an alias (``opus``) or no name, claude chooses a model that has a price.
         """
         model = launch.model or env.get("ANTHROPIC_MODEL")
         if model and model.partition("[")[0] not in _ALIASES and price_of(model, launch.prices) is None:
@@ -96,7 +96,7 @@ class Claude(Agent):
         return Measures(tokens=Measurable(When.LIVE), cost=cost)
 
     def meter(self, launch: Launch, env: Mapping[str, str], began: int) -> Meter | None:  # noqa: ARG002
-        """Return a meter of the cost, from the usage in the stream; None if the cost is not limited."""
+        """Return a meter that reads the stream; None if the cost is not limited."""
         if launch.limits.cost_usd is None:
             return None
         from .usage import ClaudeMeter

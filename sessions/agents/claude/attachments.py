@@ -1,4 +1,4 @@
-"""The ``attachment`` lines of claude's transcripts, in plain words: what claude adds for the model.
+"""Plain words for the ``attachment`` lines of claude's transcripts: content that claude adds for the model.
 
 Claude Code 2.1.197 and 2.1.330 name these kinds; a kind that another version adds is unknown.
 """
@@ -80,7 +80,7 @@ _NAMES = {
     "deferred_tools_delta": "tools on demand",
     "mcp_instructions_delta": "instructions of servers",
 }
-"""The display names of kinds; other kinds use their own name."""
+"""Display names of kinds, if other than their own."""
 
 _NAMED_BY = ("name", "path", "displayPath", "filename", "filePath", "id", "server", "description", "content", "text")
 """The fields that name one entry of a list, best first."""

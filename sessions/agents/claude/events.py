@@ -108,7 +108,7 @@ class System(Line, tag="system"):
     title: Words | None = None
     kind: str | None = None
     error_code: str | None = None
-    """Of ``session_writes_lost``: ``ENOSPC`` or ``EDQUOT`` (2.1.330)."""
+    """For ``session_writes_lost``: ``ENOSPC`` or ``EDQUOT`` (2.1.330)."""
     hook_name: str | None = None
     tool_name: str | None = None
 
@@ -129,7 +129,7 @@ class User(Line, tag="user"):
 
 
 class Denial(Struct):
-    """A tool that needed a permission, with no user to give it."""
+    """A tool that needed a permission, with no user to grant it."""
 
     tool_name: str = ""
     tool_input: Raw = NULL
@@ -138,8 +138,8 @@ class Denial(Struct):
 class Result(Line, tag="result"):
     """The end of a turn.
 
-    ``subtype`` is ``success`` even when the model's API failed; then ``is_error`` is true.  An answer cut in mid
-    stream has neither, only no ``stop_reason``.
+    If the model's API failed, ``subtype`` is still ``success``, but ``is_error`` is true.  An answer that was cut in
+    mid-stream has no such sign; it only lacks ``stop_reason``.
     """
 
     subtype: str = ""
@@ -162,7 +162,7 @@ class ToolProgress(Line, tag="tool_progress"):
 
 
 class KeepAlive(Line, tag="keep_alive"):
-    """A sign of life without content."""
+    """A keep-alive without content."""
 
 
 class RateLimitInfo(Struct):

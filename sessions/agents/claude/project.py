@@ -37,7 +37,7 @@ class ProjectState(TranscriptState, kw_only=True):
     """The newest message of each speaker and its tokens, which every block repeats."""
     tasks: TaskList = field(default_factory=TaskList)
     queued: dict[str, str] = field(default_factory=dict)
-    """Prompts that wait, by their digest."""
+    """Waiting prompts, by digest."""
     leaves: list[str] = field(default_factory=list)
     """The lines that a prompt may follow as a plain continuation."""
     error: Step | None = None
@@ -59,7 +59,7 @@ class ClaudeProjectParser(TranscriptParser):
         return self._line(event, line, milliseconds(event.timestamp) or at)
 
     def close(self, at: int | None = None) -> list[Step]:
-        """Return the steps for the end of the file, including queued prompts that were not delivered."""
+        """Return also notices of queued prompts that were not delivered."""
         waiting = [self._note(f"queued and not delivered: {text}", at, "queue") for text in self.state.queued.values()]
         self.state.queued.clear()
         return [*waiting, *super().close(at)]
@@ -73,7 +73,7 @@ class ClaudeProjectParser(TranscriptParser):
         return [self._unknown(raw, at, declared_type(raw))]
 
     def _met(self, line: events.Line, at: int | None) -> list[Step]:
-        """Return the steps for the session's details, which any line may hold."""
+        """Return the steps of the session details in any line."""
         steps = self._session(line.session_id, at)
         origin = line.forked_from.session_id if line.forked_from else None
         if origin is not None and origin != self.state.forked_from:
@@ -202,7 +202,7 @@ class ClaudeProjectParser(TranscriptParser):
         return state.agents[agent]
 
     def _caller(self, task: str) -> str | None:
-        """Return the open call that gave a sub-agent this task, else the newest open call of a sub-agent."""
+        """Return the open call that gave a sub-agent this task, else the newest open sub-agent call."""
         calls = [step for step in self.state.open.values() if step.kind is StepKind.SUBAGENT]
         asked = [s for s in calls if isinstance(s.arguments, dict) and s.arguments.get("prompt") == task]
         return (asked or calls)[-1].call_id if calls else None
@@ -281,7 +281,7 @@ class ClaudeProjectParser(TranscriptParser):
             if len(self.state.queued) > _MOST_REMEMBERED:
                 del self.state.queued[next(iter(self.state.queued))]
         elif line.operation in ("dequeue", "remove", "popAll"):
-            # A prompt that leaves the queue is in another line if it is delivered; else the user took it back.
+            # A prompt that leaves the queue is in another line, or the user took it back.
             self.state.queued.clear() if line.operation == "popAll" else self._unqueue(text)
         return []
 
@@ -298,7 +298,7 @@ class ClaudeProjectParser(TranscriptParser):
         return []
 
     def _told(self, line: events.Line, _: bytes, at: int | None) -> list[Step]:
-        """Return the steps of titles, modes and similar lines."""
+        """Return the steps of titles, modes and so on."""
         title = line.custom_title or line.ai_title or line.agent_name or line.summary or line.tag
         text = title or line.pr_url or line.relocated_cwd or line.continued_in_session_id
         if line.type in ("mode", "permission-mode"):

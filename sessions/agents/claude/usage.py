@@ -73,7 +73,7 @@ _BLOCKS: TolerantDecoder[list[_Block]] = TolerantDecoder(list[_Block])
 
 
 class ClaudeMeter(Meter):
-    """Adds up the cost of the model calls since claude last reported its own figure."""
+    """Adds up the cost of the model calls since claude's last own figure."""
 
     def __init__(self, prices: Mapping[str, Price]) -> None:
         self._prices = prices

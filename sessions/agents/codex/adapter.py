@@ -61,7 +61,7 @@ def _home(env: Mapping[str, str | None]) -> Path:
 
 
 def _priced(launch: Launch, env: Mapping[str, str]) -> Measurable:
-    """Return whether the cost can be estimated; before the start only a model that is requested by name is certain."""
+    """Return when the cost is known; before the start, only a model that is requested by name is certain."""
     model = launch.model
     if model is not None:
         if price_of(model, launch.prices) is not None:
@@ -137,7 +137,7 @@ class Codex(Agent):
         return Measures(tokens=Measurable(When.LIVE), cost=_priced(launch, env))
 
     def meter(self, launch: Launch, env: Mapping[str, str], began: int) -> Meter | None:
-        """Return a meter that reads tokens and cost from the thread's transcript; None if neither is limited."""
+        """Return a meter that reads the thread's transcript; None if tokens and cost are not limited."""
         if launch.limits.tokens is None and launch.limits.cost_usd is None:
             return None
         from .usage import CodexMeter

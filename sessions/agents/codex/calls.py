@@ -13,7 +13,7 @@ from ..event_parser import EventParser
 from . import events
 
 _OPEN = "call:"
-"""The prefix of the keys of open calls, which keeps them apart from the keys of other items."""
+"""The prefix of open calls' keys, which no other item has."""
 
 
 class CallItemParser(EventParser):
@@ -24,7 +24,7 @@ class CallItemParser(EventParser):
             step = self._new(at=at, call_id=item.call_id or item.id or None, status=StepStatus.RUNNING, **_begun(item))
             self._remember(f"{_OPEN}{item.call_id or item.id}", step)
             return [step]
-        from . import tools  # the typed items of today's codex need none of it
+        from . import tools  # the typed items of current versions do not need it
 
         earlier = self.state.open.pop(self._answered(item), None)
         if earlier is None:

@@ -53,13 +53,13 @@ class Item(Struct, tag_field="type", kw_only=True):
 
 
 class AgentMessage(Item, tag="agent_message"):
-    """Text for the user; written only when it is complete."""
+    """Text for the user; printed only when complete."""
 
     text: Words = ""
 
 
 class Reasoning(Item, tag="reasoning"):
-    """A summary of the model's reasoning; written only when it is complete."""
+    """A summary of the model's reasoning; printed only when complete."""
 
     text: Words = ""
 
@@ -102,7 +102,7 @@ class CollabToolCall(Item, tag="collab_tool_call"):
 
 
 class WebSearch(Item, tag="web_search"):
-    """A search of the web."""
+    """A web search."""
 
     query: Words = ""
     action: Raw = NULL
@@ -197,7 +197,7 @@ class ThreadStarted(Struct, tag_field="type", tag="thread.started"):
 
 
 class TurnStarted(Struct, tag_field="type", tag="turn.started"):
-    """The turn begins: codex calls the model."""
+    """The turn begins."""
 
 
 class TurnCompleted(Struct, tag_field="type", tag="turn.completed"):
@@ -225,7 +225,7 @@ class ItemStarted(Struct, tag_field="type", tag="item.started"):
 
 
 class ItemUpdated(Struct, tag_field="type", tag="item.updated"):
-    """An item changed (todo lists)."""
+    """An item changed (only todo lists)."""
 
     item: AnyItem
 

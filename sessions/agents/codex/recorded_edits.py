@@ -70,7 +70,7 @@ def open_rollout(home: Path, thread: str, at: int) -> "Rollout | None":
 
 
 def find_rollout(home: Path, thread: str, at: int) -> Path | None:
-    """Return the path of a thread's transcript: search its day, then the archive, then all days; None if not found."""
+    """Return a thread's transcript; search its day first, then the archive, then all days."""
     if not _THREAD.fullmatch(thread):
         return None
     sessions = home / "sessions"
@@ -128,7 +128,7 @@ def _born(thread: str) -> int | None:
 
 
 def _days(at: int) -> Iterator[str]:
-    """Yield the folders of a day and of both days next to it: codex names them by an unknown local time."""
+    """Yield the folders of a day and of the days next to it: codex names them by an unknown local time."""
     try:
         day = datetime.fromtimestamp(at / 1000, UTC)
         yield from (f"{day + timedelta(days=n):%Y/%m/%d}" for n in (0, -1, 1))

@@ -28,7 +28,7 @@ _SHOWN = 60
 """Characters shown of a command that is named as a whole."""
 
 _LOOKED_AT = 8192
-"""Characters that are searched at the end of an output."""
+"""Characters searched at the end of an output."""
 
 
 def refused(step: Step) -> str | None:
@@ -74,7 +74,7 @@ def _names(command: str) -> list[str]:
 
 
 def _writer(command: str, complaint: str) -> str | None:
-    """Return the program before the file at the end of a complaint's text; None if there is none."""
+    """Return the program before the file that a complaint's text ends with."""
     words = complaint.strip(": ").split()
     path = words[-1].strip(_QUOTES) if words else ""
     at = command.find(path) if path else -1

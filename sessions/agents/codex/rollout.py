@@ -25,7 +25,7 @@ class RolloutState(CallState, kw_only=True):
     """Adds the entries of one record that the other will repeat."""
 
     told: dict[str, int] = field(default_factory=dict)
-    """By key: the number of times the events recorded it minus the number of times the items did."""
+    """By key: the number of records in the events minus that in the items."""
     working: bool = False
     """True if a task has begun and not ended."""
     thread: Usage | None = None
@@ -83,7 +83,7 @@ class CodexRolloutParser(CallReader):
         return self._other(kind, data, line, at)
 
     def _thing(self, event: events.ItemEvent, line: bytes, at: int | None, *, completed: bool) -> list[Step]:
-        """Return the steps of an item in the form of the events."""
+        """Return the steps of an item from the events."""
         kind = self.decoded(event.item, events.Kind).type
         if kind in _SPOKEN:
             return _SPOKEN[kind](self, self.decoded(event.item, events.Spoken), at) if completed else []
@@ -189,7 +189,7 @@ class CodexRolloutParser(CallReader):
         return []
 
     def _compaction(self, event: events.Compacted, at: int | None) -> list[Step]:
-        """Return one notice that a summary replaced the context, although several lines in a row report it."""
+        """Return one notice for a summary that replaced the context: several lines in a row report it."""
         earlier = self.state.compacted
         text = f"context compacted: {event.message}" if event.message else "context compacted"
         if earlier is not None and earlier.index == self.state.next - 1:
@@ -212,7 +212,7 @@ class CodexRolloutParser(CallReader):
         return [self._note(text, at, ", ".join(named) or f"{item.role} context")]
 
     def _letter(self, item: events.AgentLetter, at: int | None) -> list[Step]:
-        """Return the steps of a task that one agent of a team gives to another."""
+        """Return the steps of a task from another agent of a team."""
         return self._asked(readable(item.content), ITEM, at)
 
     def _item_reasoning(self, item: events.ReasoningItem, at: int | None) -> list[Step]:

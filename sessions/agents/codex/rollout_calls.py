@@ -56,7 +56,7 @@ class CallReader(TranscriptParser):
         return [*steps, *self._done(key, tools.ended(earlier.kind, answer), at, source=ITEM)]
 
     def _process_ended(self, reading: Step, answer: tools.Answer, at: int | None) -> list[Step]:
-        """End the command whose last output a ``write_stdin`` call has read; return no steps if it still runs."""
+        """End the command whose last output a ``write_stdin`` call read, unless it still runs."""
         if reading.tool != "write_stdin" or answer.exit_code is None or not isinstance(reading.arguments, dict):
             return []
         key = self.state.processes.pop(str(reading.arguments.get("session_id")), None)
@@ -91,5 +91,5 @@ class CallReader(TranscriptParser):
                 del self.state.closed[next(iter(self.state.closed))]
         if earlier is None:
             return [self._new(at=began or at, call_id=key, ended_at=at if began else None, **own)]
-        # A call that only reads the rest of a command's output keeps its kind.
+        # A call that only reads further output keeps its kind.
         return [structs.replace(earlier, ended_at=at, **own)]

@@ -16,7 +16,7 @@ Millis = Annotated[int, Meta(ge=0, le=2**53)]
 
 
 class Line(Struct):
-    """Any line.  The first versions of codex wrote the items themselves, without ``payload``."""
+    """Any line.  The first versions of codex wrote bare items, without ``payload``."""
 
     timestamp: str | None = None
     type: str = ""
@@ -44,7 +44,7 @@ class SessionMeta(Struct):
 
 
 class SandboxPolicy(Struct):
-    """The sandbox policy: the files that codex may change."""
+    """codex's sandbox policy."""
 
     type: str | None = None
     mode: str | None = None
@@ -85,7 +85,7 @@ class Passthrough(Struct):
 
 
 class Message(Struct):
-    """``message``: of the user, of the harness in the user's or developer's name, or of the model."""
+    """``message``: from the user, from the harness in the user's or developer's name, or from the model."""
 
     id: str | None = None
     role: str = ""
@@ -206,7 +206,7 @@ class Words(Struct):
 
 
 class TokenUsage(Struct):
-    """Tokens as codex counts them; ``input_tokens`` includes the cached ones."""
+    """Tokens as codex counts them; ``input_tokens`` includes cached tokens."""
 
     input_tokens: Count | None = None
     cached_input_tokens: Count | None = None

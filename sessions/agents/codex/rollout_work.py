@@ -28,7 +28,7 @@ class _McpResult(Struct):
 
 
 class _Outcome(Struct):
-    """The answer of a tool, or the error that replaced it, in Rust's form of a result."""
+    """The answer of a tool or its error, in the form of Rust's ``Result``."""
 
     ok: _McpResult | None = msgspec.field(default=None, name="Ok")
     err: str | None = msgspec.field(default=None, name="Err")

@@ -16,7 +16,7 @@ def assignments(settings: Mapping[str, Any]) -> Iterator[str]:
     TOML must quote stays one inline table: ``a.b={"x.y" = 1}``.  codex merges such a table with its own.
 
     Raises:
-        ValueError: the outermost table has a key that TOML must quote.
+        ValueError: a key of the outermost table needs quotes.
         TypeError: TOML cannot express a value.
     """
     for key in settings:

@@ -22,7 +22,7 @@ from ..usage_meter import Meter
 from .recorded_edits import find_rollout
 
 LOOK_SECONDS = 0.1
-"""Approximate limit of one read: the transcript of a resumed thread may be long, and a stop must not wait."""
+"""The approximate time limit of one read: a resumed thread's transcript may be long, and a stop must not wait."""
 
 LINE_CAP = 1 << 20
 """Bytes; every relevant line is shorter."""
@@ -108,7 +108,7 @@ class CodexMeter(Meter):
 
     @property
     def trouble(self) -> str | None:
-        """The reason why a limit cannot act: a model without a price, or no transcript; None if it can."""
+        """The reason why a limit cannot act: a model without a price, or no transcript."""
         if self.seeks and self._searches > _SEARCHES:
             return "its limits on tokens and cost cannot act: codex's transcript of it was not found"
         return super().trouble
@@ -171,7 +171,7 @@ class CodexMeter(Meter):
 
     def _count(self, tokens: _Tokens) -> None:
         if not tokens.input_tokens and not tokens.output_tokens:
-            return  # the same sum again, because something else changed
+            return  # the same sum, repeated because another value changed
         self.usage = self.usage.plus(_usage(tokens))
         if self._prices is None:
             return
@@ -200,7 +200,7 @@ def _usage(tokens: _Tokens) -> Usage:
 
 
 def _call(tokens: _Tokens) -> Call:
-    """Return the tokens of a call without overlap: codex counts cache reads and writes as input, too."""
+    """Return the tokens of a call; codex also counts cache reads and writes as input."""
     cached = min(tokens.cached_input_tokens, tokens.input_tokens)
     written = min(tokens.cache_write_input_tokens, tokens.input_tokens - cached)
     return Call(

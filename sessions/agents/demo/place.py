@@ -42,7 +42,7 @@ class DemoPlace(Struct, frozen=True, kw_only=True):
         data = content.encode()
         before = self._own(path)
         if before is None:
-            # Exclusive: a file that appears at this moment is not replaced either.
+            # Exclusive: a file that appears at this moment is not overwritten either.
             with path.open("xb") as file:
                 file.write(data)
         else:

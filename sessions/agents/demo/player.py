@@ -41,7 +41,7 @@ class Memory:
         return [text for text in found if isinstance(text, str)] if isinstance(found, list) else []
 
     def add(self, prompt: str) -> None:
-        """Store a prompt; if the file cannot be written, the demo continues without it."""
+        """Store a prompt; a demo that cannot write continues without it."""
         told = [*self.prompts(), prompt]
         with contextlib.suppress(OSError):
             self._path.parent.mkdir(mode=0o700, exist_ok=True)
@@ -95,7 +95,7 @@ class Player:
         number = f"command_{self._commands}"
         emit(events.CommandStarted(id=number, command=command))
         self._running = subprocess.Popen(
-            ["/bin/sh", "-Cc", command],  # C: no redirection replaces a file
+            ["/bin/sh", "-Cc", command],  # -C: redirection does not overwrite files
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -137,7 +137,7 @@ def emit(event: events.Event) -> None:
 
 
 def leave(argv: list[str], *, detached: bool) -> None:
-    """Start a process that the player does not wait for: in the player's group, or in a process session of its own."""
+    """Start a process without waiting for it: in the player's group, or in a process session of its own."""
     quiet = subprocess.DEVNULL
     words = [sys.executable if word == "PYTHON" else word for word in argv]
     subprocess.Popen(words, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=detached)

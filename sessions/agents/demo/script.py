@@ -50,7 +50,7 @@ class Beat(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     end: events.Ended | None = None
 
     def events(self) -> Iterator[events.Event]:
-        """Yield the events that are printed as they are; the player prints those of commands and files itself."""
+        """Yield the events to print as they are; the player makes those of commands and files."""
         if self.reasoning is not None:
             yield events.Reasoning(text=self.reasoning)
         if self.message is not None:

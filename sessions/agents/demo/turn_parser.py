@@ -31,7 +31,7 @@ class DemoParser(EventParser):
                 return [self._whole(event, at)]
 
     def _whole(self, event: events.Event, at: int | None) -> Step:
-        """Return the step of an event that is a whole step."""
+        """Return the step of a self-contained event."""
         match event:
             case events.Started():
                 self.facts.agent_session, self.facts.model = event.conversation, event.model

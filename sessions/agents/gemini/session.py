@@ -203,7 +203,7 @@ class GeminiSessionParser(TranscriptParser):
         return any(key in met.parts for met in reversed(self.state.met.values()))
 
     def _remark(self, line: events.Line, met: Met, at: int | None) -> list[Step]:
-        """Return the step of a message on gemini's screen."""
+        """Return the step of an on-screen message."""
         text = events.words_of(events.parts_of(line.content))
         if line.type != "error":
             return self._show(met, line.type, at, kind=StepKind.NOTICE, text=text, event=line.type)
@@ -211,7 +211,7 @@ class GeminiSessionParser(TranscriptParser):
         return self._show(met, line.type, at, kind=StepKind.ERROR, text=text, fatal=False)
 
     def _show(self, met: Met, part: str, at: int | None, **own: Any) -> list[Step]:
-        """Return a part of a message as a new step, as the changed form of its step, or nothing if it is unchanged."""
+        """Return the new or changed step of a message's part; nothing if it is unchanged."""
         earlier = met.parts.get(part)
         if earlier is None:
             step = self._new(at=at, **own)
@@ -224,7 +224,7 @@ class GeminiSessionParser(TranscriptParser):
         return [step]
 
     def _count(self, tokens: events.Tokens | None, met: Met) -> None:
-        """Count the tokens of each message once, even if gemini writes it several times."""
+        """Count the tokens of a message once, even if gemini writes it again."""
         usage = _usage(tokens) if tokens is not None else Usage()
         if usage.known and usage != met.tokens:
             self.state.spent = self.state.spent.plus(usage.minus(met.tokens))
