@@ -58,7 +58,7 @@ class LaunchRequest(Struct, frozen=True, kw_only=True):
 
 
 MOST_OPEN = 10_000
-"""Steps that may be open at once.  No agent has this many; the limit keeps endless beginnings from using up memory."""
+"""Steps that may be open at once.  No agent needs this many; the limit bounds memory if steps begin and never end."""
 
 
 class ParserState(Struct, kw_only=True):

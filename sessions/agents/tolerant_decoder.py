@@ -22,7 +22,7 @@ T = TypeVar("T")
 _WHOLE = re.compile(r"([+-]?[0-9]{1,19})(?:\.0*)?")
 _TRUTHS = {"true": True, "1": True, "false": False, "0": False}
 _MOST_ODD = 1_000
-"""If a list has more entries of another type, the whole field counts as unreadable."""
+"""If more entries of a list have another type, the whole field counts as unreadable."""
 
 _SHOWN = 60
 """Characters shown of an unreadable field's value."""

@@ -54,7 +54,7 @@ _TOLD = frozenset(
 )  # fmt: skip
 
 KNOWN = FOR_CLAUDE_ALONE | _TOLD
-"""All kinds that both versions name."""
+"""All kinds that the two versions name."""
 
 _FIELDS: dict[str, tuple[tuple[str, str], ...]] = {
     "agent_listing_delta": (("", "addedTypes"), ("no longer", "removedTypes")),

@@ -59,7 +59,7 @@ class ClaudeProjectParser(TranscriptParser):
         return self._line(event, line, milliseconds(event.timestamp) or at)
 
     def close(self, at: int | None = None) -> list[Step]:
-        """Return also notices of queued prompts that were not delivered."""
+        """Also return notices of queued prompts that were not delivered."""
         waiting = [self._note(f"queued and not delivered: {text}", at, "queue") for text in self.state.queued.values()]
         self.state.queued.clear()
         return [*waiting, *super().close(at)]

@@ -1,8 +1,8 @@
 """codex's own transcripts: the diffs that its stream lacks (protocols 2.5; seen with codex-cli 0.169.0).
 
 A thread's transcript is ``$CODEX_HOME/sessions/YYYY/MM/DD/rollout-<local time>-<thread id>.jsonl``.  Later turns are
-appended to it, and ``codex archive`` moves it to ``$CODEX_HOME/archived_sessions/``.  It may have gigabytes, and few
-of its lines are about files.  A sub-agent's edits are in its own transcript, which is not searched.
+appended to it, and ``codex archive`` moves it to ``$CODEX_HOME/archived_sessions/``.  It may have gigabytes, and almost
+none of its lines are about files.  A sub-agent's edits are in its own transcript, which is not searched.
 """
 
 import os
@@ -70,7 +70,7 @@ def open_rollout(home: Path, thread: str, at: int) -> "Rollout | None":
 
 
 def find_rollout(home: Path, thread: str, at: int) -> Path | None:
-    """Return a thread's transcript; search its day first, then the archive, then all days."""
+    """Return a thread's transcript: search its day, then the archive, then all days; None if not found."""
     if not _THREAD.fullmatch(thread):
         return None
     sessions = home / "sessions"

@@ -25,7 +25,7 @@ class RolloutState(CallState, kw_only=True):
     """Adds the entries of one record that the other will repeat."""
 
     told: dict[str, int] = field(default_factory=dict)
-    """By key: the number of records in the events minus that in the items."""
+    """By key: the number of times among the events minus the number of times among the items."""
     working: bool = False
     """True if a task has begun and not ended."""
     thread: Usage | None = None

@@ -67,7 +67,7 @@ def readable(content: Sequence[Content | Piece]) -> str:
 
 
 def is_context(text: str, kinds: Sequence[str]) -> bool:
-    """Return whether a message in the user's name comes from the harness, which describes the setting to the model.
+    """Return whether a message in the user's name is the harness's description of the environment for the model.
 
     Args:
         text: the message.
@@ -92,6 +92,6 @@ def policy(raw: Raw) -> str | None:
 def _words(piece: Content | Piece) -> str:
     if piece.text is not None:
         return piece.text
-    # codex gives this name to a text that it passes on unchanged between the agents of a team.
+    # codex also uses this field for text that it passes on unchanged between the agents of a team.
     secret = piece.encrypted_content if isinstance(piece, Content) else None
     return secret if secret and " " in secret else f"({piece.type})"

@@ -227,7 +227,7 @@ def _hunks(kind: str, body: list[str]) -> str | None:
 
 
 def _lines(content: str, sign: str) -> list[str]:
-    """Return the lines, each after the sign; only a newline ends a line."""
+    """Return the lines, each after the sign.  Only a newline ends a line: other separators are text."""
     return [sign + line for line in content.removesuffix("\n").split("\n")] if content else []
 
 

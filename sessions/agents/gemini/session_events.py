@@ -80,7 +80,7 @@ def is_preamble(text: str) -> bool:
 
 
 def parts_of(content: Raw) -> list[dict[str, Any]]:
-    """Return the parts of a content: a single text is one part, any other value becomes its JSON text."""
+    """Return the parts of a content: a single text is one part, a value that is not a part becomes its JSON text."""
     value = value_of(content)
     values = value if isinstance(value, list) else [] if value is None else [value]
     return [one if isinstance(one, dict) else {"text": _text(one)} for one in values]
