@@ -1,7 +1,7 @@
-"""The contract of an agent module: how to launch it, how to read it, what its end and its signals mean.
+"""The contract of an agent module: how to launch the agent, how to read it, what its end and its signals mean.
 
 An adapter is one instance of a subclass of :class:`Agent`.  It does no I/O of its own: it turns a request into an
-argv, and lines into steps.  What concerns processes and files is done once, elsewhere, for all agents.
+argv, and lines into steps.  Processes and files are handled once, elsewhere, for all agents.
 """
 
 from abc import ABC, abstractmethod
@@ -41,7 +41,7 @@ class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class LaunchRequest(Struct, frozen=True, kw_only=True):
-    """Everything that decides how one turn is started."""
+    """The parameters for the start of one turn."""
 
     prompt: str
     cwd: str
@@ -50,34 +50,34 @@ class LaunchRequest(Struct, frozen=True, kw_only=True):
     agent_session: str | None = None
     """The conversation to resume; None for the first turn."""
     model: str | None = None
-    """The model asked for; it wins over ``settings.model``."""
+    """The requested model; it overrides ``settings.model``."""
     settings: AgentSettings = field(default_factory=AgentSettings)
-    """The agent's section of the configuration, overridden by the options of the spawn."""
+    """The agent's section of the configuration, with the spawn's options applied."""
     argv: tuple[str, ...] = ()
-    """For the ``command`` agent: what to run."""
+    """The argv to run, for the ``command`` agent."""
 
 
 MOST_OPEN = 10_000
-"""Steps that may be open at once: no agent has so many, and a stream of beginnings must not eat the memory."""
+"""Steps that may be open at once.  No agent needs this many; the limit bounds memory if steps begin and never end."""
 
 
 class ParserState(Struct, kw_only=True):
-    """The memory that a parser needs of earlier lines to make the same steps of the next one.
+    """A parser's memory of earlier lines: with it, a resumed parser makes the same steps of the next line.
 
-    Its facts are not part of it: they sum a turn up, and no step depends on them.
+    The facts are not part of it: they sum up a turn, and no step depends on them.
     """
 
     next: int = 0
     """The index of the next new step."""
     open: dict[str, Step] = field(default_factory=dict)
-    """Steps that have begun, by the agent's own id."""
+    """Open steps, by the agent's own id."""
 
 
 class TurnParser(ABC):
     """Turns the lines of one turn into steps, and keeps the facts.
 
-    State is bounded: only steps that are still open are remembered.  It can be written down and taken up again, so
-    that a reader can begin in the middle of a file.
+    The state is bounded: only steps that are still open are remembered.  It can be saved and restored, so that a
+    reader can begin in the middle of a file.
     """
 
     state: ParserState
@@ -89,7 +89,7 @@ class TurnParser(ABC):
         self.state = self.state_type()
 
     def checkpoint(self) -> bytes | None:
-        """The state as bytes, without the middle of very long texts; None if it cannot be written down."""
+        """Return the state as bytes, without the middle of very long texts; None if it cannot be encoded."""
         opened = {key: trimmed(step) for key, step in self.state.open.items()}
         try:
             return msgspec.msgpack.encode(structs.replace(self.state, open=opened))
@@ -97,13 +97,13 @@ class TurnParser(ABC):
             return None
 
     def resume(self, checkpoint: bytes) -> None:
-        """Go on from a state that a parser of the same kind wrote down."""
+        """Continue from the checkpoint of a parser of the same kind."""
         self.state = msgspec.msgpack.decode(checkpoint, type=self.state_type)
 
     def feed(self, line: bytes, at: int | None = None) -> list[Step]:
-        """Account for one line without its newline; never raises on what an agent prints.
+        """Parse one line without its newline; never raises, whatever the agent prints.
 
-        Returns new steps, and steps that replace an earlier one of the same index.  A blank line gives none.
+        Returns new steps, and steps that replace an earlier step of the same index.  A blank line gives none.
         """
         if not line.strip():
             return []
@@ -112,17 +112,17 @@ class TurnParser(ABC):
 
     @abstractmethod
     def parse(self, line: bytes, at: int | None) -> list[Step]:
-        """One non-blank line to steps."""
+        """Turn one non-blank line into steps."""
 
     def close(self, at: int | None = None) -> list[Step]:
-        """The process is gone: what is still open was interrupted."""
+        """Return the open steps as interrupted, after the agent's process has ended."""
         still_open = self.state.open.values()
         steps = [structs.replace(s, status=StepStatus.INTERRUPTED, ended_at=at) for s in still_open]
         self.state.open.clear()
         return steps
 
     def too_long(self, beginning: bytes, size: int, at: int | None = None) -> list[Step]:
-        """Account for a line of ``size`` bytes, too long to be read; its beginning is shown."""
+        """Return an unknown step that shows the beginning of a line of ``size`` bytes, too long to be read."""
         self.facts.lines += 1
         return [self._unknown(beginning, at, f"a line of {size:,} bytes")]
 
@@ -132,13 +132,13 @@ class TurnParser(ABC):
         return step
 
     def _remember(self, key: str, step: Step) -> None:
-        """Keep an open step until its end comes; the oldest one goes when there are too many."""
+        """Keep an open step until its end; drop the oldest if more than `MOST_OPEN` are open."""
         self.state.open[key] = step
         if len(self.state.open) > MOST_OPEN:
             del self.state.open[next(iter(self.state.open))]
 
     def _unknown(self, line: bytes, at: int | None, event: str) -> Step:
-        """Keep what no rule knows: raw, counted, shown."""
+        """Count an unrecognized line, and return a step that shows its raw text."""
         self.facts.unknown += 1
         kinds = self.facts.unknown_kinds
         if event in kinds or len(kinds) < 100:
@@ -151,75 +151,75 @@ class Agent(ABC):
 
     name: ClassVar[str]
     title: ClassVar[str]
-    """The product's name for people: ``Claude Code``."""
+    """The product's display name: ``Claude Code``."""
     binary: ClassVar[str | None] = None
-    """Name looked up in PATH unless the configuration names another; None if it has no command of its own."""
+    """The command searched in PATH unless the configuration names another; None if the agent has no command."""
     install_hint: ClassVar[str] = ""
     tested_versions: ClassVar[tuple[str, ...]] = ()
-    """The versions whose events the adapter was tested with, the oldest first; empty for an agent without versions."""
+    """The versions whose events the adapter was tested with, oldest first; empty for an agent without versions."""
     prompted: ClassVar[bool] = True
-    """It takes prompts; a plain command does not, and uses no model."""
+    """True if the agent takes prompts; a plain command does not, and uses no model."""
     demo_only: ClassVar[bool] = False
-    """It plays a script, and starts only in the state folder of `agentdash demo`."""
+    """True if the agent plays a script, and starts only in the state folder of `agentdash demo`."""
     resumable: ClassVar[bool] = True
-    """A later turn can go on in the same conversation."""
+    """True if a later turn can continue the same conversation."""
     settings_type: ClassVar[type[AgentSettings]] = AgentSettings
     mode_key: ClassVar[str | None] = None
-    """The setting that says what the agent may do by itself: its sandbox or its permission mode.
+    """The setting for what the agent may do on its own: its sandbox or its permission mode.
 
     It is a Literal of :attr:`settings_type`, an option of ``spawn``, and a field of the dialog that starts a session.
     """
     mode_help: ClassVar[str] = "What the agent may do by itself"
-    """The help of that option, without the name of the agent."""
+    """The help of that option, without the agent's name."""
     keeps_transcripts: ClassVar[bool] = False
-    """The agent writes transcripts of its own: :meth:`recorded_edits` can find one."""
+    """True if the agent writes its own transcripts: :meth:`recorded_edits` can find one."""
     dangerous: ClassVar[frozenset[str]] = frozenset()
-    """The modes in which nothing holds it back."""
+    """The modes that do not limit the agent."""
     unlimited: ClassVar[str | None] = None
-    """The setting ``full_danger`` in the words of a mode; None for an agent that has no such setting."""
+    """The setting ``full_danger``, named as a mode; None for an agent without that setting."""
     polling_tools: ClassVar[frozenset[str]] = frozenset({"wait"})
-    """Tools that exist to be called again with the same arguments, which is no loop: they ask for progress."""
+    """Tools that poll for progress: repeated calls with the same arguments are not a loop."""
     env_keys: ClassVar[tuple[str, ...]] = ("PATH",)
-    """Environment variables recorded with the session, needed by later turns; never secrets."""
+    """Environment variables recorded with the session, because later turns need them; never secrets."""
     ladder: ClassVar[Ladder] = Ladder()
 
     @abstractmethod
     def launch(self, request: LaunchRequest) -> Launch:
-        """The one builder of argv, for first and later turns.
+        """Build the argv of any turn, first or later; no other method does.
 
         Raises:
-            UsageError: a setting or an option the agent cannot take.
+            UsageError: the agent cannot take a setting or an option.
         """
 
     @abstractmethod
     def parser(self, turn: int = 1) -> TurnParser:
-        """A fresh parser for one turn."""
+        """Return a new parser for one turn."""
 
     def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:  # noqa: ARG002
-        """Return whether a JSON object is an event of the agent's stream: then a file needs no name of its format.
+        """Return whether a JSON object is an event of the agent's stream, so that a file's format need not be named.
 
         Args:
-            kind: the object's ``type``; None if it has none that is text.
+            kind: the object's ``type``; None if it is missing or not text.
             event: the object.
         """
         return False
 
     def modes(self) -> tuple[str, ...]:
-        """The values that ``mode_key`` takes."""
+        """Return the values that ``mode_key`` takes."""
         if self.mode_key is None:
             return ()
         hints = get_type_hints(self.settings_type)
         return tuple(str(value) for value in get_args(hints[self.mode_key]))
 
     def succeeded(self, facts: Facts, exit_code: int | None) -> bool:
-        """Return whether this is the proper end of a good turn: the only way to green.
+        """Return whether the turn ended properly and well: only then is the session green.
 
-        ``exit_code`` is None if no process could wait for the agent (its runner was killed).
+        ``exit_code`` is None if no process waited for the agent (its runner was killed).
         """
         return facts.end == "completed" and exit_code in (0, None)
 
     def measures(self, launch: "Launch", env: Mapping[str, str]) -> Measures:  # noqa: ARG002
-        """Report when the tokens and the cost of such a start will be known, so that its limits can be judged.
+        """Return when the tokens and the cost of this start will be known, so that the caller can judge its limits.
 
         ``env`` is the environment in which the agent will run.
         """
@@ -229,9 +229,9 @@ class Agent(ABC):
         )
 
     def meter(self, launch: "Launch", env: Mapping[str, str], began: int) -> Meter | None:  # noqa: ARG002
-        """A new meter that follows the use of a turn while it runs; None if there is nothing to follow.
+        """Return a new meter that follows the use of a running turn; None if there is nothing to follow.
 
-        ``env`` is the environment of the agent, ``began`` is when the turn was started (UTC ms).
+        ``env`` is the agent's environment, ``began`` the start of the turn (UTC ms).
         """
         return None
 
@@ -241,27 +241,27 @@ class Agent(ABC):
         env: Mapping[str, str | None],  # noqa: ARG002
         at: int,  # noqa: ARG002
     ) -> "Transcript | None":
-        """The agent's own transcript of a conversation, which holds its edits with diffs.
+        """Return the agent's own transcript of a conversation, with the diffs of its edits; None if there is none.
 
-        For an agent with ``keeps_transcripts``, whose stream has no diffs.  ``env`` is what was recorded with the
-        session, ``at`` about when the conversation began (UTC ms).  None if there is no transcript.
+        For an agent with ``keeps_transcripts``, whose stream has no diffs.  ``env`` is the recorded environment of the
+        session, ``at`` the approximate start of the conversation (UTC ms).
         """
         return None
 
     def refusals(self, stderr: str) -> "Iterable[str]":  # noqa: ARG002
-        """The tools and programs that the agent was refused and that only stderr names."""
+        """Return the refused tools and programs that only stderr names."""
         return ()
 
     def stderr_reason(self, text: str) -> str | None:
-        """The line of stderr that says why a turn failed; None if there is none."""
+        """Return the line of stderr with the reason of a failed turn; None if there is none."""
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         return lines[-1] if lines else None
 
 
 class TranscriptFormat(ABC):
-    """The format of the files that an agent CLI keeps for itself, with all turns of a conversation.
+    """The format of an agent CLI's own transcript files, with all turns of a conversation.
 
-    It has a reader and starts nothing: agentdash finds it by its content, or by its name.
+    It has a reader and starts nothing.  agentdash finds it by a file's content, or by its name.
     """
 
     name: ClassVar[str]
@@ -272,4 +272,4 @@ class TranscriptFormat(ABC):
 
     @abstractmethod
     def parser(self, turn: int = 1) -> TurnParser:
-        """A fresh parser, beginning with this turn."""
+        """Return a new parser that begins with this turn."""

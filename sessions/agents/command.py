@@ -1,7 +1,7 @@
 """Any command as a session: ``agentdash run -- ARGV``.
 
-Its lines are whatever it prints.  Text is a message; a JSON object is an event of a protocol we do not know, so
-it is kept raw.  Its one proper end is exit code 0.
+The lines may be anything.  Text is a message; a JSON object is an event of an unknown protocol, so it is kept raw.
+The only proper end is exit code 0.
 """
 
 from ..errors import UsageError
@@ -14,10 +14,10 @@ from .json_repair import parsed
 
 
 class CommandParser(TurnParser):
-    """Reads one turn."""
+    """Parses the output of one turn."""
 
     def parse(self, line: bytes, at: int | None) -> list[Step]:
-        """One line."""
+        """Return a message, or an unknown event if the line is a JSON object."""
         if line.lstrip().startswith(b"{"):
             kind = _event_type(line)
             if kind is not None:
@@ -28,7 +28,7 @@ class CommandParser(TurnParser):
 
 
 def _event_type(line: bytes) -> str | None:
-    """The ``type`` of a JSON object, ``json`` where it has none; None for anything else."""
+    """Return the ``type`` of a JSON object, ``json`` if it has none; None for any other value."""
     try:
         event = parsed(line)
     except (ValueError, RecursionError):
@@ -40,7 +40,7 @@ def _event_type(line: bytes) -> str | None:
 
 
 class Command(Agent):
-    """Not an agent at all, but supervised like one."""
+    """A plain command: not an agent, but supervised like one."""
 
     name = "command"
     title = "Any command"
@@ -48,15 +48,15 @@ class Command(Agent):
     resumable = False
 
     def launch(self, request: LaunchRequest) -> Launch:
-        """The argv as it was given; standard input is empty."""
+        """Return the argv as it was given, with an empty standard input."""
         if not request.argv:
             raise UsageError("There is nothing to run. Put the command behind `--`: agentdash run -- make test")
         return Launch(argv=request.argv)
 
     def parser(self, turn: int = 1) -> TurnParser:
-        """A fresh parser for one turn."""
+        """Return a new parser for one turn."""
         return CommandParser(turn)
 
     def succeeded(self, facts: Facts, exit_code: int | None) -> bool:  # noqa: ARG002 - only the exit code speaks
-        """Exit code 0; where nobody could wait for it, nothing proves a good end."""
+        """Return whether the exit code is 0; if no process waited for it, a good end is not proven."""
         return exit_code == 0

@@ -1,7 +1,7 @@
-"""A parser of agents that print one JSON event a line: what a line that is not as expected still gives.
+"""The common parser of agents that print one JSON event a line; it also reads lines that are not as expected.
 
-The strict decoder reads nearly all lines.  A line that it refuses is read as far as possible, and only what is no event
-at all becomes an unknown step.
+The strict decoder reads nearly all lines.  A line that it refuses is read as far as possible; only a line that is not
+an event at all becomes an unknown step.
 """
 
 import re
@@ -18,13 +18,13 @@ from .json_repair import parsed
 from .tolerant_decoder import Reading, TolerantDecoder, Unread
 
 _MOST_FIELDS = 100
-"""Names of fields that are counted apart."""
+"""Names of fields that are counted separately."""
 
 _NAMED = 5
-"""Fields of one line that its notice names; the others are counted."""
+"""Fields of one line that its notice names; the others are only counted."""
 
 MOST_STRAY = 20
-"""Lines that are no events and are kept for the reason of a failure: the first and the last ones."""
+"""Lines kept that are not events, the first and the last: they may give the reason of a failure."""
 
 _STRAY_CHARACTERS = 400
 
@@ -32,13 +32,13 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 
 class EventState(ParserState, kw_only=True):
-    """Also which fields a notice named already: the next version of a CLI may change one in each of its lines."""
+    """Adds the fields that a notice has named: the next version of a CLI may change a field in each of its lines."""
 
     named: list[str] = field(default_factory=list)
 
 
 class EventParser(TurnParser):
-    """Reads one turn of an agent that prints events."""
+    """Parses one turn of an agent that prints events."""
 
     state: EventState
     state_type = EventState
@@ -49,10 +49,10 @@ class EventParser(TurnParser):
         super().__init__(turn)
         self._decode = self.decoder.decode
         self.unread: tuple[Unread, ...] = ()
-        """The fields of the event at hand that could not be read."""
+        """The fields of the current event that could not be read."""
 
     def parse(self, line: bytes, at: int | None) -> list[Step]:
-        """Decode one line as an event; one that the strict decoder refuses is read as far as possible."""
+        """Decode one line as an event; read it as far as possible if the strict decoder refuses it."""
         try:
             event = self._decode(line)
         except UNREADABLE:
@@ -61,10 +61,10 @@ class EventParser(TurnParser):
 
     @abstractmethod
     def event(self, event: Any, line: bytes, at: int | None) -> list[Step]:
-        """The steps of one event."""
+        """Return the steps of one event."""
 
     def _tolerantly(self, line: bytes, at: int | None) -> list[Step]:
-        """The steps of a line that the strict decoder refused; all of its fields that can be read count."""
+        """Return the steps of a line that the strict decoder refused, from all of its readable fields."""
         reading = self.decoder.read(line)
         if reading.event is None:
             self._note_stray(line, reading.kind)
@@ -77,7 +77,7 @@ class EventParser(TurnParser):
         return steps + self._name_unread(reading, at)
 
     def _name_unread(self, reading: Reading[Any], at: int | None) -> list[Step]:
-        """Count the fields that could not be read; a notice names those that no notice named before."""
+        """Count the unreadable fields, and name those in a notice that no earlier notice named."""
         new = []
         for unread in reading.unread:
             name = f"{reading.kind}: {unread.name}"
@@ -94,10 +94,10 @@ class EventParser(TurnParser):
         return [self._new(StepKind.NOTICE, text, at=at, event="unreadable")]
 
     def _note_stray(self, line: bytes, kind: str) -> None:
-        """Keep the words of a line that is no event: of a start that fails they may be all that tells why."""
+        """Keep the text of a line that is not an event: if a start fails, it may be the only reason given."""
         text = line[: 8 * _STRAY_CHARACTERS].decode("utf-8", "replace") if kind == NOT_JSON else _error_of(line)
         words = stray_words(text or "")
-        if _LETTER.search(words) and not words.startswith("{"):  # a brace begins an event that was cut
+        if _LETTER.search(words) and not words.startswith("{"):  # a leading brace means a cut event
             stray = self.facts.stray
             stray.append(words)
             if len(stray) > MOST_STRAY:
@@ -105,12 +105,12 @@ class EventParser(TurnParser):
 
 
 def stray_words(text: str) -> str:
-    """A line that is no event as it stands in the reason of a failure: cleaned and shortened."""
+    """Clean and shorten a line that is not an event, for the reason of a failure."""
     return one_line(text[: 4 * _STRAY_CHARACTERS])[:_STRAY_CHARACTERS]
 
 
 def _error_of(line: bytes) -> str | None:
-    """The text of an ``error`` in a JSON object of an unknown kind."""
+    """Return the text of an ``error`` in a JSON object of an unknown kind."""
     try:
         data = parsed(line)
     except (ValueError, RecursionError):

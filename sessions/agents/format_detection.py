@@ -1,4 +1,4 @@
-"""Detection of a file's format from its first lines: the agent that wrote it, and if it is a stream or a transcript."""
+"""Detect a file's format from its first lines: the agent that wrote it, and whether it is a stream or a transcript."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -8,11 +8,11 @@ from .json_repair import parsed
 from .registry import PLAIN_COMMAND, agent_named, agent_names, transcript_formats
 
 LOOKED_AT = 50
-"""Lines; a warning may stand before the first event."""
+"""Lines to check; a warning may come before the first event."""
 
 
 def guess_format(lines: Iterable[bytes]) -> str | None:
-    """The name of the format; None if no line tells."""
+    """Return the name of the format; None if no line identifies it."""
     for event in map(_event, lines):
         if name := _first(transcript_formats(), event) or _agent(event):
             return name
@@ -20,7 +20,7 @@ def guess_format(lines: Iterable[bytes]) -> str | None:
 
 
 def guess_agent(lines: Iterable[bytes]) -> str:
-    """The name of the agent that printed these lines; that of any command if no line tells."""
+    """Return the name of the agent that printed these lines; ``command`` if no line identifies it."""
     return next(filter(None, map(_agent, map(_event, lines))), PLAIN_COMMAND)
 
 
@@ -29,7 +29,7 @@ def _agent(event: dict[str, Any]) -> str | None:
 
 
 def _first(candidates: Iterable[Agent | TranscriptFormat], event: dict[str, Any]) -> str | None:
-    """The first candidate that recognizes an event; None for no event at all."""
+    """Return the name of the first candidate that recognizes an event; None for an empty event."""
     kind = event.get("type")
     kind = kind if isinstance(kind, str) else None
     return next((one.name for one in candidates if one.recognizes(kind, event)), None) if event else None

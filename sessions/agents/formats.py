@@ -1,4 +1,4 @@
-"""The formats that agentdash reads: the turn files of its agents, and the transcripts that CLIs keep for themselves."""
+"""The formats that agentdash reads: the turn files of its agents, and the CLIs' own transcripts."""
 
 from typing import Protocol
 
@@ -11,19 +11,19 @@ class Reader(Protocol):
     """A reader of files of one format."""
 
     def parser(self, turn: int = 1) -> TurnParser:
-        """A fresh parser, beginning with this turn."""
+        """Return a new parser that begins with this turn."""
 
 
 def format_names() -> tuple[str, ...]:
-    """The names of all formats: that of an agent is its turn files' format."""
+    """Return the names of all formats; an agent's name is the format of its turn files."""
     return (*agent_names(demo=True), *(one.name for one in transcript_formats()))
 
 
 def reader_named(name: str) -> Reader:
-    """The reader of the format with this name.
+    """Return the reader of the format with this name.
 
     Raises:
-        UsageError: there is none; the message lists the known ones.
+        UsageError: no format has this name; the message lists the known formats.
     """
     if is_agent(name):
         return agent_named(name)

@@ -1,7 +1,7 @@
-"""JSON lines of an agent, whatever they hold: numbers, free-form values and kinds that cannot hurt a reader.
+"""Safe reading of an agent's JSON lines: numbers, free-form values and kinds that cannot harm a reader.
 
-An agent prints what a model, a server or a file gave it.  What leaves this module can always be encoded again:
-no lone surrogates, no numbers beyond 64 bits, no nesting that a later reader's stack could not take.
+An agent prints text from models, servers and files.  Values from this module can always be encoded again: they hold
+no lone surrogates, no numbers beyond 64 bits, and no nesting that is too deep for a later reader's stack.
 """
 
 from typing import Annotated, Any
@@ -12,43 +12,43 @@ from msgspec import Meta, Raw, Struct
 from .json_repair import DEEPEST, parsed, repaired
 
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-"""What decoding a line can raise."""
+"""The errors that decoding a line can raise."""
 
 Count = Annotated[int, Meta(ge=0, le=2**40)]
-"""A number of tokens or tries; bounded, so that sums of them fit into the store."""
+"""A number of tokens or tries; bounded, so that sums of them fit in the store."""
 
 Dollars = Annotated[float, Meta(ge=0, le=1e9)]
-"""What something cost; bounded for the same reason."""
+"""A cost in US dollars; bounded for the same reason."""
 
 NULL = Raw(b"null")
 
 Words = Annotated[str, Meta(extra={"words": True})]
-"""Text for people: a lenient reader takes the JSON text of a value of another type (:mod:`.tolerant_decoder`)."""
+"""Text for people; a value of another type is read as its JSON text (:mod:`.tolerant_decoder`)."""
 
 CountedWords = Annotated[str, Meta(extra={"words": True, "counted": True})]
-"""The same, where every version so far prints text: another type is counted among what could not be read."""
+"""The same for a field that is text in every version so far: another type also counts as unreadable."""
 
 NOT_JSON = "not JSON"
-"""The kind of a line that is no JSON at all."""
+"""The kind of a line that is not JSON."""
 
 KIND_LENGTH = 80
-"""Characters of the name that an unknown event gives itself."""
+"""Characters kept of an unknown event's own name."""
 
 
 class Part(Struct):
-    """One piece of what a tool answered; what is not text is only named."""
+    """One piece of a tool's answer; a piece that is not text is only named."""
 
     type: str = ""
     text: Words | None = None
 
 
 def joined(parts: list[Part]) -> str:
-    """The pieces as one text."""
+    """Join the pieces into one text."""
     return "\n".join(part.text if part.text is not None else f"({part.type})" for part in parts)
 
 
 def value_of(raw: Raw) -> Any:
-    """A free-form value; its JSON text, or that of a member, where it cannot be passed on as it is."""
+    """Return a free-form value; if it or a member cannot be passed on as it is, its JSON text replaces it."""
     found, value = _plain(bytes(raw))
     if found:
         return value
@@ -66,7 +66,7 @@ def _value_or_text(data: bytes) -> Any:
 
 
 def _plain(data: bytes) -> tuple[bool, Any]:
-    """Whether a value can be read and passed on, and the value."""
+    """Return whether a value can be read and passed on, and the value."""
     try:
         value = msgspec.json.decode(data)
     except UNREADABLE:
@@ -75,12 +75,12 @@ def _plain(data: bytes) -> tuple[bool, Any]:
 
 
 def text_of(raw: Raw) -> str:
-    """The JSON text of a value."""
+    """Return the JSON text of a value."""
     return bytes(raw).decode("utf-8", "replace")
 
 
 def declared_type(line: bytes) -> str:
-    """The types that a line which no rule knows names itself, outermost first."""
+    """Return the types that an unrecognized line gives itself, outermost first."""
     try:
         return declared_type_of_value(parsed(line))
     except RecursionError:
@@ -90,7 +90,7 @@ def declared_type(line: bytes) -> str:
 
 
 def declared_type_of_value(data: Any) -> str:
-    """The types that a value names itself, outermost first."""
+    """Return the types that a value gives itself, outermost first."""
     if not isinstance(data, dict):
         return f"JSON {type(data).__name__}"
     item = data.get("item")
@@ -99,7 +99,7 @@ def declared_type_of_value(data: Any) -> str:
 
 
 def _is_plain(value: Any) -> bool:
-    """Level by level, because a walk that calls itself is what the depth limit is there to prevent."""
+    """Return whether a value can be encoded again; level by level, because recursion could overflow the stack."""
     level = [value]
     for _ in range(DEEPEST):
         if any(isinstance(found, int) and not -(2**63) <= found < 2**63 for found in level):

@@ -1,7 +1,7 @@
-"""Repair of JSON lines with a flaw: an odd character is replaced, everything else stays as it was printed.
+"""Repair of flawed JSON lines: invalid characters are replaced, everything else stays as it was printed.
 
-Agents print what models, servers and files gave them.  claude cuts the output of a command between the two halves of
-an emoji and prints one of them as ``\\ud83d`` (Claude Code 2.1.197): legal JSON that a strict reader refuses.
+Agents print text from models, servers and files.  claude cuts the output of a command between the two halves of an
+emoji and prints one half as ``\\ud83d`` (Claude Code 2.1.197): legal JSON that a strict reader refuses.
 """
 
 import json
@@ -11,32 +11,32 @@ from contextlib import suppress
 from typing import Any
 
 _AROUND = b"\xef\xbb\xbf\0 \t\r\n"
-"""Bytes that may surround a line: a byte order mark, blanks, and the NULs of a file that lost its last writes."""
+"""Bytes that may surround a line: a byte order mark, blanks, and NULs of a file that lost its last writes."""
 
 _SURROGATES = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}(?:\\u[dD][89a-fA-F][0-9a-fA-F]{2})*")
-"""Escapes of surrogates in a row: pairs, or halves without a partner."""
+"""A run of escaped surrogates: pairs, or halves without a partner."""
 
 _ESCAPE = 6
-"""Bytes of one of them."""
+"""Bytes of one escape."""
 
 DEEPEST = 64
-"""Levels of nesting that are read of a line that is nested too deeply for a stack."""
+"""Levels that are read of a line whose nesting is too deep for the stack."""
 
 _STRUCTURE = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z)|[\[{]++|[\]}]++', re.DOTALL)
-"""Strings, which are passed over, and brackets in a row."""
+"""Strings, which are skipped, and runs of brackets."""
 
 _LARGE = re.compile(r"[0-9]{19}|[eE][+]?[0-9]{3}")
-"""May be a number beyond 64 bits."""
+"""Text that may be a number beyond 64 bits."""
 
 
 class Numeral(str):
-    """The text of a number that JSON or 64 bits do not have, such as ``NaN``: elsewhere text like any other."""
+    """A number that JSON or 64 bits cannot hold, such as ``NaN``, as text; other code treats it as plain text."""
 
     __slots__ = ()
 
 
 def repaired(line: bytes) -> bytes:
-    """The line as UTF-8 without a byte order mark, and without surrogates that have no partner."""
+    """Return the line as UTF-8 without a byte order mark and without unpaired surrogates."""
     line = line.strip(_AROUND)
     try:
         line.decode()
@@ -46,11 +46,11 @@ def repaired(line: bytes) -> bytes:
 
 
 def parsed(line: bytes) -> Any:
-    """The value of a line, by the widest reading of JSON.
+    """Return the value of a line, by the most lenient reading of JSON.
 
-    Raw control characters in strings are taken.  NaN, infinities and numbers beyond 64 bits become text, each a
-    :class:`Numeral`; everything else can be encoded again.  Of nesting that no stack can take the upper levels are
-    read.
+    Raw control characters in strings are accepted.  NaN, infinities and numbers beyond 64 bits become text, each a
+    :class:`Numeral`; everything else can be encoded again.  If the nesting is too deep for the stack, only the upper
+    levels are read.
 
     Raises:
         ValueError: the line is not JSON.
@@ -67,7 +67,7 @@ def parsed(line: bytes) -> Any:
 
 
 def shallow(text: str) -> str:
-    """JSON text without the levels below the deepest that is read; ``"…"`` stands for what is left out."""
+    """Return JSON text cut at the level `DEEPEST`; ``"…"`` replaces each value that is left out."""
     kept: list[str] = []
     depth = begin = 0
     for found in _STRUCTURE.finditer(text):
@@ -85,7 +85,7 @@ def shallow(text: str) -> str:
 
 
 def _characters(found: re.Match[bytes]) -> bytes:
-    """The characters of a row of escapes; the first one is text if its backslash is escaped itself."""
+    """Return the characters of a run of escapes; the first escape is text if its backslash is escaped itself."""
     row, before = found[0], found.start()
     while before and found.string[before - 1] == _BACKSLASH:
         before -= 1

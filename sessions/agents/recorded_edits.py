@@ -1,4 +1,4 @@
-"""The edits that an agent's own transcript holds, with the diffs that its stream lacks."""
+"""The types of the edits in an agent's own transcript, with the diffs that its stream lacks."""
 
 from collections.abc import Iterator
 from typing import Protocol
@@ -9,7 +9,7 @@ from ..text.diffs import Diff
 
 
 class RecordedChange(Struct, frozen=True, kw_only=True):
-    """What one recorded edit did to one file."""
+    """The change of one file by one recorded edit."""
 
     path: str
     kind: str
@@ -21,12 +21,12 @@ class RecordedEdit(Struct, frozen=True, kw_only=True):
     """One edit of an agent's transcript."""
 
     at: int
-    """When it was done, UTC ms."""
+    """The time of the edit, UTC ms."""
     changes: tuple[RecordedChange, ...]
 
 
 class Transcript(Protocol):
-    """The edits that an agent's own transcript of one conversation holds."""
+    """The edits in an agent's own transcript of one conversation."""
 
     def read_on(self) -> Iterator[RecordedEdit]:
-        """The edits, in their order, that came since the last call."""
+        """Yield the edits since the last call, in order."""

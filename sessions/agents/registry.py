@@ -1,6 +1,6 @@
-"""The registry of agent CLIs: adding one is one module and one line here.
+"""The registry of agent CLIs: a new one takes one module and one line here.
 
-Adapters are imported when they are asked for, so that a runner loads exactly one.
+Adapters are imported on first use, so that a runner loads exactly one.
 """
 
 from functools import cache
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 class Entry(NamedTuple):
-    """The code of one CLI, each as ``module:class`` below this package."""
+    """The classes for one CLI, each as ``module:class`` below this package."""
 
     adapter: str | None = None
-    """The :class:`.base.Agent`; None for a CLI whose transcripts are read and that agentdash cannot start."""
+    """The :class:`.base.Agent`; None for a CLI that agentdash cannot start, and whose transcripts it reads."""
     transcript: str | None = None
-    """The :class:`.base.TranscriptFormat` of the files that the CLI keeps for itself; None if they are not read."""
+    """The :class:`.base.TranscriptFormat` of the CLI's own transcripts; None if they are not read."""
 
 
 PLAIN_COMMAND = "command"
@@ -36,17 +36,17 @@ REGISTRY: dict[str, Entry] = {
 
 
 def agent_names(*, demo: bool) -> tuple[str, ...]:
-    """The agents that a state folder can start: only that of a `agentdash demo` has the demo agent."""
+    """Return the agents that a state folder can start; the demo agent only in that of an `agentdash demo`."""
     names = (name for name, entry in REGISTRY.items() if entry.adapter)
     return tuple(name for name in names if demo or not agent_named(name).demo_only)
 
 
 @cache
 def agent_named(name: str) -> "Agent":
-    """The adapter of this name.
+    """Return the adapter of this name.
 
     Raises:
-        UsageError: there is none; the message lists the known ones.
+        UsageError: no adapter has this name; the message lists the known agents.
     """
     if not is_agent(name):
         raise UsageError(f"Unknown agent {name!r}. Known agents: {', '.join(agent_names(demo=False))}.")
@@ -60,13 +60,13 @@ def is_agent(name: str) -> bool:
 
 
 def takes_prompts(name: str) -> bool:
-    """Return whether an agent takes prompts; True for one that only another version of agentdash has."""
+    """Return whether an agent takes prompts; True for an agent that only another version of agentdash has."""
     return not is_agent(name) or agent_named(name).prompted
 
 
 @cache
 def transcript_formats() -> "tuple[TranscriptFormat, ...]":
-    """The formats of the files that CLIs keep for themselves."""
+    """Return the formats of the CLIs' own transcripts."""
     return tuple(_loaded(entry.transcript) for entry in REGISTRY.values() if entry.transcript)
 
 

@@ -1,7 +1,7 @@
-"""A decoder for events with fields of an unexpected type: it reads what fits, and leaves out and names the rest.
+"""A decoder for events with fields of an unexpected type: it reads what fits, and omits and names the rest.
 
-The next version of a CLI may change any field.  A changed field must cost that field alone: not the step, and never
-the end of a turn.  The strict decoder comes first, because it is fast; the tolerant one is for the lines it refuses.
+The next version of a CLI may change any field.  A changed field must cost only that field: not the step, and never the
+end of a turn.  The strict decoder comes first, because it is fast; the tolerant decoder reads the lines it refuses.
 """
 
 import math
@@ -22,35 +22,35 @@ T = TypeVar("T")
 _WHOLE = re.compile(r"([+-]?[0-9]{1,19})(?:\.0*)?")
 _TRUTHS = {"true": True, "1": True, "false": False, "0": False}
 _MOST_ODD = 1_000
-"""A list with more entries of another type is a field of another type."""
+"""If more entries of a list have another type, the whole field counts as unreadable."""
 
 _SHOWN = 60
-"""Characters of a value that is named beside its field."""
+"""Characters shown of an unreadable field's value."""
 
 
 class Unread(Struct, frozen=True):
     """One field that could not be read."""
 
     name: str
-    """Dotted: ``usage.input_tokens``."""
+    """The dotted path: ``usage.input_tokens``."""
     value: str
-    """The beginning of its JSON, numbers as they were printed."""
+    """The beginning of its JSON, with numbers as they were printed."""
 
 
 class Reading(Struct, Generic[T], frozen=True, kw_only=True):
-    """One line, as far as it could be read."""
+    """The readable part of one line."""
 
     event: T | None = None
-    """None where the line is no event that the decoder knows."""
+    """None if the line is not an event that the decoder knows."""
     kind: str
-    """The types that the line names itself."""
+    """The types that the line gives itself."""
     unread: tuple[Unread, ...] = ()
     strange: tuple[str, ...] = ()
-    """Types of list entries that the decoder does not know; the entries were left out."""
+    """Types of list entries that the decoder does not know; the entries were omitted."""
 
 
 class TolerantDecoder(Generic[T]):
-    """Decodes JSON as one type: strictly by :meth:`decode`, and by :meth:`read` what that refuses.
+    """Decodes JSON as one type: strictly by :meth:`decode`, tolerantly by :meth:`read` if that fails.
 
     Args:
         kind: the type, such as a union of tagged structs.
@@ -59,21 +59,21 @@ class TolerantDecoder(Generic[T]):
     def __init__(self, kind: Any) -> None:
         self._decoder: msgspec.json.Decoder[T] = msgspec.json.Decoder(kind)
         self.decode = self._decoder.decode
-        """Decode at full speed; raises one of :data:`.json_lines.UNREADABLE` on a line with any flaw."""
+        """Decode at full speed; raises one of :data:`.json_lines.UNREADABLE` if the line has any flaw."""
 
     @cached_property
     def _shape(self) -> inspect.Type:
         return inspect.type_info(self._decoder.type)
 
     def best(self, data: bytes | Raw) -> T | None:
-        """Decode as much as possible; None if the data is no such value at all."""
+        """Decode as much as possible; None if the data is not such a value at all."""
         try:
             return self.decode(data)
         except UNREADABLE:
             return self.read(bytes(data)).event
 
     def read(self, line: bytes) -> Reading[T]:
-        """The event of a line; never raises."""
+        """Read a line as far as possible; never raises."""
         better = repaired(line)
         if better != line:
             with suppress(*UNREADABLE):
@@ -103,14 +103,14 @@ class _UnfitError(Exception):
 
 
 class _Fitting:
-    """Walks through a value and its expected type together; the walk is as deep as the type, not as the value."""
+    """Walks through a value and its expected type together, to the depth of the type, not of the value."""
 
     def __init__(self) -> None:
         self.unread: list[Unread] = []
         self.strange: list[str] = []
 
     def fit(self, value: Any, shape: inspect.Type, path: str) -> Any:
-        """The value without what does not fit; raises :class:`_UnfitError` where nothing of it does."""
+        """Return the parts of the value that fit; raises :class:`_UnfitError` if none does."""
         fitted: Any
         match shape:
             case inspect.Metadata(type=inner, extra=extra):
@@ -160,7 +160,7 @@ class _Fitting:
             fitted[shape.tag_field] = shape.tag
         for field in shape.fields:
             name = field.encode_name
-            # A null where no null is expected means the same as no field.
+            # An unexpected null means the same as a missing field.
             if value.get(name) is not None or (name in value and _takes_none(field.type)):
                 inner = f"{path}.{name}" if path else name
                 try:
@@ -172,7 +172,7 @@ class _Fitting:
         return fitted
 
     def _list(self, value: Any, shape: inspect.Type, path: str) -> list[Any]:
-        """The entries that fit; a value alone is a list of one."""
+        """Return the entries that fit; a single value counts as a list of one."""
         if not isinstance(value, list):
             return [self.fit(value, shape, path)]
         unread, strange = len(self.unread), len(self.strange)
@@ -233,7 +233,7 @@ def _scalar(value: Any, shape: inspect.Type) -> Any:
 
 
 def _whole(value: Any) -> int:
-    """``1``, ``1.0`` and ``"1"`` are all a readable 1; True is not."""
+    """Return a whole number; ``1``, ``1.0`` and ``"1"`` are all 1, True is not."""
     if isinstance(value, bool):
         raise _UnfitError
     if isinstance(value, int):
@@ -284,7 +284,7 @@ def _takes_none(shape: inspect.Type) -> bool:
 
 
 def _is_natural(value: Any, shape: inspect.Type) -> bool:
-    """Whether this is the member of a union that a value of this type is meant for."""
+    """Return whether this member of a union is the natural one for the value."""
     shape = shape.type if isinstance(shape, inspect.Metadata) else shape
     kind = inspect.ListType if isinstance(value, list | dict) else inspect.StrType
     return isinstance(shape, kind)

@@ -1,7 +1,7 @@
-"""The common parser of transcripts: files that an agent keeps for itself, with all turns of a conversation.
+"""The common parser of transcripts: an agent's own files, with all turns of a conversation.
 
-A turn file holds one turn and no clock; a transcript holds many turns, and each of its lines has a time.  Its readers
-start nothing: a :class:`.base.TranscriptFormat` leads to each.
+A turn file holds one turn and no times.  A transcript holds many turns, and each of its lines has a time.  The readers
+start nothing; each belongs to a :class:`.base.TranscriptFormat`.
 """
 
 from collections.abc import Mapping
@@ -19,14 +19,14 @@ from .tolerant_decoder import Reading, TolerantDecoder, Unread
 T = TypeVar("T")
 
 _DECODERS: dict[Any, TolerantDecoder[Any]] = {}
-"""By what they decode."""
+"""By the type that they decode."""
 
 NOT_SHOWN = "(not shown)"
-"""Stands for reasoning that the agent keeps encrypted, or leaves out of its transcript."""
+"""The text for reasoning that the agent encrypts, or leaves out of its transcript."""
 
 
 def milliseconds(stamp: str | None) -> int | None:
-    """A time such as ``2026-11-20T23:49:30.653Z`` as UTC milliseconds; None if it is none."""
+    """Return a time such as ``2026-11-20T23:49:30.653Z`` as UTC milliseconds; None if it is not a time."""
     try:
         return round(datetime.fromisoformat(stamp).timestamp() * 1000) if stamp else None
     except (ValueError, OverflowError, OSError):
@@ -34,31 +34,31 @@ def milliseconds(stamp: str | None) -> int | None:
 
 
 def digest(text: str) -> str:
-    """A short name for a text that is the same in every process."""
+    """Return a short hash of a text; it is the same in every process."""
     return blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
 class TranscriptState(EventState, kw_only=True):
-    """What every reader of transcripts remembers."""
+    """The state that every reader of transcripts has."""
 
     turn: int = 1
     prompted: bool = False
-    """Whether the turn has had its prompt."""
+    """True if the turn has had its prompt."""
     session: str | None = None
     start: Step | None = None
-    """The step of the conversation's beginning, until the model is known that it names."""
+    """The conversation's start step, kept until the model that it names is known."""
     settings: dict[str, str] = field(default_factory=dict)
-    """Model, folder and the like, as they were told last."""
+    """The last known model, folder and so on."""
     spent: Usage = field(default_factory=Usage)
     """Tokens of the turn so far."""
     cost: float | None = None
-    """What the turn cost so far, US dollars."""
+    """The cost of the turn so far, US dollars."""
 
 
 class TranscriptParser(EventParser):
-    """Reads all turns of a transcript, and numbers them by their prompts.
+    """Parses all turns of a transcript, and numbers them by their prompts.
 
-    The indices of its steps go on from turn to turn: they are places in the file.
+    The indices of the steps continue from turn to turn: they are positions in the file.
     """
 
     state: TranscriptState
@@ -68,10 +68,10 @@ class TranscriptParser(EventParser):
         super().__init__(turn)
         self.state.turn = turn
         self._odd: list[Unread] = []
-        """Fields of the line at hand that could not be read."""
+        """Fields of the current line that could not be read."""
 
     def parse(self, line: bytes, at: int | None) -> list[Step]:
-        """One line, in as many parts as its event asks for; each part is read as far as it can be."""
+        """Return the steps of one line; each part of its event is read as far as possible."""
         self._odd.clear()
         try:
             steps = self.event(self._read(line, self.decoder), line, at)
@@ -82,10 +82,11 @@ class TranscriptParser(EventParser):
         return steps
 
     def decoded(self, data: bytes | Raw, kind: type[T]) -> T:
-        """A part of a line as one of the structs of its format.
+        """Decode a part of a line as one of the structs of its format.
 
         Raises:
-            msgspec.MsgspecError, UnicodeDecodeError, RecursionError: it is none; see :data:`.json_lines.UNREADABLE`.
+            msgspec.MsgspecError, UnicodeDecodeError, RecursionError: the part is not such a struct; see
+                :data:`.json_lines.UNREADABLE`.
         """
         decoder: TolerantDecoder[T] | None = _DECODERS.get(kind)
         if decoder is None:
@@ -103,16 +104,16 @@ class TranscriptParser(EventParser):
             return reading.event
 
     def resume(self, checkpoint: bytes) -> None:
-        """Go on from a state, in the turn that it was in."""
+        """Continue from a checkpoint, in its turn."""
         super().resume(checkpoint)
         self.turn = self.state.turn
 
     def close(self, at: int | None = None) -> list[Step]:
-        """The file ends: open steps were interrupted, and the tokens of an unfinished turn are told."""
+        """Return the open steps as interrupted at the file's end, and the tokens of an unfinished turn."""
         return [*super().close(at), *self._spent(at)]
 
     def _begin_turn(self, at: int | None) -> list[Step]:
-        """Another turn begins: the tokens of the one before it."""
+        """Begin the next turn; return the tokens of the previous turn."""
         steps = self._spent(at)
         self.state.turn += 1
         self.turn = self.state.turn
@@ -120,7 +121,7 @@ class TranscriptParser(EventParser):
         return steps
 
     def _prompt(self, text: str, at: int | None, *, parent: str | None = None) -> Step:
-        """What the user said."""
+        """Return the step of a prompt; with a ``parent`` it is a sub-agent's task."""
         if parent is None:
             self.state.prompted = True
         return self._new(StepKind.PROMPT, text, at=at, parent=parent)
@@ -129,7 +130,7 @@ class TranscriptParser(EventParser):
         return self._new(StepKind.NOTICE, text, at=at, event=event)
 
     def _spent(self, at: int | None) -> list[Step]:
-        """The tokens and the cost of the turn, if any are known."""
+        """Return the tokens and the cost of the turn, if known, and reset them."""
         usage, self.state.spent = self.state.spent, Usage()
         cost, self.state.cost = self.state.cost, None
         self.facts.usage = self.facts.usage.plus(usage)
@@ -138,17 +139,17 @@ class TranscriptParser(EventParser):
         return [self._new(StepKind.USAGE, at=at, usage=usage, cost_usd=cost)]
 
     def _interrupted(self, at: int | None) -> list[Step]:
-        """Steps that nothing will end any more."""
+        """Return the open steps as interrupted: no later line will end them."""
         steps = [structs.replace(s, status=StepStatus.INTERRUPTED, ended_at=at) for s in self.state.open.values()]
         self.state.open.clear()
         return steps
 
     def _session(self, session: str | None, at: int | None) -> list[Step]:
-        """A conversation begins, unless it is the one that goes on already."""
+        """Begin a conversation, unless it is the current one; return its steps."""
         state = self.state
         if session is None or session == state.session:
             return []
-        # A file may hold several conversations, one behind the other.
+        # A file may hold several conversations, one after the other.
         steps = [*self._interrupted(None), *self._begin_turn(at)] if state.prompted else []
         state.session = self.facts.agent_session = session
         state.settings.clear()
@@ -156,7 +157,7 @@ class TranscriptParser(EventParser):
         return [*steps, state.start]
 
     def _settings(self, told: Mapping[str, str | None], at: int | None) -> list[Step]:
-        """What is told about model, folder and the like: shown where it changes."""
+        """Record the model, the folder and so on; return a notice for each that changed."""
         steps: list[Step] = []
         known = self.state.settings
         for name, value in told.items():

@@ -1,4 +1,4 @@
-"""Meters that follow the tokens and the cost of a running turn, and the moments at which an agent reports them."""
+"""Meters of the tokens and the cost of a running turn, and the moments at which an agent reports them."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -9,60 +9,60 @@ from ..model import Usage
 
 
 class When(StrEnum):
-    """The earliest moment at which a figure is known."""
+    """The earliest time at which a figure is known."""
 
     LIVE = "live"
     """After each model call, while the turn runs."""
     END = "end"
-    """When the turn ends."""
+    """At the end of the turn."""
     NEVER = "never"
 
 
 class Measurable(Struct, frozen=True):
-    """When one figure is known, and why not sooner or not surely."""
+    """The time at which one figure is known, and the reason if it is late or uncertain."""
 
     when: When
     why: str | None = None
-    """What keeps a limit on it from acting, with what the user can do about it; None if a limit surely acts."""
+    """The reason why a limit on it may not act, and the remedy for the user; None if a limit is certain to act."""
 
 
 class Measures(Struct, frozen=True, kw_only=True):
-    """When the figures of one start are known."""
+    """The times at which the figures of one start are known."""
 
     tokens: Measurable
     cost: Measurable
 
 
 class Meter:
-    """Follows the use of one running turn; opened only if its tokens or its cost are limited.
+    """Follows the use of one running turn; created only if its tokens or its cost are limited.
 
-    Nothing here raises: what cannot be read is not counted.
+    No method raises: data that cannot be read is not counted.
     """
 
     usage = Usage()
-    """The turn's own tokens so far; unknown if the parser's facts have them."""
+    """The turn's own tokens so far; unknown if the parser's facts hold them."""
     thread_usage = Usage()
-    """The conversation's tokens as the agent will go on counting them, if it counts that way."""
+    """The conversation's running total of tokens, if the agent keeps one."""
     cost_usd: float | None = None
-    """About what the turn costs beyond the agent's own figure, at known prices; None if nothing was priced."""
+    """The estimated cost of the turn beyond the agent's own figure, US dollars; None if nothing was priced."""
     unpriced: str | None = None
-    """A model that was used and has no price."""
+    """A model that was called and has no price."""
     path: Path | None = None
-    """A file of the agent whose growth means that there is something new; None if there is none, or not yet."""
+    """A file of the agent that grows when there is new data; None if there is none, or it is not found yet."""
     seeks = False
-    """Whether :attr:`path` is still to be found: then looking again helps."""
+    """True if :attr:`path` is not found yet: a later search may find it."""
 
     @property
     def trouble(self) -> str | None:
-        """What keeps a limit from acting, in words; None if nothing does."""
+        """The reason why a limit cannot act, for the user; None if it can."""
         return f"its cost limit does not count {self.unpriced}, which has no price" if self.unpriced else None
 
     def feed(self, line: bytes) -> None:
-        """Take one line of the agent's own output into account."""
+        """Count one line of the agent's own output."""
 
     def look(self, agent_session: str | None) -> bool:  # noqa: ARG002
-        """Read what is new elsewhere; whether there is more of it.  ``agent_session`` is the conversation's id."""
+        """Read new data from other files; return whether there is more.  ``agent_session`` is the conversation's id."""
         return False
 
     def close(self) -> None:
-        """Let go of what was opened."""
+        """Close the open files."""

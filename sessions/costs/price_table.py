@@ -1,13 +1,13 @@
-"""The price of a model: the list prices of what codex and claude offer, in US dollars for a million tokens.
+"""The list prices of the models of codex and claude, in US dollars per million tokens.
 
-The figures are the providers' public standard prices as they were looked up on the date in ``CHECKED``:
+The figures are the providers' public standard prices, checked on the date in ``CHECKED``:
 
 * https://platform.claude.com/docs/en/about-claude/pricing
 * https://developers.openai.com/api/docs/pricing and the page of each model below
   https://developers.openai.com/api/docs/models/
 
-Batch, flex, fast and priority tiers, regional surcharges and subscriptions have other prices: the settings can say so.
-A model that is not here has no price.  None is derived from a model with a similar name.
+Batch, flex, fast and priority tiers, regional surcharges and subscriptions have other prices; the user can set them.
+A model that is not here has no price: none is derived from a model with a similar name.
 """
 
 import re
@@ -19,21 +19,21 @@ from .prices import Price
 CHECKED = "2026-11-22"
 
 _DATE = re.compile(r"-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest)$", re.ASCII)
-"""The end of the name of a snapshot, which costs what the model costs: ``claude-haiku-4-5-20251001``."""
+"""The end of a snapshot's name; a snapshot costs the same as its model: ``claude-haiku-4-5-20251001``."""
 
 
 def _claude(input_: float, cached: float, output: float) -> Price:
-    """A write for five minutes is 1.25 times the input, one for an hour twice the input."""
+    """Return a claude price: a cache write for five minutes costs 1.25 times the input, for an hour twice the input."""
     return Price(input=input_, cached_input=cached, cache_write=1.25 * input_, cache_write_1h=2 * input_, output=output)
 
 
 def _gpt(input_: float, cached: float, output: float) -> Price:
-    """A model without long prompts at another price, and without a price for writes to the cache."""
+    """Return a price without a separate one for long prompts or cache writes."""
     return Price(input=input_, cached_input=cached, output=output)
 
 
 def _long_gpt(input_: float, cached: float, output: float, write: float | None = None) -> Price:
-    """Above 272,000 input tokens all input costs twice, and the output one and a half times the price."""
+    """Return a price for which, above 272,000 input tokens, all input costs twice and the output 1.5 times as much."""
     return Price(
         input=input_,
         cached_input=cached,
@@ -61,7 +61,7 @@ _HAIKU_5_5 = Price(
     long_output_factor=5.0,
 )
 _GPT_5_6_SOL = _long_gpt(4.0, 0.4, 20.0, 5.0)
-"""Announced as a promotion until at least 2026-11-21; before it, 5 for input and 30 for output."""
+"""A promotion, announced until at least 2026-11-21; before it, 5 for input and 30 for output."""
 _GPT_5_1 = _gpt(1.25, 0.125, 10.0)
 _GPT_5_2 = _gpt(1.75, 0.175, 14.0)
 
@@ -115,14 +115,14 @@ TABLE: dict[str, Price] = {
 
 
 def list_price(model: str) -> Price | None:
-    """The list price of a model by its exact name, with or without the date of a snapshot; None if it is not here."""
+    """Return the list price of a model by its exact name, with or without a snapshot's date; None if it is not here."""
     return TABLE.get(model) or TABLE.get(_DATE.sub("", model))
 
 
 def price_of(model: str, own: Mapping[str, Price]) -> Price | None:
-    """The price of a model: the user's, the most exact pattern first, over the list price; None if it has none."""
+    """Return a model's price: the user's, longest pattern first, then the list price; None if it has none."""
     name = model.lower()
-    plain = name.partition("[")[0]  # claude writes the size of the context behind the name: claude-opus-4-8[1m]
+    plain = name.partition("[")[0]  # claude appends the size of the context to the name: claude-opus-4-8[1m]
     matching = [key for key in own if name == key.lower() or fnmatchcase(plain, key.lower())]
     price = Price()
     for key in sorted(matching, key=len, reverse=True):

@@ -1,6 +1,6 @@
-"""US dollars for tokens: how a price is given, and what one model call costs.  Pure.
+"""Prices of tokens in US dollars, and the cost of one model call.  Pure.
 
-The result is always an estimate at list prices.  An agent's own figure, if it reports one, is the better one.
+The result is always an estimate at list prices.  An agent's own figure, if it reports one, is better.
 """
 
 from typing import Annotated
@@ -12,7 +12,7 @@ Factor = Annotated[float, Meta(gt=0, le=1000)]
 
 
 class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``[prices."PATTERN"]``: US dollars for a million tokens; what is not set comes from the built-in table."""
+    """``[prices."PATTERN"]``: US dollars for a million tokens; unset values come from the built-in table."""
 
     input: Annotated[
         PricePerMillion | None,
@@ -81,16 +81,16 @@ class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def known(self) -> bool:
-        """Whether a call can be priced at all."""
+        """True if a call can be priced at all."""
         return self.input is not None and self.output is not None
 
     def over(self, general: "Price") -> "Price":
-        """These prices, and the general ones for what is not set here."""
+        """Return these prices, with the general ones for those not set here."""
         own = {key: value for key, value in structs.asdict(self).items() if value is not None}
         return structs.replace(general, **own)
 
     def cost(self, call: "Call") -> float:
-        """US dollars for one model call; 0 for what has no price."""
+        """Return the cost of one model call in US dollars; tokens without a price cost 0."""
         base = self.input or 0.0
         write = _or(self.cache_write, base)
         parts = (
@@ -106,10 +106,10 @@ class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Call(Struct, frozen=True, kw_only=True):
-    """The tokens of one model call; each is counted in exactly one of the fields."""
+    """The tokens of one model call; each is counted in exactly one field."""
 
     input_tokens: int = 0
-    """Input that was neither read from a cache nor written to one."""
+    """Input that was not read from a cache or written to one."""
     cached_input_tokens: int = 0
     cache_write_tokens: int = 0
     cache_write_1h_tokens: int = 0
@@ -117,7 +117,7 @@ class Call(Struct, frozen=True, kw_only=True):
 
     @property
     def prompt_tokens(self) -> int:
-        """All input of the call."""
+        """All input tokens of the call."""
         return self.input_tokens + self.cached_input_tokens + self.cache_write_tokens + self.cache_write_1h_tokens
 
 

@@ -1,4 +1,4 @@
-"""Tokens and money that a session has used over all of its turns: limits on a whole session measure these.  Pure."""
+"""The tokens and money of all turns of a session, for limits on the whole session.  Pure."""
 
 from collections.abc import Iterable
 from typing import TypeVar
@@ -11,15 +11,15 @@ N = TypeVar("N", int, float)
 
 
 class Spent(Struct, frozen=True):
-    """Tokens and money; None is not known."""
+    """Tokens and money; None if not known."""
 
     tokens: int | None = None
     cost_usd: float | None = None
     estimated: bool = False
-    """Whether part of the cost was computed from tokens and prices, because the agent named none."""
+    """True if part of the cost was computed from tokens and prices, because the agent reported none."""
 
     def plus(self, other: "Spent") -> "Spent":
-        """Both together; what is not known counts as nothing, two unknowns stay unknown."""
+        """Add both; an unknown counts as 0, two unknowns stay unknown."""
         return Spent(
             _sum(self.tokens, other.tokens),
             _sum(self.cost_usd, other.cost_usd),
@@ -28,7 +28,7 @@ class Spent(Struct, frozen=True):
 
 
 def spent_by(turns: Iterable[Turn]) -> Spent:
-    """What these turns used: the agent's own figures, and the estimates of what goes beyond them."""
+    """Return the sum over these turns: the agent's own figures, plus the estimated cost beyond them."""
     total = Spent()
     for turn in turns:
         total = total.plus(Spent(turn.usage.total_tokens, turn.cost_usd))

@@ -1,4 +1,4 @@
-"""Totals of tokens and money over many sessions, and how many sessions lack a figure.  Pure."""
+"""Totals of tokens and money over many sessions, and the number of sessions without a figure.  Pure."""
 
 from collections.abc import Iterable
 
@@ -7,22 +7,22 @@ from msgspec import Struct
 from ..model import Session, Status
 
 WITHOUT_MODEL = frozenset({"command"})
-"""The agents that use no model: their sessions lack neither tokens nor money."""
+"""The agents that use no model: their sessions never count as missing."""
 
 
 class Sums(Struct, frozen=True, kw_only=True):
-    """What sessions used together."""
+    """The total use of several sessions."""
 
     tokens: int | None = None
-    """The sum of those that are known; None if none is."""
+    """The sum of the known figures; None if none is known."""
     dollars: float | None = None
     tokens_missing: int = 0
-    """Sessions that used tokens, and how many is not known."""
+    """Sessions that used an unknown number of tokens."""
     dollars_missing: int = 0
 
 
 def sums(sessions: Iterable[Session]) -> Sums:
-    """Add up what is known, and count the sessions of which it is not."""
+    """Add up the known figures, and count the sessions without one."""
     listed = list(sessions)
     tokens = [session.usage.total_tokens for session in listed if session.usage.total_tokens is not None]
     dollars = [session.cost_usd for session in listed if session.cost_usd is not None]
@@ -35,17 +35,17 @@ def sums(sessions: Iterable[Session]) -> Sums:
 
 
 def lacks_tokens(session: Session) -> bool:
-    """Return whether the session used tokens, and how many is not known."""
+    """Return whether the session used an unknown number of tokens."""
     return session.usage.total_tokens is None and _used_a_model(session)
 
 
 def lacks_cost(session: Session) -> bool:
-    """Return whether the session cost money, and how much is not known."""
+    """Return whether the session cost an unknown amount of money."""
     return session.cost_usd is None and _used_a_model(session)
 
 
 def _used_a_model(session: Session) -> bool:
-    """Whether a model was called: a plain command has none, and a start that failed reached none."""
+    """Return whether a model was called; a plain command has none, and a failed start reached none."""
     if session.agent in WITHOUT_MODEL or session.started_at is None:
         return False
     never_ran = session.exit_code is None and session.signal is None and session.steps == 0

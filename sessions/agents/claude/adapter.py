@@ -1,6 +1,6 @@
 """claude (Claude Code 2.1.197 to 2.1.330): ``claude -p --output-format stream-json --verbose``, one process per turn.
 
-The conversation's id is ours to choose before the start.
+agentdash chooses the conversation's id before the start.
 """
 
 import uuid
@@ -15,7 +15,7 @@ from ..base import Agent, AgentSettings, LaunchRequest, TurnParser
 from ..usage_meter import Measurable, Measures, Meter, When
 
 _ALIASES = frozenset({"default", "best", "opus", "sonnet", "haiku", "opusplan"})
-"""Names for whatever model claude means by them (``claude --help``, 2.1.197)."""
+"""Names that claude maps to a model of its choice (``claude --help``, 2.1.197)."""
 
 _EVENTS = frozenset({"system", "assistant", "user", "result", "stream_event", "rate_limit_event"})
 
@@ -45,16 +45,16 @@ class Claude(Agent):
     mode_key = "permission_mode"
     mode_help = "What it may do without asking"
     polling_tools = Agent.polling_tools | {"BashOutput", "TaskOutput"}
-    # SIGINT ends it with its commands; a late SIGTERM only makes it ask the model again (protocols 1.1).
+    # SIGINT ends it with its commands; a late SIGTERM only makes it call the model again (protocols 1.1).
     ladder = Ladder(interrupt=4.0, terminate=1.5)
     dangerous = frozenset({"bypassPermissions"})
     unlimited = "no-checks"
     env_keys = ("PATH", "CLAUDE_CONFIG_DIR", "ANTHROPIC_BASE_URL")
 
     def launch(self, request: LaunchRequest) -> Launch:
-        """A new conversation gets our session's id; a second attempt at one a fresh id: used ones are refused.
+        """Build the argv; a new conversation gets the session's id, a later attempt a new one: claude refuses used ids.
 
-        The prompt goes through standard input, so that no text of it can be taken for an option.
+        The prompt goes through standard input, so that claude cannot take its text for an option.
         """
         settings = request.settings
         if not isinstance(settings, ClaudeSettings):
@@ -74,19 +74,19 @@ class Claude(Agent):
         return Launch(argv=(*argv, *settings.args), stdin=request.prompt, model=model)
 
     def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:
-        """Each event names its session."""
+        """Return whether this is an event of the stream, with its session's id."""
         return kind in _EVENTS and "session_id" in event
 
     def parser(self, turn: int = 1) -> TurnParser:
-        """A fresh parser for one turn."""
+        """Return a new parser for one turn."""
         from .turn_parser import ClaudeParser  # only a process that reads turns needs it
 
         return ClaudeParser(turn)
 
     def measures(self, launch: Launch, env: Mapping[str, str]) -> Measures:
-        """Tokens are in the stream; the cost is estimated from them until claude's own figure ends the turn.
+        """Return when tokens and cost are known; the cost is estimated from the stream until claude reports its own.
 
-        An alias (``opus``), or no name, stands for a model that claude chooses: those are priced.
+        With an alias (``opus``) or no name, claude chooses a model that has a price.
         """
         model = launch.model or env.get("ANTHROPIC_MODEL")
         if model and model.partition("[")[0] not in _ALIASES and price_of(model, launch.prices) is None:
@@ -96,7 +96,7 @@ class Claude(Agent):
         return Measures(tokens=Measurable(When.LIVE), cost=cost)
 
     def meter(self, launch: Launch, env: Mapping[str, str], began: int) -> Meter | None:  # noqa: ARG002
-        """The cost, from the usage in the stream."""
+        """Return a meter that reads the stream; None if the cost is not limited."""
         if launch.limits.cost_usd is None:
             return None
         from .usage import ClaudeMeter
@@ -104,7 +104,7 @@ class Claude(Agent):
         return ClaudeMeter(launch.prices)
 
     def stderr_reason(self, text: str) -> str | None:
-        """The first line that says ``Error``, else the last that is not a warning."""
+        """Return the first line that begins with ``Error``, else the last that is not a warning."""
         stripped = [line.strip() for line in text.splitlines()]
         lines = [line for line in stripped if line and not line.startswith("Warning:")]
         errors = [line for line in lines if line.startswith("Error")]

@@ -1,6 +1,6 @@
-"""What claude hands to the model beside the conversation, in plain words: the ``attachment`` lines of its transcripts.
+"""Plain words for the ``attachment`` lines of claude's transcripts: content that claude adds for the model.
 
-Claude Code 2.1.197 and 2.1.330 know the kinds that are named here; what another version adds is not known.
+Claude Code 2.1.197 and 2.1.330 name these kinds; a kind that another version adds is unknown.
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ FOR_CLAUDE_ALONE = frozenset(
         "whole_texts_withdrawn",
     }
 )  # fmt: skip
-"""Kinds that tell a reader nothing: the frame of each request, and what a resumed session needs to build it again."""
+"""Kinds without content for a reader: the frame of each request, and the data to rebuild it in a resumed session."""
 
 _TOLD = frozenset(
     {
@@ -73,27 +73,27 @@ _FIELDS: dict[str, tuple[tuple[str, str], ...]] = {
     "plan_mode_reentry": (("", "planFilePath"),),
     "session_context": (("git:", "gitStatus"),),
 }
-"""What is told of a kind that has no words of its own, each with the words before it; of others, all that is short."""
+"""The shown fields of a kind without text of its own, each after its label; other kinds show all short fields."""
 
 _NAMES = {
     "agent_listing_delta": "agents",
     "deferred_tools_delta": "tools on demand",
     "mcp_instructions_delta": "instructions of servers",
 }
-"""Better names than those of the kinds."""
+"""Display names of kinds, if other than their own."""
 
 _NAMED_BY = ("name", "path", "displayPath", "filename", "filePath", "id", "server", "description", "content", "text")
-"""The fields that name one thing of a list, the best one first."""
+"""The fields that name one entry of a list, best first."""
 
 _LONGEST = 200
-"""Characters of such a line."""
+"""Characters of an attachment's line."""
 
 _MOST = 12
-"""Things of a list that are named."""
+"""Entries of a list that are named."""
 
 
 def attachment_text(found: Attachment, raw: Raw) -> str | None:
-    """One of a known kind as a line for people; None if it tells nothing."""
+    """Return an attachment of a known kind as a line for people; None if it has nothing to show."""
     if found.type in FOR_CLAUDE_ALONE:
         return None
     content = found.content if found.content != NULL else found.message
@@ -104,13 +104,13 @@ def attachment_text(found: Attachment, raw: Raw) -> str | None:
 
 
 def _in_words(kind: str, value: Any) -> str:
-    """The fields of one that has no words of its own."""
+    """Return the fields of an attachment without text of its own, as one line."""
     if not isinstance(value, dict):
         return ""
-    # What is told may stand in an object of its own: the snapshot of the environment, the context of the session.
+    # The fields may be in a nested object: the snapshot of the environment, the context of the session.
     fields = {name: entry for part in (*filter(_is_object, value.values()), value) for name, entry in part.items()}
     if isinstance(status := fields.get("gitStatus"), str):
-        # Its first paragraph tells the model what a status is.
+        # Its first paragraph explains the status to the model.
         fields["gitStatus"] = status.partition("\n\n")[2] or status
     chosen = _FIELDS.get(kind) or tuple((_spaced(name), name) for name in value if name != "type")
     told = ((words, _short(fields.get(name))) for words, name in chosen)
@@ -118,7 +118,7 @@ def _in_words(kind: str, value: Any) -> str:
 
 
 def _short(value: Any) -> str:
-    """A value in a few words; nothing for what says nothing."""
+    """Return a value in a few words; "" if there is nothing to show."""
     if isinstance(value, bool):
         return "yes" if value else ""
     if isinstance(value, str):
@@ -147,5 +147,5 @@ def _cut(text: str) -> str:
 
 
 def _spaced(name: str) -> str:
-    """``planFilePath`` as ``plan file path``."""
+    """Return ``planFilePath`` as ``plan file path``."""
     return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name).replace("_", " ").strip()

@@ -9,11 +9,11 @@ from ...model import Usage, known_sum
 from ..json_lines import NULL, Count, CountedWords, Dollars, Part, Words
 
 SYNTHETIC = "<synthetic>"
-"""The "model" of messages that claude makes up itself, which hold the text of an API error."""
+"""The "model" of messages that claude makes up; they hold the text of an API error."""
 
 
 class ApiUsage(Struct):
-    """Tokens of one model call, or of the turns a ``result`` ends; cached ones are counted apart."""
+    """Tokens of one model call, or of the turns that a ``result`` ends; cached tokens are counted separately."""
 
     input_tokens: Count | None = None
     cache_creation_input_tokens: Count | None = None
@@ -21,13 +21,13 @@ class ApiUsage(Struct):
     output_tokens: Count | None = None
 
     def counted(self) -> Usage:
-        """The same as agentdash counts: ``input_tokens`` includes what was cached."""
+        """Return the usage as agentdash counts it: ``input_tokens`` includes cached tokens."""
         read = (self.input_tokens, self.cache_creation_input_tokens, self.cache_read_input_tokens)
         return Usage.of(known_sum(*read), self.cache_read_input_tokens, self.output_tokens)
 
 
 class Text(Struct, tag_field="type", tag="text"):
-    """Words for the user."""
+    """Text for the user."""
 
     text: Words = ""
 
@@ -43,7 +43,7 @@ class RedactedThinking(Struct, tag_field="type", tag="redacted_thinking"):
 
 
 class ToolUse(Struct, tag_field="type", tag="tool_use"):
-    """A tool is called; open until the result with the same id comes."""
+    """A tool call; it stays open until the result with the same id."""
 
     id: Words = ""
     name: str = ""
@@ -51,7 +51,7 @@ class ToolUse(Struct, tag_field="type", tag="tool_use"):
 
 
 class ToolResult(Struct, tag_field="type", tag="tool_result"):
-    """What a tool answered."""
+    """The answer of a tool."""
 
     tool_use_id: Words = ""
     content: Words | list[Part] | None = None
@@ -80,7 +80,7 @@ class Message(Struct):
 
 
 class Line(Struct, tag_field="type", kw_only=True):
-    """What most lines carry."""
+    """The fields that most lines have."""
 
     session_id: str | None = None
     parent_tool_use_id: str | None = None
@@ -88,7 +88,7 @@ class Line(Struct, tag_field="type", kw_only=True):
 
 
 class System(Line, tag="system"):
-    """Everything around the conversation; ``subtype`` tells what, and which of the fields there are."""
+    """An event outside the conversation; ``subtype`` names its kind and decides which fields are present."""
 
     subtype: str = ""
     model: str | None = None
@@ -108,7 +108,7 @@ class System(Line, tag="system"):
     title: Words | None = None
     kind: str | None = None
     error_code: str | None = None
-    """Of ``session_writes_lost``: ``ENOSPC`` or ``EDQUOT`` (2.1.330)."""
+    """For ``session_writes_lost``: ``ENOSPC`` or ``EDQUOT`` (2.1.330)."""
     hook_name: str | None = None
     tool_name: str | None = None
 
@@ -120,16 +120,16 @@ class Assistant(Line, tag="assistant"):
 
 
 class User(Line, tag="user"):
-    """Results of tools, and words put in the user's mouth."""
+    """Results of tools, and text in the user's name."""
 
     message: Message
     tool_use_result: Raw = NULL
-    """The result once more, in a shape of the tool's own (see :class:`FileResult` and those after it)."""
+    """The result again, in the tool's own shape (see :class:`FileResult` and the classes after it)."""
     is_replay: bool | None = field(default=None, name="isReplay")
 
 
 class Denial(Struct):
-    """A tool that needed a permission nobody could give."""
+    """A tool that needed a permission, with no user to grant it."""
 
     tool_name: str = ""
     tool_input: Raw = NULL
@@ -138,8 +138,8 @@ class Denial(Struct):
 class Result(Line, tag="result"):
     """The end of a turn.
 
-    ``subtype`` is ``success`` even when the model's API failed; then ``is_error`` is true.  An answer cut in mid
-    stream has neither, only no ``stop_reason``.
+    If the model's API failed, ``subtype`` is still ``success``, but ``is_error`` is true.  An answer that was cut in
+    mid-stream has no such sign; it only lacks ``stop_reason``.
     """
 
     subtype: str = ""
@@ -158,20 +158,20 @@ class StreamEvent(Line, tag="stream_event"):
 
 
 class ToolProgress(Line, tag="tool_progress"):
-    """A tool that began is still at work."""
+    """A started tool is still running."""
 
 
 class KeepAlive(Line, tag="keep_alive"):
-    """Nothing happened."""
+    """A keep-alive without content."""
 
 
 class RateLimitInfo(Struct):
-    """How much of a subscription's allowance is used."""
+    """The used part of a subscription's allowance."""
 
     status: str | None = None
     """``allowed``, ``allowed_warning`` or ``rejected``."""
     limit: str | None = field(default=None, name="rateLimitType")
-    """Such as ``five_hour``."""
+    """For example ``five_hour``."""
 
 
 class RateLimitEvent(Line, tag="rate_limit_event"):
@@ -181,48 +181,48 @@ class RateLimitEvent(Line, tag="rate_limit_event"):
 
 
 class AuthStatus(Line, tag="auth_status"):
-    """Logging in, or why that failed."""
+    """A login, or the reason why it failed."""
 
     output: list[str] = field(default_factory=list)
     error: str | None = None
 
 
 class ToolUseSummary(Line, tag="tool_use_summary"):
-    """The calls before it in one sentence."""
+    """A summary of the preceding calls in one sentence."""
 
     summary: Words = ""
 
 
 class PromptSuggestion(Line, tag="prompt_suggestion"):
-    """What the user might say next."""
+    """A suggestion for the user's next prompt."""
 
     suggestion: Words = ""
 
 
 class CommandLifecycle(Line, tag="command_lifecycle"):
-    """How far a prompt that came over stdin has got; only with ``--input-format stream-json`` (2.1.330)."""
+    """The progress of a prompt from stdin; only with ``--input-format stream-json`` (2.1.330)."""
 
     state: str | None = None
     """``queued``, ``started``, ``completed`` or ``cancelled``."""
 
 
 class ConversationReset(Line, tag="conversation_reset"):
-    """What was said before is discarded (2.1.330)."""
+    """The earlier conversation is discarded (2.1.330)."""
 
     trigger: str | None = None
-    """Such as ``clear``."""
+    """For example ``clear``."""
 
 
 class ControlResponse(Line, tag="control_response"):
-    """The answer to something that was asked over stdin."""
+    """The answer to a request over stdin."""
 
 
 class ControlRequest(Line, tag="control_request"):
-    """Something claude asks over stdout."""
+    """A request from claude over stdout."""
 
 
 class ControlCancelRequest(Line, tag="control_cancel_request"):
-    """The question is void."""
+    """The request is cancelled."""
 
 
 Silent = StreamEvent | ToolProgress | KeepAlive

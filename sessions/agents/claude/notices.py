@@ -1,4 +1,4 @@
-"""What claude says beside the conversation: the subtypes of its ``system`` events as lines for people."""
+"""claude's notices outside the conversation: the subtypes of its ``system`` events as lines for people."""
 
 from ..json_lines import NULL, text_of
 from .events import System
@@ -22,11 +22,11 @@ NOTICES = frozenset(
         "worker_shutting_down",
     }
 )  # fmt: skip
-"""The subtypes of ``system`` that 2.1.197 and 2.1.330 name in their own schemas."""
+"""The subtypes of ``system`` in the schemas of 2.1.197 and 2.1.330."""
 
 
 def notice_text(event: System) -> str:
-    """An event as one line for people."""
+    """Return an event as one line for people."""
     if event.subtype == "api_retry":
         why = event.error_status or (None if event.error == NULL else text_of(event.error).strip('"'))
         return f"retry {event.attempt} of {event.max_retries}{f' ({why})' if why else ''}"

@@ -1,7 +1,7 @@
 """claude's transcripts (Claude Code 2.1.330, 2.1.197 and earlier): all turns of a session, with times, diffs, tokens.
 
-There is no line for the end of a turn, no cost before 2.1.330, and no exit code beside the words of a result
-(protocols 3.4).  A turn begins with what the user said; what was put to claude while it worked belongs to that turn.
+No line marks the end of a turn, there is no cost before 2.1.330, and exit codes are only in the text of a result
+(protocols 3.4).  A turn begins with the user's prompt; prompts sent to claude while it works belong to that turn.
 """
 
 import re
@@ -27,39 +27,39 @@ _RESULT = re.compile(r"[a-z_]{1,60}_tool_result")
 
 
 class ProjectState(TranscriptState, kw_only=True):
-    """Also who speaks, what was counted, and what waits to be said to claude."""
+    """Adds the speakers, the counted usage, and the prompts that wait to be delivered to claude."""
 
     main: bool = False
-    """The main agent has spoken; else the file is a sub-agent's own."""
+    """True if the main agent has spoken; otherwise the file is a sub-agent's own."""
     agents: dict[str, str] = field(default_factory=dict)
-    """The call that started it, by the id of a sub-agent."""
+    """The call that started a sub-agent, by the sub-agent's id."""
     counted: dict[str, tuple[str, Usage]] = field(default_factory=dict)
     """The newest message of each speaker and its tokens, which every block repeats."""
     tasks: TaskList = field(default_factory=TaskList)
     queued: dict[str, str] = field(default_factory=dict)
-    """Prompts that wait, by their digest."""
+    """Waiting prompts, by digest."""
     leaves: list[str] = field(default_factory=list)
-    """Lines after which a prompt is a plain continuation."""
+    """The lines that a prompt may follow as a plain continuation."""
     error: Step | None = None
     """The API error with which the turn ended, if nothing follows it."""
     forked_from: str | None = None
     cost_so_far: float = 0.0
-    """What the session cost when that was told last."""
+    """The last reported cost of the session, US dollars."""
 
 
 class ClaudeProjectParser(TranscriptParser):
-    """Reads the transcript of one session."""
+    """Parses the transcript of one session."""
 
     state: ProjectState
     state_type = ProjectState
     decoder = TolerantDecoder(events.Line)
 
     def event(self, event: events.Line, line: bytes, at: int | None) -> list[Step]:
-        """One line; the time in it is better than that of its arrival."""
+        """Return the steps of one line; its own time is preferred to its arrival time."""
         return self._line(event, line, milliseconds(event.timestamp) or at)
 
     def close(self, at: int | None = None) -> list[Step]:
-        """Also what was never said to claude, because the session ended before."""
+        """Also return notices of queued prompts that were not delivered."""
         waiting = [self._note(f"queued and not delivered: {text}", at, "queue") for text in self.state.queued.values()]
         self.state.queued.clear()
         return [*waiting, *super().close(at)]
@@ -73,7 +73,7 @@ class ClaudeProjectParser(TranscriptParser):
         return [self._unknown(raw, at, declared_type(raw))]
 
     def _met(self, line: events.Line, at: int | None) -> list[Step]:
-        """What any line tells about the session."""
+        """Return the steps of the session details in any line."""
         steps = self._session(line.session_id, at)
         origin = line.forked_from.session_id if line.forked_from else None
         if origin is not None and origin != self.state.forked_from:
@@ -84,7 +84,7 @@ class ClaudeProjectParser(TranscriptParser):
         told = {"cwd": line.cwd, "git branch": line.git_branch or None, "permission mode": line.permission_mode}
         return [*steps, *self._settings(told, at)]
 
-    # What was said
+    # Messages
 
     def _user(self, line: events.Line, raw: bytes, at: int | None) -> list[Step]:
         message = self.decoded(line.message, events.Message)
@@ -106,7 +106,7 @@ class ClaudeProjectParser(TranscriptParser):
         return steps
 
     def _said(self, text: str, line: events.Line, parent: str | None, at: int | None, *, alone: bool) -> list[Step]:
-        """Words in the user's place: a prompt, or what claude puts there."""
+        """Return the steps of text in the user's name: a prompt, or claude's own text."""
         if text.startswith(_INTERRUPTED):
             self.facts.end, self.facts.error = "failed", "interrupted"
             return [*self._interrupted(at), self._note(text, at, "interrupted")]
@@ -164,7 +164,7 @@ class ClaudeProjectParser(TranscriptParser):
         return step
 
     def _read_block(self, part: str | Raw) -> tuple[Any, str]:
-        """A block and its kind; None for the block if no rule knows it."""
+        """Return a block and its kind; the block is None if it is not recognized."""
         if isinstance(part, str):
             return blocks.Text(part), "text"
         try:
@@ -185,7 +185,7 @@ class ClaudeProjectParser(TranscriptParser):
         return [error]
 
     def _speaker(self, line: events.Line, parts: list[str] | list[Raw] | list[Any]) -> str | None:
-        """The call of the sub-agent that speaks; None for the main agent, and in a sub-agent's own file."""
+        """Return the call of the sub-agent that speaks; None for the main agent, and in a sub-agent's own file."""
         state = self.state
         if line.parent_tool_use_id is not None:
             return line.parent_tool_use_id
@@ -202,12 +202,12 @@ class ClaudeProjectParser(TranscriptParser):
         return state.agents[agent]
 
     def _caller(self, task: str) -> str | None:
-        """The open call that gave a sub-agent this task, else the newest that started one."""
+        """Return the open call that gave a sub-agent this task, else the newest open sub-agent call."""
         calls = [step for step in self.state.open.values() if step.kind is StepKind.SUBAGENT]
         asked = [s for s in calls if isinstance(s.arguments, dict) and s.arguments.get("prompt") == task]
         return (asked or calls)[-1].call_id if calls else None
 
-    # What was done
+    # Tool calls
 
     def _call(self, key: str, name: str, arguments: Raw, parent: str | None, at: int | None) -> Step:
         given = value_of(arguments)
@@ -232,7 +232,7 @@ class ClaudeProjectParser(TranscriptParser):
         return structs.replace(earlier, ended_at=at, **own)
 
     def _count(self, message: events.Message, speaker: str) -> None:
-        """Each message once: its lines repeat the usage, and the last of them may have more of it."""
+        """Count each message once: its lines repeat the usage, and the last line may have more."""
         if message.id is None or message.usage is None:
             return
         usage = message.usage.counted()
@@ -244,7 +244,7 @@ class ClaudeProjectParser(TranscriptParser):
             del counted[next(iter(counted))]
         self.state.spent = self.state.spent.plus(more)
 
-    # What stands beside it
+    # Outside the conversation
 
     def _system(self, line: events.Line, raw: bytes, at: int | None) -> list[Step]:
         self._leaf(line, fresh=False)
@@ -266,7 +266,7 @@ class ClaudeProjectParser(TranscriptParser):
         return [] if told is None else [self._note(told, at, event)]
 
     def _progress(self, line: events.Line, raw: bytes, at: int | None) -> list[Step]:
-        """A sub-agent's message; what other progress tells, the result tells too."""
+        """Return the steps of a sub-agent's message; other progress is also in the result."""
         self._leaf(line, fresh=False)
         message = self.decoded(line.data, events.Progress).message
         if message is None or message.type not in ("user", "assistant"):
@@ -281,7 +281,7 @@ class ClaudeProjectParser(TranscriptParser):
             if len(self.state.queued) > _MOST_REMEMBERED:
                 del self.state.queued[next(iter(self.state.queued))]
         elif line.operation in ("dequeue", "remove", "popAll"):
-            # What leaves the queue is said to claude by another line, or taken back by the user.
+            # A prompt that leaves the queue is in another line, or the user took it back.
             self.state.queued.clear() if line.operation == "popAll" else self._unqueue(text)
         return []
 
@@ -298,7 +298,7 @@ class ClaudeProjectParser(TranscriptParser):
         return []
 
     def _told(self, line: events.Line, _: bytes, at: int | None) -> list[Step]:
-        """Titles, modes and the like."""
+        """Return the steps of titles, modes and so on."""
         title = line.custom_title or line.ai_title or line.agent_name or line.summary or line.tag
         text = title or line.pr_url or line.relocated_cwd or line.continued_in_session_id
         if line.type in ("mode", "permission-mode"):
@@ -306,7 +306,7 @@ class ClaudeProjectParser(TranscriptParser):
         return [self._note(f"{line.type.replace('-', ' ')}: {text}", at, line.type)] if text else []
 
     def _leaf(self, line: events.Line, *, fresh: bool) -> None:
-        """Remember what a following prompt may continue."""
+        """Remember the lines that the next prompt may continue."""
         if line.uuid is None or line.is_sidechain:
             return
         self.state.leaves = [line.uuid] if fresh else [*self.state.leaves[-_MOST_REMEMBERED:], line.uuid]
@@ -314,7 +314,7 @@ class ClaudeProjectParser(TranscriptParser):
 
 _QUEUED_CHARACTERS = 2_000
 _SERVER_TOOLS = {"web_search": "WebSearch", "web_fetch": "WebFetch"}
-"""Tools of the API itself, by the names of claude's own that do the same."""
+"""The API's own tools, with the names of claude's equivalent tools."""
 
 
 _P = ClaudeProjectParser

@@ -1,6 +1,6 @@
 """The lines of claude's own transcripts, ``$CLAUDE_CONFIG_DIR/projects/<folder>/<session>.jsonl`` (protocols 3.4).
 
-Seen with Claude Code 2.1.197 and 2.1.330, which also name the kinds that other versions and its full screen write.
+Seen with Claude Code 2.1.197 and 2.1.330, which also name the kinds that other versions and the full screen write.
 The blocks of a message are those of the stream (:mod:`.events`).  Every field is optional.
 """
 
@@ -11,26 +11,26 @@ from .events import ApiUsage, Document, Image, RedactedThinking, Text, Thinking,
 
 
 class Origin(Struct):
-    """From where words in the user's place come, if not from the user."""
+    """The origin of text in the user's name, if it is not the user's."""
 
     kind: str | None = None
 
 
 class ForkedFrom(Struct, rename="camel"):
-    """The line of another session of which this is a copy."""
+    """The line of another session that this line copies."""
 
     session_id: str | None = None
 
 
 class Compaction(Struct, rename="camel"):
-    """What a ``compact_boundary`` replaced."""
+    """The context that a ``compact_boundary`` replaced."""
 
     trigger: str | None = None
     pre_tokens: Count | None = None
 
 
 class Line(Struct, rename="camel"):
-    """Any line; which fields there are depends on ``type`` and ``subtype``."""
+    """Any line; ``type`` and ``subtype`` decide which fields are present."""
 
     type: str = ""
     subtype: str = ""
@@ -39,7 +39,7 @@ class Line(Struct, rename="camel"):
     uuid: str | None = None
     parent_uuid: str | None = None
     is_sidechain: bool | None = None
-    """A sub-agent speaks."""
+    """True if a sub-agent speaks."""
     agent_id: str | None = None
     cwd: str | None = None
     git_branch: str | None = None
@@ -69,11 +69,11 @@ class Line(Struct, rename="camel"):
     max_retries: Count | None = None
     duration_ms: Count | None = None
     total_cost_usd: Dollars | None = field(default=None, name="totalCostUSD")
-    """What the session cost so far (2.1.330); a resumed one goes on from there."""
+    """The cost of the session so far (2.1.330); a resumed session continues from it."""
 
 
 class Message(Struct):
-    """A message of the API: one block to a line, and on each line the usage of the whole message."""
+    """A message of the API: each line holds one block, and the usage of the whole message."""
 
     id: str | None = None
     model: str | None = None
@@ -82,7 +82,7 @@ class Message(Struct):
 
 
 class Attachment(Struct, rename="camel"):
-    """What claude hands to the model beside the conversation; ``queued_command`` is a prompt given while it worked."""
+    """Content that claude adds for the model; ``queued_command`` is a prompt sent while claude worked."""
 
     type: str = ""
     prompt: Raw = NULL
@@ -97,7 +97,7 @@ class Attachment(Struct, rename="camel"):
 
 
 class Progress(Struct, rename="camel"):
-    """The ``data`` of a ``progress`` line; an ``agent_progress`` holds a message of a sub-agent."""
+    """The ``data`` of a ``progress`` line; an ``agent_progress`` holds a sub-agent's message."""
 
     type: str = ""
     message: Line | None = None
@@ -110,7 +110,7 @@ class Kind(Struct):
 
 
 class AnyResult(Struct):
-    """What a tool of the API itself or of an MCP connector answered."""
+    """The answer of one of the API's own tools or of an MCP connector's tool."""
 
     tool_use_id: str = ""
     content: Raw = NULL
@@ -130,7 +130,7 @@ BLOCKS: dict[str, type[Struct]] = {
 
 
 class AnyCall(Struct):
-    """A call of a tool of the API itself, or of an MCP connector."""
+    """A call of one of the API's own tools or of an MCP connector's tool."""
 
     id: str = ""
     name: str = ""
@@ -148,7 +148,7 @@ SYSTEM_NOTES = frozenset(
         "worker_shutting_down",
     }
 )  # fmt: skip
-"""The subtypes of ``system`` that are written to disk, as far as they are known."""
+"""The known subtypes of ``system`` that are written to disk."""
 
 TOLD_ELSEWHERE = frozenset(
     {
@@ -163,4 +163,4 @@ TOLD_ELSEWHERE = frozenset(
         "worktree-state",
     }
 )  # fmt: skip
-"""Kinds of lines that say nothing that other lines do not: claude's own bookkeeping."""
+"""Kinds of lines that add nothing to other lines: claude's own bookkeeping."""

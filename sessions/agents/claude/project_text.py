@@ -1,4 +1,4 @@
-"""The words of claude's transcripts that are neither the user's nor the model's: remarks and notices."""
+"""The text of claude's transcripts that is neither the user's nor the model's: remarks and notices."""
 
 import re
 from typing import Any
@@ -18,12 +18,12 @@ _SHELL = re.compile(r"\s*<bash-input>(.*?)</bash-input>", re.DOTALL)
 
 
 def is_remark(text: str) -> bool:
-    """Whether words in the user's place were put there by claude."""
+    """Return whether claude wrote this text in the user's name."""
     return _REMARK.match(text) is not None
 
 
 def prompt_text(text: str) -> str:
-    """A prompt as the user wrote it: claude wraps its own commands."""
+    """Return a prompt as the user wrote it, without claude's wrapper of its own commands."""
     shell = _SHELL.match(text)
     if shell is not None:
         return f"! {shell[1].strip()}"
@@ -34,7 +34,7 @@ def prompt_text(text: str) -> str:
 
 
 def readable(content: Any) -> str:
-    """The texts of blocks, or a text; what is not text is only named."""
+    """Return a text, or the joined texts of blocks; a block that is not text is only named."""
     if isinstance(content, str):
         return content
     if isinstance(content, Raw):
@@ -48,7 +48,7 @@ def readable(content: Any) -> str:
 
 
 def system_text(line: Line) -> str:
-    """A notice of claude's own."""
+    """Return the text of one of claude's own notices."""
     name = line.subtype.replace("_", " ")
     if line.subtype == "compact_boundary":
         how = line.compact_metadata

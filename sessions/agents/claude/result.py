@@ -1,11 +1,11 @@
-"""The verdict of claude's ``result``: the one event that says how a turn ended (Claude Code 2.1.197 to 2.1.330).
+"""The verdict of claude's ``result``: the only event that decides how a turn ended (Claude Code 2.1.197 to 2.1.330).
 
 Three of its fields decide; they are never guessed.
 
-- ``is_error``: true, ``"true"`` and 1 are an error; false, ``"false"``, 0 and null are none; if it is missing,
+- ``is_error``: true, ``"true"`` and 1 mean an error; false, ``"false"``, 0 and null mean none; if it is missing,
   ``subtype`` alone decides.
 - ``subtype``: ``success`` or the name of an error; if it is missing, an ``is_error`` of false decides.
-- ``stop_reason``: why the model stopped (Messages API, "Stop reasons").  An answer that was cut is no good end; if it
+- ``stop_reason``: why the model stopped (Messages API, "Stop reasons").  A cut answer is not a good end; if the field
   is missing or null, the stream broke off (protocols 3.2).
 
 If one of them has another type, or ``is_error`` and ``subtype`` are both missing, nothing proves a good end: the turn
@@ -18,7 +18,7 @@ from ..tolerant_decoder import Unread
 from .events import Result
 
 DECIDING = ("is_error", "subtype", "stop_reason")
-"""The fields that say how the turn ended."""
+"""The fields that decide how the turn ended."""
 
 CUT = {
     "max_tokens": "the answer was cut off: it reached the limit of output tokens (max_tokens)",
@@ -28,15 +28,15 @@ CUT = {
     "pause_turn": "the model paused and was not asked to go on (pause_turn)",
     "compaction": "the model paused for a compaction and was not asked to go on (compaction)",
 }
-"""Stop reasons after which the answer is not whole.
+"""Stop reasons that mean an incomplete answer.
 
-``end_turn``, ``stop_sequence`` and ``tool_use`` (a turn that a tool or a hook ended) are whole; so is a reason that a
-later version of the API adds, because ``is_error`` and ``subtype`` have called it a success.
+``end_turn``, ``stop_sequence`` and ``tool_use`` (a tool or a hook ended the turn) mean a complete answer.  So does a
+reason that a later version of the API adds, because ``is_error`` and ``subtype`` have called the turn a success.
 """
 
 
 def failure(event: Result, unread: Sequence[Unread]) -> str | None:
-    """The reason why a result is not the proper end of a good turn; None if it is.
+    """Return the reason why a result is not the proper end of a good turn; None if it is.
 
     Args:
         event: the result.
@@ -55,7 +55,7 @@ def failure(event: Result, unread: Sequence[Unread]) -> str | None:
 
 
 def _error(event: Result) -> str:
-    # An interrupted turn gives a note of claude to itself where others give a reason.
+    # An interrupted turn has a note of claude to itself in place of a reason.
     errors = [error for error in event.errors if not error.startswith("[ede_diagnostic]")]
     why = f" ({event.terminal_reason})" if event.terminal_reason else ""
     return event.result or "\n".join(errors) or f"{event.subtype or 'error'}{why}".replace("_", " ")

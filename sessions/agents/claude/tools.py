@@ -1,4 +1,4 @@
-"""claude's tools as steps: what a call looks like when it begins, and what its result adds."""
+"""claude's tools as steps: the fields of a call when it begins, and those that its result adds."""
 
 import re
 from typing import Any, TypeVar
@@ -25,7 +25,7 @@ _Result = TypeVar("_Result")
 
 
 def begun(name: str, arguments: Any) -> dict[str, Any]:
-    """The step of a ``tool_use`` block."""
+    """Return the fields of a ``tool_use`` block's step."""
     given = arguments if isinstance(arguments, dict) else {}
     if name == "Bash":
         command = _string(given.get("command"))
@@ -45,7 +45,7 @@ def begun(name: str, arguments: Any) -> dict[str, Any]:
 
 
 def tool_name(step: Step) -> str:
-    """What claude calls the tool of a step."""
+    """Return claude's name for the tool of a step."""
     if step.kind is StepKind.COMMAND:
         return "Bash"
     name = step.tool or str(step.kind)
@@ -53,7 +53,7 @@ def tool_name(step: Step) -> str:
 
 
 def answered(kind: StepKind, text: str, *, is_error: bool, details: Raw) -> dict[str, Any]:
-    """What a ``tool_result`` adds to its step; ``details`` is the line's ``tool_use_result``."""
+    """Return the fields that a ``tool_result`` adds to its step; ``details`` is the line's ``tool_use_result``."""
     own: dict[str, Any] = {"status": StepStatus.OK, "output": text}
     if is_error:
         return own | _failure(kind, text)
@@ -67,23 +67,23 @@ def answered(kind: StepKind, text: str, *, is_error: bool, details: Raw) -> dict
 
 
 def read(details: Raw, kind: type[_Result]) -> _Result:
-    """The ``tool_use_result`` in the shape a tool gives it; what of it has another is empty."""
+    """Decode the ``tool_use_result`` in a tool's shape; parts that do not fit it are empty."""
     try:
         return msgspec.json.decode(details, type=kind)
     except UNREADABLE:
         line = bytes(details)
-        # The result of a call that failed is a string: nothing of it can be read as a table.
+        # The result of a failed call is a string, which has no fields.
         decoder: TolerantDecoder[_Result] = TolerantDecoder(kind)
         return (decoder.read(line).event if line.startswith(b"{") else None) or kind()
 
 
 class TaskList(Struct):
-    """The todo list that TodoWrite gives whole, and TaskCreate and TaskUpdate build call by call."""
+    """The todo list: TodoWrite gives it whole, TaskCreate and TaskUpdate change it call by call."""
 
     tasks: dict[str, PlanItem] = field(default_factory=dict)
 
     def begun(self, name: str, arguments: Any) -> dict[str, Any] | None:
-        """The plan as this call makes it; None where the call is another, or about a task of an earlier process."""
+        """Return the plan after this call; None for a call of another tool, or on a task of an earlier process."""
         given = arguments if isinstance(arguments, dict) else {}
         subject = _string(given.get("subject"))
         items: tuple[PlanItem, ...] | None = None
@@ -100,7 +100,7 @@ class TaskList(Struct):
         return {"kind": StepKind.PLAN, "text": text, "tool": name, "arguments": arguments, "items": items}
 
     def answered(self, name: str | None, arguments: Any, details: Raw) -> None:
-        """A call that went well: the next plan starts from it."""
+        """Apply a successful call, so that the next plan starts from it."""
         if name == "TaskCreate":
             number = read(details, TaskResult).task.id
             if number is not None:
@@ -120,7 +120,7 @@ class TaskList(Struct):
 
 
 def _failure(kind: StepKind, text: str) -> dict[str, Any]:
-    """There is no exit code field: the text of a failed command begins with it (protocols 3.2)."""
+    """Return the fields of a failed call; a failed command's text begins with its exit code (protocols 3.2)."""
     found = _EXIT.match(text) if kind is StepKind.COMMAND else None
     if found is not None:
         return {"status": StepStatus.FAILED, "exit_code": int(found[1]), "output": text[found.end() :]}
@@ -139,7 +139,7 @@ def _change(result: FileResult) -> Change | None:
 
 
 def _created(content: str) -> str:
-    """A diff from nothing.  Only a newline ends a line: other separators are text."""
+    """Return the diff of a new file.  Only a newline ends a line: other separators are text."""
     lines = content.removesuffix("\n").split("\n") if content else []
     header = f"@@ -0,0 +1,{len(lines)} @@\n" if lines else ""
     return header + "\n".join(f"+{line}" for line in lines)
@@ -162,7 +162,7 @@ def _state(value: Any, otherwise: str = "pending") -> str:
 
 
 def _mcp_name(name: str) -> tuple[str | None, str]:
-    """``mcp__server__tool`` in its parts."""
+    """Return the server and the tool of ``mcp__server__tool``."""
     parts = name.split("__", 2)
     return (parts[1], parts[2]) if len(parts) == 3 and parts[0] == "mcp" else (None, name)
 

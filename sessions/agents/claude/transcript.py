@@ -7,18 +7,18 @@ from ..base import TranscriptFormat, TurnParser
 
 
 class ClaudeProject(TranscriptFormat):
-    """All turns of one session."""
+    """The project format: all turns of one session."""
 
     name = "claude-project"
 
     def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:
-        """Any line with ``sessionId``: the stream writes ``session_id``."""
+        """Return whether this is a line of a transcript: most have ``sessionId``; the stream has ``session_id``."""
         if kind is None:
             return False
         return "sessionId" in event or (kind == "summary" and "leafUuid" in event) or kind == "file-history-snapshot"
 
     def parser(self, turn: int = 1) -> TurnParser:
-        """A fresh parser, beginning with this turn."""
+        """Return a new parser that begins with this turn."""
         from .project import ClaudeProjectParser
 
         return ClaudeProjectParser(turn)

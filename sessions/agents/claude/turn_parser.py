@@ -1,7 +1,7 @@
-"""claude's stream as steps (Claude Code 2.1.197 to 2.1.330): one turn, or several that one process plays.
+"""claude's stream as steps (Claude Code 2.1.197 to 2.1.330): one turn, or several turns of one process.
 
-Exit 0 proves little: the proper end is a ``result`` without ``is_error`` and with a ``stop_reason`` that is no cut
-(protocols 3, :mod:`.result`).
+Exit 0 proves little: the proper end is a ``result`` without ``is_error``, with a ``stop_reason`` that does not mean a
+cut (protocols 3, :mod:`.result`).
 """
 
 from collections import deque
@@ -20,18 +20,18 @@ from .result import failure
 from .tools import TaskList, answered, begun, tool_name
 
 _NAMELESS = "?"
-"""Begins the keys of calls that came without an id."""
+"""The prefix of the keys of calls without an id."""
 
 
 class ClaudeState(EventState, kw_only=True):
-    """Also the todo list, which claude tells in pieces, and the last error, which the result repeats."""
+    """Adds the todo list, which claude reports in pieces, and the last error, which the result repeats."""
 
     tasks: TaskList = msgspec.field(default_factory=TaskList)
     error: Step | None = None
 
 
 class ClaudeParser(EventParser):
-    """Reads one turn, or several where one process plays them."""
+    """Parses one turn, or several turns of one process."""
 
     state: ClaudeState
     state_type = ClaudeState
@@ -40,14 +40,14 @@ class ClaudeParser(EventParser):
     def __init__(self, turn: int = 1) -> None:
         super().__init__(turn)
         self._counted: dict[int, int] = {}
-        """The newest message of each speaker, because its blocks repeat its usage; hashes, because ids can be long."""
+        """The newest message of each speaker, whose blocks repeat its usage; hashes, because ids can be long."""
         self._earlier = Usage()
         self._live = Usage()
         self._declined: deque[str] = deque(maxlen=MOST_OPEN)
         """Tools that were declined since the last result."""
 
     def event(self, event: events.Event, line: bytes, at: int | None) -> list[Step]:
-        """The steps of one event."""
+        """Return the steps of one event."""
         match event:
             case events.System():
                 return self._system(event, line, at)
@@ -64,7 +64,7 @@ class ClaudeParser(EventParser):
         if event.subtype == "init":
             self.facts.agent_session = event.session_id or self.facts.agent_session
             self.facts.model = event.model or self.facts.model
-            # A process with an open stdin plays several turns: the end of the last one is not the end of this.
+            # A process with an open stdin plays several turns: the end of the previous turn is not the end of this one.
             self.facts.end = self.state.error = None
             return [self._new(StepKind.START, at=at, agent_session=event.session_id, model=event.model)]
         if event.subtype not in NOTICES:
@@ -116,7 +116,7 @@ class ClaudeParser(EventParser):
         return step
 
     def _oldest_call(self, block: events.ToolResult) -> Step | None:
-        """The call that a result answers if one of the two has no id: the oldest one without an answer."""
+        """Return the call of a result if one of the two has no id: the oldest open call; None if there is none."""
         nameless = (key for key in self.state.open if not block.tool_use_id or key.startswith(_NAMELESS))
         key = next(nameless, None)
         return self.state.open.pop(key) if key is not None else None
@@ -137,7 +137,7 @@ class ClaudeParser(EventParser):
         return steps
 
     def _said(self, text: str, event: events.User, at: int | None) -> Step:
-        """Words in the user's place: a replayed prompt, a sub-agent's task, or claude's own remark."""
+        """Return the step of text in the user's name: a replayed prompt, a sub-agent's task, or claude's own remark."""
         if event.is_replay or event.parent_tool_use_id is not None:
             return self._new(StepKind.PROMPT, text, at=at, parent=event.parent_tool_use_id)
         return self._new(StepKind.NOTICE, text, at=at, event="user")
@@ -146,7 +146,7 @@ class ClaudeParser(EventParser):
         text = block.content if isinstance(block.content, str) else joined(block.content or [])
         earlier = self.state.open.pop(block.tool_use_id, None) or self._oldest_call(block)
         if earlier is None:
-            # A call of an earlier process, such as one that was still at work when that was stopped.
+            # A call of an earlier process, such as one that was still running when the process was stopped.
             earlier = self._new(StepKind.TOOL_CALL, block.tool_use_id, at=at, parent=event.parent_tool_use_id)
         self._counted.pop(hash(block.tool_use_id), None)
         own = answered(earlier.kind, text, is_error=bool(block.is_error), details=event.tool_use_result)
@@ -161,7 +161,7 @@ class ClaudeParser(EventParser):
         self.facts.notice = None
         self._count_denials(event.permission_denials)
         if event.usage is not None:
-            # A result covers the turns since the last one; the cost covers the whole process.
+            # A result covers the turns since the previous result; the cost covers the whole process.
             self._earlier = self._earlier.plus(event.usage.counted())
             self.facts.usage = self._earlier
             self._live = Usage()
@@ -184,7 +184,7 @@ class ClaudeParser(EventParser):
         return [usage, self._new(StepKind.ERROR, why, at=at, fatal=True)]
 
     def _count_denials(self, denials: list[events.Denial]) -> None:
-        """A result names all that was denied since the last one; what a step told already is counted."""
+        """Count a result's denials, which cover the time since the previous result, except those counted at a step."""
         told, self._declined = self._declined, deque(maxlen=MOST_OPEN)
         for denial in denials:
             if denial.tool_name in told:
@@ -193,10 +193,10 @@ class ClaudeParser(EventParser):
                 self.facts.deny(denial.tool_name)
 
     def _aside(self, event: events.Silent | events.Remark | events.Control, at: int | None) -> list[Step]:
-        """What stands beside the conversation."""
+        """Return the steps of an event outside the conversation."""
         match event:
             case events.StreamEvent() | events.ToolProgress() | events.KeepAlive():
-                # Says nothing that the whole message or the running step does not.
+                # Adds nothing to the whole message or the running step.
                 return []
             case events.RateLimitEvent(rate_limit_info=info):
                 text = f"rate limit: {info.status}{f' ({info.limit})' if info.limit else ''}"
@@ -218,7 +218,7 @@ class ClaudeParser(EventParser):
         return [self._new(StepKind.NOTICE, text or name.replace("_", " "), at=at, event=name)]
 
     def _count(self, message: events.Message, speaker: str | None) -> None:
-        """An estimate until the result comes: each model call once, although every block repeats its usage."""
+        """Estimate the usage until the result: count each model call once, although every block repeats its usage."""
         if message.id is None or message.usage is None or self._counted.get(hash(speaker)) == hash(message.id):
             return
         if len(self._counted) >= MOST_OPEN:

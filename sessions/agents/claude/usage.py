@@ -1,8 +1,8 @@
-"""What a running turn of claude costs, from the usage in its stream (Claude Code 2.1.197, protocols 3.2).
+"""The cost of a running claude turn, from the usage in its stream (Claude Code 2.1.197, protocols 3.2).
 
-claude reports its own cost only in the ``result`` that ends a turn.  Each block of a message repeats the usage with
-which the message began, in which the output is not counted yet: so the input is taken once for each message id, and
-the output is taken from the length of what was printed, if that is more.
+claude reports its own cost only in the ``result`` that ends a turn.  Each block of a message repeats the usage from the
+message's start, which does not count the output yet.  So the input is counted once for each message id, and the output
+is estimated from the length of the printed text, if that is more.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from ..usage_meter import Meter
 
 _MOST_SPEAKERS = 10_000
 _BYTES_OF_TOKEN = 4
-"""Of English text and code, roughly."""
+"""Approximate, for English text and code."""
 
 
 class _CacheWrites(Struct):
@@ -50,7 +50,7 @@ class _Result(Struct, tag_field="type", tag="result"):
 
 
 class _Block(Struct):
-    """What of a block was written by the model."""
+    """The parts of a block that the model wrote."""
 
     text: str = ""
     thinking: str = ""
@@ -58,13 +58,13 @@ class _Block(Struct):
 
 
 class _Open(Struct):
-    """The newest message of a speaker, and how much of its output is in the sum."""
+    """The newest message of a speaker, and the part of its output that is in the sum."""
 
     id: int
     price: Price | None
     call: Call
     printed: int = 0
-    """Bytes of what the model wrote."""
+    """Bytes that the model wrote."""
     cost: float = 0.0
 
 
@@ -73,7 +73,7 @@ _BLOCKS: TolerantDecoder[list[_Block]] = TolerantDecoder(list[_Block])
 
 
 class ClaudeMeter(Meter):
-    """Adds up the model calls since claude's last own figure."""
+    """Adds up the cost of the model calls since claude's last own figure."""
 
     def __init__(self, prices: Mapping[str, Price]) -> None:
         self._prices = prices
@@ -82,7 +82,7 @@ class ClaudeMeter(Meter):
         """The newest message of each speaker (the main agent, each sub-agent), by a hash: ids can be long."""
 
     def feed(self, line: bytes) -> None:
-        """Take one line into account; nearly all that matter are short."""
+        """Count one line; nearly all relevant lines are short."""
         if b'"usage"' not in line:
             return
         event = _DECODER.best(line)
@@ -114,7 +114,7 @@ class ClaudeMeter(Meter):
 
     def _price(self, model: str) -> Price | None:
         if model.startswith("<"):
-            return None  # claude made the message up itself: no model was called
+            return None  # claude made up the message: no model was called
         if model not in self._found:
             self._found[model] = price_of(model, self._prices)
         if self._found[model] is None:
@@ -135,6 +135,6 @@ def _call(usage: _Usage) -> Call:
 
 
 def _printed(content: Raw) -> int:
-    """Bytes that the model wrote; the signature of its reasoning is none of them."""
+    """Return the number of bytes that the model wrote, without the signature of its reasoning."""
     blocks = _BLOCKS.best(content) or ()
     return sum(len(block.text) + len(block.thinking) + len(bytes(block.input)) for block in blocks)

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 _NOISE = ("Reading additional input from stdin", "Reading prompt from stdin", "WARNING")
 
 _MODEL_OPTIONS = frozenset({"-m", "--model", "-p", "--profile", "--oss"})
-"""Arguments of codex that name a model, or settings with one."""
+"""Options of codex that name a model, or settings that may name one."""
 
 _OWN_SETTINGS = {"model": "model", "sandbox_mode": "sandbox", "full_danger": "full_danger"}
-"""Keys of ``config`` that have a setting of their own; codex lets its option win over ``-c`` silently."""
+"""Keys of ``config`` that have their own setting; in codex that setting's option silently overrides ``-c``."""
 
 
 class CodexSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -55,13 +55,13 @@ def _config(config: dict[str, Any]) -> list[str]:
 
 
 def _home(env: Mapping[str, str | None]) -> Path:
-    """codex's own folder."""
+    """Return codex's own folder."""
     home = env.get("CODEX_HOME")
     return Path(home) if home else Path.home() / ".codex"
 
 
 def _priced(launch: Launch, env: Mapping[str, str]) -> Measurable:
-    """Whether the cost can be estimated; only a model that is asked for by name is known for sure before the start."""
+    """Return when the cost is known; before the start, only a model that is requested by name is certain."""
     model = launch.model
     if model is not None:
         if price_of(model, launch.prices) is not None:
@@ -78,7 +78,7 @@ def _priced(launch: Launch, env: Mapping[str, str]) -> Measurable:
 
 
 def _names_a_model(argument: str) -> bool:
-    """Whether an argument names a model: ``-m``, ``-mNAME``, ``--model=NAME``, or the value of ``-c model=…``."""
+    """Return whether an argument names a model: ``-m``, ``-mNAME``, ``--model=NAME``, or ``model=…`` (after ``-c``)."""
     return argument.partition("=")[0] in _MODEL_OPTIONS or argument.startswith(("-m", "model="))
 
 
@@ -99,9 +99,9 @@ class Codex(Agent):
     env_keys = ("PATH", "CODEX_HOME", "OPENAI_BASE_URL")
 
     def launch(self, request: LaunchRequest) -> Launch:
-        """Options stand before the word ``resume``, and the sandbox is repeated: codex does not remember it.
+        """Build the argv: options before the word ``resume``, and always the sandbox, which codex does not remember.
 
-        The prompt goes through standard input (``-``), so that no text of it can be taken for an option.
+        The prompt goes through standard input (``-``), so that codex cannot take its text for an option.
         """
         settings = request.settings
         if not isinstance(settings, CodexSettings):
@@ -119,17 +119,17 @@ class Codex(Agent):
         return Launch(argv=(*argv, "-"), stdin=request.prompt, model=model)
 
     def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:  # noqa: ARG002
-        """Events are named by what they are about."""
+        """Return whether an event's type begins with ``thread.``, ``turn.`` or ``item.``."""
         return kind is not None and kind.startswith(("thread.", "turn.", "item."))
 
     def parser(self, turn: int = 1) -> TurnParser:
-        """A fresh parser for one turn."""
+        """Return a new parser for one turn."""
         from .turn_parser import CodexParser  # only a process that reads turns needs it
 
         return CodexParser(turn)
 
     def measures(self, launch: Launch, env: Mapping[str, str]) -> Measures:
-        """Tokens are in codex's transcript; the cost is estimated from them, if the model has a price."""
+        """Return when tokens and cost are known: tokens are in codex's transcript, the cost needs the model's price."""
         if "--ephemeral" in launch.argv:
             tokens = Measurable(When.END, "with --ephemeral codex reports its tokens when a turn ends")
             why = "codex reports no cost, and with --ephemeral it writes no transcript to estimate it from"
@@ -137,7 +137,7 @@ class Codex(Agent):
         return Measures(tokens=Measurable(When.LIVE), cost=_priced(launch, env))
 
     def meter(self, launch: Launch, env: Mapping[str, str], began: int) -> Meter | None:
-        """Tokens and cost, from the thread's transcript."""
+        """Return a meter that reads the thread's transcript; None if tokens and cost are not limited."""
         if launch.limits.tokens is None and launch.limits.cost_usd is None:
             return None
         from .usage import CodexMeter
@@ -145,20 +145,20 @@ class Codex(Agent):
         return CodexMeter(_home(env), began, launch.prices if launch.limits.cost_usd is not None else None)
 
     def recorded_edits(self, agent_session: str, env: Mapping[str, str | None], at: int) -> "Transcript | None":
-        """The thread's transcript, below the ``CODEX_HOME`` with which the session was asked for."""
-        from .recorded_edits import open_rollout  # not for the runner, which has no use for it
+        """Return the thread's transcript, below the ``CODEX_HOME`` that was recorded with the session."""
+        from .recorded_edits import open_rollout  # the runner does not need it
 
         return open_rollout(_home(env), agent_session, at)
 
     def refusals(self, stderr: str) -> Iterable[str]:
-        """Patches and commands that codex refused without an event."""
+        """Return the patches and commands that codex refused without an event."""
         from .items import unwrapped
         from .refusals import complaints, culprit
 
         return [culprit(unwrapped(command)) if command else "apply_patch" for command in complaints(stderr)]
 
     def stderr_reason(self, text: str) -> str | None:
-        """The first line that says ``Error``, else the last that is not noise."""
+        """Return the first line that begins with ``Error`` or ``error:``, else the last that is not noise."""
         stripped = [line.strip() for line in text.splitlines()]
         lines = [line for line in stripped if line and not line.startswith(_NOISE)]
         errors = [line for line in lines if line.startswith(("Error", "error:"))]

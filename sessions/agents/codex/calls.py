@@ -1,7 +1,7 @@
-"""Calls of tools as the model wrote them, in codex's stream: what versions before the typed items printed.
+"""Tool calls as the model wrote them, in codex's stream: versions before the typed items printed them.
 
-``function_call`` and its siblings are items of the model's own protocol.  Their outputs name the call by ``call_id``;
-one without a name answers the newest call that is open.
+``function_call`` and the similar items belong to the model's own protocol.  An output names its call by ``call_id``;
+an output without one answers the newest open call.
 """
 
 from typing import Any
@@ -13,18 +13,18 @@ from ..event_parser import EventParser
 from . import events
 
 _OPEN = "call:"
-"""Before the keys of open calls, so that no other item is taken for one."""
+"""The prefix of open calls' keys, which no other item has."""
 
 
 class CallItemParser(EventParser):
-    """Follows calls from their items to those of their outputs."""
+    """Follows each call from its item to its output's item."""
 
     def _call_item(self, item: events.Call | events.CallOutput, at: int | None) -> list[Step]:
         if isinstance(item, events.Call):
             step = self._new(at=at, call_id=item.call_id or item.id or None, status=StepStatus.RUNNING, **_begun(item))
             self._remember(f"{_OPEN}{item.call_id or item.id}", step)
             return [step]
-        from . import tools  # the typed items of today's codex need none of it
+        from . import tools  # the typed items of current versions do not need it
 
         earlier = self.state.open.pop(self._answered(item), None)
         if earlier is None:

@@ -20,7 +20,7 @@ class Usage(Struct):
 
 
 class Failure(Struct):
-    """What went wrong; often the raw text of the server."""
+    """An error message; often the raw text of the server."""
 
     message: Words = ""
 
@@ -40,32 +40,32 @@ class TodoItem(Struct):
 
 
 class ToolAnswer(Struct):
-    """What an MCP tool gave back."""
+    """The result of an MCP tool."""
 
     content: list[Part] = field(default_factory=list)
     structured_content: Raw = NULL
 
 
 class Item(Struct, tag_field="type", kw_only=True):
-    """One thing the agent does; ``item.started``, ``.updated`` and ``.completed`` share its id."""
+    """One action of the agent; ``item.started``, ``.updated`` and ``.completed`` share its id."""
 
     id: Words = ""
 
 
 class AgentMessage(Item, tag="agent_message"):
-    """Text for the user; only ever completed."""
+    """Text for the user; printed only when complete."""
 
     text: Words = ""
 
 
 class Reasoning(Item, tag="reasoning"):
-    """A summary of the model's reasoning; only ever completed."""
+    """A summary of the model's reasoning; printed only when complete."""
 
     text: Words = ""
 
 
 class CommandExecution(Item, tag="command_execution"):
-    """A shell command; its output comes whole, with the completed event, and is cut to 1 MiB."""
+    """A shell command; the completed event holds its whole output, cut to 1 MiB."""
 
     command: Words = ""
     aggregated_output: Words = ""
@@ -92,7 +92,7 @@ class McpToolCall(Item, tag="mcp_tool_call"):
 
 
 class CollabToolCall(Item, tag="collab_tool_call"):
-    """Something done with a sub-agent."""
+    """An action on a sub-agent."""
 
     tool: str | None = None
     receiver_thread_ids: list[str] = field(default_factory=list)
@@ -102,7 +102,7 @@ class CollabToolCall(Item, tag="collab_tool_call"):
 
 
 class WebSearch(Item, tag="web_search"):
-    """A search of the web."""
+    """A web search."""
 
     query: Words = ""
     action: Raw = NULL
@@ -115,13 +115,13 @@ class TodoList(Item, tag="todo_list"):
 
 
 class Warned(Item, tag="error"):
-    """A warning that ends nothing."""
+    """A warning, which does not end the turn."""
 
     message: Words = ""
 
 
 class Call(Item):
-    """A call of a tool as the model wrote it."""
+    """A tool call as the model wrote it."""
 
     call_id: str | None = None
     name: str = ""
@@ -129,15 +129,15 @@ class Call(Item):
     arguments: Raw = NULL
     """JSON in a string."""
     input: str | None = None
-    """The text that a custom tool gets instead of arguments."""
+    """The text input of a custom tool, instead of arguments."""
 
 
 class FunctionCall(Call, tag="function_call"):
-    """A call with arguments."""
+    """A call with JSON arguments."""
 
 
 class CustomToolCall(Call, tag="custom_tool_call"):
-    """A call with a text."""
+    """A call with text input."""
 
 
 class ShellAction(Struct):
@@ -153,18 +153,18 @@ class LocalShellCall(Call, tag="local_shell_call"):
 
 
 class CallOutput(Item):
-    """What the tool of a call answered."""
+    """The output of a tool call."""
 
     call_id: str | None = None
     output: Raw = NULL
 
 
 class FunctionCallOutput(CallOutput, tag="function_call_output"):
-    """The answer to a call with arguments."""
+    """The answer to a call with JSON arguments."""
 
 
 class CustomToolCallOutput(CallOutput, tag="custom_tool_call_output"):
-    """The answer to a call with a text."""
+    """The answer to a call with text input."""
 
 
 class LocalShellCallOutput(CallOutput, tag="local_shell_call_output"):
@@ -191,13 +191,13 @@ AnyItem = (
 
 
 class ThreadStarted(Struct, tag_field="type", tag="thread.started"):
-    """First line: the conversation's id, the same again at a resume."""
+    """The first line: the conversation's id, which stays the same at a resume."""
 
     thread_id: str | None = None
 
 
 class TurnStarted(Struct, tag_field="type", tag="turn.started"):
-    """The model is asked."""
+    """The turn begins."""
 
 
 class TurnCompleted(Struct, tag_field="type", tag="turn.completed"):
@@ -213,7 +213,7 @@ class TurnFailed(Struct, tag_field="type", tag="turn.failed"):
 
 
 class TopError(Struct, tag_field="type", tag="error"):
-    """A trouble; ``Reconnecting... 1/2`` too, so it never ends a turn by itself."""
+    """An error, or a notice such as ``Reconnecting... 1/2``: it never ends a turn on its own."""
 
     message: Words = ""
 
@@ -225,13 +225,13 @@ class ItemStarted(Struct, tag_field="type", tag="item.started"):
 
 
 class ItemUpdated(Struct, tag_field="type", tag="item.updated"):
-    """An item changed (todo lists)."""
+    """An item changed (only todo lists)."""
 
     item: AnyItem
 
 
 class ItemCompleted(Struct, tag_field="type", tag="item.completed"):
-    """An item is over."""
+    """An item ended."""
 
     item: AnyItem
 

@@ -1,4 +1,4 @@
-"""codex's typed items as steps: commands, file changes, calls of tools, plans, words."""
+"""codex's typed items as steps: commands, file changes, tool calls, plans, messages."""
 
 import re
 import shlex
@@ -20,11 +20,11 @@ _STATUS = {
 }
 _SHELL = re.compile(r"(?:\S*/)?(?:bash|zsh|sh) -l?c (.+)", re.DOTALL)
 _SHLEX_LIMIT = 10_000
-"""``shlex`` takes time in the square of the length; a longer command is shown as it came."""
+"""Characters; ``shlex`` takes quadratic time, so a longer command is shown unchanged."""
 
 
 def described(item: events.AnyItem) -> dict[str, Any]:
-    """Describe an item by the fields of its step."""
+    """Return the fields of an item's step."""
     describe: Callable[[Any], dict[str, Any]] = _ITEMS[type(item)]
     return describe(item)
 
@@ -104,7 +104,7 @@ _ITEMS: dict[type, Callable[[Any], dict[str, Any]]] = {
 
 
 def ended(step: Step, at: int | None) -> Step:
-    """Conclude how an item ended; older versions leave the status out, and "completed" does not mean exit code 0."""
+    """Set the final status of an item; older versions omit it, and "completed" does not mean exit code 0."""
     status = step.status
     if step.exit_code and status is StepStatus.OK:
         status = StepStatus.FAILED
@@ -114,12 +114,12 @@ def ended(step: Step, at: int | None) -> Step:
 
 
 def message_of(error: events.Failure | str) -> str:
-    """The words of an error, which some events wrap."""
+    """Return the text of an error, which some events wrap."""
     return error if isinstance(error, str) else error.message
 
 
 def unwrapped(command: str) -> str:
-    """The command itself, without the ``/bin/bash -lc '…'`` that codex puts around it."""
+    """Return the command itself, without the ``/bin/bash -lc '…'`` that codex puts around it."""
     found = _SHELL.fullmatch(command)
     if found is None:
         return command
@@ -134,7 +134,7 @@ def unwrapped(command: str) -> str:
 
 
 def _answer(result: events.ToolAnswer | None) -> str | None:
-    """What an MCP tool answered, as text."""
+    """Return an MCP tool's answer as text."""
     if result is None:
         return None
     return joined(result.content) or _json_or_none(result.structured_content)

@@ -1,8 +1,8 @@
 """codex's own transcripts: the diffs that its stream lacks (protocols 2.5; seen with codex-cli 0.169.0).
 
-A thread's transcript is ``$CODEX_HOME/sessions/YYYY/MM/DD/rollout-<local time>-<thread id>.jsonl``; later turns are
+A thread's transcript is ``$CODEX_HOME/sessions/YYYY/MM/DD/rollout-<local time>-<thread id>.jsonl``.  Later turns are
 appended to it, and ``codex archive`` moves it to ``$CODEX_HOME/archived_sessions/``.  It may have gigabytes, and almost
-none of its lines are about files.  A sub-agent's edits are in a transcript of its own and are not sought.
+none of its lines are about files.  A sub-agent's edits are in its own transcript, which is not searched.
 """
 
 import os
@@ -21,19 +21,19 @@ from ..recorded_edits import RecordedChange, RecordedEdit
 from ..tolerant_decoder import TolerantDecoder
 
 MOST_FOLDERS = 5_000
-"""Day folders that are looked into where a thread is not found at its day: thirteen years."""
+"""Day folders that are searched if a thread is not found at its day: thirteen years."""
 
 MOST_ENTRIES = 100_000
-"""Entries of one folder that are looked at."""
+"""Entries of one folder that are checked."""
 
 LINE_CAP = 64 << 20
-"""Bytes; an edit whose line is longer is not known."""
+"""Bytes; an edit on a longer line is not read."""
 
 _THREAD = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
 class _Change(Struct):
-    """What a patch did to one file; which fields there are depends on ``type``."""
+    """A patch's change of one file; ``type`` decides which fields are present."""
 
     type: str = ""
     content: str = ""
@@ -58,19 +58,19 @@ _DECODER: TolerantDecoder[_Line] = TolerantDecoder(_Line)
 
 
 def open_rollout(home: Path, thread: str, at: int) -> "Rollout | None":
-    """The transcript of a thread; None if it cannot be found.
+    """Return the transcript of a thread; None if it cannot be found.
 
     Args:
         home: codex's own folder.
-        thread: its id, as the stream names it.
-        at: about when it was begun, UTC ms.
+        thread: the thread's id from the stream.
+        at: the approximate start of the thread, UTC ms.
     """
     path = find_rollout(home, thread, at)
     return None if path is None else Rollout(path)
 
 
 def find_rollout(home: Path, thread: str, at: int) -> Path | None:
-    """The transcript of a thread: first at its day, then among the archived, then anywhere."""
+    """Return a thread's transcript: search its day, then the archive, then all days; None if not found."""
     if not _THREAD.fullmatch(thread):
         return None
     sessions = home / "sessions"
@@ -80,19 +80,19 @@ def find_rollout(home: Path, thread: str, at: int) -> Path | None:
 
 
 class Rollout:
-    """The edits of a transcript, read on as it grows; no file is held open between two looks."""
+    """Reads the edits of a growing transcript; the file is closed between two calls."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._offset = 0
 
     def read_on(self) -> Iterator[RecordedEdit]:
-        """The edits since the last call; without an unfinished last line, and what cannot be understood."""
+        """Yield the edits since the last call; skip an unfinished last line and lines that cannot be read."""
         try:
             with LineReader(self._path, self._offset, cap=LINE_CAP) as reader:
                 for end, line in reader.lines():
                     self._offset = end
-                    # Nearly every line is about something else, and may be huge: it is not decoded to find that out.
+                    # Nearly every line is about something else and may be huge, so only a matching line is decoded.
                     if b'"FileChange"' in line and (edit := _edit(line)) is not None:
                         yield edit
         except OSError:
@@ -104,7 +104,7 @@ def _edit(line: bytes) -> RecordedEdit | None:
         read: _Line | None = _DECODER.decode(line)
     except UNREADABLE:
         reading = _DECODER.read(line)
-        read = None if reading.unread else reading.event  # half of a diff is none
+        read = None if reading.unread else reading.event  # half of a diff is useless
     if read is None:
         return None
     done = read.payload
@@ -123,21 +123,21 @@ def _diff(change: _Change) -> Diff | None:
 
 
 def _born(thread: str) -> int | None:
-    """When the thread began, UTC ms: its id is a UUID of version 7, which begins with that."""
+    """Return the start of the thread, UTC ms: a UUID of version 7 begins with it; None for another id."""
     return int(thread[:8] + thread[9:13], 16) if thread[14] == "7" else None
 
 
 def _days(at: int) -> Iterator[str]:
-    """The folder of a day, and of its neighbours: codex names them by local time, whatever that was."""
+    """Yield the folders of a day and of the days next to it: codex names them by an unknown local time."""
     try:
         day = datetime.fromtimestamp(at / 1000, UTC)
         yield from (f"{day + timedelta(days=n):%Y/%m/%d}" for n in (0, -1, 1))
-    except (OverflowError, ValueError, OSError):  # a time of no calendar
+    except (OverflowError, ValueError, OSError):  # a time outside the calendar
         return
 
 
 def _all_days(sessions: Path) -> Iterator[Path]:
-    """Every day's folder, the newest first."""
+    """Yield every day's folder, newest first."""
     for year in _subfolders(sessions):
         for month in _subfolders(year):
             yield from _subfolders(month)
@@ -153,7 +153,7 @@ def _subfolders(folder: Path) -> list[Path]:
 
 
 def _in_folder(folder: Path, thread: str) -> Path | None:
-    """The thread's transcript in this folder; only a plain file, because anything else could hold a reader up."""
+    """Return the thread's transcript in this folder; only a plain file, because any other could block a reader."""
     try:
         with os.scandir(folder) as entries:
             for entry in islice(entries, MOST_ENTRIES):

@@ -1,8 +1,8 @@
-"""What codex was not allowed to do: declined items, what its sandbox stopped, and what only stderr tells.
+"""Actions that codex was refused: declined items, commands that its sandbox stopped, and complaints on stderr.
 
-``codex exec`` asks nobody.  codex-cli 0.169.0 leaves a patch that its sandbox forbids, and a command that its rules
-forbid, out of the stream and complains about them on stderr (measured); other versions show such a command as a
-failed one whose output says that it was rejected.
+``codex exec`` never asks the user.  codex-cli 0.169.0 omits a patch that its sandbox forbids, and a command that its
+rules forbid, from the stream, and complains about them on stderr (measured).  Other versions show such a command as
+failed, with an output that calls it rejected.
 """
 
 import re
@@ -13,26 +13,26 @@ from ...model import Step, StepKind, StepStatus
 from ...text.sanitize import one_line, shorten
 
 _REJECTED = re.compile(r"error=patch rejected: |error=.{0,200}?`([^`]{1,4000})` rejected: ")
-"""Lines of stderr; the command stands in backticks."""
+"""Lines of stderr; the command is in backticks."""
 
 _READ_ONLY = "Read-only file system"
 _STOPPED = re.compile(rf"^`.{{1,4000}}` rejected: |{_READ_ONLY}", re.DOTALL)
-"""Outputs of failed commands; the second one is what a write outside of the sandbox's folders gets."""
+"""Outputs of failed commands; the second is the error of a write outside the sandbox's folders."""
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
-"""Words before a program that set variables for it."""
+"""Words before a program that set its environment variables."""
 
 _QUOTES = "'\"`\u2018\u2019"
 
 _SHOWN = 60
-"""Characters of a command that is named as a whole."""
+"""Characters shown of a command that is named as a whole."""
 
 _LOOKED_AT = 8192
-"""Characters at the end of an output."""
+"""Characters searched at the end of an output."""
 
 
 def refused(step: Step) -> str | None:
-    """What a completed step tried in vain: a program, a tool; None where nothing kept it from that."""
+    """Return the program or tool that a completed step was refused; None if it was not refused."""
     stopped = step.kind is StepKind.COMMAND and step.status is StepStatus.FAILED and _is_refusal(step.output or "")
     if step.status is not StepStatus.DECLINED and not stopped:
         return None
@@ -42,7 +42,7 @@ def refused(step: Step) -> str | None:
 
 
 def complaints(stderr: str) -> Iterator[str | None]:
-    """The commands that stderr says were refused, as codex wrapped them; None for a patch."""
+    """Yield the refused commands that stderr names, with codex's shell wrapper; None for a patch."""
     for line in stderr.splitlines():
         found = _REJECTED.search(line)
         if found is not None:
@@ -50,10 +50,10 @@ def complaints(stderr: str) -> Iterator[str | None]:
 
 
 def culprit(command: str, output: str = "") -> str:
-    """The program of a command that was refused; the command itself, shortened, where that is not certain.
+    """Return the refused program of a command; the command itself, shortened, if the program is not certain.
 
-    A command may start several programs.  The complaint about a read-only file names the program, or, if a shell made
-    it, the file into which the program's output was to go.
+    A command may start several programs.  The complaint about a read-only file names the program or, if it comes from
+    a shell, the file for the program's output.
     """
     names = _names(command)
     for line in output.split("\n") if len(set(names)) > 1 else ():
@@ -68,13 +68,13 @@ def culprit(command: str, output: str = "") -> str:
 
 
 def _names(command: str) -> list[str]:
-    """The programs of a command, without their folders."""
+    """Return the programs of a command, without their folders."""
     words = (next((w for w in p.words if not _VARIABLE.match(w)), "") for p in programs(command))
     return [word.rsplit("/", 1)[-1] for word in words if word]
 
 
 def _writer(command: str, complaint: str) -> str | None:
-    """The program before the file that a complaint names at its beginning or its end."""
+    """Return the program before the file that a complaint's text ends with."""
     words = complaint.strip(": ").split()
     path = words[-1].strip(_QUOTES) if words else ""
     at = command.find(path) if path else -1

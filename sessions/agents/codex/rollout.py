@@ -1,7 +1,8 @@
-"""codex's transcripts (codex-cli 0.169.0 and earlier ones): all turns of a thread, with times, model, diffs and tokens.
+"""codex's transcripts (codex-cli 0.169.0 and earlier): all turns of a thread, with times, model, diffs and tokens.
 
-Most things are told twice, by what the model got and gave and by what codex reported (protocols 2.5); each is shown
-once.  A turn is what codex calls a task.  Earlier versions do not tell where one begins: there each prompt begins one.
+Most things are recorded twice, as items (the model's input and output) and as events that codex reported (protocols
+2.5); each is shown once.  A turn is a codex task.  Earlier versions do not mark the start of a task: there each prompt
+begins a turn.
 """
 
 from collections.abc import Callable
@@ -21,38 +22,38 @@ from .rollout_text import TOLD_ELSEWHERE, is_context, noted, policy, readable
 
 
 class RolloutState(CallState, kw_only=True):
-    """Also what one of the two records told and the other will repeat."""
+    """Adds the entries of one record that the other will repeat."""
 
     told: dict[str, int] = field(default_factory=dict)
-    """By key: how much more often the events told it than the items."""
+    """By key: the number of times among the events minus the number of times among the items."""
     working: bool = False
-    """A task has begun and not ended."""
+    """True if a task has begun and not ended."""
     thread: Usage | None = None
-    """The tokens of the thread, as they were told last."""
+    """The last reported tokens of the thread."""
     recorded: bool = False
-    """There is a record for each call of the model: the running total says nothing more."""
+    """True if there is a record for each model call: the running total then adds nothing."""
     said: str = ""
-    """The last message, as a digest."""
+    """The digest of the last message."""
     error: Step | None = None
     forked_from: str | None = None
     compacted: Step | None = None
 
 
 class CodexRolloutParser(CallReader):
-    """Reads the transcript of one thread."""
+    """Parses the transcript of one thread."""
 
     state: RolloutState
     state_type = RolloutState
     decoder = TolerantDecoder(events.Line)
 
     def event(self, event: events.Line, line: bytes, at: int | None) -> list[Step]:
-        """One line; the times in it are better than that of its arrival."""
+        """Return the steps of one line; its own time is preferred to its arrival time."""
         return self._line(event, line, milliseconds(event.timestamp) or at)
 
     def _line(self, told: events.Line, line: bytes, at: int | None) -> list[Step]:
         payload, kind = told.payload, told.type
         if payload == NULL:
-            # The first versions wrote items as they are, and a heading without a type.
+            # The first versions wrote items without a wrapper, and a heading without a type.
             if kind:
                 return self._by_kind(_ITEMS, kind, Raw(line), line, at)
             if told.record_type is not None:
@@ -82,7 +83,7 @@ class CodexRolloutParser(CallReader):
         return self._other(kind, data, line, at)
 
     def _thing(self, event: events.ItemEvent, line: bytes, at: int | None, *, completed: bool) -> list[Step]:
-        """An item as the events tell it."""
+        """Return the steps of an item from the events."""
         kind = self.decoded(event.item, events.Kind).type
         if kind in _SPOKEN:
             return _SPOKEN[kind](self, self.decoded(event.item, events.Spoken), at) if completed else []
@@ -97,7 +98,7 @@ class CodexRolloutParser(CallReader):
         return self._done(key, own, event.completed_at_ms or at, began=event.started_at_ms)
 
     def _described(self, entry: tuple[type[Any], work.Describe], data: Raw) -> tuple[Any, dict[str, Any]]:
-        """Something that was done, and what its step is."""
+        """Return the decoded item and the fields of its step."""
         struct, describe = entry
         item = self.decoded(data, struct)
         return item, {key: value for key, value in describe(item).items() if value is not None}
@@ -134,7 +135,7 @@ class CodexRolloutParser(CallReader):
         return self._context(event.thread_settings, at)
 
     def _task_started(self, _: events.Kind, at: int | None) -> list[Step]:
-        # A task without an end was killed: what it had begun is ended by nothing.
+        # A task without an end was killed: no line will end its open steps.
         steps = self._interrupted(None) if self.state.working else []
         if self.state.prompted:
             steps += self._begin_turn(at)
@@ -171,7 +172,7 @@ class CodexRolloutParser(CallReader):
         return []
 
     def _tokens(self, event: events.TokenCount, _: int | None) -> list[Step]:
-        """The running total: told again when only the rate limits changed, and smaller after some resumes."""
+        """Count the running total; it repeats when only the rate limits change, and is smaller after some resumes."""
         if self.state.recorded or event.info is None:
             return []
         earlier, total = self.state.thread, _usage(event.info.total_token_usage)
@@ -188,7 +189,7 @@ class CodexRolloutParser(CallReader):
         return []
 
     def _compaction(self, event: events.Compacted, at: int | None) -> list[Step]:
-        """The context was replaced by a summary, which several lines in a row tell."""
+        """Return one notice for a summary that replaced the context: several lines in a row report it."""
         earlier = self.state.compacted
         text = f"context compacted: {event.message}" if event.message else "context compacted"
         if earlier is not None and earlier.index == self.state.next - 1:
@@ -198,7 +199,7 @@ class CodexRolloutParser(CallReader):
         self.state.compacted = structs.replace(step, text="context compacted")
         return [step] if earlier is None or step.index != earlier.index or event.message else []
 
-    # What was said
+    # Messages
 
     def _item_message(self, item: events.Message, at: int | None) -> list[Step]:
         if item.role == "assistant":
@@ -211,7 +212,7 @@ class CodexRolloutParser(CallReader):
         return [self._note(text, at, ", ".join(named) or f"{item.role} context")]
 
     def _letter(self, item: events.AgentLetter, at: int | None) -> list[Step]:
-        """A team's agent is given its task by another one."""
+        """Return the steps of a task from another agent of a team."""
         return self._asked(readable(item.content), ITEM, at)
 
     def _item_reasoning(self, item: events.ReasoningItem, at: int | None) -> list[Step]:
@@ -258,14 +259,14 @@ class CodexRolloutParser(CallReader):
             return (
                 [self._new(StepKind.REASONING, NOT_SHOWN, at=at)] if secret and not self._twice(source, *keys) else []
             )
-        # Events of earlier versions tell each part of a summary for itself.
+        # Earlier versions write one event for each part of a summary.
         fresh = [part for part in parts if not self._twice(source, f"reasoning {digest(part)}")]
         if not fresh or (self._twice(source, *keys) if keys else False):
             return []
         return [self._new(StepKind.REASONING, "\n\n".join(fresh), at=at)]
 
     def _twice(self, source: int, *keys: str) -> bool:
-        """Whether the other record told this already; else it is remembered that this one did."""
+        """Return whether the other record held this already; if not, remember that this record did."""
         told = self.state.told
         matching = [key for key in keys if told.get(key, 0) * source < 0]
         for key in matching or keys:
@@ -277,7 +278,7 @@ class CodexRolloutParser(CallReader):
         return bool(matching)
 
     def _planned(self, event: events.PlanUpdate, at: int | None) -> list[Step]:
-        # The call of the tool that makes the plan tells the same.
+        # The call of the tool that makes the plan holds the same.
         if any(step.kind is StepKind.PLAN for step in self.state.open.values()):
             return []
         return [self._new(at=at, **tools.plan(event.plan))]
@@ -297,7 +298,7 @@ def _usage(tokens: events.TokenUsage | None) -> Usage:
 
 
 _Way = tuple[type[Any], Callable[[CodexRolloutParser, Any, int | None], list[Step]]]
-"""What an event holds, and what reads it."""
+"""The struct of an event, and the method that reads it."""
 
 _P = CodexRolloutParser
 _CALL: _Way = (events.FunctionCall, _P._call)

@@ -1,4 +1,4 @@
-"""The calls of codex's tools in its transcripts: two records tell of each, and each call is one step."""
+"""The calls of codex's tools in its transcripts: two records hold each call, which is one step."""
 
 from typing import Any
 
@@ -11,18 +11,18 @@ from . import rollout_events as events
 from . import tools
 
 EVENT, ITEM = 1, -1
-"""Which of the two records tells something: what codex reported, or what the model got and gave."""
+"""The two records: the events that codex reported, and the items that the model got and gave."""
 
 MOST_REMEMBERED = 200
 
 
 class CallState(TranscriptState, kw_only=True):
-    """Also the calls that only one of the two records ended so far."""
+    """Adds the calls that only one of the two records has ended so far."""
 
     closed: dict[str, int] = field(default_factory=dict)
-    """Which record ended it, by the id of the call."""
+    """The record that ended a call, by the call's id."""
     processes: dict[str, str] = field(default_factory=dict)
-    """The calls whose commands go on, by the number of the process."""
+    """The calls whose commands still run, by the number of the process."""
 
 
 class CallReader(TranscriptParser):
@@ -56,7 +56,7 @@ class CallReader(TranscriptParser):
         return [*steps, *self._done(key, tools.ended(earlier.kind, answer), at, source=ITEM)]
 
     def _process_ended(self, reading: Step, answer: tools.Answer, at: int | None) -> list[Step]:
-        """The command whose output a call of ``write_stdin`` read, if that ended it."""
+        """End the command whose last output a ``write_stdin`` call read, unless it still runs."""
         if reading.tool != "write_stdin" or answer.exit_code is None or not isinstance(reading.arguments, dict):
             return []
         key = self.state.processes.pop(str(reading.arguments.get("session_id")), None)
@@ -67,12 +67,12 @@ class CallReader(TranscriptParser):
         return self._done(key, own, at, source=ITEM)
 
     def _begun(self, key: str | None, own: dict[str, Any], at: int | None) -> list[Step]:
-        """Something begins, or is told to have begun by the other record too."""
+        """Begin a call, or update it if the other record has begun it already."""
         earlier = self.state.open.get(key) if key else None
         given = {"status": StepStatus.RUNNING if key else None} | own
         step = structs.replace(earlier, **own) if earlier else self._new(at=at, call_id=key, **given)
         if key:
-            # Ids come again in later turns of some models.
+            # Some models repeat ids in later turns.
             self.state.closed.pop(key, None)
             self._remember(key, step)
         return [step]
@@ -80,7 +80,7 @@ class CallReader(TranscriptParser):
     def _done(
         self, key: str | None, own: dict[str, Any], at: int | None, *, began: int | None = None, source: int = EVENT
     ) -> list[Step]:
-        """Something ended; what the other record told as ended already is not told again."""
+        """End a call; return no steps if the other record has ended it already."""
         earlier = self.state.open.pop(key, None) if key else None
         if earlier is None and key is not None and self.state.closed.get(key) == -source:
             del self.state.closed[key]
@@ -91,5 +91,5 @@ class CallReader(TranscriptParser):
                 del self.state.closed[next(iter(self.state.closed))]
         if earlier is None:
             return [self._new(at=began or at, call_id=key, ended_at=at if began else None, **own)]
-        # What only reads on keeps what it is.
+        # A call that only reads further output keeps its kind.
         return [structs.replace(earlier, ended_at=at, **own)]

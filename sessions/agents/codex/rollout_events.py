@@ -1,8 +1,8 @@
 """The lines of codex's own transcripts, ``$CODEX_HOME/sessions/…/rollout-*.jsonl`` (protocols 2.5).
 
-Seen with codex-cli 0.169.0; the kinds that only other versions write are named as far as they are known.  A line holds
-``timestamp``, ``type`` and ``payload``.  The ``response_item`` lines are what the model got and gave, the ``event_msg``
-lines what codex reported meanwhile: most things are told by both.  Every field is optional.
+Seen with codex-cli 0.169.0; kinds that only other versions write are included as far as they are known.  A line holds
+``timestamp``, ``type`` and ``payload``.  The ``response_item`` lines hold the model's input and output, the
+``event_msg`` lines codex's reports on them: most things are in both.  Every field is optional.
 """
 
 from typing import Annotated
@@ -16,7 +16,7 @@ Millis = Annotated[int, Meta(ge=0, le=2**53)]
 
 
 class Line(Struct):
-    """Any line.  The first versions of codex wrote the items themselves, without ``payload``."""
+    """Any line.  The first versions of codex wrote bare items, without ``payload``."""
 
     timestamp: str | None = None
     type: str = ""
@@ -32,7 +32,7 @@ class Kind(Struct):
 
 
 class SessionMeta(Struct):
-    """``session_meta``: the first line of a thread; a fork holds that of its origin too."""
+    """``session_meta``: the first line of a thread; a fork also holds its origin's."""
 
     id: str | None = None
     cwd: str | None = None
@@ -44,7 +44,7 @@ class SessionMeta(Struct):
 
 
 class SandboxPolicy(Struct):
-    """What codex may touch."""
+    """codex's sandbox policy."""
 
     type: str | None = None
     mode: str | None = None
@@ -62,16 +62,16 @@ class TurnContext(Struct):
 
 
 class Compacted(Struct):
-    """``compacted``: the conversation so far was replaced by a summary."""
+    """``compacted``: a summary replaced the conversation so far."""
 
     message: str = ""
 
 
-# What the model got and gave: ``response_item``.
+# The model's input and output: ``response_item``.
 
 
 class Content(Struct):
-    """One piece of a message; what is not text is only named."""
+    """One piece of a message; a piece that is not text is only named."""
 
     type: str = ""
     text: str | None = None
@@ -79,13 +79,13 @@ class Content(Struct):
 
 
 class Passthrough(Struct):
-    """From where the pieces of a message come: ``user.text``, ``permissions.instructions``."""
+    """The origins of a message's pieces: ``user.text``, ``permissions.instructions``."""
 
     content_item_kinds: list[str] = field(default_factory=list)
 
 
 class Message(Struct):
-    """``message``: of the user, of the harness in the user's or developer's name, or of the model."""
+    """``message``: from the user, from the harness in the user's or developer's name, or from the model."""
 
     id: str | None = None
     role: str = ""
@@ -94,7 +94,7 @@ class Message(Struct):
 
 
 class AgentLetter(Struct):
-    """``agent_message``: what one agent of a team writes to another."""
+    """``agent_message``: a message from one agent of a team to another."""
 
     author: str = ""
     recipient: str = ""
@@ -102,7 +102,7 @@ class AgentLetter(Struct):
 
 
 class ReasoningItem(Struct):
-    """``reasoning``: its summary, its text, or only a secret."""
+    """``reasoning``: its summary, its text, or only its encrypted content."""
 
     id: str | None = None
     summary: list[Content] = field(default_factory=list)
@@ -120,7 +120,7 @@ class FunctionCall(Struct):
     arguments: Raw = NULL
     """JSON in a string; the JSON itself in some items."""
     input: str | None = None
-    """The text that a custom tool gets instead of arguments."""
+    """The text input of a custom tool, instead of arguments."""
 
 
 class CallOutput(Struct):
@@ -146,7 +146,7 @@ class LocalShellCall(Struct):
 
 
 class SearchAction(Struct):
-    """What a search does: ``search``, ``open_page`` or ``find_in_page``."""
+    """The action of a web search: ``search``, ``open_page`` or ``find_in_page``."""
 
     type: str = ""
     query: str | None = None
@@ -165,7 +165,7 @@ class WebSearch(Struct):
 
 
 class Picture(Struct):
-    """A picture that was made or looked at."""
+    """A picture that was made or viewed."""
 
     id: str | None = None
     call_id: str | None = None
@@ -174,11 +174,11 @@ class Picture(Struct):
     saved_path: str | None = None
 
 
-# What codex reported meanwhile: ``event_msg``.
+# codex's reports: ``event_msg``.
 
 
 class Failure(Struct):
-    """Why a turn failed."""
+    """The reason of a failed turn."""
 
     message: str = ""
 
@@ -206,7 +206,7 @@ class Words(Struct):
 
 
 class TokenUsage(Struct):
-    """Tokens as codex counts them; ``input_tokens`` includes the cached ones."""
+    """Tokens as codex counts them; ``input_tokens`` includes cached tokens."""
 
     input_tokens: Count | None = None
     cached_input_tokens: Count | None = None
@@ -215,27 +215,27 @@ class TokenUsage(Struct):
 
 
 class TokenInfo(Struct):
-    """The tokens of the thread so far, and those of the last call of the model."""
+    """The tokens of the thread so far, and those of the last model call."""
 
     total_token_usage: TokenUsage | None = None
     last_token_usage: TokenUsage | None = None
 
 
 class TokenCount(Struct):
-    """``token_count``: written after each call of the model, and again when only the rate limits changed."""
+    """``token_count``: written after each model call, and again when only the rate limits change."""
 
     info: TokenInfo | None = None
 
 
 class TokenRecord(Struct):
-    """``token_usage_record``: the tokens of one call of the model."""
+    """``token_usage_record``: the tokens of one model call."""
 
     usage: TokenUsage | None = None
     thread_token_usage: TokenUsage | None = None
 
 
 class Changed(Struct):
-    """What a patch did to one file; which fields there are depends on ``type``."""
+    """A patch's change of one file; ``type`` decides which fields are present."""
 
     type: str = ""
     content: str | None = None
@@ -270,7 +270,7 @@ class Execution(Struct):
 
 
 class Invocation(Struct):
-    """Which tool of an MCP server was called."""
+    """The called tool of an MCP server."""
 
     server: str | None = None
     tool: str | None = None
@@ -294,7 +294,7 @@ class McpCall(Struct):
 
 
 class CollabCall(Struct):
-    """The events ``collab_…`` and the item ``CollabAgentToolCall``: what is done with a sub-agent."""
+    """The events ``collab_…`` and the item ``CollabAgentToolCall``: an action on a sub-agent."""
 
     id: str | None = None
     call_id: str | None = None
@@ -319,7 +319,7 @@ class PlanUpdate(Struct):
 
 
 class Told(Struct):
-    """What other events hold that a person can read."""
+    """The readable fields of other events."""
 
     message: str | None = None
     reason: str | None = None

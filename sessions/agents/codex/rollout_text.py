@@ -1,4 +1,4 @@
-"""What else stands in codex's transcripts: the harness's own words, settings, and events that are only told about."""
+"""Text of the other lines in codex's transcripts: the harness's own messages, settings, and events shown as notices."""
 
 import re
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ TOLD_ELSEWHERE = frozenset(
         "world_state",
     }
 )  # fmt: skip
-"""Kinds that say nothing that other lines do not: pieces of what follows whole, and codex's own bookkeeping."""
+"""Kinds that add nothing to other lines: pieces of a message that follows whole, and codex's own bookkeeping."""
 
 _NOTED = frozenset(
     {
@@ -38,13 +38,13 @@ _NOTED = frozenset(
         "FunctionCallOutput", "Sleep",
     }
 )  # fmt: skip
-"""Kinds that codex 0.169.0 or an earlier one names, and that are shown as a notice."""
+"""Kinds that codex 0.169.0 or an earlier version names, and that are shown as a notice."""
 
 _CONTEXT = re.compile(r"\s*(?:<[a-z][a-z_]*(?: [^>]{0,200})?>|# AGENTS\.md instructions\b)")
 
 
 def noted(kind: str, data: Raw) -> str | None:
-    """The words of a kind that is only told about; None if it is not known."""
+    """Return the text of the notice for an event; None if its kind is unknown."""
     if kind not in _NOTED:
         return None
     try:
@@ -62,16 +62,16 @@ def noted(kind: str, data: Raw) -> str | None:
 
 
 def readable(content: Sequence[Content | Piece]) -> str:
-    """The pieces of a message as one text; what is not text is only named."""
+    """Join the pieces of a message into one text; a piece that is not text is only named."""
     return "\n".join(_words(piece) for piece in content)
 
 
 def is_context(text: str, kinds: Sequence[str]) -> bool:
-    """Whether a message in the user's name is one of the harness, which tells the model about its surroundings.
+    """Return whether a message in the user's name is the harness's description of the environment for the model.
 
     Args:
         text: the message.
-        kinds: from where its pieces come; earlier versions do not tell that.
+        kinds: the origins of its pieces; empty in earlier versions, which do not record them.
     """
     if kinds:
         return not any(kind.startswith("user.") for kind in kinds)
@@ -79,7 +79,7 @@ def is_context(text: str, kinds: Sequence[str]) -> bool:
 
 
 def policy(raw: Raw) -> str | None:
-    """The name of a policy, which some versions wrap; None if none is told."""
+    """Return the name of a policy, which some versions wrap; None if there is none."""
     if raw == NULL:
         return None
     try:
@@ -92,6 +92,6 @@ def policy(raw: Raw) -> str | None:
 def _words(piece: Content | Piece) -> str:
     if piece.text is not None:
         return piece.text
-    # Between agents of a team codex calls a text so that it passes on as it is.
+    # codex also uses this field for text that it passes on unchanged between the agents of a team.
     secret = piece.encrypted_content if isinstance(piece, Content) else None
     return secret if secret and " " in secret else f"({piece.type})"

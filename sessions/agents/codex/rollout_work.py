@@ -1,4 +1,4 @@
-"""What codex did, as the events of its transcripts tell it: each kind as the fields of a step."""
+"""codex's actions in the events of its transcripts: each kind as the fields of a step."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,7 @@ _STATUS = {
 
 
 class _McpResult(Struct):
-    """What a tool of an MCP server answered."""
+    """The answer of an MCP server's tool."""
 
     content: list[Part] = msgspec.field(default_factory=list)
     structured_content: Raw = NULL
@@ -28,7 +28,7 @@ class _McpResult(Struct):
 
 
 class _Outcome(Struct):
-    """The answer of a tool, or why there is none, as Rust writes it."""
+    """The answer of a tool or its error, in the form of Rust's ``Result``."""
 
     ok: _McpResult | None = msgspec.field(default=None, name="Ok")
     err: str | None = msgspec.field(default=None, name="Err")
@@ -45,7 +45,7 @@ def _execution(item: events.Execution) -> dict[str, Any]:
     by_code = None if code is None else StepStatus.FAILED if code else StepStatus.OK
     own = {"output": output, "exit_code": code, "status": _STATUS.get(item.status or "", by_code)}
     if item.source == "unified_exec_interaction":
-        # A call that reads what another command goes on to print.
+        # A call that reads further output of another command.
         return {"kind": StepKind.TOOL_CALL, "text": "write_stdin", "tool": "write_stdin"} | own
     return tools.command(tools.command_text(item.command)) | own
 
@@ -93,7 +93,7 @@ def _picture(item: events.Picture) -> dict[str, Any]:
 
 
 _Way = tuple[type[Any], Describe]
-"""What an event holds, and how it is told."""
+"""The struct of an event, and the function that describes it."""
 
 _EXECUTION: _Way = (events.Execution, _execution)
 _PATCH: _Way = (events.Patch, _patch)
@@ -112,7 +112,7 @@ ITEMS: dict[str, _Way] = {
     "ImageGeneration": _PICTURE,
     "CollabAgentToolCall": _COLLAB,
 }
-"""Things of ``item_started`` and ``item_completed``."""
+"""Items of ``item_started`` and ``item_completed``."""
 
 EVENTS: dict[str, _Way] = {
     "exec_command": _EXECUTION,
@@ -129,11 +129,11 @@ EVENTS: dict[str, _Way] = {
 """Events that come in pairs, ``…_begin`` and ``…_end``."""
 
 CALLS: dict[str, _Way] = {"web_search_call": _SEARCH, "image_generation_call": _PICTURE}
-"""Items of the model that are over when they are written."""
+"""Items of the model that have ended when they are written."""
 
 
 def _mcp_answer(item: events.McpCall) -> tuple[str | None, bool]:
-    """What a tool answered, and whether it failed."""
+    """Return a tool's answer, and whether it failed."""
     if item.error != NULL:
         error = _read(item.error, events.Failure)
         return error.message if error and error.message else text_of(item.error), True

@@ -1,4 +1,4 @@
-"""Values as TOML text, for options that take ``key=value`` with a TOML value (codex ``-c``)."""
+"""Format values as TOML text, for options that take ``key=value`` with a TOML value (codex ``-c``)."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -10,14 +10,14 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def assignments(settings: Mapping[str, Any]) -> Iterator[str]:
-    """``a.b.c=value`` for every leaf of nested settings.
+    """Yield ``a.b.c=value`` for every leaf of nested settings.
 
-    codex splits the key at each dot and knows no quotes in it (codex-cli 0.169.0), so a table with a key that TOML
-    would have to quote stays one inline table: ``a.b={"x.y" = 1}``.  codex merges such a table with its own.
+    codex splits the key at each dot and does not support quotes in it (codex-cli 0.169.0).  So a table with a key that
+    TOML must quote stays one inline table: ``a.b={"x.y" = 1}``.  codex merges such a table with its own.
 
     Raises:
-        ValueError: the outermost table has such a key.
-        TypeError: TOML has no such value.
+        ValueError: a key of the outermost table needs quotes.
+        TypeError: TOML cannot express a value.
     """
     for key in settings:
         if not _BARE.fullmatch(key):
@@ -34,10 +34,10 @@ def _assignments(settings: Mapping[str, Any], prefix: str) -> Iterator[str]:
 
 
 def toml_value(value: Any) -> str:
-    """One value on one line.
+    """Format one value on one line.
 
     Raises:
-        TypeError: TOML has no such value.
+        TypeError: TOML cannot express a value.
     """
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(toml_value, value))}]"

@@ -1,7 +1,6 @@
-"""codex's tools as steps: what a call looks like when it begins, and what its output adds.
+"""codex's tools as steps: the fields of a call when it begins, and those that its output adds.
 
-A call's arguments are JSON in a string, and an output is text with a heading of codex's own; which heading depends on
-the version.
+A call's arguments are JSON in a string.  An output is text with codex's own heading, which depends on the version.
 """
 
 import re
@@ -39,14 +38,14 @@ class _Metadata(Struct):
 
 
 class _Wrapped(Struct):
-    """The output of a command as older versions wrap it."""
+    """A command's output in the wrapper of older versions."""
 
     output: str
     metadata: _Metadata = msgspec.field(default_factory=_Metadata)
 
 
 class _Payload(Struct):
-    """The output of a function that tells whether it went well."""
+    """A function's output that includes its success."""
 
     content: str | list[Part] = ""
     success: bool | None = None
@@ -59,11 +58,11 @@ class Answer(Struct, frozen=True):
     exit_code: int | None = None
     success: bool | None = None
     process: str | None = None
-    """The number of a command that still runs; another call (``write_stdin``) reads the rest of its output."""
+    """The process number of a command that still runs; a later ``write_stdin`` call reads the rest of its output."""
 
 
 def begun(name: str, namespace: str | None, arguments: Any) -> dict[str, Any]:
-    """The fields of the step that a call is; ``arguments`` is its decoded JSON, or the text of a custom tool."""
+    """Return the fields of a call's step; ``arguments`` is its decoded JSON, or the text of a custom tool."""
     given = arguments if isinstance(arguments, dict) else {}
     if name in _SHELLS:
         return _shell(given)
@@ -80,7 +79,7 @@ def begun(name: str, namespace: str | None, arguments: Any) -> dict[str, Any]:
 
 
 def ended(kind: StepKind, answer: Answer) -> dict[str, Any]:
-    """What an output adds to the step of its call."""
+    """Return the fields that an output adds to the step of its call."""
     failed = answer.exit_code not in (None, 0) or answer.success is False
     status = StepStatus.FAILED if failed else StepStatus.OK
     if _ABORTED.match(answer.text):
@@ -92,7 +91,7 @@ def ended(kind: StepKind, answer: Answer) -> dict[str, Any]:
 
 
 def answer_of(output: Raw) -> Answer:
-    """The output of a call, without its heading."""
+    """Return the output of a call, without its heading."""
     text, success = _output_text(output)
     wrapped = _wrapped(text)
     if wrapped is not None:
@@ -107,7 +106,7 @@ def answer_of(output: Raw) -> Answer:
 
 
 def command_text(command: list[str] | str) -> str:
-    """The command itself, without the shell that runs it."""
+    """Return the command itself, without the shell that runs it."""
     if isinstance(command, str):
         return command
     shell = command[0].rpartition("/")[2] if command else ""
@@ -117,22 +116,22 @@ def command_text(command: list[str] | str) -> str:
 
 
 def command(text: str) -> dict[str, Any]:
-    """The fields of a command."""
+    """Return the fields of a command."""
     return {"kind": StepKind.COMMAND, "text": text, "command": text}
 
 
 def file_change(changes: tuple[Change, ...]) -> dict[str, Any]:
-    """The fields of a change of files."""
+    """Return the fields of a file change."""
     return {"kind": StepKind.FILE_CHANGE, "text": ", ".join(change.path for change in changes), "changes": changes}
 
 
 def changes_of(changes: dict[str, Changed]) -> tuple[Change, ...]:
-    """What a patch did, as codex records it: with diffs."""
+    """Return the changes of a patch as codex records it, with diffs."""
     return tuple(Change(path=path, kind=found.type or "update", diff=_diff(found)) for path, found in changes.items())
 
 
 def patched(patch: str) -> tuple[Change, ...]:
-    """The files of a patch as the model writes it: its hunks have no line numbers."""
+    """Return the changes of a patch as the model writes it; its hunks have no line numbers."""
     changes: list[Change] = []
     bodies: list[list[str]] = []
     for line in patch.split("\n"):
@@ -148,7 +147,7 @@ def patched(patch: str) -> tuple[Change, ...]:
 
 
 def plan_steps(value: Any) -> list[PlanStep] | None:
-    """The lines of a plan; None if it is none."""
+    """Return the lines of a plan; None if the value is not a plan."""
     try:
         return msgspec.convert(value, list[PlanStep])
     except UNREADABLE:
@@ -156,14 +155,14 @@ def plan_steps(value: Any) -> list[PlanStep] | None:
 
 
 def plan(steps: list[PlanStep]) -> dict[str, Any]:
-    """The fields of a plan."""
+    """Return the fields of a plan."""
     items = tuple(PlanItem(text=s.step, status=s.status if s.status in _STATES else "pending") for s in steps)
     done = sum(item.status == "completed" for item in items)
     return {"kind": StepKind.PLAN, "text": f"{done} of {len(items)} done", "items": items, "status": StepStatus.OK}
 
 
 def web_search(query: str | None, action: SearchAction | None) -> dict[str, Any]:
-    """The fields of a search of the web."""
+    """Return the fields of a web search."""
     action = action or SearchAction()
     sought = query or action.query or "; ".join(action.queries or ()) or action.url or action.pattern or ""
     given = {key: value for key, value in msgspec.to_builtins(action).items() if value}
@@ -171,7 +170,7 @@ def web_search(query: str | None, action: SearchAction | None) -> dict[str, Any]
 
 
 def arguments_of(raw: Raw) -> Any:
-    """The arguments of a call: the JSON that a string holds, or the JSON itself."""
+    """Return the arguments of a call: the JSON inside a string, or the JSON itself."""
     value = value_of(raw)
     if not isinstance(value, str):
         return value
@@ -190,7 +189,7 @@ def _shell(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _output_text(output: Raw) -> tuple[str, bool | None]:
-    """The text of an output, and whether codex says that it went well."""
+    """Return the text of an output, and codex's report of its success (None if absent)."""
     try:
         value = msgspec.json.decode(output, type=str | list[Part] | _Payload | None)
     except UNREADABLE:
@@ -220,7 +219,7 @@ def _diff(change: Changed) -> str | None:
 
 
 def _hunks(kind: str, body: list[str]) -> str | None:
-    """A diff of these lines; the whole of a file needs a heading, the hunks of an update have theirs."""
+    """Return a diff of these lines; a whole file needs a heading, the hunks of an update have their own."""
     if not body:
         return None
     heading = {"add": f"@@ -0,0 +1,{len(body)} @@", "delete": f"@@ -1,{len(body)} +0,0 @@"}.get(kind)
@@ -228,12 +227,12 @@ def _hunks(kind: str, body: list[str]) -> str | None:
 
 
 def _lines(content: str, sign: str) -> list[str]:
-    """Only a newline ends a line: other separators are text."""
+    """Return the lines, each after the sign.  Only a newline ends a line: other separators are text."""
     return [sign + line for line in content.removesuffix("\n").split("\n")] if content else []
 
 
 def _server(name: str, namespace: str | None) -> tuple[str | None, str]:
-    """The MCP server of a tool, and the tool's own name."""
+    """Return the MCP server of a tool, and the tool's own name."""
     parts = name.split("__", 2)
     if len(parts) == 3 and parts[0] == "mcp":
         return parts[1], parts[2]

@@ -1,7 +1,7 @@
 """codex's stream as steps (codex-cli 0.169.0): one turn.
 
-The stream has no times, no cost, no model and no diffs; usage is cumulative for the thread; an item that was started
-may never complete (protocols 2).
+The stream has no times, no cost, no model and no diffs.  Usage is cumulative for the thread.  A started item may never
+complete (protocols 2).
 """
 
 import zlib
@@ -22,26 +22,26 @@ from .refusals import refused
 
 
 class _Server(msgspec.Struct):
-    """The JSON of a server that codex passes on as the text of an error (HTTP 400, protocols 2.3)."""
+    """The JSON of a server, which codex passes on as the text of an error (HTTP 400, protocols 2.3)."""
 
     error: events.Failure
 
 
 class CodexState(EventState, kw_only=True):
-    """What codex repeats: the last error is told again by the event that ends the turn."""
+    """Adds the last error, which the event that ends the turn repeats."""
 
     error: Step | None = None
 
 
 class CodexParser(CallItemParser):
-    """Reads one turn."""
+    """Parses the stream of one turn."""
 
     state: CodexState
     state_type = CodexState
     decoder = TolerantDecoder(events.Event)
 
     def event(self, event: events.Event, line: bytes, at: int | None) -> list[Step]:  # noqa: ARG002 - a line has one
-        """The steps of one event."""
+        """Return the steps of one event."""
         match event:
             case events.ThreadStarted():
                 self.facts.agent_session = event.thread_id or self.facts.agent_session
@@ -107,12 +107,12 @@ class CodexParser(CallItemParser):
 
 
 def _key(own: dict[str, Any]) -> str:
-    """The name by which the end of an item without an id finds its beginning: its kind, and its command."""
+    """Return the key that links the end of an item without an id to its beginning: its kind and its command."""
     return f"?{own['kind']}:{zlib.crc32((own.get('command') or '').encode())}"
 
 
 def _readable(message: str) -> str:
-    """The words inside what may be the raw JSON of a server."""
+    """Return the text of an error message, which may be the raw JSON of a server."""
     try:
         return msgspec.json.decode(repaired(message.encode()), type=_Server).error.message or message
     except UNREADABLE:

@@ -1,8 +1,8 @@
-"""What a running turn of codex uses, from codex's own transcript (codex-cli 0.169.0, protocols 2.5).
+"""The use of a running codex turn, from codex's own transcript (codex-cli 0.169.0, protocols 2.5).
 
 The stream of ``codex exec`` has the tokens of the whole thread in its last line, and no cost.  The transcript gets a
-``token_usage_record`` after each model call, and a ``token_count`` when the commands of that call are through;
-versions before the first have the second alone.  ``turn_context`` names the model.
+``token_usage_record`` after each model call, and a ``token_count`` when the commands of that call have ended;
+earlier versions write only ``token_count``.  ``turn_context`` names the model.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,18 +22,18 @@ from ..usage_meter import Meter
 from .recorded_edits import find_rollout
 
 LOOK_SECONDS = 0.1
-"""One look reads for about so long: the transcript of a resumed thread may be long, and a stop must not wait."""
+"""The approximate time limit of one read: a resumed thread's transcript may be long, and a stop must not wait."""
 
 LINE_CAP = 1 << 20
-"""Bytes; no line that matters is longer."""
+"""Bytes; every relevant line is shorter."""
 
 _LINES_BETWEEN_LOOKS = 256
 
 _SEARCHES = 4
-"""Searches for a transcript, about ten seconds in all, before it counts as missing."""
+"""Searches for a transcript, about ten seconds in total, before it counts as missing."""
 
 LONGEST_PAUSE = 60.0
-"""Seconds between two searches for a transcript that is not there: one may go through many folders."""
+"""Seconds at most between two searches for a missing transcript: a search may read many folders."""
 
 
 class _Tokens(Struct):
@@ -86,8 +86,8 @@ class CodexMeter(Meter):
 
     Args:
         home: codex's own folder.
-        began: when the turn was started, UTC ms; what earlier turns of the thread used is not counted.
-        prices: the user's own, over the list; None if the cost is not limited.
+        began: the start of the turn, UTC ms; the use of the thread's earlier turns is not counted.
+        prices: the user's own, which override the list; None if the cost is not limited.
     """
 
     seeks = True
@@ -104,23 +104,23 @@ class CodexMeter(Meter):
         self._model = ""
         self._total = _Tokens()
         self._recorded = False
-        """Whether this turn has records of single calls; then the sums say nothing new."""
+        """True if this turn has records of single calls; the sums then add nothing."""
 
     @property
     def trouble(self) -> str | None:
-        """A model without a price, or no transcript."""
+        """The reason why a limit cannot act: a model without a price, or no transcript."""
         if self.seeks and self._searches > _SEARCHES:
             return "its limits on tokens and cost cannot act: codex's transcript of it was not found"
         return super().trouble
 
     def look(self, agent_session: str | None) -> bool:
-        """Find the transcript, and read what is new; whether there is more."""
+        """Find the transcript and read its new lines; return whether there are more."""
         if self._reader is None:
             self._open(agent_session)
         if self._reader is None:
             return False
         deadline = monotonic() + LOOK_SECONDS
-        # An iterator that is not through holds lines that were read already.
+        # An unfinished iterator holds lines that have been read already.
         self._lines = self._lines or self._reader.lines()
         try:
             for count, (_, line) in enumerate(self._lines, 1):
@@ -171,7 +171,7 @@ class CodexMeter(Meter):
 
     def _count(self, tokens: _Tokens) -> None:
         if not tokens.input_tokens and not tokens.output_tokens:
-            return  # the same sum again, because something else changed
+            return  # the same sum, repeated because another value changed
         self.usage = self.usage.plus(_usage(tokens))
         if self._prices is None:
             return
@@ -183,7 +183,7 @@ class CodexMeter(Meter):
 
 
 def configured_model(home: Path) -> str | None:
-    """The model that codex's own settings name at their top; None if they name none or cannot be read."""
+    """Return the top-level model of codex's own settings; None if they name none or cannot be read."""
     import tomllib
 
     try:
@@ -200,7 +200,7 @@ def _usage(tokens: _Tokens) -> Usage:
 
 
 def _call(tokens: _Tokens) -> Call:
-    """codex counts what came from a cache or went into one as input, too."""
+    """Return the tokens of a call; codex also counts cache reads and writes as input."""
     cached = min(tokens.cached_input_tokens, tokens.input_tokens)
     written = min(tokens.cache_write_input_tokens, tokens.input_tokens - cached)
     return Call(
@@ -212,7 +212,7 @@ def _call(tokens: _Tokens) -> Call:
 
 
 def _rest(total: _Tokens, before: _Tokens) -> _Tokens:
-    """What was used since the last sum; all of it if codex started its count again."""
+    """Return the use since the last sum; the whole sum if codex has restarted its count."""
     if total.input_tokens < before.input_tokens:
         return total
     names = (

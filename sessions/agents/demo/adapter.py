@@ -1,7 +1,7 @@
 """The demo agent: a real child process that plays a script, with real commands, files and children.
 
-It shows what agentdash does without an account, and gives the tests an agent whose behaviour they choose.  It starts
-only inside `agentdash demo` (see :mod:`.place`).
+It demonstrates agentdash without an account, and gives the tests an agent whose behaviour they choose.  It starts only
+inside `agentdash demo` (see :mod:`.place`).
 """
 
 import re
@@ -43,7 +43,7 @@ class Demo(Agent):
     settings_type = DemoSettings
 
     def launch(self, request: LaunchRequest) -> Launch:
-        """A Python process of our own; the prompt's marker chooses the script."""
+        """Build the argv of the player, a Python process; the prompt's marker chooses the script."""
         from .script import SCRIPTS
 
         settings = request.settings if isinstance(request.settings, DemoSettings) else DemoSettings()
@@ -58,16 +58,16 @@ class Demo(Agent):
         return Launch(argv=(*argv, *settings.args), stdin=request.prompt, model="demo-1")
 
     def measures(self, launch: Launch, env: Mapping[str, str]) -> Measures:  # noqa: ARG002
-        """Both are in its last line."""
+        """Return when tokens and cost are known: both are in the last line."""
         at_the_end = Measurable(When.END, "the demo agent reports it when a turn ends")
         return Measures(tokens=at_the_end, cost=at_the_end)
 
     def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:
-        """The first line, and commands."""
+        """Return whether this is the first line or a command event."""
         return kind in _EVENTS and ("conversation" in event or "id" in event)
 
     def parser(self, turn: int = 1) -> TurnParser:
-        """A fresh parser for one turn."""
+        """Return a new parser for one turn."""
         from .turn_parser import DemoParser  # only a process that reads turns needs it
 
         return DemoParser(turn)

@@ -1,4 +1,4 @@
-"""The events of the demo agent: one JSON object a line, the same structs for who writes and who reads them."""
+"""The events of the demo agent: one JSON object a line; the player and the parser share these structs."""
 
 from typing import Annotated, Any
 
@@ -8,30 +8,30 @@ from ..json_lines import Count
 
 
 class Event(Struct, tag_field="type", kw_only=True, omit_defaults=True):
-    """One thing that happened."""
+    """One event."""
 
 
 class Started(Event, tag="started"):
-    """The conversation's id, the same again at a follow-up."""
+    """The conversation's id, which stays the same at a follow-up."""
 
     conversation: str
     model: str
 
 
 class Reasoning(Event, tag="reasoning"):
-    """What the agent thinks."""
+    """The agent's reasoning."""
 
     text: str
 
 
 class Message(Event, tag="message"):
-    """Words for the user."""
+    """Text for the user."""
 
     text: str
 
 
 class Plan(Event, tag="plan"):
-    """The todo list, whole: (text, status) each."""
+    """The whole todo list, as pairs of (text, status)."""
 
     items: list[tuple[str, str]]
 
@@ -44,7 +44,7 @@ class CommandStarted(Event, tag="command.started"):
 
 
 class CommandEnded(Event, tag="command.ended"):
-    """It is over."""
+    """A shell command ended."""
 
     id: str
     exit_code: Annotated[int, Meta(ge=-(2**31), le=2**32)]
@@ -75,7 +75,7 @@ class FileChange(Event, tag="file"):
     kind: str
     diff: str
     error: str | None = None
-    """Why it was not written; None if it was."""
+    """The reason why the file was not written; None if it was."""
 
 
 class Helper(Event, tag="helper"):
@@ -86,7 +86,7 @@ class Helper(Event, tag="helper"):
 
 
 class Trouble(Event, tag="trouble"):
-    """An error that ends nothing."""
+    """An error that does not end the turn."""
 
     message: str
 
@@ -101,7 +101,7 @@ class Ended(Event, tag="ended"):
     """The proper end of a turn."""
 
     ok: bool = False
-    """Only true is a good end."""
+    """True only if the turn ended well."""
     input_tokens: Count | None = None
     cached_input_tokens: Count | None = None
     output_tokens: Count | None = None

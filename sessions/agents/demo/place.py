@@ -1,8 +1,8 @@
 """The mark of a demo: the demo agent starts only in a state folder that `agentdash demo` made.
 
-The agent writes files and counts a made-up cost, so that it must never meet a user's own folders or totals.  The mark
-names its state folder: a copy of the mark elsewhere, or of the whole folder, permits nothing.  It is a file beside the
-database, so that it survives ``doctor --rebuild``, and the agent's own process reads it before it does anything.
+The agent writes files and reports a made-up cost, so it must never touch a user's own folders or totals.  The mark
+names its state folder: a copy of the mark, or of the whole folder, permits nothing.  It is a file beside the database,
+so that it survives ``doctor --rebuild``.  The agent's own process reads it before it does anything.
 """
 
 import hashlib
@@ -27,11 +27,11 @@ class DemoPlace(Struct, frozen=True, kw_only=True):
     projects: str
 
     def holds(self, path: Path) -> bool:
-        """Report whether a path is in the projects folder, with all symbolic links followed."""
+        """Return whether a path is in the projects folder, with all symbolic links followed."""
         return path.resolve().is_relative_to(self.projects)
 
     def write(self, path: Path, content: str) -> str:
-        """Write a new file, or one that the demo made and that has not changed since; return the text before.
+        """Write a new file, or one that the demo made and that has not changed since; return its previous text.
 
         Raises:
             OSError: the file is not the demo's, or cannot be written.
@@ -42,7 +42,7 @@ class DemoPlace(Struct, frozen=True, kw_only=True):
         data = content.encode()
         before = self._own(path)
         if before is None:
-            # Exclusive: a file that appears at this moment is not replaced either.
+            # Exclusive: a file that appears at this moment is not overwritten either.
             with path.open("xb") as file:
                 file.write(data)
         else:
@@ -53,7 +53,7 @@ class DemoPlace(Struct, frozen=True, kw_only=True):
         return (before or b"").decode("utf-8", "replace")
 
     def _own(self, path: Path) -> bytes | None:
-        """Read a file that the demo made; None if there is no file."""
+        """Read a file that the demo made; None if it does not exist."""
         if not os.path.lexists(path):
             return None
         try:
@@ -70,10 +70,10 @@ class DemoPlace(Struct, frozen=True, kw_only=True):
 
 
 def make_demo(home: Path, projects: Path) -> DemoPlace:
-    """Mark a state folder as a demo's; makes both folders where they are missing.
+    """Mark a state folder as a demo's; create both folders if they are missing.
 
     Raises:
-        UsageError: the state folder or the projects folder holds something that no demo made.
+        UsageError: the state folder or the projects folder holds files that no demo made.
     """
     if (found := find_demo(home)) is not None:
         return found
@@ -86,14 +86,14 @@ def make_demo(home: Path, projects: Path) -> DemoPlace:
 
 
 def mark_demo(home: Path, projects: Path) -> DemoPlace:
-    """Write the mark into a state folder that is there."""
+    """Write the mark into an existing state folder."""
     place = DemoPlace(home=str(home.resolve()), projects=str(projects.resolve()))
     write_atomic(home / MARK, msgspec.json.encode(place))
     return place
 
 
 def find_demo(home: Path) -> DemoPlace | None:
-    """The mark of a state folder; None where it has none, or that of another folder."""
+    """Return the mark of a state folder; None if it has none, or that of another folder."""
     try:
         place = msgspec.json.decode((home / MARK).read_bytes(), type=DemoPlace)
         return place if place.home == str(home.resolve()) else None
@@ -102,10 +102,10 @@ def find_demo(home: Path) -> DemoPlace | None:
 
 
 def check_demo(home: Path, cwd: str) -> None:
-    """Refuse a start of the demo agent anywhere but in a demo.
+    """Check that the demo agent starts inside a demo.
 
     Raises:
-        UsageError: the state folder is not a demo's, or the folder to work in is not below its projects.
+        UsageError: the state folder is not a demo's, or the working folder is not below its projects folder.
     """
     place = find_demo(home)
     if place is None:

@@ -1,6 +1,6 @@
-"""The demo agent's process: plays one script as a real agent would, with real commands and files.
+"""The demo agent's process: it plays one script like a real agent, with real commands and files.
 
-Like the real ones it runs each command in a session of its own, and ends quickly and silently at SIGINT.
+Like real agents, it runs each command in a process session of its own, and ends quickly and silently at SIGINT.
 """
 
 import argparse
@@ -27,13 +27,13 @@ OUTPUT_CHARACTERS = 20_000
 
 
 class Memory:
-    """What was said before, so that a follow-up can speak of it; goes with the state folder."""
+    """The earlier prompts, for follow-ups to refer to; stored in the state folder."""
 
     def __init__(self, conversation: str) -> None:
         self._path = Path(os.environ["AGENTDASH_HOME"]) / "demo" / f"{conversation}.json"
 
     def prompts(self) -> list[str]:
-        """The prompts of earlier turns."""
+        """Return the prompts of earlier turns."""
         try:
             found = json.loads(self._path.read_text("utf-8"))
         except (OSError, ValueError):
@@ -41,7 +41,7 @@ class Memory:
         return [text for text in found if isinstance(text, str)] if isinstance(found, list) else []
 
     def add(self, prompt: str) -> None:
-        """Remember one more; a demo that cannot write goes on without."""
+        """Store a prompt; a demo that cannot write continues without it."""
         told = [*self.prompts(), prompt]
         with contextlib.suppress(OSError):
             self._path.parent.mkdir(mode=0o700, exist_ok=True)
@@ -63,7 +63,7 @@ class Player:
         self._running: subprocess.Popen[str] | None = None
 
     def play(self, beats: list[Beat]) -> int:
-        """Play to the end; the exit code of the process."""
+        """Play to the end; return the exit code of the process."""
         for beat in beats:
             for number in range(1, beat.repeat + 1):
                 self._words["n"] = str(number)
@@ -75,7 +75,7 @@ class Player:
         return 0
 
     def interrupt(self) -> None:
-        """End the command that runs, as real agents do."""
+        """End the running command, as real agents do."""
         if self._running is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._running.pid, signal.SIGTERM)
@@ -95,7 +95,7 @@ class Player:
         number = f"command_{self._commands}"
         emit(events.CommandStarted(id=number, command=command))
         self._running = subprocess.Popen(
-            ["/bin/sh", "-Cc", command],  # C: no redirection replaces a file
+            ["/bin/sh", "-Cc", command],  # -C: redirection does not overwrite files
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -118,7 +118,7 @@ class Player:
         return events.FileChange(path=whole, kind="update" if before else "add", diff="\n".join(list(diff)[2:]))
 
     def _filled(self, value: Any) -> Any:
-        """``{prompt}``, ``{earlier}``, ``{count}`` and ``{n}`` in every text."""
+        """Fill in ``{prompt}``, ``{earlier}``, ``{count}`` and ``{n}`` in every text."""
         if isinstance(value, str):
             for name, word in self._words.items():
                 value = value.replace("{" + name + "}", word)
@@ -137,14 +137,14 @@ def emit(event: events.Event) -> None:
 
 
 def leave(argv: list[str], *, detached: bool) -> None:
-    """Start something that nobody waits for: in our group, or in a session of its own."""
+    """Start a process without waiting for it: in the player's group, or in a process session of its own."""
     quiet = subprocess.DEVNULL
     words = [sys.executable if word == "PYTHON" else word for word in argv]
     subprocess.Popen(words, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=detached)
 
 
 def main() -> int:
-    """Play one turn: the prompt comes on standard input."""
+    """Play one turn; the prompt is read from standard input."""
     parser = argparse.ArgumentParser(prog="demo_player")
     parser.add_argument("--script", required=True)
     parser.add_argument("--speed", type=float, default=1.0)

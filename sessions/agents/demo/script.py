@@ -1,4 +1,4 @@
-"""Scripts of the demo agent: TOML files, a list of beats each."""
+"""Scripts of the demo agent: TOML files, each a list of beats."""
 
 import tomllib
 from collections.abc import Iterator
@@ -16,21 +16,21 @@ SCRIPTS = tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
 
 
 class Write(Struct, frozen=True, forbid_unknown_fields=True):
-    """A file to be written, relative to the session's folder."""
+    """A file to write; its path is relative to the session's folder."""
 
     path: str
     content: str
 
 
 class Leave(Struct, frozen=True, forbid_unknown_fields=True):
-    """A process that is started and left alone; the word PYTHON stands for this interpreter."""
+    """A process that is started and left running; the word PYTHON is replaced by this interpreter."""
 
     argv: list[str]
     detached: bool = False
 
 
 class Beat(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One moment of a script: a pause, then what happens."""
+    """One moment of a script: a pause, then its actions."""
 
     pause: float = 0.4
     """Seconds at speed 1."""
@@ -39,7 +39,7 @@ class Beat(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     message: str | None = None
     plan: list[tuple[str, str]] | None = None
     run: str | None = None
-    """A shell command, really run."""
+    """A shell command, which is really run."""
     write: Write | None = None
     tool: events.ToolCall | None = None
     search: events.Search | None = None
@@ -50,7 +50,7 @@ class Beat(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     end: events.Ended | None = None
 
     def events(self) -> Iterator[events.Event]:
-        """What is printed as it stands; commands and files are printed by who makes them."""
+        """Yield the events to print as they are; the player makes those of commands and files."""
         if self.reasoning is not None:
             yield events.Reasoning(text=self.reasoning)
         if self.message is not None:
@@ -71,17 +71,17 @@ class _Script(Struct, forbid_unknown_fields=True):
 
 
 def load_script(name: str) -> list[Beat]:
-    """The beats of a script.
+    """Return the beats of a script.
 
     Raises:
-        OSError, tomllib.TOMLDecodeError, msgspec.ValidationError: it is not there, or not a script.
+        OSError, tomllib.TOMLDecodeError, msgspec.ValidationError: the file is missing, or not a script.
     """
     text = (_FOLDER / f"{name}.toml").read_text("utf-8")
     return msgspec.convert(_tagged(tomllib.loads(text)), _Script).beat
 
 
 def _tagged(data: dict[str, list[dict[str, object]]]) -> dict[str, list[dict[str, object]]]:
-    """Give the tables that are events the type that their name says."""
+    """Set the type of each table that is an event, from the table's name."""
     tags = {"tool": "tool", "search": "search", "helper": "helper", "end": "ended"}
     for beat in data.get("beat", []):
         for key, tag in tags.items():

@@ -12,12 +12,12 @@ from . import events
 
 
 class DemoParser(EventParser):
-    """Reads one turn."""
+    """Parses the stream of one turn."""
 
     decoder = TolerantDecoder(events.AnyEvent)
 
     def event(self, event: events.AnyEvent, line: bytes, at: int | None) -> list[Step]:
-        """The steps of one event."""
+        """Return the steps of one event."""
         if not isinstance(event, events.Retry):
             self.facts.notice = None
         match event:
@@ -31,7 +31,7 @@ class DemoParser(EventParser):
                 return [self._whole(event, at)]
 
     def _whole(self, event: events.Event, at: int | None) -> Step:
-        """An event that is a step by itself."""
+        """Return the step of a self-contained event."""
         match event:
             case events.Started():
                 self.facts.agent_session, self.facts.model = event.conversation, event.model

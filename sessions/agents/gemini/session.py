@@ -1,7 +1,7 @@
 """Gemini CLI's chats (0.61.0): all turns of a session, with times, reasoning, diffs and tokens.
 
-A message grows: gemini writes it again, whole, under the same id when its calls have ended.  Its steps are then
-replaced.  The exact end of a turn is not recorded; a turn begins with what the user said (protocols 4).
+A message grows: when its calls have ended, gemini writes the whole message again under the same id, and its steps are
+replaced.  The exact end of a turn is not recorded; a turn begins with the user's prompt (protocols 4).
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from . import session_events as events
 from .tools import step_of
 
 _MOST_REMEMBERED = 1_000
-"""Messages: one that is written again after so many others is shown again."""
+"""Messages; one that is written again after this number of others is shown again."""
 
 
 class Shown(Struct, array_like=True):
@@ -34,24 +34,24 @@ class Met(Struct, array_like=True):
 
     parts: dict[str, Shown] = field(default_factory=dict)
     tokens: Usage = field(default_factory=Usage)
-    """What of its tokens is counted."""
+    """The part of its tokens that is counted."""
 
 
 class ChatState(TranscriptState, kw_only=True):
-    """Also the messages so far, by the digest of their ids."""
+    """Adds the messages so far, by the digest of their ids."""
 
     met: dict[str, Met] = field(default_factory=dict)
 
 
 class GeminiSessionParser(TranscriptParser):
-    """Reads the chat of one session."""
+    """Parses the chat of one session."""
 
     state: ChatState
     state_type = ChatState
     decoder = TolerantDecoder(events.Line)
 
     def event(self, event: events.Line, line: bytes, at: int | None) -> list[Step]:
-        """One line; the time in it is better than that of its arrival."""
+        """Return the steps of one line; its own time is preferred to its arrival time."""
         if event.changed is not None:
             return self._fields(event.changed, line, at)
         if event.rewind_to is not None:
@@ -63,7 +63,7 @@ class GeminiSessionParser(TranscriptParser):
     # The session
 
     def _fields(self, told: dict[str, Raw], line: bytes, at: int | None) -> list[Step]:
-        """A heading or a patch, field by field."""
+        """Return the steps of a heading or a patch, field by field."""
         started = self._stamp(told.get("startTime", NULL)) or self._stamp(told.get("lastUpdated", NULL)) or at
         session = value_of(told.get("sessionId", NULL))
         steps = self._session(session if isinstance(session, str) else None, started)
@@ -81,7 +81,7 @@ class GeminiSessionParser(TranscriptParser):
         return [self._note(words, at, name[:KIND_LENGTH])]
 
     def _context(self, messages: Raw, line: bytes, at: int | None) -> list[Step]:
-        """The messages that the model gets from here on; those that were shown may be shortened here."""
+        """Return the steps of the model's new context, without messages already shown, which may be shortened here."""
         try:
             found = self.decoded(messages, list[events.Line])
         except UNREADABLE:
@@ -126,7 +126,7 @@ class GeminiSessionParser(TranscriptParser):
         return [*steps, *self._said(line, text, met, at)]
 
     def _said(self, line: events.Line, text: str, met: Met, at: int | None) -> list[Step]:
-        """What the user said; the texts of files that gemini put into it are shown below it."""
+        """Return the steps of a prompt; the texts of files that gemini put into it are shown below it."""
         steps: list[Step] = []
         if "prompt" not in met.parts and self.state.prompted:
             steps = [*self._interrupted(None), *self._begin_turn(at)]
@@ -183,7 +183,7 @@ class GeminiSessionParser(TranscriptParser):
         return steps
 
     def _response(self, response: Any, met: Met, at: int | None) -> list[Step]:
-        """What the model got from a call: the record of the call holds it too, if there is one."""
+        """Return the step of a call's response, unless the record of the call shows it."""
         told = response if isinstance(response, dict) else {}
         key = told["id"] if isinstance(told.get("id"), str) else None
         text = events.response_text(response)
@@ -203,7 +203,7 @@ class GeminiSessionParser(TranscriptParser):
         return any(key in met.parts for met in reversed(self.state.met.values()))
 
     def _remark(self, line: events.Line, met: Met, at: int | None) -> list[Step]:
-        """What gemini showed on its screen."""
+        """Return the step of an on-screen message."""
         text = events.words_of(events.parts_of(line.content))
         if line.type != "error":
             return self._show(met, line.type, at, kind=StepKind.NOTICE, text=text, event=line.type)
@@ -211,7 +211,7 @@ class GeminiSessionParser(TranscriptParser):
         return self._show(met, line.type, at, kind=StepKind.ERROR, text=text, fatal=False)
 
     def _show(self, met: Met, part: str, at: int | None, **own: Any) -> list[Step]:
-        """A part of a message: a new step, the same step in another form, or nothing new."""
+        """Return the new or changed step of a message's part; nothing if it is unchanged."""
         earlier = met.parts.get(part)
         if earlier is None:
             step = self._new(at=at, **own)
@@ -224,7 +224,7 @@ class GeminiSessionParser(TranscriptParser):
         return [step]
 
     def _count(self, tokens: events.Tokens | None, met: Met) -> None:
-        """Each message once, however often it is written."""
+        """Count the tokens of a message once, even if gemini writes it again."""
         usage = _usage(tokens) if tokens is not None else Usage()
         if usage.known and usage != met.tokens:
             self.state.spent = self.state.spent.plus(usage.minus(met.tokens))
@@ -236,7 +236,7 @@ def _key(call: str) -> str:
 
 
 def _usage(tokens: events.Tokens) -> Usage:
-    """gemini counts thoughts and the input of tools apart; here output and input include them."""
+    """Return the usage; output and input include thoughts and tool input, which gemini counts separately."""
     read, written = (tokens.input, tokens.tool), (tokens.output, tokens.thoughts)
     return Usage.of(known_sum(*read), tokens.cached, known_sum(*written), tokens.thoughts)
 

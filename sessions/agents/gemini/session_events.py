@@ -1,7 +1,7 @@
 """The lines of Gemini CLI's own chats, ``~/.gemini/tmp/<project>/chats/session-*.jsonl`` (protocols 4).
 
 Seen with Gemini CLI 0.61.0: headings, patches, ``user`` and ``gemini``.  Rewinds, ``info``, ``warning``, ``error`` and
-``displayContent`` are named by its public source, of versions around that one.  Every field is optional.
+``displayContent`` come from its public source, of versions near 0.61.0.  Every field is optional.
 """
 
 import re
@@ -26,29 +26,29 @@ class Thought(Struct):
 
 
 class Tokens(Struct):
-    """The tokens of one call of the model: ``input`` includes ``cached``, ``output`` does not include ``thoughts``."""
+    """The tokens of one model call: ``input`` includes ``cached``, ``output`` does not include ``thoughts``."""
 
     input: Count | None = None
     output: Count | None = None
     cached: Count | None = None
     thoughts: Count | None = None
     tool: Count | None = None
-    """Input that came from tools of the API itself; ``input`` does not include it."""
+    """Input from the API's own tools; ``input`` does not include it."""
 
 
 class ToolCall(Struct, rename="camel"):
-    """A call of a tool and its result."""
+    """A tool call and its result."""
 
     id: str | None = None
     name: str = ""
     args: Raw = NULL
     result: Raw = NULL
-    """Parts, of which a ``functionResponse`` holds what the model got."""
+    """Parts; a ``functionResponse`` among them holds the result for the model."""
     status: str = ""
     timestamp: str | None = None
-    """The time at which this record of the call was written: its end, if it has ended."""
+    """The time at which the record was written: the call's end, if it has ended."""
     result_display: Raw = NULL
-    """The result for people: a text, or a table with a ``fileDiff``."""
+    """The result for people: a text, or an object with a ``fileDiff``."""
 
 
 class Line(Struct, rename="camel"):
@@ -63,7 +63,7 @@ class Line(Struct, rename="camel"):
     rewind_to: str | None = field(default=None, name="$rewindTo")
     content: Raw = NULL
     display_content: Raw = NULL
-    """What the user wrote, if gemini put the texts of files into ``content``."""
+    """The user's own text, if gemini put the texts of files into ``content``."""
     thoughts: list[Thought] | None = None
     tokens: Tokens | None = None
     model: str | None = None
@@ -71,28 +71,28 @@ class Line(Struct, rename="camel"):
 
 
 SAID_ELSEWHERE = frozenset({"projectHash", "startTime", "lastUpdated"})
-"""Fields of headings and patches that say nothing that a step could show."""
+"""Fields of headings and patches that hold nothing for a step to show."""
 
 
 def is_preamble(text: str) -> bool:
-    """Return True if gemini wrote these words in the user's place."""
+    """Return whether gemini wrote this text in the user's name."""
     return _PREAMBLE.match(text) is not None
 
 
 def parts_of(content: Raw) -> list[dict[str, Any]]:
-    """The parts of a content: a text alone is one part, and what is no part becomes its JSON text."""
+    """Return the parts of a content: a single text is one part, a value that is not a part becomes its JSON text."""
     value = value_of(content)
     values = value if isinstance(value, list) else [] if value is None else [value]
     return [one if isinstance(one, dict) else {"text": _text(one)} for one in values]
 
 
 def words_of(parts: list[dict[str, Any]]) -> str:
-    """The texts of parts; what is not text is only named."""
+    """Join the texts of parts; a part that is not text is only named."""
     return "\n".join(text if isinstance(text := part.get("text"), str) else _named(part) for part in parts)
 
 
 def response_text(response: Any) -> str:
-    """What a ``functionResponse`` answered: its output or its error, else all of it as JSON."""
+    """Return the output or the error of a ``functionResponse``, else all of it as JSON."""
     answer = response.get("response") if isinstance(response, dict) else response
     if isinstance(answer, dict):
         for name in ("output", "error"):
@@ -102,7 +102,7 @@ def response_text(response: Any) -> str:
 
 
 def result_text(result: Raw) -> str:
-    """The result of a call as the model got it."""
+    """Return the result of a call as the model got it."""
     texts = []
     for part in parts_of(result):
         response = part.get("functionResponse")
@@ -111,7 +111,7 @@ def result_text(result: Raw) -> str:
 
 
 def as_text(raw: Raw) -> str:
-    """A field of a heading or a patch: a text as it is, a list of texts in one line, else its JSON."""
+    """Return a field of a heading or a patch: a text as it is, a list of texts on one line, else its JSON."""
     value = value_of(raw)
     if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
         return ", ".join(value)

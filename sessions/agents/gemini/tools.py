@@ -1,6 +1,6 @@
-"""gemini's tools as steps: the call and its result, which one record of a chat holds together.
+"""gemini's tools as steps: one record of a chat holds both the call and its result.
 
-An exit code is given only in the text that the model got, and only if it is not 0 (Gemini CLI 0.61.0).
+The exit code is only in the text for the model, and only if it is not 0 (Gemini CLI 0.61.0).
 """
 
 import re
@@ -21,7 +21,7 @@ _DECLINED = re.compile(r"did not allow|denied by policy", re.IGNORECASE)
 
 
 def step_of(call: ToolCall) -> dict[str, Any]:
-    """The fields of the step that a call is, with its result if it has one."""
+    """Return the fields of a call's step, with its result if it has one."""
     arguments = value_of(call.args)
     given = arguments if isinstance(arguments, dict) else {}
     display = value_of(call.result_display)
@@ -70,7 +70,7 @@ def _command(command: str, answer: str, display: Any, own: dict[str, Any]) -> di
 
 
 def _unwrapped(answer: str) -> tuple[str, dict[str, str]]:
-    """What a command printed, and the lines that gemini puts below it."""
+    """Return the output of a command, and the lines that gemini puts below it."""
     found = _WRAPPED.fullmatch(answer)
     text = found[1] if found else answer
     heading = _HEADING.match(text)
@@ -81,7 +81,7 @@ def _unwrapped(answer: str) -> tuple[str, dict[str, str]]:
     while True:
         above, newline, last = body.rpartition("\n")
         trailer = _TRAILER.fullmatch(last)
-        # The command itself may print such a line: gemini writes each of them once.
+        # The command itself may print such a line; gemini writes each only once.
         if trailer is None or not newline or trailer[1] in told:
             return ("" if body == "(empty)" else body), told
         told[trailer[1]], body = trailer[2], above
@@ -92,7 +92,7 @@ def _change(name: str, given: dict[str, Any], display: Any) -> Change:
     path = _string(shown.get("filePath")) or _string(given.get("file_path"))
     new = shown.get("isNewFile", name == "write_file") is True
     diff = _string(shown.get("fileDiff"))
-    # Its heading names the file by its last part only.
+    # The diff's heading has only the last part of the path.
     hunks = diff[diff.find("@@") :] if "@@" in diff else ""
     return Change(path=path, kind="add" if new else "update", diff=hunks.removesuffix("\n") or None)
 

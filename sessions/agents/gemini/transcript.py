@@ -9,18 +9,18 @@ _MESSAGES = frozenset({"user", "gemini", "info", "warning", "error"})
 
 
 class GeminiSession(TranscriptFormat):
-    """All turns of one session."""
+    """The chat format: all turns of one session."""
 
     name = "gemini-session"
 
     def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:
-        """A heading or a change of it, which have no type, and messages."""
+        """Return whether this is a heading or a change of it, which have no type, or a message."""
         if kind is None:
             return {"sessionId", "projectHash"} <= event.keys() or isinstance(event.get("$set"), dict)
         return kind in _MESSAGES and {"id", "timestamp", "content"} <= event.keys()
 
     def parser(self, turn: int = 1) -> TurnParser:
-        """A fresh parser, beginning with this turn."""
+        """Return a new parser that begins with this turn."""
         from .session import GeminiSessionParser
 
         return GeminiSessionParser(turn)
