@@ -1,4 +1,4 @@
-"""What ``changes --json`` prints."""
+"""The output of ``changes --json``."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from .model import SessionChanges
 
 
 def changes_json(changes: SessionChanges, *, diffs: bool = False) -> dict[str, Any]:
-    """The changes, field by field; ``diff`` is a key of an edit only where it was asked for, because null says more."""
+    """Return the changes, field by field; an edit has the key ``diff`` only on request: null means "not known"."""
     data: dict[str, Any] = to_builtins(changes)
     if not diffs:
         for file in data["files"]:

@@ -1,6 +1,6 @@
-"""Steps to files: who was touched, how often, and how many lines came and went.
+"""The files that steps changed, with their edits and their counts of added and removed lines.
 
-A fold over any number of steps.  Its memory is bounded by the limits below: what goes beyond them is counted.
+A fold over any number of steps.  The limits below bound its memory: files and edits beyond them are only counted.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,18 +14,18 @@ from .model import Edit, FileChanges
 
 MOST_FILES = 10_000
 MOST_EDITS = 1_000
-"""Of one file."""
+"""The most edits of one file."""
 
 TEXT_CHARACTERS = 32 << 20
-"""Diff text of all edits together."""
+"""The most characters of diffs, for all edits together."""
 
 
 class Collected(Struct, frozen=True, kw_only=True):
-    """The files of some steps, in the order in which they were first touched."""
+    """The files that steps changed, in the order in which they were first touched."""
 
     files: tuple[FileChanges, ...] = ()
     more: int = 0
-    """Edits of further files."""
+    """The number of edits of further files."""
 
 
 def collect(steps: Iterable[Step], cwd: str) -> Collected:
@@ -33,7 +33,7 @@ def collect(steps: Iterable[Step], cwd: str) -> Collected:
 
     Args:
         steps: each in its last form, in the order of turn and index.
-        cwd: the folder to which relative paths are relative.
+        cwd: the folder against which relative paths are resolved.
     """
     collector = _Collector(cwd)
     for step in steps:
@@ -50,7 +50,7 @@ class _Collector:
         self._more = 0
 
     def add(self, step: Step) -> None:
-        """Take one step into account."""
+        """Add the edits of one step."""
         for place, edit in self._edits(step):
             file = self._file(place)
             if file is None:
@@ -103,18 +103,18 @@ class _Collector:
 
 
 _UNCHANGED = Diff("", 0, 0)
-"""A file that was moved away lost no lines: they are counted where it is now."""
+"""The diff at the old path of a moved file: its lines are counted at the new path."""
 
 
 class _File:
-    """One file, as far as it is known."""
+    """The edits of one file so far."""
 
     def __init__(self, place: Place) -> None:
         self._place = place
         self._edits: list[Edit] = []
         self._more = 0
         self._kinds: tuple[str, str] | None = None
-        """The first and the last of what changed it."""
+        """The kinds of the first and the last edit that changed the file."""
         self._touched = 0
         self._known = 0
         self._added = 0
@@ -157,5 +157,5 @@ class _File:
 
 
 def _diff_of(change: Change) -> Diff | None:
-    """The diff of a change, with the counts of the whole if only a part is there; None if it is not known."""
+    """Return the diff of a change, with the counts of the whole if only a part is kept; None if it is not known."""
     return None if change.lines is None else beginning(change.diff or "", *change.lines, cut=change.cut)

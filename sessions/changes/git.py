@@ -1,7 +1,7 @@
-"""What git says of the files of a session: their states, the totals of the repository, and one file's diff.
+"""Queries to git about a session's files: their states, the totals of the repository, and one file's diff.
 
-Everything here is read-only and bounded (:mod:`.git_process` says how, and what a hostile repository can still do).
-A file outside of the repository, in a submodule or in a repository inside the repository has no state.
+All queries are read-only and bounded; :mod:`.git_process` describes how, and what a hostile repository can still do.
+A file outside of the repository, in a submodule or in a nested repository has no state.
 """
 
 import os
@@ -15,11 +15,11 @@ from .git_process import GitError, Said, run_git
 from .model import GitAnswer, GitReport, GitState, GitTotals
 
 DIFF_BYTES = 1 << 20
-"""What is read of one file's diff."""
+"""The most bytes that are read of one file's diff."""
 
 _TOTALS_BYTES = 8 << 20
 _BATCH_BYTES = 65_536
-"""Paths in one call: far below what a command line can hold."""
+"""The most bytes of paths in one call: far below the limit of a command line."""
 
 _MOST_FILTERS = 200
 _PATH_BYTES = 4_096
@@ -33,17 +33,17 @@ _UNCHANGED = GitState(code="  ", words=("unchanged",))
 
 
 class GitDiff(Struct, frozen=True, kw_only=True):
-    """How one file differs from the last commit, or why that is not known."""
+    """The diff of one file against the last commit, or the reason why it is not known."""
 
     answer: GitAnswer
     text: str = ""
-    """Empty where it does not differ, or where git does not follow the file."""
+    """Empty if the file does not differ, or git does not track it."""
     cut: bool = False
     detail: str | None = None
 
 
 def ask_git(cwd: str, paths: Sequence[str]) -> tuple[GitReport, dict[str, GitState]]:
-    """What there is to say about the repository, and the state of each file that git knows, by absolute path."""
+    """Return a report of the repository, and the state of each file that git knows, by absolute path."""
     states: dict[str, GitState] = {}
     top = None
     try:
@@ -58,7 +58,7 @@ def ask_git(cwd: str, paths: Sequence[str]) -> tuple[GitReport, dict[str, GitSta
 
 
 def git_diffs(cwd: str) -> Callable[[str], GitDiff]:
-    """A function from a file (an absolute path) to how it differs from the last commit, whoever changed it."""
+    """Return a function from a file (an absolute path) to its diff against the last commit, by any author."""
     try:
         repository = Repository(cwd)
     except GitError as error:
@@ -68,10 +68,10 @@ def git_diffs(cwd: str) -> Callable[[str], GitDiff]:
 
 
 class Repository:
-    """The repository in which a folder lies.
+    """The repository that contains a folder.
 
     Raises:
-        GitError: the folder is gone or in no repository, or git cannot be asked; the methods but ``diff`` raise it too.
+        GitError: the folder is gone or in no repository, or git fails; all methods except ``diff`` raise it, too.
     """
 
     def __init__(self, cwd: str) -> None:
@@ -87,7 +87,7 @@ class Repository:
         self._settings = tuple(self._without_filters())
 
     def states(self, paths: Sequence[str]) -> Iterator[tuple[str, GitState]]:
-        """Each of these files (absolute paths) that git knows, with its state."""
+        """Yield each of these files (absolute paths) that git knows, with its state."""
         named = {relative: path for path in paths if (relative := self._relative(path)) is not None}
         for batch in _batches(named):
             said = self._ask(*_STATUS, "--ignored=traditional", "--", *batch)
@@ -98,7 +98,7 @@ class Repository:
             yield from ((named[path], state) for path, state in found.items() if path in named)
 
     def totals(self, touched: Collection[str]) -> GitTotals:
-        """Counts over the whole repository; ``touched`` are the files (absolute paths) that are not others."""
+        """Return counts over the whole repository; ``touched`` files (absolute paths) are not among the others."""
         known = {self._relative(path) for path in touched}
         said = self._ask(*_STATUS, limit=_TOTALS_BYTES)
         counts = dict.fromkeys(("staged", "unstaged", "untracked", "conflict"), 0)
@@ -116,7 +116,7 @@ class Repository:
         )
 
     def diff(self, path: str) -> GitDiff:
-        """How one file (an absolute path) differs from the last commit."""
+        """Return the diff of one file (an absolute path) against the last commit."""
         relative = self._relative(path)
         if relative is None or not self.commits:
             return GitDiff(answer=GitAnswer.OK if self.commits else GitAnswer.NO_COMMITS)
@@ -127,7 +127,7 @@ class Repository:
         return GitDiff(answer=GitAnswer.OK, text=said.out.decode("utf-8", "replace"), cut=said.cut)
 
     def _relative(self, path: str) -> str | None:
-        """The path as git names it; None where it is not in the repository, or no path a system could have."""
+        """Return the path relative to the repository; None if it is outside of it, or is not a valid path."""
         inside = below(path, self._cwd)
         relative = below(path if inside is None else f"{self._real_cwd.rstrip('/')}/{inside}", self.top)
         if relative is None or "\0" in relative:
@@ -144,10 +144,10 @@ class Repository:
         return said
 
     def _without_filters(self) -> Iterator[str]:
-        """Settings that empty the commands of every filter driver."""
+        """Yield settings that empty the commands of every filter driver."""
         said = run_git(self.top, "config", "-z", "--name-only", "--get-regexp", r"^filter\.")
         keys = {os.fsdecode(key).rpartition(".")[0] for key in said.out.split(b"\0") if key}
-        # `-c` ends a name at its first "=": such a driver could not be switched off.
+        # `-c` ends a name at its first "=", so it cannot switch off a driver with one in its name.
         if said.code not in (0, 1) or len(keys) > _MOST_FILTERS or any("=" in key for key in keys):
             raise GitError(GitAnswer.FAILED, "its configuration has filters that cannot be switched off")
         for key in sorted(keys):
@@ -175,12 +175,12 @@ def _batches(paths: Collection[str]) -> Iterator[list[str]]:
 
 
 def _entries(said: Said) -> Iterator[tuple[str, str]]:
-    """Code and path of each entry of a status without renames."""
+    """Yield code and path of each entry of a status without renames."""
     return ((name[:2], name[3:]) for name in _names(said))
 
 
 def _names(said: Said) -> Iterator[str]:
-    """What stands between NUL bytes; of an output that was cut, only what is whole."""
+    """Yield the names between NUL bytes; if the output was cut, without its unfinished last name."""
     return map(os.fsdecode, said.out.split(b"\0")[:-1])
 
 

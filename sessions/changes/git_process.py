@@ -1,14 +1,14 @@
-"""Asking git without letting the repository run anything: bounded in time and size, never waiting for a terminal.
+"""Calls of git that let the repository run no command: bounded in time and size, never waiting for a terminal.
 
-An agent may have written the repository's configuration.  Switched off, whatever it says, are: the file system monitor,
-hooks, external diff programs, text conversion, pagers, every transport (a partial clone would fetch what is missing),
-looking into submodules (each has a configuration of its own), and the ``clean`` and ``process`` commands of all filter
-drivers, which git runs on a file whose size or time differs from the index.  What remains:
+An agent may have written the repository's configuration.  These are always switched off: the file system monitor,
+hooks, external diff programs, text conversion, pagers, every transport (a partial clone would fetch missing objects),
+submodules (each has a configuration of its own), and the ``clean`` and ``process`` commands of all filter drivers,
+which git runs on a file whose size or time differs from the index.  Remaining risks:
 
 * A file that goes through a filter (git-lfs) can be shown as modified though its filtered content is the same.
-* The names of the filters are read in a first call.  An agent that adds a filter between that call and the next one
-  has its command run once, as the user who looks, outside of the agent's own sandbox.
-* The configuration is read, so it can make git slow or fail.  That is told after the time limit, never waited for.
+* The names of the filters are read in a first call.  If an agent adds a filter between that call and the next, its
+  command runs once, as the user of agentdash, outside of the agent's own sandbox.
+* The configuration is read, so it can make git slow or fail.  After the time limit this is reported as an error.
 """
 
 import os
@@ -27,12 +27,12 @@ from ..errors import AgentdashError
 from .model import GitAnswer
 
 SECONDS = 5.0
-"""What one call of git may take."""
+"""The longest time of one call of git."""
 
 _CHUNK = 65_536
 _ERROR_BYTES = 4_096
 _KEPT_VARIABLES = frozenset({"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH"})
-"""Those that say where git and the user's own configuration are; ``GIT_DIR`` and its like are about another place."""
+"""Variables with the paths of git and of the user's own configuration; ``GIT_DIR`` and others name other folders."""
 
 _ENVIRONMENT = {
     "LC_ALL": "C",
@@ -52,7 +52,7 @@ _SETTINGS = (
 
 
 class GitError(AgentdashError):
-    """Git could not be asked, or did not answer; never leaves this package."""
+    """Git could not be started, failed, or did not answer in time; never leaves this package."""
 
     def __init__(self, answer: GitAnswer, detail: str | None = None) -> None:
         super().__init__(answer)
@@ -61,28 +61,28 @@ class GitError(AgentdashError):
 
 
 class Said(Struct, frozen=True):
-    """What one call of git printed."""
+    """The output of one call of git."""
 
     code: int | None
-    """None where it was ended because it printed too much."""
+    """None if the call was ended because it printed too much."""
     out: bytes
     error: str
 
     @property
     def cut(self) -> bool:
-        """Whether it had more to say than the limit."""
+        """True if the output is longer than the limit."""
         return self.code is None
 
 
 def run_git(folder: str, *arguments: str, settings: Sequence[str] = (), limit: int = 1 << 20) -> Said:
-    """One call of git in a folder.
+    """Call git in a folder.
 
     Args:
-        settings: ``key=value`` of configuration that wins over the repository's.
-        limit: bytes of output after which it is ended.
+        settings: ``key=value`` of configuration that overrides the repository's.
+        limit: bytes of output after which git is ended.
 
     Raises:
-        GitError: there is no git, it cannot be started, or it took too long.
+        GitError: git is not installed, cannot be started, or took too long.
     """
     program = shutil.which("git")
     if program is None or not os.path.isabs(program):  # noqa: PTH117 - a text; from "." in PATH anything could come
@@ -130,10 +130,10 @@ def _listen(process: "subprocess.Popen[bytes]", limit: int) -> Said:
 
 
 def _chunks(pipes: Sequence[IO[bytes]], deadline: float) -> Iterator[tuple[object, bytes]]:
-    """What comes on any of the pipes, until all are closed.
+    """Yield the output of any pipe, until all are closed.
 
     Raises:
-        GitError: it took too long.
+        GitError: the deadline has passed.
     """
     with selectors.DefaultSelector() as selector:
         for pipe in pipes:
@@ -159,12 +159,12 @@ def _too_slow() -> GitError:
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """Nothing of it stays; what it started is in its own group."""
+    """Close the pipes; kill the process and its children (its process group) if it still runs."""
     for pipe in _pipes(process):
         pipe.close()
     if process.poll() is None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        # A dead network file system can hold it up for ever, and must not hold us up too.
+        # A dead network file system can block the process for ever, and must not block us too.
         with suppress(subprocess.TimeoutExpired):
             process.wait(1)

@@ -1,7 +1,7 @@
-"""What a session did to files: one edit, one file, what git says of it, and all of it together.
+"""A session's changes to files: one edit, one file, its state in git, and all of them together.
 
-Frozen values without any I/O.  ``None`` means "not known" and is never turned into 0.  A path is shown relative to the
-session's folder where it lies below it, else absolute.
+Frozen values without any I/O.  ``None`` means "not known" and is never turned into 0.  A path below the session's
+folder is shown relative to it; any other is absolute.
 """
 
 from enum import StrEnum
@@ -12,37 +12,37 @@ from ..model import StepStatus
 
 
 class Edit(Struct, frozen=True, kw_only=True):
-    """One step's work on one file; a file that was moved has one edit where it was and one where it is now."""
+    """One step's edit of one file; a moved file has one edit at its old path and one at its new path."""
 
     turn: int
     index: int
-    """The step, as a trajectory numbers it."""
+    """The number of the step in its turn."""
     kind: str
     """``add``, ``update`` or ``delete``."""
     status: StepStatus | None = None
-    """How the step ended; None where the agent does not say."""
+    """The ending of the step; None if the agent does not report it."""
     at: int | None = None
-    """When the step ended, or began where its end is not known; UTC ms."""
+    """The end of the step, or its beginning if its end is not known; UTC ms."""
     diff: str | None = None
-    """Unified text; None where nobody has it, or where it had no room (``cut``)."""
+    """A unified diff; None if it is not known, or had no room (``cut``)."""
     added: int | None = None
     removed: int | None = None
     cut: bool = False
-    """The diff is longer than what is kept of it; the counts are those of the whole."""
+    """True if only a part of the diff is kept; the counts are those of the whole."""
     moved_to: str | None = None
     moved_from: str | None = None
 
     @property
     def counts(self) -> bool:
-        """Whether it changed the file: what failed, was declined, was interrupted or still runs is only tried."""
+        """True if it changed the file: an edit that failed, was declined or interrupted, or still runs, did not."""
         return self.status in (None, StepStatus.OK)
 
 
 class GitState(Struct, frozen=True, kw_only=True):
-    """What ``git status`` says of one file."""
+    """The state of one file in ``git status``."""
 
     code: str
-    """Two letters of ``--porcelain=v1``: index, working tree; two blanks where the file is as it was committed."""
+    """Two letters of ``--porcelain=v1``: index, working tree; two blanks if the file is as it was committed."""
     words: tuple[str, ...]
     """``staged``, ``unstaged``, ``untracked``, ``ignored``, ``conflict``, ``unchanged``."""
 
@@ -53,24 +53,24 @@ class FileChanges(Struct, frozen=True, kw_only=True):
     path: str
     absolute: str
     kind: str | None
-    """Over the whole session: ``delete`` if that came last, ``add`` if that came first, else ``update``; None where no
+    """Over the whole session: ``delete`` if that came last, ``add`` if that came first, else ``update``; None if no
     edit is known to have changed the file."""
     touched: int
-    """Edits that changed it."""
+    """The number of edits that changed the file."""
     added: int | None
     removed: int | None
-    """Lines that came and went, of all edits whose diff is known; None where there is none of those."""
+    """Added and removed lines of all edits whose diff is known; None if no diff is known."""
     partial: bool = False
-    """Some edit that changed the file has no known diff: the lines are the least that came and went."""
+    """True if an edit that changed the file has no known diff: the line counts are then a minimum."""
     edits: tuple[Edit, ...] = ()
     more_edits: int = 0
-    """Edits that are counted and not kept."""
+    """The number of edits that are counted and not kept."""
     git: GitState | None = None
-    """None where git was not asked or does not know the file."""
+    """None if git was not asked or does not know the file."""
 
 
 class GitAnswer(StrEnum):
-    """Whether git could be asked, and if not, why."""
+    """The success of a query to git, or the reason of its failure."""
 
     OK = "ok"
     NO_COMMITS = "no commits yet"
@@ -82,39 +82,39 @@ class GitAnswer(StrEnum):
 
 
 class GitTotals(Struct, frozen=True, kw_only=True):
-    """How many files of the whole repository differ from the last commit; a file can be in two of the counts."""
+    """Counts of files in the whole repository that differ from the last commit; two counts can include one file."""
 
     staged: int = 0
     unstaged: int = 0
     untracked: int = 0
     others: int = 0
-    """Of those files, the ones that no step of the session names: changed by commands, by others, or before."""
+    """The number of those files that no step of the session names: changed by commands, by others, or before."""
     cut: bool = False
-    """There are more than were counted."""
+    """True if there are more files than were counted."""
 
 
 class GitReport(Struct, frozen=True, kw_only=True):
-    """What git said about the session's folder."""
+    """The answer of git about the session's folder."""
 
     answer: GitAnswer
     detail: str | None = None
-    """Git's own words where it failed."""
+    """Git's own message if it failed."""
     top: str | None = None
-    """The folder of the repository."""
+    """The top folder of the repository."""
     totals: GitTotals | None = None
 
 
 class SessionChanges(Struct, frozen=True, kw_only=True):
-    """Everything a session is known to have done to files, in the order in which it first touched them."""
+    """All known changes of a session to files, in the order in which it first touched them."""
 
     session: str
     cwd: str
     turn: int | None = None
-    """The only turn that was looked at; None for all."""
+    """The only turn of the changes; None for all."""
     files: tuple[FileChanges, ...] = ()
     more: int = 0
-    """Edits of further files, which are only counted."""
+    """The number of edits of further files, which are only counted."""
     git: GitReport | None = None
-    """None where git was not asked."""
+    """None if git was not asked."""
     notes: tuple[str, ...] = ()
-    """What is missing, and why; sentences for people."""
+    """The missing parts and the reasons, as sentences for people."""

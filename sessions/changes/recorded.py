@@ -1,11 +1,11 @@
-"""The diffs of an agent's own transcripts, dealt out to the steps of its stream.
+"""The diffs of an agent's own transcripts, assigned to the steps of its stream.
 
-A stream without diffs (codex) names for each step the files and their kinds of change; the transcript names the same,
+A stream without diffs (codex) names the files and their kinds of change for each step; the transcript names the same,
 with diffs.  They are matched by turn, by files and kinds, and by order: the second step of a turn that updates ``/x``
-gets the second such edit of that turn.  The turn of a recorded edit follows from its time, so that what a person did in
-the same conversation between two turns comes after all edits of the first one.
+gets the second such edit of that turn.  The turn of a recorded edit follows from its time.  So edits that a person made
+in the same conversation between two turns come after all edits of the first turn.
 
-Nothing is read before a step needs it.  A transcript that grows is read on from where the last look ended.
+A transcript is read only when a step needs it.  One that grows is read on from the end of the last read.
 """
 
 from bisect import bisect_right
@@ -21,29 +21,29 @@ from ..text.diffs import Diff
 from ..transcript.additions import files_key
 
 MOST_EDITS = 100_000
-"""Recorded edits that are looked at."""
+"""The most recorded edits that are read."""
 
 TEXT_CHARACTERS = 32 << 20
-"""Diff text that is kept of one transcript; of later edits only the counts are."""
+"""The most characters of diffs that are kept of one transcript; of later edits only the counts are kept."""
 
 SOUGHT_AGAIN_SECONDS = 2.0
-"""A transcript that is not there can come late; looking for it walks through folders."""
+"""The time between two searches for a missing transcript, which can come late; a search walks through folders."""
 
 NO_TRANSCRIPT = "its own transcript was not found"
 NOT_RECORDED = "its own transcript has none"
 
 
 Open = Callable[[str, int], Transcript | None]
-"""The transcript of the conversation with this id, begun about then (UTC ms); None if there is none."""
+"""Finds a transcript by the id of its conversation and its approximate start (UTC ms); None if there is none."""
 
 
 class Recorded:
-    """The transcripts of a session; several threads can ask.
+    """The transcripts of a session; several threads can use them.
 
     Args:
-        open_transcript: asks the agent's adapter; None for an agent that keeps no transcripts.
+        open_transcript: the search of the agent's adapter; None for an agent that keeps no transcripts.
         turns: all turns of the session, for their times; see :meth:`know`.
-        conversation: the agent's id of it, for turns in whose steps it is not named.
+        conversation: the agent's id of it, for turns whose steps do not name it.
     """
 
     def __init__(
@@ -55,21 +55,21 @@ class Recorded:
         self._read: dict[str, _Read] = {}
         self._lock = Lock()
         self.sought_in_vain = False
-        """A step needed a transcript and there was none."""
+        """True once a step needed a transcript that was not found."""
         self.know(turns)
 
     def know(self, turns: Iterable[Turn]) -> None:
-        """Take over when each turn began; to be called when there are new ones."""
+        """Take over the beginning of each turn; to be called when there are new turns."""
         self._begun = [(turn.started_at or turn.created_at, turn.n) for turn in turns]
 
     def fill(self, step: Step, conversation: str | None, key: int, number: int) -> Step:
-        """The step with the diffs of its recorded edit, or with the reason for which it has none.
+        """Return the step with the diffs of its recorded edit, or with the reason why it has none.
 
         Args:
-            step: one that lacks its diffs.
-            conversation: the agent's id of it, as the steps of the turn name it.
-            key: its files, see :func:`files_key`.
-            number: how many steps of the turn before it have the same key and lack their diffs.
+            step: a step that lacks its diffs.
+            conversation: the agent's id of it, from the steps of the turn.
+            key: the key of its files, see :func:`files_key`.
+            number: the number of earlier steps of the turn that have the same key and lack their diffs.
         """
         if self._open is None:
             return step
@@ -97,7 +97,7 @@ class Recorded:
 
 
 class _Read:
-    """What was read of one transcript."""
+    """The edits that were read of one transcript."""
 
     def __init__(self) -> None:
         self._transcript: Transcript | None = None
@@ -107,14 +107,14 @@ class _Read:
         self._begun: list[tuple[int, int]] = []
         self._dealt: dict[tuple[int, int], list[RecordedEdit]] = {}
         self._done = 0
-        """Edits that were dealt."""
+        """Edits that were assigned to turns."""
 
     @property
     def there(self) -> bool:
         return self._transcript is not None
 
     def go_on(self, open_transcript: Callable[[], Transcript | None]) -> None:
-        """Read what is new; look for the transcript, if it was not there."""
+        """Read new edits; search for the transcript first, if it was not found yet."""
         if self._transcript is None:
             now = monotonic()
             if self._sought_at is not None and now < self._sought_at + SOUGHT_AGAIN_SECONDS:
@@ -131,19 +131,19 @@ class _Read:
                 break
 
     def dealt(self, begun: list[tuple[int, int]]) -> dict[tuple[int, int], list[RecordedEdit]]:
-        """The edits by turn and files; a turn that began since can make an edit its own."""
+        """Return the edits by turn and files; when a new turn began, all edits are assigned again."""
         if begun != self._begun:
             self._begun, self._done, self._dealt = begun, 0, {}
         for edit in self._edits[self._done :]:
             place = bisect_right(begun, edit.at, key=lambda turn: turn[0])
-            if place:  # before the first turn it was not ours
+            if place:  # an edit before the first turn is not the session's
                 self._dealt.setdefault((begun[place - 1][1], files_key(edit.changes)), []).append(edit)
         self._done = len(self._edits)
         return self._dealt
 
 
 class Dealer:
-    """Gives diffs to the steps of a session as they come, each step once, in the order of turn and index."""
+    """Adds diffs to the steps of a session as they come, each step once, in the order of turn and index."""
 
     def __init__(self, recorded: Recorded) -> None:
         self._recorded = recorded
@@ -152,7 +152,7 @@ class Dealer:
         self._numbers: dict[int, int] = {}
 
     def deal(self, steps: Iterable[Step]) -> Iterator[Step]:
-        """The steps, with diffs if their stream has none and the transcript has some."""
+        """Yield the steps, with diffs if their stream has none and the transcript has some."""
         for step in steps:
             if step.turn != self._turn:
                 self._turn, self._conversation, self._numbers = step.turn, None, {}

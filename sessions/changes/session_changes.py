@@ -1,4 +1,4 @@
-"""What one session did to files: its stream, the agent's own transcript where the stream lacks diffs, and git now."""
+"""One session's changes to files: from its stream, from the agent's own transcript for missing diffs, and from git."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -23,15 +23,15 @@ def session_changes(
     turn: int | None = None,
     git: bool = True,
 ) -> SessionChanges:
-    """Fold the steps as they come, and ask git about what they touched: a few calls of at most five seconds each.
+    """Fold the steps as they come, and ask git about their files: a few calls of at most five seconds each.
 
     Args:
-        session: whose steps they are.
-        steps: all of them, or those of one turn; never all of them in memory.
+        session: the session of the steps.
+        steps: all steps, or those of one turn; never all of them in memory.
         turns: all turns of the session.
-        env: what was recorded with the session.
-        turn: the one turn that the steps are of.
-        git: whether git is asked.
+        env: the environment that was recorded with the session.
+        turn: the turn of the steps; None for all turns.
+        git: True to ask git.
     """
     agent = agent_named(session.agent)
     recorded = recorded_of(session, turns, env)
@@ -48,7 +48,7 @@ def session_changes(
 
 
 def recorded_of(session: Session, turns: Sequence[Turn], env: Mapping[str, str | None]) -> Recorded:
-    """The transcripts of a session's agent; none is opened before a step needs one."""
+    """Return the transcripts of a session's agent; none is opened before a step needs it."""
     agent = agent_named(session.agent)
     if not agent.keeps_transcripts:
         return Recorded(None)

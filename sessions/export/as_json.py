@@ -8,7 +8,7 @@ from ..model import Session, Step
 
 
 def as_json(session: Session, steps: Iterable[Step]) -> Iterator[str]:
-    """``{"session": …, "steps": […]}`` in pieces, each step on a line of its own."""
+    """Yield ``{"session": …, "steps": […]}`` in pieces, each step on a line of its own."""
     yield f'{{"session": {_encoded(session_json(session))}, "steps": ['
     separator = "\n"
     for step in steps:

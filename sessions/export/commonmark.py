@@ -1,6 +1,6 @@
-"""Messages are Markdown of an agent: which parts of the language are read, and what is not believed.
+"""The reader of Markdown in agents' messages: CommonMark without the parts that are not safe.
 
-markdown-it-py comes with Textual.  It is imported only when a document is written: nothing else needs it.
+markdown-it-py comes with Textual.  It is imported only when a document is written, because nothing else needs it.
 """
 
 import re
@@ -12,24 +12,24 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 LONGEST = 100_000
-"""Characters that are read as Markdown; the worst text of this length (``[[[[…``) takes about 2 s, and of twice as many
-four times as long."""
+"""The most characters that are read as Markdown; the worst text of this length (``[[[[…``) takes about 2 s, and one of
+twice the length four times as long."""
 
 _DEEPEST = 40
-"""Quotes and lists inside each other; the reader leaves out what lies deeper."""
+"""The deepest nesting of quotes and lists; the reader leaves out deeper parts."""
 
 _SAFE_LINK = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
 
 
 @cache
 def reader(*, html: bool = False) -> "MarkdownIt":
-    """CommonMark with tables.
+    """Return a reader of CommonMark with tables.
 
-    There are no images, which would be loaded, and no definitions of links, which would be shown nowhere: an image
-    becomes a link, a definition stays text.
+    Images are read as links, because a page would load them.  Definitions of links stay text, because they would not
+    be shown.
 
     Args:
-        html: tell tags apart from text; for finding them, never for passing them on.
+        html: True to separate tags from text, which finds them; tags are never passed on.
     """
     from markdown_it import MarkdownIt
 
@@ -40,7 +40,7 @@ def reader(*, html: bool = False) -> "MarkdownIt":
 
 
 def read(text: str, *, html: bool = False) -> "list[Token] | None":
-    """The text as tokens; None where that would take too long, or lose what is nested too deeply."""
+    """Return the tokens of a text; None if it is too long, or nested so deeply that parts would be lost."""
     if len(text) > LONGEST:
         return None
     tokens = reader(html=html).parse(text)

@@ -1,4 +1,4 @@
-"""The formats of an export: what each is called, and which file names ask for it."""
+"""The formats of an export: their names, and the suffixes of their files."""
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -12,11 +12,11 @@ from .html import html
 from .markdown import markdown
 
 Writer = Callable[[Session, Iterable[Step]], Iterator[str]]
-"""From a session and its steps, each in its last form and in order, to the pieces of a document."""
+"""Makes the pieces of a document from a session and its steps, each in its last form and in order."""
 
 
 class Format(Struct, frozen=True):
-    """One way to write a session down."""
+    """One format of an exported session."""
 
     name: str
     title: str
@@ -29,14 +29,14 @@ FORMATS = (
     Format("html", "HTML", (".html", ".htm"), html),
     Format("json", "JSON", (".json",), as_json),
 )
-"""All formats; the first is taken where nothing else is asked for."""
+"""All formats; the first is the default."""
 
 
 def format_named(name: str) -> Format:
-    """The format of this name.
+    """Return the format of this name.
 
     Raises:
-        UsageError: there is none.
+        UsageError: there is no such format.
     """
     for found in FORMATS:
         if found.name == name:
@@ -45,10 +45,10 @@ def format_named(name: str) -> Format:
 
 
 def format_of(path: Path) -> Format:
-    """The format that a file's suffix asks for; the first one where it has no suffix.
+    """Return the format of a file's suffix; the default if it has none.
 
     Raises:
-        UsageError: the suffix says nothing.
+        UsageError: the suffix belongs to no format.
     """
     suffix = path.suffix.lower()
     for found in FORMATS:

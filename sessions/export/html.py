@@ -1,7 +1,7 @@
-"""A session as one HTML file that needs nothing else: no script, no network, light and dark.
+"""A session as one self-contained HTML file: no script, no network, light and dark.
 
-The overview of the turns stands at the top of the page and at the end of the file, because its counts are known only
-there: no step is kept and none is read twice.
+The overview of the turns is shown at the top of the page, but is at the end of the file.  Its counts are known only
+there, because no step is kept in memory or read twice.
 """
 
 from base64 import b64encode
@@ -23,10 +23,10 @@ _STYLE = Path(__file__).with_name("page.css")
 
 
 def html(session: Session, steps: Iterable[Step]) -> Iterator[str]:
-    """The page in pieces.
+    """Yield the page in pieces.
 
     Args:
-        session: what stands above the steps.
+        session: its facts are above the steps.
         steps: each in its last form, in the order of turn and index; never all of them in memory.
     """
     title = escape(words.title_of(session))
@@ -39,7 +39,7 @@ def html(session: Session, steps: Iterable[Step]) -> Iterator[str]:
 
 
 def _turns(steps: Iterable[Step], folder: str, overview: list[str]) -> Iterator[str]:
-    """All turns; what each did is added to the overview."""
+    """Yield all turns; add the counts of each to the overview."""
     for turn, own in groupby(steps, attrgetter("turn")):
         tally = Tally(turn)
         first = next(own)
@@ -54,7 +54,7 @@ def _turns(steps: Iterable[Step], folder: str, overview: list[str]) -> Iterator[
 
 
 def _head(title: str) -> str:
-    """Nothing may be loaded or run; the one style sheet is allowed by its digest."""
+    """Return the head, which forbids loading and scripts, and allows the one style sheet by its digest."""
     style = _STYLE.read_text("utf-8")
     digest = b64encode(sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"

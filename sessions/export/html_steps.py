@@ -1,4 +1,4 @@
-"""One step as HTML.  All text is an agent's: it is cleaned and escaped here, and it is never markup."""
+"""One step as HTML.  All text is the agent's: it is cleaned and escaped here, and is never used as markup."""
 
 from collections.abc import Iterable
 from html import escape
@@ -15,17 +15,17 @@ from . import words
 from .prose import prose
 
 _PEEK = 100
-"""Cells of a folded text that are shown beside its name."""
+"""The width, in cells, of the excerpt beside the name of a folded text."""
 
 _PEEKED = 4_000
-"""Characters that are looked at for it: a huge output costs no more."""
+"""Characters that are read for the excerpt, so that a huge output costs no more."""
 
 _LONG_DIFF = 200
-"""Lines; a longer diff is folded."""
+"""The lines of the longest diff that is not folded."""
 
 
 def step_html(step: Step) -> str:
-    """The step with an anchor of its own (``#t2-s5``: turn 2, step 5)."""
+    """Return the step as HTML with its own anchor (``#t2-s5``: turn 2, step 5)."""
     anchor = f"t{step.turn}-s{step.index}"
     kinds = " ".join(filter(None, ("step", step.kind, step.status, "sub" if step.parent else "")))
     described = blocks.describe(step)
@@ -43,7 +43,7 @@ def _sub(step: Step) -> str:
 
 
 def _aside(step: Step, ending: str) -> str:
-    """How it ended, and when it came."""
+    """Return the step's ending and its time."""
     ended = f'<span class="ending">{escape(ending)}</span> ' if ending else ""
     time = clock(step.at)
     exact = f'datetime="{utc(step.at)}" title="{escape(moment(step.at, zone=True))}"'
@@ -60,7 +60,7 @@ def _block(text: str, kind: str) -> str:
 
 
 def _folded(name: str, text: str, *, opened: bool = False, peek: str = "") -> str:
-    """The text below its name, which says how much there is and shows a little of it."""
+    """Return a text that is folded below its name, number of lines and excerpt."""
     return _details(name, _block(text, "output"), text, opened=opened, peek=peek) if text else ""
 
 
@@ -164,7 +164,7 @@ def _change(change: Change) -> str:
 
 
 def _diff_part(kind: str, lines: Iterable[tuple[str, str]]) -> str:
-    """Neighbouring lines of one kind."""
+    """Return adjacent lines of one kind."""
     tag, name = _DIFF_TAGS.get(kind, ("span", "place"))
     text = "".join(f"{line}\n" for _, line in lines)
     return f'<{tag} class="{name}">{_text(text)}</{tag}>'

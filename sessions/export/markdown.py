@@ -10,17 +10,17 @@ from . import words
 from .quoting import code, fence, message, plain, quote
 
 SHORT = 20
-"""Lines that stand open; longer outputs and answers are folded."""
+"""The lines of the longest output or answer that is not folded."""
 
 _NEVER_ENDED = frozenset({StepKind.MESSAGE, StepKind.PLAN})
-"""Kinds that can end with a list, which a following one would go on with."""
+"""Kinds that can end with a list, which a following message would continue."""
 
 
 def markdown(session: Session, steps: Iterable[Step]) -> Iterator[str]:
-    """The document in pieces.
+    """Yield the document in pieces.
 
     Args:
-        session: what stands above the steps.
+        session: its facts are above the steps.
         steps: each in its last form, in the order of turn and index; never all of them in memory.
     """
     yield f"# {plain(words.title_of(session))}\n\n{_facts(session)}\n"
@@ -51,7 +51,7 @@ _CODE = frozenset({"Folder", "Session", "Conversation"})
 
 
 def _block(step: Step, before: Step | None) -> str:
-    """One step; what a sub-agent did is quoted."""
+    """Return one step as Markdown; a sub-agent's step is quoted."""
     described = blocks.describe(step)
     parts = [part for block in described.body for part in _parts(block, step, described)]
     if step.parent is None:
@@ -65,7 +65,7 @@ def _label(word: str, *told: str) -> str:
 
 
 def _folded(text: str, what: str, language: str = "text") -> list[str]:
-    """The text in a fence, which is folded where it is long; nothing for nothing."""
+    """Return the text in a fence, folded if it is long; an empty list for an empty text."""
     if not text:
         return []
     lines = words.lines_in(text)
@@ -120,7 +120,7 @@ def _fact(pair: tuple[str, str]) -> str:
 
 
 def _notice(block: blocks.Notice, name: str, event: str) -> list[str]:
-    """A remark or an error: one line beside its label, several in a fence."""
+    """Return a remark or an error: one line beside its label, or several lines in a fence."""
     label = _label(name, event, f"({block.fatality})" if block.fatality else "")
     text = block.text.strip()
     return [label, fence(text, "text")] if "\n" in text else [f"{label}: {plain(text)}" if text else label]

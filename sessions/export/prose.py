@@ -1,4 +1,4 @@
-"""An agent's message as HTML: no tag, no image and no link of it but those that Markdown itself makes."""
+"""An agent's message as HTML: its only tags and links are those that Markdown makes, and it has no images."""
 
 from html import escape
 from typing import TYPE_CHECKING
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _LOWER = 2
-"""Headings of a message stand below those of the page."""
+"""Levels by which a message's headings are below those of the page."""
 
 
 def prose(text: str) -> str:
-    """The rendered message; as it is where it cannot be read as Markdown (``commonmark.read``)."""
+    """Return the rendered message, or its plain text if it cannot be read as Markdown (``commonmark.read``)."""
     text = clean(text)
     tokens = commonmark.read(text)
     if tokens is None:
@@ -29,11 +29,11 @@ def prose(text: str) -> str:
 def _tame(token: "Token") -> None:
     if token.type in ("heading_open", "heading_close"):
         token.tag = f"h{min(6, int(token.tag[1:]) + _LOWER)}"
-    token.info = ""  # the language of code would become a class that nothing asks for
+    token.info = ""  # the language of code would become a class that nothing uses
     if token.attrs.pop("style", None) == "text-align:right":
         token.attrs["class"] = "right"  # the page allows no style but its own
     for inner in token.children or ():
-        # Entities and the words of a link can spell what was cleaned before.
+        # Entities and link texts can contain characters that were cleaned from the source.
         inner.content = clean(inner.content)
         if "title" in inner.attrs:
             inner.attrs["title"] = clean(str(inner.attrs["title"]))

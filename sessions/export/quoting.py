@@ -1,4 +1,4 @@
-"""Foreign text inside a Markdown document: it cannot end what stands around it, nor swallow what follows."""
+"""Untrusted text inside a Markdown document: it cannot end the block around it, nor take in the text after it."""
 
 import re
 from typing import TYPE_CHECKING
@@ -15,21 +15,21 @@ _MEANT = re.compile(r"([\\`*_\[\]<>#|~&$])")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _END = "end"
 _MOST_TAGS = 100
-"""Different tags of a paragraph that are looked for one by one; of more, every sign that could begin one is escaped."""
+"""The most different tags of a paragraph that are escaped one by one; else each possible beginning of a tag is."""
 
 _PATIENCE = 3
-"""Tags inside tags come to light one layer after the other; what needs longer is not worth it."""
+"""The most rounds of escaping: nested tags appear one layer a round, and a text that needs more is not worth it."""
 
 
 def fence(text: str, language: str = "") -> str:
-    """The cleaned text in a fence that is longer than any run of backticks in it."""
+    """Return the cleaned text in a fence that is longer than any run of backticks in it."""
     text = clean(text).rstrip("\n")
     ticks = "`" * max(3, _longest_run(text) + 1)
     return f"{ticks}{language}\n{text}\n{ticks}"
 
 
 def code(text: str) -> str:
-    """One line as inline code; empty for empty."""
+    """Return one line as inline code; "" for an empty text."""
     text = one_line(text)
     ticks = "`" * (_longest_run(text) + 1)
     pad = " " if "`" in text else ""
@@ -37,23 +37,24 @@ def code(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """One line in which nothing means anything to Markdown."""
+    """Return one line in which all Markdown is escaped."""
     return _MEANT.sub(r"\\\1", one_line(text))
 
 
 def quote(text: str) -> str:
-    """Every line behind a ``>``.
+    """Return the text with a ``>`` before each line.
 
-    Tabs at its beginning become blanks: moved by two columns they would indent less, and code would be read as text.
+    Tabs at its beginning become blanks: two columns further right they would indent less, and code would be read as
+    text.
     """
     lines = (_INDENT.sub(lambda indent: indent[0].expandtabs(4), line) for line in text.split("\n"))
     return "\n".join(f"> {line}".rstrip() for line in lines)
 
 
 def message(text: str) -> str:
-    """Markdown as the agent wrote it, where it stays within itself.
+    """Return Markdown as the agent wrote it, if it cannot affect the text after it.
 
-    An open fence is closed, tags are escaped; where that does not help the text is shown in a fence.
+    An open fence is closed, and tags are escaped.  If that is not enough, the text is shown in a fence.
     """
     text = clean(text).strip("\n")
     for _ in range(_PATIENCE):
@@ -72,7 +73,7 @@ def _longest_run(text: str) -> int:
 
 
 def _ends(tokens: "list[Token]") -> bool:
-    """Whether what comes after the text is a paragraph of its own."""
+    """Return whether the paragraph after the text is read as a paragraph of its own."""
     return tokens[-1].type == "paragraph_close" and tokens[-2].content == _END and tokens[-1].level == 0
 
 
@@ -81,17 +82,17 @@ def _has_tags(token: "Token") -> bool:
 
 
 def _escaped(text: str, blocks: "list[Token]") -> str:
-    """The text with a backslash before each tag of these blocks."""
+    """Return the text with a backslash before each tag of these blocks."""
     lines = text.split("\n")
     for block in blocks:
         first, last = block.map or (0, len(lines))
         tags = {re.escape(inner.content) for inner in block.children or () if inner.type == "html_inline"}
         pattern = "|".join(tags) if 0 < len(tags) <= _MOST_TAGS else _TAG
-        # As many lines as before: the places of the other blocks stay true.
+        # The number of lines does not change, so the line numbers of the other blocks stay right.
         lines[first:last] = re.sub(pattern, r"\\\g<0>", "\n".join(lines[first:last])).split("\n")
     return "\n".join(lines)
 
 
 def _hides(tokens: "list[Token]") -> bool:
-    """Whether entities stand for characters that are taken out of all foreign text."""
+    """Return whether entities contain characters that are removed from all untrusted text."""
     return any(inner.content != clean(inner.content) for token in tokens for inner in token.children or ())

@@ -1,4 +1,4 @@
-"""An export on disk: the whole file or none, readable by its owner alone."""
+"""Saving an export: the whole file or none, readable only by its owner."""
 
 import os
 import stat
@@ -10,22 +10,22 @@ from ..errors import SaveError, UsageError
 
 
 class ExistsError(UsageError):
-    """There is a file of this name."""
+    """The file exists."""
 
 
 def save(path: Path, pieces: Iterable[str], *, force: bool = False) -> int:
-    """Write a document piece by piece; how many bytes it has.
+    """Write a document piece by piece; return its size in bytes.
 
-    It comes into being beside its place and is moved there when it is whole.
+    It is written to a temporary file beside its path, and moved there when it is complete.
 
     Args:
         path: the file; a link is followed.
-        pieces: the text, read only if the file can be written.
-        force: replace a file that is there.
+        pieces: the text, which is read only if the file can be written.
+        force: True to replace an existing file.
 
     Raises:
-        ExistsError: there is a file and ``force`` is not given.
-        UsageError: its place is no place for a file.
+        ExistsError: the file exists, and ``force`` is False.
+        UsageError: its folder is missing, or the path is not a regular file.
         SaveError: the folder cannot be written, or the disk is full.
     """
     target = Path(os.path.realpath(path))
@@ -53,7 +53,7 @@ def _check(path: Path, target: Path, *, force: bool) -> None:
     try:
         mode = target.stat().st_mode
     except OSError:
-        return  # nothing there, or nothing that can be seen; writing will tell
+        return  # it does not exist, or cannot be checked; writing shows the error
     if stat.S_ISDIR(mode):
         raise UsageError(f"{path} is a folder: name a file in it.")
     if not stat.S_ISREG(mode):
@@ -67,7 +67,7 @@ def _there(path: Path) -> str:
 
 
 def _write(descriptor: int, pieces: Iterable[str]) -> int:
-    """All of it, on the disk when this returns: a disk that is full says so in time."""
+    """Write all pieces and sync them, so that a full disk raises its error here; return the size in bytes."""
     count = 0
     with open(descriptor, "wb") as file:
         for piece in pieces:
@@ -78,7 +78,7 @@ def _write(descriptor: int, pieces: Iterable[str]) -> int:
 
 
 def _put(part: Path, target: Path, *, force: bool) -> None:
-    """Move the file to its place; without ``force`` never over another one, however late that came."""
+    """Move the file to its path; without ``force`` never over an existing file, even one that was just created."""
     if force:
         part.replace(target)
         return

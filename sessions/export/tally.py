@@ -1,4 +1,4 @@
-"""What the overview says of a turn, counted while its steps go by."""
+"""A turn's counts for the overview, made while its steps are written."""
 
 from ..model import Step, StepKind, StepStatus
 from ..text.sanitize import one_line
@@ -23,7 +23,7 @@ class Tally:
 
     @property
     def files(self) -> int:
-        """How many different files were changed."""
+        """The number of different files that were changed."""
         return len(self._paths)
 
     def add(self, step: Step) -> None:

@@ -1,4 +1,4 @@
-"""What every readable export says in the same words: facts, endings, token counts; unknown is named, never 0."""
+"""Texts that all readable exports share: facts, endings, token counts; an unknown value is named, never 0."""
 
 import json
 from pathlib import PurePath
@@ -21,12 +21,12 @@ NAMES = {
 
 
 def title_of(session: Session) -> str:
-    """What the session is about, on one line."""
+    """Return the session's label on one line, or its short id."""
     return one_line(session.label) or f"Session {session.short_id}"
 
 
 def facts(session: Session) -> list[tuple[str, str]]:
-    """Name and value of each fact that stands above the steps."""
+    """Return name and value of each fact that is shown above the steps."""
     status = ": ".join(filter(None, (session.status, one_line(session.reason or ""))))
     known = {
         "Agent": one_line(session.agent),
@@ -51,14 +51,14 @@ def _left(session: Session) -> str:
 
 
 def ending(step: Step, described: Description) -> str:
-    """How and how fast a step ended: ``✗ exit 1, 0.9s``, ``✓ 2.0s``; empty where nothing is known of it."""
+    """Return a step's ending and duration: ``✗ exit 1, 0.9s``, ``✓ 2.0s``; "" if neither is known."""
     mark = ENDINGS[step.status] if step.status else ""
     told = ", ".join(filter(None, (described.exit_note, described.took)))
     return " ".join(filter(None, (mark, told)))
 
 
 def tokens(usage: Usage | None) -> str:
-    """All five counts, as far as they are known."""
+    """Return all five counts, as far as they are known."""
     if usage is None or not usage.known:
         return NOT_KNOWN
     named = (
@@ -73,7 +73,7 @@ def tokens(usage: Usage | None) -> str:
 
 
 def used(block: Tokens) -> str:
-    """The tokens of this turn, of the whole thread, or of both, and the cost."""
+    """Return the tokens of this turn, of the whole thread, or of both, and the cost."""
     parts = [tokens(block.own)] if block.own is not None else []
     if block.thread is not None:
         parts.append(f"whole thread: {tokens(block.thread)}")
@@ -82,22 +82,22 @@ def used(block: Tokens) -> str:
 
 
 def lines_in(text: str) -> int:
-    """How many lines a text has."""
+    """Return the number of lines of a text."""
     return text.rstrip("\n").count("\n") + 1
 
 
 def tool(call: Call) -> str:
-    """The name of the tool that was called, with its server."""
+    """Return the name of the called tool, with its server; the purpose if there is none."""
     return one_line(call.tool) or one_line(call.purpose)
 
 
 def purpose(call: Call) -> str:
-    """What a call is about, if that is not its name already."""
+    """Return the purpose of a call, unless it is shown as its name."""
     return one_line(call.purpose) if call.tool else ""
 
 
 def arguments(call: Call) -> str:
-    """The arguments of a call, as they are or as indented JSON; empty where there are none."""
+    """Return the arguments of a call, as they are or as indented JSON; "" if there are none."""
     given = call.arguments
     if given is None or isinstance(given, str):
         return clean(given or "")
@@ -105,7 +105,7 @@ def arguments(call: Call) -> str:
 
 
 def below(step: Step, folder: str) -> Step:
-    """The step with paths below the session's folder told from there: the folder is one of the facts."""
+    """Return the step with paths relative to the session's folder if they are below it; the folder is a fact."""
     if not step.changes:
         return step
     return structs.replace(step, changes=tuple(_change_below(change, folder) for change in step.changes))

@@ -1,7 +1,7 @@
-"""Which sessions need somebody, why and since when: derived from facts, pure.
+"""The sessions that need attention, with reason and time: derived from facts, pure.
 
-A session has at most one such reason, the most urgent.  Nothing is guessed here: that a turn is stuck was concluded
-by its runner from steps and processor time (:mod:`.loop_detector`, :mod:`..supervision.idleness`).
+A session has at most one such reason, the most urgent.  This module guesses nothing: the runner concludes that a turn
+is stuck, from steps and processor time (:mod:`.loop_detector`, :mod:`..supervision.idleness`).
 """
 
 from collections.abc import Sequence
@@ -15,11 +15,11 @@ from ..text import durations
 from ..text.sanitize import one_line
 
 SILENT_MS = 120_000
-"""A running agent that printed nothing for so long deserves a look."""
+"""The silence after which a running agent needs attention."""
 
 
 class AttentionSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``[attention]``: from when on a running session counts as stuck."""
+    """``[attention]``: the limits from which a running session counts as stuck."""
 
     repeats: Annotated[
         int, Meta(ge=2, description="How often a command fails, or the same call is made, until a session is stuck.")
@@ -31,10 +31,10 @@ class AttentionSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class Stuck(Struct, frozen=True):
-    """An episode in which a running turn gets nowhere, as its runner concluded."""
+    """An episode in which a running turn makes no progress, as its runner concluded."""
 
     key: str
-    """The same as long as it is the same episode."""
+    """The id of the episode: it does not change while the episode lasts."""
     evidence: str
     """One line."""
     since: int
@@ -42,7 +42,7 @@ class Stuck(Struct, frozen=True):
 
 
 class AttentionKind(StrEnum):
-    """What somebody is needed for; the most urgent first."""
+    """The kinds of need for attention, the most urgent first."""
 
     WAITING = "waiting"
     STUCK = "stuck"
@@ -53,7 +53,7 @@ class AttentionKind(StrEnum):
 
 
 class Attention(Struct, frozen=True):
-    """Why somebody should look."""
+    """The reason why a session needs attention."""
 
     kind: AttentionKind
     reason: str
@@ -63,21 +63,21 @@ class Attention(Struct, frozen=True):
 
 
 def attention(session: Session, now: int) -> Attention | None:
-    """The most urgent reason to look at a session; None if it needs nobody."""
+    """Return the most urgent reason why a session needs attention; None if it needs none."""
     kind = kind_of_need(session, now)
     return None if kind is None else Attention(kind, one_line(_reason(session, kind, now)), _since(session, kind))
 
 
 def is_needed(session: Session, now: int) -> bool:
-    """Return whether a session needs somebody, without writing the reason: this is asked of every session."""
+    """Return whether a session needs attention; it makes no text, because it is called for every session."""
     return kind_of_need(session, now) is not None
 
 
 def kind_of_need(session: Session, now: int) -> AttentionKind | None:
-    """Return what somebody is needed for, or None.
+    """Return the kind of attention that a session needs, or None.
 
-    An end needs somebody until it was seen; a question, a loop, a refusal and silence do as long as they last.
-    What is archived, deleted or being stopped is taken care of.
+    An ended session needs attention until the user has seen it.  A question, a loop, a refusal and silence need it
+    while they last.  A session that is archived, deleted or being stopped needs none.
     """
     if session.archived_at is not None or session.deleted_at is not None or session.stopping is not None:
         return None
@@ -103,7 +103,7 @@ def _need_of_ended(session: Session) -> AttentionKind:
 
 
 def _reason(session: Session, kind: AttentionKind, now: int) -> str:
-    """The need in words; what an agent wrote may be part of it."""
+    """Return the reason as a text, which may contain the agent's words."""
     match kind:
         case AttentionKind.WAITING:
             return session.reason or "waits for an answer"
@@ -120,7 +120,7 @@ def _reason(session: Session, kind: AttentionKind, now: int) -> str:
 
 
 def _since(session: Session, kind: AttentionKind) -> int:
-    """The moment from which somebody was needed, UTC ms."""
+    """Return the time from which the session needs attention, UTC ms."""
     if kind is AttentionKind.STUCK:
         return session.stuck_at or session.updated_at
     if session.status in (Status.RUNNING, Status.WAITING):
@@ -129,18 +129,18 @@ def _since(session: Session, kind: AttentionKind) -> int:
 
 
 def _refusals(session: Session) -> str:
-    """Say what was refused; a runner of an earlier version recorded the names in the session's line alone."""
+    """Return the refusals as a text; a runner of an earlier version recorded their names only in the reason."""
     if session.denied_names is None and session.reason:
         return session.reason
     return denials(session.denied, session.denied_names or ())
 
 
 def denials(count: int, names: Sequence[str]) -> str:
-    """``2 permissions denied: Bash, Write``."""
+    """Return refusals as a text: ``2 permissions denied: Bash, Write``."""
     what = "permission" if count == 1 else "permissions"
     more = f" +{len(names) - _NAMED}" if len(names) > _NAMED else ""
     return f"{count} {what} denied" + (f": {', '.join(names[:_NAMED])}{more}" if names else "")
 
 
 _NAMED = 3
-"""Tools that are named; more are only counted."""
+"""The most tools that are named; the others are only counted."""

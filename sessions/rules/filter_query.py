@@ -1,9 +1,9 @@
-"""The language in which people say which sessions they mean: ``state:failed cost>1 !web "login test"``.
+"""The query language that filters sessions: ``state:failed cost>1 !web "login test"``.
 
 Words are joined by *and*; ``!`` inverts one; quotation marks keep blanks.  An amount may follow its field with or
-without a colon: ``cost:>1``, ``cost>1``.  A word without a field is looked for in what a row says.
+without a colon: ``cost:>1``, ``cost>1``.  A word without a field is searched for in the texts of a row.
 
-Pure, for the table, ``ls --filter`` and other choosers of sessions.
+Pure, for the table, ``ls --filter`` and other selections of sessions.
 """
 
 import difflib
@@ -20,7 +20,7 @@ from ..text.sanitize import cell_width, one_line, whole_names
 from .attention import is_needed
 
 Test = Callable[[Session, int], bool]
-"""Whether a session is meant, at a time in UTC ms."""
+"""Returns True if a session matches, at a time in UTC ms."""
 
 _AMOUNT = re.compile(r"(>=|<=|>|<|=)?\s*\$?(.+)")
 _COUNT = re.compile(r"(\d+(?:\.\d+)?)([km]?)", re.IGNORECASE)
@@ -31,17 +31,17 @@ _UNITS = {"": 1.0, "k": 1e3, "m": 1e6}
 
 
 class Filter(Struct, frozen=True):
-    """What was asked for, and how it is tested."""
+    """A parsed filter: its text, and its tests."""
 
     text: str = ""
     tests: tuple[Test, ...] = ()
     timed: bool = False
-    """Whether time alone can change what it means."""
+    """True if time alone can change its matches."""
     away: frozenset[str] = frozenset()
-    """Which of ``archived`` and ``deleted`` it asks for: no other filter means such sessions."""
+    """The requested ones of ``archived`` and ``deleted``: no other filter matches such sessions."""
 
     def matches(self, session: Session, now: int) -> bool:
-        """Whether a session is meant at a time (UTC ms)."""
+        """Return whether a session matches at a time (UTC ms)."""
         return all(test(session, now) for test in self.tests)
 
     def __bool__(self) -> bool:
@@ -49,10 +49,10 @@ class Filter(Struct, frozen=True):
 
 
 def parse(text: str) -> Filter:
-    """Understand a filter; an empty one means every session.
+    """Parse a filter; an empty one matches every session.
 
     Raises:
-        UsageError: an unknown field, or a value that its field cannot take; it says which ones it can.
+        UsageError: an unknown field, or an invalid value; the message lists the valid ones.
     """
     words = list(map(_word, _WORD.finditer(text)))
     tests = [test for word in words if (test := _test(word)) is not None]
@@ -76,19 +76,19 @@ def _word(match: re.Match[str]) -> _Word:
 
 
 def _timed(word: _Word) -> bool:
-    """Whether the answer to one word changes by itself: ages grow, and silence begins."""
+    """Return whether time alone changes the matches of one word: ages grow, and silence begins."""
     name = word.field.lower()
     return name in ("age", "time") or (name == "is" and "attention" in word.value.lower().split(","))
 
 
 def _away(word: _Word) -> frozenset[str]:
-    """Which sessions that were put away one word asks for."""
+    """Return the ones of ``archived`` and ``deleted`` that one word requests."""
     asked = word.field.lower() == "is" and not word.inverted
     return _AWAY.intersection(word.value.lower().split(",")) if asked else frozenset()
 
 
 def _test(word: _Word) -> Test | None:
-    """What one word asks; None for one that is only begun."""
+    """Return the test of one word; None for an empty one."""
     field, value = word.field, word.value
     if not value and not field:
         return None
@@ -99,10 +99,10 @@ def _test(word: _Word) -> Test | None:
 
 
 def while_typing(text: str) -> tuple[str, str]:
-    """Return what of a filter can be applied while its last word is being typed, and what if that leaves nothing.
+    """Return the part of a filter to apply while its last word is typed, and the part to apply if that matches none.
 
-    A last word that means nothing yet (``state:``, ``is:att``, ``cost>``) is left out of both.  One that could still
-    become something else (``stat`` may become ``state:``, ``state:fai`` is not whole) is left out of the second: rows
+    A last word that cannot be applied yet (``state:``, ``is:att``, ``cost>``) is left out of both.  A word that could
+    still become another (``stat`` may become ``state:``, ``state:fai`` is not complete) is left out of the second: rows
     must not vanish because of half a word.
     """
     *_, last = (None, *_WORD.finditer(text))
@@ -114,7 +114,7 @@ def while_typing(text: str) -> tuple[str, str]:
 
 
 def _means_nothing(word: _Word) -> bool:
-    """Whether a word of a known field is not whole, so that it cannot be applied."""
+    """Return whether a word of a known field is incomplete, so that it cannot be applied."""
     name, begun = word.field.lower(), word.value.lower().rpartition(",")[2]
     if name == "is":
         return begun not in KINDS and any(kind.startswith(begun) for kind in KINDS)
@@ -124,7 +124,7 @@ def _means_nothing(word: _Word) -> bool:
 
 
 def _can_become_more(word: _Word) -> bool:
-    """Whether a word that can be applied may be the beginning of a field or of a state."""
+    """Return whether a word that can be applied may be the beginning of a field or of a state."""
     name, begun = word.field.lower(), word.value.lower().rpartition(",")[2]
     if name == "state":
         return begun not in STATES and any(state.startswith(begun) for state in STATES)
@@ -147,11 +147,11 @@ def _field(field: str, value: str, written: str) -> Test:
 
 
 _MESSAGE_CELLS, _WRITTEN_CELLS = 100, 24
-"""Of a message, and of what was written in it: the line below a table has no more."""
+"""The widths of a message, and of the quoted word in it: the line below a table is no wider."""
 
 
 def _unknown(what: str, written: str, choices: Sequence[str], lead: str, *, colon: str = "") -> UsageError:
-    """What is not known, what may have been meant, and the choices, the nearest first, as far as they fit."""
+    """Return an error that names the unknown word, the nearest choice, and the choices that fit, nearest first."""
     alike = difflib.get_close_matches(written, choices, len(choices))
     begun = [choice for choice in choices if choice.startswith(written)]
     ordered = list(dict.fromkeys([*begun, *alike, *choices]))
@@ -166,7 +166,7 @@ def _anywhere(value: str) -> Test:
 
 
 def haystack(session: Session) -> str:
-    """All that a row says, for words without a field."""
+    """Return all texts of a row, for words without a field."""
     parts = (
         session.title, session.task, session.cwd, session.agent, session.model, session.reason, session.last_message,
         session.id, session.status,
@@ -248,7 +248,7 @@ _AMOUNTS: Mapping[str, tuple[Callable[[Session, int], float | None], str, Callab
     "age": (_age, "<=", durations.seconds),
     "time": (_took, ">=", durations.seconds),
 }
-"""What is measured, what an amount alone means, and how it is written."""
+"""By field: the value, the comparison for an amount without one, and the parser of the amount."""
 
 KINDS: Mapping[str, Callable[[Session, int], object]] = {
     "attention": is_needed,
@@ -263,22 +263,22 @@ KINDS: Mapping[str, Callable[[Session, int], object]] = {
     "archived": lambda session, _: session.archived_at and not session.deleted_at,
     "deleted": lambda session, _: session.deleted_at,
 }
-"""What ``is:`` takes."""
+"""The values of ``is:``, with their tests."""
 
 _AWAY = frozenset({"archived", "deleted"})
 
 _STUCK = "stuck"
 STATES = (*map(str, Status), _STUCK)
-"""What ``state:`` takes: what is stuck is running, and yet no running session as one wishes for."""
+"""The values of ``state:``: each status, and ``stuck``, which is a running session that makes no progress."""
 
 FIELDS = tuple(dict.fromkeys(("state", "is", "agent", "cwd", "cost", "age", *_TEXTS, *_AMOUNTS)))
-"""Every field, for whoever helps with typing; those that people want most stand first."""
+"""Every field, for completions; the most used come first."""
 
 _WORD = re.compile(
     rf"""(?=\S)(!?)(?:([A-Za-z_]+):|({"|".join(_AMOUNTS)})(?=[<>=]))?(?:"([^"]*)"?|(\S*))""", re.IGNORECASE
 )
 _BEGUN_AMOUNT = re.compile(r"(>=?|<=?|=)?\$?(\d+\.)?")
-"""An amount that ends where a digit must follow."""
+"""An incomplete amount, which needs another digit."""
 
 
 def _example(field: str) -> str:
@@ -290,7 +290,7 @@ def _example(field: str) -> str:
 
 
 def completions(word: str, sessions: Iterable[Session]) -> list[str]:
-    """How a word that is being written could go on, the likeliest first; at most twenty."""
+    """Return completions of a word that is being typed, the likeliest first; at most twenty values."""
     lead = "!" if word.startswith("!") else ""
     field, colon, begun = word.removeprefix("!").partition(":")
     if not colon:

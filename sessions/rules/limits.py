@@ -1,4 +1,4 @@
-"""How long, how silent, how much and how dear a session may be; and which of its limits it has crossed.  Pure."""
+"""The limits of a session on time, silence, output, tokens and cost, and the check for crossed ones.  Pure."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -17,7 +17,7 @@ _FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
 class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``[limits]``, ``[agents.<name>.limits]`` or the options of one spawn; what is not set is not limited."""
+    """``[limits]``, ``[agents.<name>.limits]`` or the options of one spawn; None means no limit."""
 
     wall_seconds: Annotated[
         Positive | None, Meta(description="How long one turn may take, in seconds.", examples=[3600.0])
@@ -49,31 +49,31 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = None
 
     def over(self, general: "Limits") -> "Limits":
-        """These limits, and the general ones where these are silent."""
+        """Return these limits, with the general ones for those that are not set."""
         own = {key: value for key, value in structs.asdict(self).items() if value is not None}
         return structs.replace(general, **own)
 
     @property
     def stops(self) -> bool:
-        """Whether crossing one ends the turn."""
+        """True if a crossed limit ends the turn."""
         return self.action != "warn"
 
 
 class Measured(Struct, frozen=True, kw_only=True):
-    """Where a turn stands now."""
+    """The use of a turn and its session so far."""
 
     wall_s: float
     silence_s: float | None
-    """None while it waits for an answer: then silence is nobody's fault."""
+    """None while the turn waits for an answer: that silence does not count."""
     output_bytes: int
     tokens: int | None
     cost_usd: float | None
     estimated: bool = False
-    """Whether part of the cost was computed from tokens and prices."""
+    """True if part of the cost was computed from tokens and prices."""
 
 
 def crossed(limits: Limits, now: Measured) -> dict[str, str]:
-    """Which limits were crossed, each with the words for it; mostly none."""
+    """Return the crossed limits by name, each with its text; usually empty."""
     found = {}
     if limits.wall_seconds is not None and now.wall_s >= limits.wall_seconds:
         found["wall"] = f"ran longer than {durations.text(limits.wall_seconds)}"
@@ -85,7 +85,7 @@ def crossed(limits: Limits, now: Measured) -> dict[str, str]:
 
 
 def used_up(limits: Limits, tokens: int | None, cost_usd: float | None, *, estimated: bool = False) -> dict[str, str]:
-    """Which of the limits on a whole session were crossed; waiting for its next turn changes none of them."""
+    """Return the crossed limits on the whole session; waiting for its next turn changes none of them."""
     found = {}
     if limits.tokens is not None and tokens is not None and tokens > limits.tokens:
         found["tokens"] = f"used more than {limits.tokens:,} tokens ({tokens:,})"
@@ -97,7 +97,7 @@ def used_up(limits: Limits, tokens: int | None, cost_usd: float | None, *, estim
 
 
 def dollars(amount: float, *, above: float = 0.0) -> str:
-    """Money with cents, or with as many digits as it takes to see that it is more: ``$2.50``, ``$0.0004``."""
+    """Return money with cents, or with the digits that show that it is more than ``above``: ``$2.50``, ``$0.0004``."""
     places = 2
     while places < _MOST_PLACES and (
         round(amount, places) <= above or abs(round(amount, places) - amount) > 0.05 * amount
@@ -110,7 +110,7 @@ _MOST_PLACES = 9
 
 
 def roomier(name: str, tokens: int | None, cost_usd: float | None) -> str:
-    """A limit with which a session that crossed this one can go on: about twice what it has used."""
+    """Return a higher limit, about twice the use so far, with which the session can go on."""
     if name == "cost":
         return f"cost={_round_up(2 * (cost_usd or 0.0)):g}"
     amount = _round_up(2 * (tokens or 0))
@@ -121,13 +121,13 @@ def roomier(name: str, tokens: int | None, cost_usd: float | None) -> str:
 
 
 def _round_up(amount: float) -> float:
-    """The next number of one digit and zeros."""
+    """Round up to a number of one digit and zeros."""
     shown = Decimal(f"{amount:.0e}")
     return float(shown if shown >= Decimal(repr(amount)) else shown + Decimal(1).scaleb(shown.adjusted()))
 
 
 def seconds_left(limits: Limits, now: Measured) -> float | None:
-    """Until the next limit that time alone will cross; None where there is none."""
+    """Return the seconds until time alone crosses the next limit; None if it will cross none."""
     left = []
     if limits.wall_seconds is not None:
         left.append(limits.wall_seconds - now.wall_s)
@@ -137,10 +137,10 @@ def seconds_left(limits: Limits, now: Measured) -> float | None:
 
 
 def parsed(pairs: Iterable[str]) -> dict[str, object]:
-    """Limits as one types them: ``wall=10m silence=5m output=200MB tokens=500k cost=2.50 action=warn``.
+    """Parse limits as the user types them: ``wall=10m silence=5m output=200MB tokens=500k cost=2.50 action=warn``.
 
     Raises:
-        UsageError: no such limit, or a value it cannot take.
+        UsageError: an unknown limit, or an invalid value.
     """
     found: dict[str, object] = {}
     for pair in pairs:

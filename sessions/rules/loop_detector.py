@@ -1,7 +1,7 @@
-"""Steps that go round in circles: the same command that keeps failing, the same call again and again.  Pure.
+"""Detection of loops: a command that keeps failing, or the same call again and again.  Pure.
 
-Told from what the agent did, never from what it says.  Commands may be run between two failures of one, as somebody
-does who looks for the cause; as many others as make a loop mean that it has moved on.
+It judges the agent's actions, never its messages.  Other commands may run between two failures of one, because an agent
+that searches for the cause runs them.  ``repeats`` others in a row mean that it has moved on.
 """
 
 from collections import OrderedDict
@@ -18,29 +18,29 @@ from ..text.sanitize import one_line
 
 _CALLS = frozenset({StepKind.TOOL_CALL, StepKind.WEB_SEARCH, StepKind.SUBAGENT})
 _MOST_SPEAKERS = 32
-"""Sub-agents at work at once; more of them are not watched."""
+"""The most sub-agents that are watched at once."""
 
 _MOST_COMMANDS = 64
 _SHOWN_CELLS = 60
 _READ_CHARACTERS = 400
-"""Of a command or its arguments, more than any evidence shows."""
+"""Characters of a command or its arguments: more than any evidence shows."""
 
 
 class Loop(Struct, frozen=True):
-    """A loop that goes on."""
+    """A loop that has not ended."""
 
     key: str
-    """The same as long as it is the same loop."""
+    """The id of the loop: it does not change while the loop lasts."""
     evidence: str
     """One line for people."""
 
 
 class Loops:
-    """Watches the steps of one turn as they come; remembers hashes and one line, whatever the number of steps.
+    """Watches the steps of one turn as they come; it keeps only hashes and one line, for any number of steps.
 
     Args:
-        repeats: from how many times on the same counts as a loop.
-        polling_tools: tools that exist to be called again with the same arguments.
+        repeats: the number of repetitions that make a loop.
+        polling_tools: tools that are meant to be called again with the same arguments.
     """
 
     def __init__(self, repeats: int, polling_tools: Set[str] = frozenset()) -> None:
@@ -50,15 +50,15 @@ class Loops:
 
     @property
     def found(self) -> Loop | None:
-        """A loop that goes on now: of the main agent, or of one of its sub-agents."""
+        """The current loop of the main agent, or of one of its sub-agents; None if there is none."""
         return next((speaker.loop for speaker in self._speakers.values() if speaker.loop is not None), None)
 
     def feed(self, step: Step) -> None:
-        """Account for a step; what has not ended yet says nothing."""
+        """Take a step into account; a running one is ignored."""
         if step.status is StepStatus.RUNNING or (step.kind is not StepKind.COMMAND and step.kind not in _CALLS):
             return
         if step.call_id is not None:
-            self._speakers.pop(step.call_id, None)  # a sub-agent that has ended is in no loop any more
+            self._speakers.pop(step.call_id, None)  # the loop of a sub-agent ends with it
         if step.parent not in self._speakers and len(self._speakers) >= _MOST_SPEAKERS:
             return
         speaker = self._speakers.setdefault(step.parent, _Speaker(self._repeats))
@@ -69,14 +69,14 @@ class Loops:
 
 
 class _Failures(Struct):
-    """How often one command failed, and how much else was done since it last did."""
+    """The failures of one command, and the number of other actions since the last failure."""
 
     count: int = 0
     others: int = 0
 
 
 class _Speaker:
-    """One line of work: the main agent, or one sub-agent."""
+    """The actions of one agent: the main agent, or one sub-agent."""
 
     def __init__(self, repeats: int) -> None:
         self._repeats = repeats
@@ -88,11 +88,11 @@ class _Speaker:
 
     @property
     def loop(self) -> Loop | None:
-        """What goes round in circles."""
+        """The current loop: of commands, else of calls."""
         return self._failing[1] if self._failing is not None else self._calling
 
     def ran(self, step: Step) -> None:
-        """A command has ended."""
+        """Record a command that has ended."""
         text = (step.command or step.text).strip()
         key = _digest(text.encode("utf-8", "replace"))
         self._call, self._calls, self._calling = None, 0, None
@@ -103,7 +103,7 @@ class _Speaker:
             self._forget(key)
 
     def called(self, step: Step) -> None:
-        """A tool was called."""
+        """Record the call of a tool."""
         self._pass_over(None)
         arguments = _canonical(step.arguments)
         call = _call(step, arguments) if arguments is not None else None
@@ -124,7 +124,7 @@ class _Speaker:
             self._forget(next(iter(self._failures)))
 
     def _pass_over(self, key: str | None) -> None:
-        """Something else was done: what failed before is that much longer ago."""
+        """Count an action since the failures of other commands; forget old failures."""
         for other, failures in list(self._failures.items()):
             failures.others += other != key
             if failures.others >= self._repeats:
@@ -137,7 +137,7 @@ class _Speaker:
 
 
 def _failed(step: Step) -> bool:
-    """Whether a command failed; one that was refused or interrupted did neither that nor succeed."""
+    """Return whether a command failed; a refused or interrupted one has neither failed nor succeeded."""
     return step.status is StepStatus.FAILED or (step.status is None and bool(step.exit_code))
 
 
@@ -147,12 +147,12 @@ def _call(step: Step, arguments: bytes) -> str:
 
 
 def _digest(data: bytes) -> str:
-    """The same in every process, so that a runner that takes a turn over knows the loop again."""
+    """Return a digest that is the same in every process, so that a runner that takes over a turn knows its loop."""
     return blake2b(data, digest_size=8).hexdigest()
 
 
 def _canonical(arguments: Any) -> bytes | None:
-    """The same bytes for the same arguments, in whatever order they were named; None where they have none."""
+    """Return the same bytes for the same arguments in any order; None if they cannot be encoded."""
     try:
         return msgspec.json.encode(arguments, order="sorted")
     except _UNTOLD:
@@ -160,7 +160,7 @@ def _canonical(arguments: Any) -> bytes | None:
 
 
 def _told(step: Step) -> str:
-    """``docs.lookup(query="tick")``, as one would write the call."""
+    """Return the call as code: ``docs.lookup(query="tick")``."""
     name = ".".join(part[:_READ_CHARACTERS] for part in (step.server, step.tool) if part)
     given = step.arguments if isinstance(step.arguments, dict) else {}
     pairs = (f"{str(key)[:_READ_CHARACTERS]}={_json(value)}" for key, value in islice(given.items(), 5))
@@ -175,4 +175,4 @@ def _json(value: Any) -> str:
 
 
 _UNTOLD = (TypeError, ValueError, OverflowError, RecursionError)
-"""What arguments raise that are no JSON: halves of surrogate pairs, numbers without bounds, depths without end."""
+"""The errors of arguments that are not valid JSON: lone surrogates, numbers out of range, endless nesting."""

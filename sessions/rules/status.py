@@ -1,7 +1,7 @@
-"""Facts to a status and its reason: pure, so that every rule can be read and tested here.
+"""The status of a turn and its reason, from facts: pure, so that every rule can be read and tested here.
 
-Never green without the proper end that the adapter names; after our own stop it is ``stopped``, whatever the
-exit code says (claude gives -2, 0, 1 or 143 for the same stop, protocols 1).
+A turn is never ``done`` without the proper end that the adapter names.  After our own stop it is ``stopped`` with any
+exit code, because claude gives -2, 0, 1 or 143 for the same stop (protocols 1).
 """
 
 from msgspec import Struct
@@ -15,36 +15,36 @@ class NoRoom(Struct, frozen=True, kw_only=True):
     """Evidence that the agent's output did not fit on its disk."""
 
     what: str
-    """Such as ``the disk was full``; begins or ends a reason."""
+    """A text such as ``the disk was full``, which begins or ends a reason."""
     evidence: str
     cut: bool
-    """Whether the end of the turn file looks cut."""
+    """True if the end of the turn file seems to be cut."""
 
 
 class EndFacts(Struct, frozen=True, kw_only=True):
-    """What is known when an agent's process is gone."""
+    """The known facts when an agent's process is gone."""
 
     facts: Facts
     succeeded: bool
     """The adapter's verdict: the proper end of a good turn was seen."""
     exit_code: int | None = None
-    """None: killed by a signal, or nobody could wait for it."""
+    """None if a signal killed the process, or no process could wait for it."""
     signal: str | None = None
     stopped_by: str | None = None
-    """Who asked for the stop, if its first signal was sent before the proper end was seen."""
+    """The actor that requested the stop, if its first signal was sent before the proper end was seen."""
     stderr_reason: str | None = None
     stdout_reason: str | None = None
-    """What it printed on stdout that is no event, if that tells why."""
+    """A line on stdout that is not an event, if it gives the reason."""
     runner_killed: bool = False
     rebooted: bool = False
     lingered: bool = False
-    """It stayed after its proper end and was ended by us."""
+    """True if we ended the process because it stayed after its proper end."""
     crossed: tuple[str, ...] = ()
     """Limits that were crossed and only warn."""
     blind: str | None = None
-    """What kept a limit from acting, in words."""
+    """The reason why a limit could not act, as a text."""
     ended: str | None = None
-    """What a stop or a sweep of ours ended, as its receipt sums it up."""
+    """The processes that our stop or sweep ended, as its receipt sums them up."""
     no_room: NoRoom | None = None
 
 
@@ -73,16 +73,16 @@ MEANINGS = {
     Status.STOPPED: _STOPPED,
     Status.LOST: _LOST,
 }
-"""The rule behind each status; an ended turn has a more exact one recorded with it."""
+"""The rule behind each status; a more exact one is recorded with an ended turn."""
 
 
 def stop_reason(by: str) -> str:
-    """Return the beginning of a stopped session's line; ``by`` is who stopped it, as it is recorded."""
+    """Return the beginning of a stopped session's reason; ``by`` is the recorded actor of the stop."""
     return f"stopped by {by}"
 
 
 def while_running(facts: Facts, crossed: tuple[str, ...] = (), blind: str | None = None) -> tuple[Status, str | None]:
-    """The status of a turn whose process lives, and the line beside it."""
+    """Return the status of a turn whose process lives, and its reason."""
     if facts.end is not None:
         return Status.FINISHING, "its final event is in; the process has not ended yet"
     if facts.waiting is not None:
@@ -92,13 +92,13 @@ def while_running(facts: Facts, crossed: tuple[str, ...] = (), blind: str | None
 
 
 def at_the_end(end: EndFacts) -> Verdict:
-    """The status of a turn whose process is gone."""
+    """Return the verdict on a turn whose process is gone."""
     verdict = _by_its_end(end)
     return verdict if end.no_room is None else _without_room(verdict, end, end.no_room)
 
 
 def _without_room(verdict: Verdict, end: EndFacts, room: NoRoom) -> Verdict:
-    """The verdict with the disk named; an exit code of 0 does not prove that a command's output is whole."""
+    """Return the verdict with the disk's part in it; exit code 0 does not prove that a command's output is complete."""
     rule = f"{verdict.rule}; {room.what} ({room.evidence})"
     if verdict.status is Status.DONE and end.facts.end is None and room.cut:
         rule = f"{room.what} ({room.evidence}), and its output breaks off"

@@ -1,4 +1,4 @@
-"""Steps without the middle of their longest texts: what a list needs, in memory that does not grow with the file."""
+"""Steps without the middle of their longest texts: enough for a list, in memory that does not grow with the file."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from msgspec import structs
 from ..model import Change, Step
 
 KEPT = 64_000
-"""Characters of one text that stay; of a longer one both ends do."""
+"""The most characters of one text that are kept; of a longer text both ends are."""
 
 
 def trimmed(step: Step) -> Step:
-    """The step itself, unless one of its texts is too long; ``cut`` then says how many characters are missing."""
+    """Return the step with long texts truncated, or itself if it has none; ``cut`` counts the missing characters."""
     missing = _Missing()
     text, command, output = missing.of(step.text), missing.of(step.command), missing.of(step.output)
     changes = tuple(missing.of_change(change) for change in step.changes)
@@ -31,7 +31,7 @@ def trimmed(step: Step) -> Step:
 
 
 class _Missing:
-    """Cuts texts, and counts what it leaves out."""
+    """Truncates texts, and counts the missing characters."""
 
     def __init__(self) -> None:
         self.characters = 0
@@ -46,12 +46,12 @@ class _Missing:
         diff = self.of(change.diff)
         if diff is change.diff:
             return change
-        # The counts are those of the whole diff: they cannot be made from what stays of it.
+        # The counts are those of the whole diff: the rest of it does not give them.
         added, removed = change.lines or (None, None)
         return structs.replace(change, diff=diff, added=added, removed=removed, cut=True)
 
     def of_value(self, value: Any) -> Any:
-        """Arguments; where they are too long, the ends of their JSON."""
+        """Return arguments; if they are too long, both ends of their JSON."""
         if value is None or isinstance(value, bool | int | float):
             return value
         text = value if isinstance(value, str) else msgspec.json.encode(value).decode()

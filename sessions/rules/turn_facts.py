@@ -1,4 +1,4 @@
-"""What the lines of one turn amount to: the facts from which its status follows."""
+"""The facts that the lines of one turn give, from which its status follows."""
 
 from msgspec import Struct, field
 
@@ -6,7 +6,7 @@ from ..model import Usage
 
 
 class Facts(Struct, kw_only=True):
-    """What a parser has concluded from one turn so far."""
+    """The facts that a parser has concluded from one turn so far."""
 
     agent_session: str | None = None
     model: str | None = None
@@ -15,31 +15,31 @@ class Facts(Struct, kw_only=True):
     error: str | None = None
     """The reason of a failure, or the last error, fatal or not."""
     notice: str | None = None
-    """What the agent says it is doing about a trouble (``Reconnecting... 1/2``); cleared by the next step."""
+    """The agent's message about a problem that it handles (``Reconnecting... 1/2``); cleared by the next step."""
     last_message: str | None = None
     usage: Usage = field(default_factory=Usage)
-    """This turn's tokens where the agent counts per turn or process."""
+    """This turn's tokens, if the agent counts per turn or process."""
     thread_usage: Usage = field(default_factory=Usage)
-    """The thread's tokens where the agent counts cumulatively (codex)."""
+    """The thread's tokens, if the agent counts cumulatively (codex)."""
     cost_usd: float | None = None
     cost_about_usd: float | None = None
-    """About what the turn cost beyond ``cost_usd``, from its tokens at known prices; only if its cost is limited."""
+    """The estimated cost beyond ``cost_usd``, from tokens at known prices; only if the session's cost is limited."""
     denied: int = 0
-    """How often it was refused a permission, or stopped by its sandbox."""
+    """The number of refused permissions and of actions that the sandbox stopped."""
     denied_names: list[str] = field(default_factory=list)
-    """What it tried then, each once: tools and programs; the first ones."""
+    """The first refused tools and programs, each once."""
     waiting: str | None = None
     """The question the agent waits for; None while it works."""
     lines: int = 0
     unknown: int = 0
     unknown_kinds: dict[str, int] = field(default_factory=dict)
     unreadable: dict[str, int] = field(default_factory=dict)
-    """Fields of events that could not be read, and how often: ``turn.completed: usage.input_tokens``."""
+    """Fields of events that could not be read, each with its count: ``turn.completed: usage.input_tokens``."""
     stray: list[str] = field(default_factory=list)
-    """Lines on stdout that are no events, cleaned and shortened: the first and the last ones."""
+    """Lines on stdout that are not events, cleaned and shortened: the first and the last ones."""
 
     def deny(self, what: str) -> None:
-        """Count something that it was not allowed to do."""
+        """Count a refused tool or program."""
         self.denied += 1
         name = what[:_NAME_CHARACTERS]
         if name not in self.denied_names and len(self.denied_names) < _MOST_NAMES:

@@ -1,4 +1,4 @@
-"""The order of urgency: which sessions the user should see first.  Pure; the database stores what it returns."""
+"""The order of urgency, in which the user should see sessions.  Pure; the database stores its results."""
 
 from enum import IntEnum
 
@@ -7,9 +7,9 @@ from .attention import AttentionKind, kind_of_need
 
 
 class Urgency(IntEnum):
-    """How soon a session is to be seen, the most urgent first.
+    """The urgency of a session, the most urgent first.
 
-    The numbers are stored (:mod:`..storage.urgency`): another order needs another version of the schema.
+    The numbers are stored (:mod:`..storage.urgency`): a change of the order needs a new version of the schema.
     """
 
     WAITING = 0
@@ -33,9 +33,9 @@ _OF_NEED = {
 
 
 def urgency(session: Session) -> Urgency:
-    """Return how soon the user should see a session, by recorded facts alone.
+    """Return the urgency of a session, by recorded facts alone.
 
-    Silence moves no row: it begins and ends without a fact being recorded.
+    Silence does not count: it begins and ends without a recorded fact.
     """
     need = kind_of_need(session, session.last_sign_at)
     if need is not None:

@@ -1,4 +1,4 @@
-"""Durations as people write and read them: ``90``, ``1.5s``, ``10m``, ``2h``, ``7d``."""
+"""Durations in the format that people use: ``90``, ``1.5s``, ``10m``, ``2h``, ``7d``."""
 
 import math
 import re
@@ -10,10 +10,10 @@ _DURATION = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([smhdw]?)\s*", re.ASCII)
 
 
 def seconds(text: str) -> float:
-    """How many seconds a text means.
+    """Parse a duration; return its seconds.
 
     Raises:
-        UsageError: it is no duration, or a negative or endless one.
+        UsageError: the text is not a duration, or is a negative or infinite one.
     """
     found = _DURATION.fullmatch(text.lower())
     value = float(found[1]) * _UNITS[found[2]] if found else math.nan
@@ -23,7 +23,7 @@ def seconds(text: str) -> float:
 
 
 def text(value: float) -> str:
-    """A number of seconds in the largest unit that tells it exactly: ``90s``, ``10m``, ``7d``."""
+    """Return a number of seconds in the largest unit that is exact: ``90s``, ``10m``, ``7d``."""
     for unit in "dhm":
         if value >= _UNITS[unit] and value % _UNITS[unit] == 0:
             return f"{value / _UNITS[unit]:g}{unit}"

@@ -1,10 +1,10 @@
-"""The choice of ASCII alone: by the user's setting, and by the encoding of a stream or a locale.  Pure."""
+"""The choice of ASCII-only output, by the user's setting and by the encoding of a stream or a locale.  Pure."""
 
 from collections.abc import Mapping
 
 
 def is_forced(env: Mapping[str, str]) -> bool:
-    """Return whether the user asked for ASCII alone."""
+    """Return whether the user requested ASCII-only output."""
     return bool(env.get("AGENTDASH_ASCII"))
 
 
@@ -14,5 +14,5 @@ def is_utf8(name: str) -> bool:
 
 
 def is_wanted(encoding: str | None, env: Mapping[str, str]) -> bool:
-    """Return whether a stream with this encoding gets ASCII alone; an unknown encoding counts as ASCII."""
+    """Return whether a stream with this encoding gets ASCII only; an unknown encoding counts as ASCII."""
     return is_forced(env) or not is_utf8(encoding or "ascii")

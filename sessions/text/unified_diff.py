@@ -26,22 +26,22 @@ class Scanner:
 
     def __init__(self) -> None:
         self.old = 0
-        """The number of the last line in the old file; 0 if it has none, or no hunk gave numbers."""
+        """The number of the last line in the old file; 0 if it is not in that file, or no hunk gave numbers."""
         self.new = 0
         self._next = [0, 0]
         self._left = [0, 0]
-        """Lines of the hunk that are still to come in the old and in the new file."""
+        """The numbers of lines of the hunk that are still to come in the old and in the new file."""
         self._in_hunks = False
-        """A hunk of this file was read."""
+        """True once a hunk of the current file was read."""
         self._named_old = False
-        """The line before was the ``--- `` of a pair."""
+        """True if the line before was the ``--- `` of a pair."""
 
     def kind(self, line: str, following: Sequence[str] = ()) -> str:
-        """The kind of the next line.
+        """Return the kind of the next line.
 
         Args:
             line: the line without its newline.
-            following: the two lines after it, as far as there are any.
+            following: the next two lines, if there are any.
         """
         kind = self._kind(line, following)
         self._named_old = kind == FILE and line.startswith("--- ")
@@ -71,18 +71,18 @@ class Scanner:
         self._left = [int(found[n] if found[n] is not None else 1) for n in (2, 4)] if found else [0, 0]
 
     def _names_file(self, line: str, following: Sequence[str]) -> bool:
-        """Return whether a line with ``--- `` or ``+++ `` names a file, and is not a line that went or came."""
+        """Return whether a line with ``--- `` or ``+++ `` names a file, and is not a removed or added line."""
         if line.startswith("+++ ") and self._named_old:
             return True
         first, second = (*following, "", "")[:2]
         pair = line.startswith("--- ") and first.startswith("+++ ")
         if not self._in_hunks:
             return pair or first.startswith("@@")
-        # The last two lines of a hunk can look like this, too; else its head gave more lines than there are.
+        # The last two lines of a hunk can have this form, too; else its head gave more lines than there are.
         return pair and second.startswith("@@") and self._left != [1, 1]
 
     def _number(self, side: int) -> int:
-        """The number of a line in one of the files; 0 until a hunk gives numbers."""
+        """Count a line in one of the files; return its number, or 0 until a hunk gives numbers."""
         number = self._next[side]
         self._left[side] -= 1
         if number:
@@ -91,7 +91,7 @@ class Scanner:
 
 
 def classified(diff: str) -> Iterator[tuple[str, str]]:
-    """Each line of a diff after its kind; newlines at the end of the diff end its last line."""
+    """Yield the kind and the text of each line of a diff; newlines at its end belong to its last line."""
     lines = diff.rstrip("\n").split("\n") if diff else []
     scanner = Scanner()
     for number, line in enumerate(lines):
@@ -99,17 +99,17 @@ def classified(diff: str) -> Iterator[tuple[str, str]]:
 
 
 def counts(diff: str) -> tuple[int, int]:
-    """The number of lines that a diff adds, and the number that it removes."""
+    """Return the number of lines that a diff adds, and the number that it removes."""
     text = "\n" + diff
     added, removed = text.count("\n+"), text.count("\n-")
     if "\n--- " in text or "\n+++ " in text:
-        # Only these can be the names of files: nearly all diffs need no second look.
+        # Only these lines can name files, and few diffs have any: most need no second pass.
         found = [kind for kind, _ in classified(diff)]
         return found.count(ADDED), found.count(REMOVED)
     return added, removed
 
 
 def created_text(diff: str) -> str | None:
-    """The text of a file that a diff makes from nothing; None if the diff does anything else."""
+    """Return the text of the new file that a diff creates; None if the diff does anything else."""
     body = [(kind, line[1:]) for kind, line in classified(diff) if kind not in (HUNK, FILE, REMARK)]
     return "\n".join(line for _, line in body) if body and all(kind == ADDED for kind, _ in body) else None

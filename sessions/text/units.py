@@ -1,8 +1,8 @@
 """Numbers as text for people: counts, money, tokens, bytes, durations, ages, times.  Pure.
 
-Every list, card, export and digest formats its numbers here, so that one number reads the same everywhere.  An unknown
-number is ``?`` (or the text that the caller names), never 0.  Counts, times and costs come from files that can be
-damaged: no number of 64 bits makes a function raise an error.
+Every list, card, export and digest formats its numbers here, so that one number is shown the same everywhere.  An
+unknown number is ``?`` (or the text that the caller gives), never 0.  Counts, times and costs come from files that can
+be damaged: no number of 64 bits makes a function raise an error.
 """
 
 import math
@@ -13,17 +13,17 @@ _CENT = 0.01
 
 
 def count(number: int, word: str, many: str | None = None) -> str:
-    """A number with its noun: ``1 file``, ``1,234 files``; ``many`` is the plural that ``s`` does not make."""
+    """Return a number with its noun: ``1 file``, ``1,234 files``; ``many`` is an irregular plural."""
     return f"{number:,} {word if number == 1 else many or word + 's'}"
 
 
 def line_change(added: int, removed: int, *, least: bool = False) -> str:
-    """Lines that came and went: ``+1,204 -3``; with ``least`` there are more whose number is not known."""
+    """Return added and removed lines: ``+1,204 -3``; ``least`` means that an unknown number is missing."""
     return f"{'at least ' if least else ''}+{added:,} -{removed:,}"
 
 
 def money(dollars: float | None, unknown: str = "?") -> str:
-    """US dollars: ``$0.31``, ``$1,234.50``; below a cent up to four decimals, so that no cost reads ``$0.00``."""
+    """Return US dollars: ``$0.31``, ``$1,234.50``; below a cent up to four decimals, so that no cost is ``$0.00``."""
     if dollars is None or not math.isfinite(dollars):
         return unknown
     sign, amount = ("-" if dollars < 0 else ""), abs(dollars)
@@ -34,7 +34,7 @@ def money(dollars: float | None, unknown: str = "?") -> str:
 
 
 def tokens(number: int | None) -> str:
-    """A count in short: ``812``, ``18.2k``, ``412k``, ``3.1M``."""
+    """Return a short count: ``812``, ``18.2k``, ``412k``, ``3.1M``."""
     if number is None:
         return "?"
     if number < 1_000:
@@ -45,7 +45,7 @@ def tokens(number: int | None) -> str:
 
 
 def size(number: int) -> str:
-    """Bytes: ``812 B``, ``18.2 kB``, ``3.1 GB``."""
+    """Return bytes: ``812 B``, ``18.2 kB``, ``3.1 GB``."""
     value, unit = float(number), "B"
     for larger in ("kB", "MB", "GB", "TB"):
         if value < 999.5:
@@ -55,12 +55,12 @@ def size(number: int) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share of one processor: ``0%``, ``104%``."""
+    """Return a share of one processor: ``0%``, ``104%``."""
     return "?" if share is None else f"{share * 100:.0f}%"
 
 
 def duration(milliseconds: int) -> str:
-    """The time that something took: ``0.4s``, ``3m12s``, ``2h05m``; a negative one is ``0.0s``."""
+    """Return a duration: ``0.4s``, ``3m12s``, ``2h05m``; a negative one is ``0.0s``."""
     passed = max(0, milliseconds) / 1000
     if passed < 59.95:
         return f"{passed:.1f}s"
@@ -69,9 +69,9 @@ def duration(milliseconds: int) -> str:
 
 
 def age(milliseconds: int) -> str:
-    """An age in one unit: ``4s``, ``35s``, ``12m``, ``3h``, ``2d``; a clock that went back counts as now.
+    """Return an age in one unit: ``4s``, ``35s``, ``12m``, ``3h``, ``2d``; a negative one is ``0s``.
 
-    From ten seconds on in steps of five: each step of each running session is sent over the line.
+    From ten seconds on it grows in steps of five, because each change is drawn for each running session.
     """
     seconds = max(0, milliseconds) // 1000
     for unit, letter in _AGES:
@@ -81,34 +81,34 @@ def age(milliseconds: int) -> str:
 
 
 def runtime(milliseconds: int) -> str:
-    """The time that something has run: ``35s``, ``12m``, and from an hour on ``1.5h``."""
+    """Return a running time: ``35s``, ``12m``, and from an hour on ``1.5h``."""
     hours = max(0, milliseconds) / 3_600_000
     return f"{hours:.1f}h" if hours >= 1 else age(milliseconds)
 
 
 def steady(milliseconds: int) -> int:
-    """Milliseconds for which :func:`age` and :func:`runtime` read at least as they do now."""
+    """Return the milliseconds for which :func:`age` and :func:`runtime` keep their results, at least."""
     step = 1_000 if milliseconds < 10_000 else 5_000 if milliseconds < 60_000 else 60_000
     return step - milliseconds % step
 
 
 def clock(at: int | None) -> str:
-    """The time of day of a moment (UTC ms) on the reader's clock: ``14:03:11``; "" if it is not known."""
+    """Return the local time of day of a moment (UTC ms): ``14:03:11``; "" if it is not known."""
     return _written(at, "%H:%M:%S")
 
 
 def moment(at: int | None, unknown: str = "", *, zone: bool = False) -> str:
-    """Date and time of a moment (UTC ms) on the reader's clock: ``2026-02-03 14:03:22``, with ``zone`` ``… CET``."""
+    """Return the local date and time of a moment (UTC ms): ``2026-02-03 14:03:22``, with ``zone`` ``… CET``."""
     return _written(at, "%Y-%m-%d %H:%M:%S %Z" if zone else "%Y-%m-%d %H:%M:%S") or unknown
 
 
 def utc(at: int | None) -> str:
-    """A moment (UTC ms) for programs: ``2026-02-03T13:03:22Z``; "" if it is not known."""
+    """Return a moment (UTC ms) for programs: ``2026-02-03T13:03:22Z``; "" if it is not known."""
     return _written(at, "%Y-%m-%dT%H:%M:%SZ", local=False)
 
 
 def _written(at: int | None, pattern: str, *, local: bool = True) -> str:
-    """A moment by a pattern of strftime; "" for one outside of the calendar."""
+    """Format a moment by a pattern of strftime; "" if it is not known, or outside of the calendar."""
     if at is None:
         return ""
     try:

@@ -1,8 +1,8 @@
-"""Additions to the steps of a turn that no line of its file holds: diffs from elsewhere, this turn's share of tokens.
+"""Additions to a turn's steps that are not in its file: diffs from other files, and the turn's share of tokens.
 
-codex's stream names files only; its own transcript has the diffs, in the order of the stream.  So a diff is found by
-the files of a step and by the number of steps of the turn before it with the same files.  Both are known after one
-reading of the turn file, and are kept with its index.
+codex's stream only names the changed files; its own transcript has the diffs, in the order of the stream.  So a diff
+is found by the files of a step, and by the number of earlier steps of the turn with the same files.  Both are known
+after the turn file was read once, and are saved with its index.
 """
 
 from bisect import bisect_left, insort
@@ -28,41 +28,41 @@ class File(Protocol):
 
 
 class Diffs(Protocol):
-    """Finds the diffs that a stream lacks; it is called in several threads."""
+    """Finds the diffs that a stream lacks; several threads call it."""
 
     def know(self, turns: Sequence[Turn]) -> None:
         """Take over the turns of the session as they are now."""
 
     def fill(self, step: Step, conversation: str | None, key: int, number: int) -> Step:
-        """The step with its diffs, or with the reason for which it has none."""
+        """Return the step with its diffs, or with the reason why it has none."""
 
 
 def files_key(files: Iterable[File]) -> int:
-    """A number of 63 bits for the files of an edit and the kind of each change, the same in every process."""
+    """Return a number of 63 bits for an edit's files and their kinds of change, the same in every process."""
     named = "\0".join(sorted({f"{file.kind}\0{file.path}" for file in files}))
     return int.from_bytes(blake2b(named.encode("utf-8", "surrogatepass"), digest_size=8).digest()) >> 1
 
 
 class Additions:
-    """The additions to the steps of one turn, which are known by their places.
+    """The additions to the steps of one turn, by the places of the steps.
 
     Args:
-        diffs: finds the diffs; None seeks none.
+        diffs: finds the diffs; None searches for none.
     """
 
     def __init__(self, diffs: Diffs | None) -> None:
         self.conversation: str | None = None
-        """The agent's id of the conversation, as the steps of the turn name it."""
+        """The agent's id of the conversation, from the steps of the turn."""
         self._diffs = diffs
         self._keys: dict[int, int] = {}
         self._places: dict[int, list[int]] = {}
-        """Of the steps that lack their diffs, by their files, rising."""
+        """The places of steps that lack their diffs, by their files, in ascending order."""
         self._filled: dict[int, tuple[Change, ...]] = {}
         self._share: tuple[Usage, Usage] | None = None
         """The tokens of the whole conversation as the agent counts them, and this turn's share."""
 
     def note(self, place: int, step: Step) -> None:
-        """Take a step into account, each time that it changes."""
+        """Record a step; to be called each time that it changes."""
         if step.kind is StepKind.START:
             self.conversation = step.agent_session or self.conversation
         elif step.lacks_diffs and place not in self._keys:
@@ -75,7 +75,7 @@ class Additions:
         return share != former
 
     def added(self, place: int, step: Step) -> Step:
-        """A step with all that is known by now."""
+        """Return a step with the additions known so far."""
         if step.changes:
             changes = self._filled.get(place)
             return step if changes is None else structs.replace(step, changes=changes)
@@ -85,7 +85,7 @@ class Additions:
         return step
 
     def sought(self, place: int, step: Step) -> Step:
-        """A step with its diffs, or with the reason for which it has none, if it lacks any.  Reads files."""
+        """Return a step with its diffs, or with the reason why it has none.  Reads files if it lacks any."""
         key = self._keys.get(place)
         if self._diffs is None or key is None or not step.lacks_diffs:
             return step
@@ -95,11 +95,11 @@ class Additions:
         return filled
 
     def saved(self, lead: int) -> list[tuple[int, int]]:
-        """Places and keys of the steps that lack diffs; ``lead`` steps come before those of the agent."""
+        """Return places and keys of the steps that lack diffs; ``lead`` steps come before those of the agent."""
         return [(place - lead, key) for place, key in self._keys.items()]
 
     def take_up(self, saved: Iterable[tuple[int, int]], lead: int, conversation: str | None) -> None:
-        """Begin with what an earlier reading noted."""
+        """Take over the records of an earlier reading."""
         self.conversation = conversation
         for place, key in saved:
             self._add(place + lead, key)

@@ -1,4 +1,4 @@
-"""Parsed blocks that are kept for a while, of all turns of a session together."""
+"""A cache of parsed blocks, shared by all turns of a session."""
 
 from collections import OrderedDict
 from threading import Lock
@@ -10,24 +10,24 @@ from ..model import Step
 KEPT_BLOCKS = 12
 
 KEPT_BYTES = 16 << 20
-"""Of the lines that gave the steps of these blocks: a line can hold a million files or tasks."""
+"""The most bytes of lines that the kept blocks come from: a line can hold a million files or tasks."""
 
 
 class Placed(Struct, frozen=True):
-    """A step, and where the line lies that gave it its last form."""
+    """A step, and the position of the line that gave it its last form."""
 
     step: Step
     offset: int
     size: int
-    """Bytes of the line, its newline included; 0 for what is in no file."""
+    """Bytes of the line, its newline included; 0 for a step that is in no file."""
 
 
 Block = dict[int, Placed]
-"""Steps by their place in the turn: those that got their last form in one stretch of a file."""
+"""Steps by their place in the turn: those that got their last form in one block of a file."""
 
 
 class BlockCache:
-    """The blocks that were used last; several turns and threads share it."""
+    """The most recently used blocks; several turns and threads share one cache."""
 
     def __init__(self, room: int = KEPT_BLOCKS) -> None:
         self._room = room
@@ -35,7 +35,7 @@ class BlockCache:
         self._blocks: OrderedDict[tuple[object, int], Block] = OrderedDict()
 
     def get(self, owner: object, number: int) -> Block | None:
-        """A block, if it is still there."""
+        """Return a block; None if it is no longer kept."""
         with self._lock:
             found = self._blocks.get((owner, number))
             if found is not None:
@@ -43,7 +43,7 @@ class BlockCache:
             return found
 
     def keep(self, owner: object, number: int, block: Block) -> None:
-        """Keep a block; those that were not used for longest go."""
+        """Keep a block, and drop the least recently used ones if there are too many."""
         with self._lock:
             self._blocks[owner, number] = block
             while len(self._blocks) > self._room or (len(self._blocks) > 1 and self._bytes() > KEPT_BYTES):

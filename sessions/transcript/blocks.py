@@ -1,7 +1,7 @@
 """A step as a name, an ending and a few blocks: the one description that lists, panes, logs and exports draw.
 
 Pure, and lazy: a block refers to the texts of its step and reads none of them, so a huge output costs nothing here.
-All texts are foreign: a renderer cleans what it draws.
+All texts are untrusted: a renderer cleans what it draws.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ class Voice(StrEnum):
 
 
 class Prose(Struct, frozen=True):
-    """A text that a person or a model wrote: Markdown, as a rule."""
+    """A text that a person or a model wrote, usually Markdown."""
 
     text: str
     voice: Voice
@@ -43,7 +43,7 @@ class Code(Struct, frozen=True):
 
     text: str
     of_failed_start: bool = False
-    """It is the command line of an agent that could not be started, and not a command of the agent."""
+    """True for the command line of an agent that could not be started; False for a command of the agent."""
 
 
 class Call(Struct, frozen=True):
@@ -55,9 +55,9 @@ class Call(Struct, frozen=True):
     """The text of the step, unless it only repeats the name."""
     arguments: Any
     task: Any = None
-    """The prompt of a sub-agent, as a rule a text."""
+    """The prompt of a sub-agent, usually a text."""
     repeated: tuple[Any, ...] = ()
-    """Values of arguments that need not be shown beside purpose and task: empty ones, and these two."""
+    """Values of arguments that need not be shown beside purpose and task: empty values, and these two."""
 
     @property
     def other_arguments(self) -> Any:
@@ -72,10 +72,10 @@ class Origin(StrEnum):
 
     COMMAND = "command"
     FAILED_START = "failed start"
-    """The stderr of an agent that could not be started: its beginning, which is short."""
+    """The short beginning of the stderr of an agent that could not be started."""
     TOOL = "tool"
     SUBAGENT = "sub-agent"
-    """Its answer is prose."""
+    """The answer of a sub-agent is prose."""
     EDITOR = "editor"
     """A success that the change shows better: only an export needs it."""
 
@@ -86,7 +86,7 @@ class Output(Struct, frozen=True):
     text: str
     origin: Origin
     ended: bool
-    """No more can come: an empty text then says that there was none."""
+    """True once no more can come: an empty text then means that there was no output."""
 
     @property
     def name(self) -> str:
@@ -99,7 +99,7 @@ class Files(Struct, frozen=True):
 
     changes: tuple[Change, ...]
     text: str
-    """The text of the step, for a step that names no file."""
+    """The text of the step, for a step without file names."""
 
 
 class Plan(Struct, frozen=True):
@@ -132,7 +132,7 @@ class Tokens(Struct, frozen=True):
     own: Usage | None
     """The counts of this turn; None if they are not known."""
     thread: Usage | None
-    """The counts of the whole conversation, if they are known and are not those of this turn."""
+    """The counts of the whole conversation, if they are known and differ from those of this turn."""
     cost_usd: float | None
     remark: str
 
@@ -169,7 +169,7 @@ class Description(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The tool of the step, or the name that an event gives itself; "" if there is none."""
+        """The tool of the step, or the event's own name; "" if there is none."""
         return _tool(self.step) if isinstance(self.body[0], Call | Files | Plan) else self.step.event or ""
 
     @property
@@ -184,7 +184,7 @@ class Description(Struct, frozen=True):
 
     @property
     def took(self) -> str:
-        """The time from the beginning of the step to its end; "" if that is not known."""
+        """The duration of the step as a text; "" if it is not known."""
         at, ended_at = self.step.at, self.step.ended_at
         return "" if at is None or ended_at is None else duration(ended_at - at)
 
@@ -230,7 +230,7 @@ def _error(step: Step) -> tuple[Block, ...]:
     return error, Code(step.command, of_failed_start=True), _output(step, Origin.FAILED_START)
 
 
-# A list describes each row that it draws: a table is up to two microseconds faster than a match.
+# A list describes each row that it draws, and a table is up to two microseconds faster than a match.
 _BODIES: dict[StepKind, Callable[[Step], tuple[Block, ...]]] = {
     StepKind.PROMPT: lambda step: (Prose(step.text, Voice.USER),),
     StepKind.START: _start,

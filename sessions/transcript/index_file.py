@@ -1,7 +1,7 @@
-"""What a first reading of a long turn file found out, kept so that the second one opens at once.
+"""The saved index of a long turn file, with which its next reader opens it at once.
 
-It lies outside of the session's folder, because looking changes nothing there, and it is never needed: what does not
-fit to the file, or to the code that reads it, is made anew.
+It is outside of the session's folder, because a reader changes nothing there.  It is only a cache: an index that does
+not fit the file, or the code that reads it, is made again.
 """
 
 import sys
@@ -17,7 +17,7 @@ from msgspec import Struct
 from ..storage.paths import write_atomic
 
 WORTH_KEEPING = 4 << 20
-"""Bytes of a turn file; a shorter one is read as fast as its index."""
+"""The smallest turn file with an index, in bytes; a shorter one is read as fast as its index."""
 
 _SAMPLE = 64 * 1024
 
@@ -26,11 +26,11 @@ class SavedIndex(Struct, frozen=True):
     """An index of whole blocks; the arrays are in the machine's byte order."""
 
     covered: int
-    """Bytes of the turn file that it describes."""
+    """Bytes of the turn file that the index covers."""
     starts: bytes
-    """Where each block begins, 64 bits each; the last one begins behind what is covered."""
+    """The offset of each block, 64 bits each; the last one begins after the covered bytes."""
     states: list[bytes]
-    """What the parser remembers at the beginning of each block."""
+    """The state of the parser at the beginning of each block."""
     giants: list[int]
     kinds: bytes
     blocks: bytes
@@ -48,7 +48,7 @@ class _File(Struct, frozen=True):
 
 
 def load(path: Path, output: Path, agent: str) -> SavedIndex | None:
-    """The index of a turn file; None where there is none that fits."""
+    """Return the index of a turn file; None if it is missing or does not fit."""
     try:
         file = msgspec.msgpack.decode(path.read_bytes(), type=_File)
         fits = file.made_by == _maker(agent) and file.sample == _sample(output, file.index.covered)
@@ -58,7 +58,7 @@ def load(path: Path, output: Path, agent: str) -> SavedIndex | None:
 
 
 def save(path: Path, output: Path, agent: str, index: SavedIndex) -> None:
-    """Keep the index of a turn file; where there is no room for it, it is not kept."""
+    """Save the index of a turn file, unless it cannot be written."""
     with suppress(OSError):
         file = _File(made_by=_maker(agent), sample=_sample(output, index.covered), index=index)
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -66,12 +66,12 @@ def save(path: Path, output: Path, agent: str, index: SavedIndex) -> None:
 
 
 def path_of(folder: Path, session_id: str, turn: int) -> Path:
-    """Where the index of a turn lies."""
+    """Return the path of a turn's index."""
     return folder / f"{session_id}.{turn}.index"
 
 
 def forget(folder: Path, session_id: str) -> None:
-    """Remove the indexes of a session; what cannot be removed does no harm."""
+    """Remove the indexes of a session; one that cannot be removed does no harm."""
     for path in folder.glob(f"{session_id}.*.index"):
         with suppress(OSError):
             path.unlink()
@@ -86,10 +86,10 @@ def forget_others(folder: Path, sessions: Container[str]) -> None:
 
 
 def _sample(output: Path, covered: int) -> int:
-    """A checksum of both ends of what is covered, and of its length: another file gives another one.
+    """Return a checksum of the covered length and of the bytes at both its ends, which differs from file to file.
 
     Raises:
-        OSError: the file is shorter, or cannot be read.
+        OSError: the file is shorter than ``covered``, or cannot be read.
     """
     with output.open("rb") as file:
         head = file.read(min(_SAMPLE, covered))
@@ -102,7 +102,7 @@ def _sample(output: Path, covered: int) -> int:
 
 @cache
 def _maker(agent: str) -> str:
-    """Who made it: an index fits only the code that would make the same one."""
+    """Return an id of the agent and the code that reads it: an index fits only the code that made it."""
     code = zlib.crc32(sys.byteorder.encode())
     sessions = Path(__file__).parents[1]
     rooms = (sessions / name for name in ("transcript", "agents", "rules", "text"))

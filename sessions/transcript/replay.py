@@ -1,6 +1,6 @@
-"""A session once more at its own pace: which step comes when, and how long to wait before it.
+"""The replay of a session at its own pace: the order of its steps, and the wait before each.
 
-Pure: who plays it does the waiting.
+Pure: the caller does the waiting.
 """
 
 import heapq
@@ -10,17 +10,17 @@ from collections.abc import Iterable, Iterator
 from ..model import Step
 
 _Open = tuple[int, int, Step]
-"""When a step was over, its place in the order, and the step."""
+"""The step's end (UTC ms), its place in the order, and the step."""
 
 
 def paced(steps: Iterable[Step], speed: float, max_gap: float, pause: float) -> Iterator[tuple[float, Step]]:
-    """Each step with the seconds to wait before it.
+    """Yield each step with the seconds to wait before it.
 
     Args:
         steps: each in its last form, in the order of turn and index; never all of them in memory.
-        speed: how many times faster than it was.
-        max_gap: seconds of the replay; a longer wait is shortened to this.
-        pause: seconds before a step of which nobody knows when it came.
+        speed: the factor by which the replay is faster than the session.
+        max_gap: the longest wait, in seconds of the replay.
+        pause: seconds before a step whose time is not known.
     """
     before: int | None = None
     for step in as_they_came(steps):
@@ -34,10 +34,10 @@ def paced(steps: Iterable[Step], speed: float, max_gap: float, pause: float) -> 
 
 
 def as_they_came(steps: Iterable[Step]) -> Iterator[Step]:
-    """The steps in the order in which they were over, turn by turn.
+    """Yield the steps in the order in which they ended, turn by turn.
 
-    A command that ran beside other steps comes after them.  Only steps that were under way at the same time are
-    kept.  A step without a time stays behind the one before it; a clock that was set back begins anew.
+    A command that ran beside other steps comes after them.  Only steps that ran at the same time are in memory.  A
+    step without a time comes after the one before it.  If the clock was set back, all open steps are yielded first.
     """
     under_way: list[_Open] = []
     turn: int | None = None

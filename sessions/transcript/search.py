@@ -1,4 +1,4 @@
-"""Finding a text in all steps of a session, a piece at a time, nearest first."""
+"""Search for a text in all steps of a session, a piece at a time, nearest first."""
 
 from array import array
 from bisect import bisect_left, bisect_right, insort
@@ -14,7 +14,7 @@ from .snapshot import Section, View
 
 
 def texts(step: Step) -> Iterator[str]:
-    """Everything of a step that a person can read, but for times and numbers."""
+    """Yield all readable texts of a step, except times and numbers."""
     yield from filter(None, (step.text, step.command, step.output, step.server, step.tool, step.model, step.event))
     if step.arguments is not None:
         yield step.arguments if isinstance(step.arguments, str) else msgspec.json.encode(step.arguments).decode()
@@ -25,7 +25,7 @@ def texts(step: Step) -> Iterator[str]:
 
 
 def holds(step: Step, needle: str) -> bool:
-    """Whether a step has the text as it is shown; one without capitals is found in any case."""
+    """Return whether a step contains the text as it is shown; a lower-case text matches any case."""
     found = (clean(text) if "\x1b" in text else text for text in texts(step))
     if needle.islower():
         return any(needle in text.lower() for text in found)
@@ -33,12 +33,12 @@ def holds(step: Step, needle: str) -> bool:
 
 
 class Search:
-    """One search through what a view shows.
+    """One search through the steps of a view.
 
     Args:
-        view: what is searched; what comes later is given to :meth:`look_at`.
-        needle: the text; not empty.
-        item: where to begin: what lies behind it is searched first.
+        view: the steps to search; later steps are given to :meth:`look_at`.
+        needle: the text to find; not empty.
+        item: the item to begin with: those after it are searched first.
     """
 
     def __init__(self, view: View, needle: str, item: int = 0) -> None:
@@ -46,9 +46,9 @@ class Search:
         self.needle = needle
         self.begin = item
         self.hits = array("I")
-        """The items found so far, rising."""
+        """The items found so far, in ascending order."""
         self.done = 0
-        """Pieces that were searched."""
+        """The number of searched pieces."""
         self._lock = Lock()
         pieces = list(_pieces(view))
         begin = next((n for n, piece in enumerate(pieces) if _holds_item(view, piece, item)), 0)
@@ -56,19 +56,19 @@ class Search:
 
     @property
     def total(self) -> int:
-        """Pieces in all."""
+        """The number of all pieces."""
         return len(self._pieces)
 
     @property
     def finished(self) -> bool:
-        """Whether everything was searched."""
+        """True if all pieces were searched."""
         return self.done >= len(self._pieces)
 
     def advance(self, seconds: float) -> None:
-        """Search on, for about so long.
+        """Search on, for about ``seconds``.
 
         Raises:
-            OSError: a file cannot be read any more.
+            OSError: a file can no longer be read.
         """
         deadline = monotonic() + seconds
         while not self.finished:
@@ -81,10 +81,10 @@ class Search:
                 break
 
     def look_at(self, view: View, items: Iterable[int]) -> None:
-        """Take a newer view that extends the one that was searched, and look at what is new in it.
+        """Take a newer view, which extends the searched one, and search its new or changed items.
 
         Raises:
-            OSError: a file cannot be read any more.
+            OSError: a file can no longer be read.
         """
         self.view = view
         for item in items:
@@ -92,25 +92,25 @@ class Search:
                 self._found(item)
 
     def first(self) -> int | None:
-        """The hit to begin with: the first one from the beginning on, from the top only when all was searched."""
+        """Return the hit to begin with: the first from ``begin`` on, else, after a full search, the first of all."""
         place = bisect_left(self.hits, self.begin)
         if place < len(self.hits):
             return self.hits[place]
         return self.hits[0] if self.finished and self.hits else None
 
     def _found(self, item: int | None) -> None:
-        """Put a hit into its place; it may have been found by who reads and by who searches."""
+        """Insert a hit in order, once: the thread that reads and the one that searches can both find it."""
         with self._lock:
             if item is not None and self.number_of(item) is None:
                 insort(self.hits, item)
 
     def number_of(self, item: int) -> int | None:
-        """Which of the hits an item is, from 1; None where it is none."""
+        """Return the rank of an item among the hits, from 1; None if it is not a hit."""
         place = bisect_left(self.hits, item)
         return place + 1 if place < len(self.hits) and self.hits[place] == item else None
 
     def next(self, item: int, direction: int) -> int | None:
-        """The hit after (1) or before (-1) an item; from the other end where there is none."""
+        """Return the hit after (1) or before (-1) an item, wrapping around; None if there are no hits."""
         if not self.hits:
             return None
         place = bisect_right(self.hits, item) if direction > 0 else bisect_left(self.hits, item) - 1

@@ -1,4 +1,4 @@
-"""All turns of a session as one sequence of steps: the end first, the rest as it is read."""
+"""All turns of a session as one sequence of steps: its end is read first, then the rest."""
 
 import os
 import shlex
@@ -22,20 +22,20 @@ from .snapshot import Gap, Section, View
 from .turn_index import LINE_CAP, TurnIndex
 
 AT_ONCE = 1 << 20
-"""Bytes of a session that are read before anything is shown; of a longer one the end is shown first."""
+"""The most bytes of a session that are read before its steps are shown; a longer one is shown from its end."""
 
 TAIL_BYTES = 256 * 1024
-"""What is read of that end."""
+"""Bytes that are read of that end."""
 
 PASS_SECONDS = 0.2
-"""Read in one go: what was read so far can be shown then."""
+"""The time of one read, after which the steps read so far can be shown."""
 
 FIRST_SECONDS = 1.0
-"""The end may take so long: without it there is nothing to show."""
+"""The time to read the end, without which there are no steps to show."""
 
 _FIRST_BYTES = 16_384
 _FIRST_LINES = 20
-"""Of what it printed, where a start failed: enough to see why."""
+"""Lines of stderr that a failed start shows: enough to see the reason."""
 
 Touched = dict[TurnIndex, set[int]]
 
@@ -44,32 +44,32 @@ Facts = Callable[[], tuple[list[Turn], list[Prompt]]]
 
 
 class Growth(Struct, frozen=True):
-    """What a look brought."""
+    """The result of one read."""
 
     view: View
     changed: frozenset[int] = frozenset()
-    """Items that were there before and look otherwise now."""
+    """Items that were there before and have changed."""
     turns: tuple[Turn, ...] = ()
-    """What the store says about them."""
+    """The turns of the session, as recorded in the store."""
     ahead: int = 0
-    """Bytes that are there and were not read yet, but for those that are held back."""
+    """Bytes that are written and not read yet, without those that are held back."""
     held: tuple[int, int] | None = None
-    """The turn, and the place in its file, from which on the runner has not recorded yet when the bytes arrived."""
+    """The turn, and the offset in its file from which on the runner has not recorded times of arrival yet."""
     trouble: str | None = None
-    """Why a file could not be read."""
+    """The error, if a file could not be read."""
 
 
 class SessionSteps:
     """The steps of one session.
 
-    :meth:`refresh` and :meth:`close` belong to one thread at a time; the views they give can be used in any other.
+    Only one thread at a time may call :meth:`refresh` and :meth:`close`; any thread can use the views.
 
     Args:
-        folder: the session's.
-        agent: who wrote its turn files.
-        facts: what the store says about it.
-        index_folder: where the indexes of long files are kept.
-        diffs: where the diffs are that the turn files lack; None seeks none.
+        folder: the session's folder.
+        agent: the agent that wrote its turn files.
+        facts: reads its turns and prompts from the store.
+        index_folder: the folder for the indexes of long files.
+        diffs: finds the diffs that the turn files lack; None searches for none.
     """
 
     def __init__(
@@ -84,21 +84,21 @@ class SessionSteps:
         self._turns: list[TurnIndex] = []
         self._tail: TurnIndex | None = None
         self._read_from: int | None = None
-        """From this place of the list on the turns were read before all others."""
+        """The place in the list of the first turn that is read before the others."""
         self._view = View()
         self._timed = False
 
     def refresh(self, seconds: float = PASS_SECONDS, *, timed: bool = False) -> Growth:
-        """Read what is new, for about so long.
+        """Read new bytes, for about ``seconds``.
 
         Args:
             seconds: about how long to read.
-            timed: of a turn that runs, hold back what has no time of arrival yet; it is written after the line.
+            timed: hold back lines of a running turn that have no time of arrival yet; it is written after the line.
 
         Raises:
             StoreError: the store cannot be read.
         """
-        # Turns first: a turn that is seen as ended then has all its bytes on disk.
+        # Turns first: if a turn has ended here, all its bytes are on disk.
         turns, prompts = self._facts()
         self._meet(turns, prompts)
         if self._diffs is not None:
@@ -118,7 +118,7 @@ class SessionSteps:
         return self._grown(turns, touched, trouble)
 
     def every_step(self, turn: int | None = None) -> Iterator[Step]:
-        """All steps in their order, with all their words, as they are now; one at a time is in memory.
+        """Yield all steps in their order, with their whole texts, as they are now; one at a time is in memory.
 
         Raises:
             OSError: a file cannot be read.
@@ -134,7 +134,7 @@ class SessionSteps:
                 yield from index.every()
 
     def close(self) -> None:
-        """Close the files; what was found out about long ones is kept."""
+        """Close the files, and save the indexes of long ones."""
         for index in self._turns:
             if not index.finished:
                 self._keep(index)
@@ -143,7 +143,7 @@ class SessionSteps:
             self._tail.close()
 
     def _meet(self, turns: list[Turn], prompts: list[Prompt]) -> None:
-        """Make an index for each turn that is new."""
+        """Make an index for each new turn."""
         first = {prompt.turn: prompt for prompt in reversed(prompts)}
         for turn in turns[len(self._turns) :]:
             index = self._index(turn.n, first.get(turn.n))
@@ -160,7 +160,7 @@ class SessionSteps:
         return TurnIndex(output, times, self._agent, turn, self._cache, prompt=asked, begin=begin, diffs=self._diffs)
 
     def _choose_end(self) -> int:
-        """Where in the list of turns the end begins that is read first; 0 where all of it is read at once."""
+        """Return the place in the list of the first turn that is read first; 0 if all turns are read at once."""
         if sum(index.ahead for index in self._turns) <= AT_ONCE:
             return 0
         room = TAIL_BYTES
@@ -175,7 +175,7 @@ class SessionSteps:
         return 0
 
     def _read_end(self, turns: list[Turn], seconds: float, touched: Touched) -> None:
-        """The turns that are shown first, and the tail of the one before them."""
+        """Read the turns that are shown first, and the tail of the turn before them."""
         start = self._read_from or 0
         if self._tail is not None:
             self._read_one(self._tail, turns[start - 1], seconds, touched)
@@ -183,7 +183,7 @@ class SessionSteps:
             self._read_one(index, turn, seconds, touched)
 
     def _read_rest(self, turns: list[Turn], seconds: float, touched: Touched) -> None:
-        """The turns before them, in their order."""
+        """Read the turns before those, in their order."""
         deadline = monotonic() + seconds
         start = self._read_from or 0
         for index, turn in zip(self._turns[:start], turns[:start], strict=False):
@@ -204,7 +204,7 @@ class SessionSteps:
             places |= self._finish(index, turn)
 
     def _finish(self, index: TurnIndex, turn: Turn) -> set[int]:
-        """Account for the end of a turn."""
+        """Finish the index of an ended turn; return the changed places."""
         if index.finished or not turn.status.ended:
             return set()
         touched = index.finish(turn.ended_at, partial(self._failure, turn, index))
@@ -214,7 +214,7 @@ class SessionSteps:
     def _grown(self, turns: list[Turn], touched: Touched, trouble: str | None) -> Growth:
         earlier, view = self._view, View(self._sections())
         if not any(touched.values()) and view.sections == earlier.sections:
-            view = earlier  # what was found out about it holds
+            view = earlier  # keeps its cached counts
         self._view = view
         changed: set[int] = set()
         for index, places in touched.items():
@@ -238,9 +238,10 @@ class SessionSteps:
         return [*self._turns[: done + 1], gap, *tail, *self._turns[start:]]
 
     def _failure(self, turn: Turn, index: TurnIndex) -> Step | None:
-        """Why a turn failed about which its agent said nothing: the reason, the command, and the first of stderr.
+        """Return a step with the reason of a failed turn, if its stream has none; else None.
 
-        What it printed to stdout are steps: nothing of it is told again.
+        If the turn has no known step, it also gets the command and the beginning of stderr.  Lines on stdout are steps
+        already, and are not repeated.
         """
         if turn.status is not Status.FAILED or not turn.reason or index.failed:
             return None
@@ -259,7 +260,7 @@ class SessionSteps:
         return index_file.path_of(self._index_folder, self._folder.id, turn)
 
     def _keep(self, index: TurnIndex) -> None:
-        """Keep what was found out about a long file."""
+        """Save the index of a long file."""
         worth = index.position >= index_file.WORTH_KEEPING and index.position > index.kept
         saved = index.saved() if worth else None
         if saved is not None:
@@ -267,21 +268,21 @@ class SessionSteps:
 
 
 def _without_what_is_shown(reason: str, index: TurnIndex) -> str:
-    """The reason of a failure without the line on stdout that it was taken from, which is a step of its own."""
+    """Return a failure's reason without the stdout line that it quotes, which is a step of its own."""
     count = len(index)
     for place in sorted({*range(min(count, MOST_STRAY)), *range(max(0, count - MOST_STRAY), count)}):
         step = index.step(place)
         if step.kind is StepKind.UNKNOWN and step.event == NOT_JSON:
             told = f": {stray_words(step.text).strip()}"
             before, found, after = reason.rpartition(told)
-            # A note may stand behind it, in brackets.
+            # A note in brackets may follow.
             if found and (not after or after.startswith(" (")):
                 return before + after
     return reason
 
 
 def _first_lines(path: Path) -> str | None:
-    """The first lines of a file that hold anything; None where there are none, or no file."""
+    """Return the first non-blank lines of a file; None if it has none, or cannot be read."""
     try:
         with path.open("rb") as file:
             lines = file.read(_FIRST_BYTES).decode("utf-8", "replace").split("\n")
@@ -291,7 +292,7 @@ def _first_lines(path: Path) -> str | None:
 
 
 def _line_start(path: Path, room: int) -> int | None:
-    """Where the first whole line within the last ``room`` bytes begins; more where a line is longer than that."""
+    """Return the offset of the first whole line in the last ``room`` bytes, or in more if a line is longer."""
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         while room <= LINE_CAP:

@@ -1,4 +1,4 @@
-"""The steps of a session as one immutable sequence: what a widget shows until it is given the next one."""
+"""The steps of a session as one immutable sequence, which a widget shows until it gets the next one."""
 
 import re
 from array import array
@@ -14,36 +14,36 @@ from .turn_index import TurnIndex
 
 
 class Section(Protocol):
-    """A stretch of steps that grows at its end; its blocks are what is searched in one go."""
+    """A sequence of steps that grows at its end; a search goes through it block by block."""
 
     kinds: bytearray
     turn: int
 
     @property
     def block_count(self) -> int:
-        """How many blocks it has."""
+        """The number of its blocks."""
 
     def block_of(self, place: int) -> int:
-        """The block of a step."""
+        """Return the block of a step."""
 
     def block(self, number: int) -> dict[int, Step]:
-        """The steps of a block, with all their words."""
+        """Return the steps of a block, with their whole texts."""
 
     def step(self, place: int) -> Step:
-        """One of its steps."""
+        """Return a step; very long texts may lack their middle."""
 
     def whole(self, place: int) -> Step:
-        """The same with all its words."""
+        """Return a step with its whole texts."""
 
     def fill(self, place: int) -> bool:
-        """Seek the diffs of a step that lacks them; return True if they were found.  Reads files."""
+        """Search for the diffs of a step that lacks them; return True if they were found.  Reads files."""
 
     def where(self, place: int) -> tuple[int, int]:
-        """Offset and size of the line that gave it, in bytes."""
+        """Return offset and size in bytes of the line that gave a step its last form."""
 
 
 class Gap:
-    """Stands for what lies between the part that was read from the beginning and the part read from the end."""
+    """A placeholder for the unread steps between the beginning and the end of a session."""
 
     def __init__(self, turn: int, told: str) -> None:
         self.turn = turn
@@ -51,35 +51,35 @@ class Gap:
         self.kinds = bytearray([encoded(self._step)])
 
     def step(self, place: int) -> Step:  # noqa: ARG002 - there is only one
-        """How much is missing."""
+        """Return a notice of how much is missing."""
         return self._step
 
     whole = step
     block_count = 0
 
     def block_of(self, place: int) -> int:  # noqa: ARG002 - it has none
-        """None."""
+        """Return 0: a gap has no blocks."""
         return 0
 
     def block(self, number: int) -> dict[int, Step]:  # noqa: ARG002 - it has none
-        """Nothing to search."""
+        """Return no steps."""
         return {}
 
     def fill(self, place: int) -> bool:  # noqa: ARG002 - it has none
-        """Nothing to seek."""
+        """Return False."""
         return False
 
     def where(self, place: int) -> tuple[int, int]:  # noqa: ARG002 - there is only one
-        """Nowhere."""
+        """Return (0, 0): no line gave it."""
         return 0, 0
 
 
 class View:
-    """So many steps of each section, numbered from 0; sections go on growing behind it."""
+    """The current steps of the sections, numbered from 0; it does not change when they grow."""
 
     def __init__(self, sections: Sequence[Section] = ()) -> None:
         self.sections = tuple(sections)
-        """What it is made of, in order."""
+        """Its sections, in order."""
         self._lengths = tuple(len(section.kinds) for section in sections)
         self._starts: list[int] = []
         total = 0
@@ -93,25 +93,25 @@ class View:
 
     @property
     def complete(self) -> bool:
-        """Whether nothing is left out."""
+        """True if no steps are left out."""
         return not any(isinstance(section, Gap) for section in self.sections)
 
     def step(self, item: int) -> Step:
-        """A step, without the middle of what is very long."""
+        """Return a step; very long texts lack their middle."""
         section, place = self.find(item)
         return section.step(place)
 
     def whole(self, item: int) -> Step:
-        """A step with all its words.
+        """Return a step with its whole texts.
 
         Raises:
-            OSError: the file cannot be read any more.
+            OSError: the file can no longer be read.
         """
         section, place = self.find(item)
         return section.whole(place)
 
     def fill(self, items: Iterable[int]) -> list[int]:
-        """Seek the diffs of steps that lack them; return the items whose diffs were found.  Reads files."""
+        """Search for the diffs of steps that lack them; return the items whose diffs were found.  Reads files."""
         found = []
         for item in items:
             section, place = self.find(item)
@@ -120,37 +120,37 @@ class View:
         return found
 
     def filled(self, item: int) -> Step:
-        """A step as in :meth:`step`, with its diffs, which are sought if it lacks them.  Reads files."""
+        """Return a step like :meth:`step`, but search for its diffs if it lacks them.  Reads files."""
         step = self.step(item)
         return self.step(item) if step.lacks_diffs and self.fill([item]) else step
 
     def where(self, item: int) -> tuple[int, int]:
-        """Offset and size in bytes of the line that gave a step its last form; (0, 0) where no line did."""
+        """Return offset and size in bytes of the line that gave a step its last form; (0, 0) if no line did."""
         section, place = self.find(item)
         return section.where(place)
 
     def turn(self, item: int) -> int:
-        """The turn of a step."""
+        """Return the turn of a step."""
         return self.find(item)[0].turn
 
     def find(self, item: int) -> tuple[Section, int]:
-        """The section of a step, and its place there."""
+        """Return the section of a step, and its place there."""
         number = bisect_right(self._starts, item) - 1
         return self.sections[number], item - self._starts[number]
 
     def shown(self, section: Section) -> int:
-        """How many steps of a section are shown."""
+        """Return the number of steps of a section in this view."""
         return next((n for s, n in zip(self.sections, self._lengths, strict=True) if s is section), 0)
 
     def item(self, section: Section, place: int) -> int | None:
-        """Where a place of a section stands; None where it is not shown."""
+        """Return the item at a place of a section; None if the view does not have it."""
         for start, length, candidate in zip(self._starts, self._lengths, self.sections, strict=True):
             if candidate is section and place < length:
                 return start + place
         return None
 
     def extends(self, earlier: "View") -> bool:
-        """Whether it begins with all steps of an earlier view."""
+        """Return whether the view begins with all steps of an earlier view."""
         number = len(earlier.sections)
         if self.sections[:number] != earlier.sections:
             return False
@@ -160,7 +160,7 @@ class View:
         )
 
     def moved(self, earlier: "View", item: int) -> int:
-        """Where a step of an earlier view stands in this one: the same words, or the nearest to them."""
+        """Return the item in this view of a step of an earlier view: the same step, or the nearest one."""
         if item >= len(earlier):
             return len(self)
         section, place = earlier.find(item)
@@ -168,11 +168,11 @@ class View:
         if same is not None:
             return same
         found = self._gap() if isinstance(section, Gap) else self._same_line(section, place)
-        # The ends of both are the same.
+        # Both views end with the same steps.
         return max(0, item + len(self) - len(earlier)) if found is None else found
 
     def number(self, turn: int, index: int) -> int | None:
-        """The item that is this step of this turn, the last one where the turn has fewer; None while it is not read."""
+        """Return the item of a turn's step, or of its last if it has fewer; None while the step is not read."""
         there = [
             (start, length, section)
             for start, length, section in zip(self._starts, self._lengths, self.sections, strict=True)
@@ -181,12 +181,12 @@ class View:
         if not there:
             return None
         start, length, section = there[0]
-        # Steps of the agent are counted from 1, whether there is a prompt before them or not.
+        # The agent's steps are counted from 1, with or without a prompt before them.
         place = max(0, index - 1 + section.lead) if isinstance(section, TurnIndex) else max(0, index)
         return None if len(there) > 1 and place >= length else start + min(place, length - 1)
 
     def after_steps(self, count: int) -> int:
-        """The item after so many steps of agents: prompts, and what was added at the end of a turn, are not theirs."""
+        """Return the item after ``count`` steps of agents; prompts and steps added at a turn's end do not count."""
         for start, length, section in zip(self._starts, self._lengths, self.sections, strict=True):
             lead, added = (section.lead, section.added) if isinstance(section, TurnIndex) else (0, 0)
             if count < length - lead - added:
@@ -195,7 +195,7 @@ class View:
         return len(self)
 
     def turn_starts(self) -> list[int]:
-        """The first step of each turn."""
+        """Return the first item of each turn."""
         turns: dict[int, int] = {}
         for start, length, section in zip(self._starts, self._lengths, self.sections, strict=True):
             if length:
@@ -203,23 +203,23 @@ class View:
         return list(turns.values())
 
     def count(self, marked: bytes) -> int:
-        """How many steps a table of ``kinds`` marks."""
+        """Count the steps that a table of ``kind_codes`` marks."""
         return sum(number for tallied in self._tallies for value, number in tallied.items() if marked[value])
 
     @cached_property
     def _tallies(self) -> list[dict[int, int]]:
-        """How many there are of each kind, by section: asked for at every key, and the same until the next view."""
+        """The number of steps by kind, for each section; cached, because each key press needs it."""
         return [tally(kinds) for kinds in self._kinds()]
 
     def matching(self, marked: bytes) -> "array[int]":
-        """The items that a table of ``kinds`` marks."""
+        """Return the items that a table of ``kind_codes`` marks."""
         found = array("I")
         for start, kinds in zip(self._starts, self._kinds(), strict=True):
             found.extend(compress(range(start, start + len(kinds)), kinds.translate(marked)))
         return found
 
     def next_marked(self, marked: bytes, item: int, direction: int) -> int | None:
-        """The nearest marked item after (1) or before (-1) an item."""
+        """Return the nearest marked item after (1) or before (-1) an item."""
         wanted = pattern(marked)
         pieces = list(zip(self._starts, self._kinds(), strict=True))
         for start, kinds in pieces if direction > 0 else reversed(pieces):
@@ -232,13 +232,13 @@ class View:
         return next((n for n, s in zip(self._starts, self.sections, strict=True) if isinstance(s, Gap)), None)
 
     def _same_line(self, section: Section, place: int) -> int | None:
-        """The step that the same line of the same file gave."""
+        """Return the item that comes from the same line of the same file."""
         offset, size = section.where(place) if isinstance(section, TurnIndex) else (0, 0)
         others = (s for s in self.sections if isinstance(s, TurnIndex) and s.turn == section.turn and not s.begin)
         other = next(others, None)
         if other is None or not isinstance(section, TurnIndex) or not size:
             return None
-        # A line can give several steps: the same one of them.
+        # A line can give several steps: take the one with the same rank.
         here, there = section.places_at(offset), other.places_at(offset)
         rank = here.index(place) if place in here else 0
         return self.item(other, there[min(rank, len(there) - 1)]) if there else None

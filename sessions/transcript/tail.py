@@ -1,4 +1,4 @@
-"""The steps of a session in the order in which they become known: for output that is printed and never redrawn."""
+"""The steps of a session in the order in which they arrive: for output that is printed and never redrawn."""
 
 from collections.abc import Iterator
 
@@ -10,28 +10,28 @@ from .session_steps import Growth, SessionSteps
 from .snapshot import Gap, View
 
 ARRIVAL_SECONDS = 1.0
-"""A line waits no longer for its time of arrival: a runner that was killed records none."""
+"""The longest wait of a line for its time of arrival, which a killed runner never records."""
 
 
 class Told(Struct, frozen=True):
-    """One thing to print."""
+    """One step to print."""
 
     step: Step
     begun: bool = False
-    """It has begun and goes on: it is told again when it has ended."""
+    """The step has begun and has not ended: it is printed again when it has."""
 
 
 class StepTail:
-    """Tells each step once, when it is over; what takes time also when it begins.
+    """Reports each step once, when it has ended; a step that takes time also when it begins.
 
-    A step that begins and ends between two looks is told once, and a plan each time it changes.
+    A step that begins and ends between two reads is reported once, and a plan each time it changes.
 
     Args:
         opened: the session's steps; they are refreshed and closed by this object.
-        turn: tell only this turn.
-        whole: tell steps with all their words.
-        timed: hold back what has no time of arrival yet, see :attr:`waits`: without it nobody knows how long a step
-            took, and it is not told again.
+        turn: report only this turn.
+        whole: report steps with their whole texts.
+        timed: hold back lines without a time of arrival, see :attr:`waits`.  Without that time the duration of a step
+            is not known, and the step is not reported again.
     """
 
     def __init__(
@@ -42,24 +42,24 @@ class StepTail:
         self._whole = whole
         self._view = View()
         self._next = 0
-        """The first item that was not told."""
+        """The first item that was not reported."""
         self._running: dict[int, Step] = {}
-        """What was told to have begun, by item."""
+        """Steps that were reported when they began, by item."""
         self._timed = timed
         self._held: tuple[int, int] | None = None
         self._held_until = 0.0
         self.behind = False
-        """More is written than was read: ask again at once."""
+        """True if more is written than was read: read again at once."""
         self.trouble: str | None = None
-        """Why a file could not be read at the last look."""
+        """The error of the last read, if a file could not be read."""
 
     @property
     def waits(self) -> bool:
-        """True while something is held back, for :data:`ARRIVAL_SECONDS` at most: look again a little later."""
+        """True while lines are held back, at most :data:`ARRIVAL_SECONDS`: read again soon."""
         return self._held is not None
 
     def begin(self, last: int | None) -> list[Told]:
-        """The last so many steps that are there, or all of them; before :meth:`more`.
+        """Return the ``last`` steps (None: all of them); to be called before :meth:`more`.
 
         Raises:
             StoreError: the store cannot be read.
@@ -74,7 +74,7 @@ class StepTail:
         return self._new(growth.view)
 
     def more(self) -> list[Told]:
-        """What came since.
+        """Return the new, changed and ended steps since the last call.
 
         Raises:
             StoreError: the store cannot be read.
@@ -82,7 +82,7 @@ class StepTail:
         growth = self._look()
         earlier, view = self._view, growth.view
         if not view.extends(earlier):
-            # The part between the beginning and the end of a long session was read: items have other numbers.
+            # The part between the beginning and the end of a long session was read, which shifts the items.
             self._next = view.moved(earlier, self._next - 1) + 1 if self._next else 0
             self._running = {view.moved(earlier, item): step for item, step in self._running.items()}
         self._view = view
@@ -93,7 +93,7 @@ class StepTail:
         self._opened.close()
 
     def _look(self) -> Growth:
-        # Whoever writes a line and whoever records its arrival are two processes: we may look between them.
+        # One process writes a line, another records its arrival: this read may come between the two.
         expired = self._held is not None and monotonic() >= self._held_until
         growth = self._opened.refresh(timed=self._timed and not expired)
         if growth.held != self._held:
@@ -103,7 +103,7 @@ class StepTail:
         return growth
 
     def _reaches(self, growth: Growth, last: int | None) -> bool:
-        """Whether enough was read to show the last so many steps."""
+        """Return whether enough was read to show the ``last`` steps."""
         view = growth.view
         if view.complete and not growth.ahead:
             return True
@@ -112,7 +112,7 @@ class StepTail:
         return not any(isinstance(view.find(item)[0], Gap) for item in range(max(0, len(view) - last), len(view)))
 
     def _items(self, view: View, first: int) -> Iterator[int]:
-        """The items from here on that are steps of the turn that is wanted."""
+        """Yield the items from ``first`` on that are steps of the requested turn."""
         for item in range(first, len(view)):
             section, _ = view.find(item)
             if not isinstance(section, Gap) and self._turn in (None, section.turn):

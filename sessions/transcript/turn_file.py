@@ -1,4 +1,4 @@
-"""Any file of steps without a session around it: a turn file, or a transcript that an agent keeps for itself."""
+"""A file of steps without a session around it: a turn file, or a transcript that an agent keeps for itself."""
 
 import gzip
 import os
@@ -25,15 +25,15 @@ _GZIP = b"\x1f\x8b\x08"
 
 
 class StepFile:
-    """The steps of a file of any size; what it says stays on disk until it is asked for.
+    """The steps of a file of any size; their texts stay on disk until they are requested.
 
     Args:
         path: a regular file.
-        format_name: see :func:`..agents.formats.format_names`; concluded from the first lines if it is None.
+        format_name: see :func:`..agents.formats.format_names`; if None, it is detected from the first lines.
 
     Raises:
-        NotATranscriptError: nothing of it can be read.
-        UsageError: there is no such format.
+        NotATranscriptError: no line of the file can be read.
+        UsageError: the format does not exist.
         OSError: the file cannot be read.
     """
 
@@ -45,17 +45,17 @@ class StepFile:
         self._index.finish(None)
         facts = self._index.facts
         self.lines, self.unknown = facts.lines, facts.unknown
-        """Lines that are not blank, and those of them that the format does not know."""
+        """The number of lines that are not blank, and of those that the format does not know."""
         if not self.lines:
             raise NotATranscriptError("it is empty")
         if format_name is None and self.unknown >= self.lines:
             raise NotATranscriptError(f"it looks like a file of {name}, but agentdash knows none of its lines")
 
     def steps(self) -> Iterator[Step]:
-        """The steps in their order; their numbers begin at 0 in each turn.
+        """Yield the steps in their order; their numbers begin at 0 in each turn.
 
         Raises:
-            OSError: the file cannot be read any more.
+            OSError: the file can no longer be read.
         """
         turn, number = 0, 0
         for step in self._index.every():
@@ -64,10 +64,10 @@ class StepFile:
 
 
 def _format_of(path: Path) -> str:
-    """The name of the format of a file that is not empty."""
+    """Return the name of the file's format, detected from its first lines."""
     blank = True
     with path.open("rb") as file:
-        # One line at a time is in memory: each may be huge.
+        # Only one line at a time is in memory: each may be huge.
         for line in islice(iter(partial(file.readline, LINE_CAP), b""), LOOKED_AT):
             blank = blank and not line.strip()
             if name := guess_format([line]):
@@ -78,13 +78,13 @@ def _format_of(path: Path) -> str:
 
 @contextmanager
 def plain_file(path: Path | None, stream: BufferedReader) -> Iterator[Path]:
-    """A regular file with the bytes of a stream, unpacked if gzip packed them.
+    """Provide a regular file with the bytes of a stream, unpacked if gzip packed them.
 
-    A pipe can be read once, and a packed file only from its beginning: both are copied to a file that is removed
-    at the end.
+    A pipe can be read only once, and a packed file only from its beginning.  Both are copied to a temporary file,
+    which is removed at the end.
 
     Args:
-        path: where the stream comes from, if that is a regular file.
+        path: the source of the stream, if it is a regular file.
         stream: a binary file at its beginning.
 
     Raises:

@@ -1,8 +1,8 @@
-"""One turn as a list of steps, whatever the size of its file: kinds are kept in memory, words stay on disk.
+"""One turn as a list of steps, for a file of any size: kinds are kept in memory, texts stay on disk.
 
-The file is read once, in blocks.  Of a block are kept where it begins and what the parser remembered there; of a
-step, one byte for its kind and the number of the block that holds its last line.  To show a step, that block is
-parsed again from what the parser remembered: the same as reading from the beginning gives.
+The file is read once, in blocks.  The index keeps the offset of each block and the state of the parser there.  For
+each step it keeps one byte for its kind, and the number of the block with its last line.  To show a step, that block
+is parsed again from the kept state, which gives the same steps as parsing from the beginning.
 """
 
 from array import array
@@ -27,21 +27,21 @@ from .index_file import SavedIndex
 from .kind_codes import FATAL, encoded, table
 
 BLOCK_BYTES = 256 * 1024
-"""What is parsed again to show one step of it: some milliseconds."""
+"""The size of a block, which is parsed again to show one of its steps: some milliseconds."""
 
 BLOCK_LINES = 1_000
-"""The same where lines are short: each makes a step that takes memory."""
+"""The limit of a block with short lines: each line makes a step that takes memory."""
 
 STATE_SHARE = 64
-"""A block is at least so many times longer than the state kept for it: the index stays a small part of the file."""
+"""The least ratio of a block's size to that of its state, so that the index stays a small part of the file."""
 
 LINE_CAP = 16 << 20
-"""Bytes; a longer line is a step of its own that shows only its beginning."""
+"""The longest line in bytes; a longer one is a step of its own that shows only its beginning."""
 
 BEGINNING = 4_096
 
 _GIVE_WAY = 0.001
-"""Seconds between two blocks, for who draws meanwhile."""
+"""Seconds between two blocks, in which other threads can draw."""
 
 _NOTHING = encoded(Step(kind=StepKind.UNKNOWN))
 _GONE = "This part of the turn file cannot be read any more."
@@ -49,19 +49,19 @@ _FATAL = table(having=FATAL)
 
 
 class TurnIndex:
-    """The steps of one turn: its prompt, what its file says, and what was added at its end.
+    """The steps of one turn: its prompt, the steps of its file, and those added at its end.
 
-    One thread reads on while others ask for steps.
+    One thread reads on while other threads ask for steps.
 
     Args:
         output: the turn file; it need not exist yet.
         times: its ``.times`` file.
-        agent: who writes it.
-        turn: its number.
-        cache: where parsed blocks are kept.
+        agent: the reader of the file's format.
+        turn: the number of the turn.
+        cache: keeps parsed blocks.
         prompt: the step before all others.
-        begin: where to begin in the middle of a file (bytes); an end whose beginning lies before it stands alone.
-        diffs: where the diffs are that the file lacks.
+        begin: the offset (bytes) from which to read; the end of a step that began before it is a step by itself.
+        diffs: finds the diffs that the file lacks.
     """
 
     def __init__(
@@ -79,13 +79,13 @@ class TurnIndex:
         self.turn = turn
         self.begin = begin
         self.kinds = bytearray()
-        """The byte of each step, see ``kinds``."""
+        """The byte of each step, see ``kind_codes``."""
         self.finished = False
-        """Whether nothing can come any more."""
+        """True once no further step can come."""
         self.held: int | None = None
-        """The offset at which reading stopped because later arrivals are not recorded yet; None if it did not."""
+        """The offset at which reading stopped because no arrival after it is recorded yet; None if it did not stop."""
         self.kept = 0
-        """Bytes of the file that an index on disk describes."""
+        """Bytes of the file that the saved index covers."""
         self._output, self._times_path = output, times
         self._agent, self._cache = agent, cache
         self._lock = RLock()
@@ -96,14 +96,14 @@ class TurnIndex:
         self._giants: set[int] = set()
         self._newest: Block = {}
         self._lines = 0
-        """Lines of the block that is being read."""
-        self._later = Additions(None if begin else diffs)  # only a whole turn shows which of several edits a step was
+        """Lines read of the current block."""
+        self._later = Additions(None if begin else diffs)  # a step's rank among equal edits needs the whole turn
         self._own: dict[int, Step] = {}
-        """Steps that no line gave: the prompt, what was interrupted, why the turn failed."""
+        """Steps that come from no line: the prompt, interrupted steps, the reason of a failed turn."""
         self.lead = 0
-        """Steps before what the agent did: its prompt."""
+        """Steps before those of the agent: its prompt."""
         self.added = 0
-        """Steps behind what the agent did."""
+        """Steps after those of the agent."""
         self._reader = LineReader(output, begin, cap=LINE_CAP, kept=BEGINNING)
         self._times = ArrivalTimes(times, begin)
         self._position = begin
@@ -116,7 +116,7 @@ class TurnIndex:
 
     @property
     def ahead(self) -> int:
-        """Bytes that are written and were not read; 0 where nobody can say, which reading tells."""
+        """Bytes that are written and not read yet; 0 if that is not known (then reading raises the error)."""
         try:
             return 0 if self.finished else self._reader.ahead
         except OSError:
@@ -124,25 +124,25 @@ class TurnIndex:
 
     @property
     def position(self) -> int:
-        """Where reading goes on, in bytes."""
+        """The offset from which reading goes on, in bytes."""
         return self._position
 
     @property
     def facts(self) -> Facts:
-        """What the parser has concluded so far."""
+        """The parser's facts so far."""
         return self._parser.facts
 
     @property
     def failed(self) -> bool:
-        """Whether the stream says itself that the turn failed."""
+        """True if the stream itself reports that the turn failed."""
         return any(_FATAL[value] for value in set(self.kinds))
 
     def read_on(self, seconds: float, *, timed: bool = False) -> set[int]:
-        """Read what is there, for about so long; the places of the steps that are new or other than before.
+        """Read on, for about ``seconds``, and return the places of new and changed steps.
 
         Args:
             seconds: about how long to read.
-            timed: leave what has no time of arrival yet to a later call, see :attr:`held`.
+            timed: leave lines without a recorded time of arrival to a later call, see :attr:`held`.
 
         Raises:
             OSError: the file cannot be read.
@@ -163,15 +163,15 @@ class TurnIndex:
                     self._line(line, end, touched)
             if not chunk or monotonic() >= deadline:
                 break
-            sleep(_GIVE_WAY)  # a lock that is taken again at once is never given to who waits for it
+            sleep(_GIVE_WAY)  # a lock that is taken again at once never goes to a waiting thread
         return touched
 
     def finish(self, at: int | None, last: Callable[[], Step | None] | None = None) -> set[int]:
-        """The turn is over: an unfinished last line is all there will be, and open steps were interrupted.
+        """End the turn: take an unfinished last line as it is, and interrupt open steps; return the changed places.
 
         Args:
-            at: when it ended, UTC ms.
-            last: makes a step to be added behind all others, once all of them are there.
+            at: the end of the turn, UTC ms.
+            last: makes a last step, once all others are there.
         """
         touched: set[int] = set()
         with self._lock:
@@ -200,7 +200,7 @@ class TurnIndex:
         self._reader.close()
 
     def step(self, place: int) -> Step:
-        """A step, without the middle of what is very long."""
+        """Return a step; very long texts lack their middle."""
         with self._lock:
             own = self._own.get(place)
         found = None if own else self._placed(place)
@@ -208,27 +208,27 @@ class TurnIndex:
         return self._later.added(place, step) if step.changes or step.whole_thread else step
 
     def fill(self, place: int) -> bool:
-        """Seek the diffs of a step that lacks them; return True if they were found.  Reads files."""
+        """Search for the diffs of a step that lacks them; return True if they were found.  Reads files."""
         step = self.step(place)
         return step.lacks_diffs and not self._later.sought(place, step).lacks_diffs
 
     def know_share(self, turn: Turn) -> set[int]:
-        """Take over how much of its conversation's tokens the turn used; the places of steps that say so now."""
+        """Take over the turn's share of its conversation's tokens; return the places of steps that changed."""
         if not self._later.know_share(turn):
             return set()
         place = bytes(self.kinds).rfind(encoded(Step(kind=StepKind.USAGE)))
         return {place} if place >= 0 else set()
 
     def where(self, place: int) -> tuple[int, int]:
-        """Offset and size in bytes of the line that gave a step its last form; (0, 0) where no line did."""
+        """Return offset and size in bytes of the line that gave a step its last form; (0, 0) if no line did."""
         found = self._placed(place)
         return (found.offset, found.size) if found else (0, 0)
 
     def whole(self, place: int) -> Step:
-        """A step with all its words, parsed again.
+        """Return a step with its whole texts, parsed again.
 
         Raises:
-            OSError: the file cannot be read any more.
+            OSError: the file can no longer be read.
         """
         step = self.step(place)
         found = self._parse(self._blocks[place], whole=True).get(place) if step.cut else None
@@ -236,23 +236,23 @@ class TurnIndex:
         return self._later.sought(place, step)
 
     def places_at(self, offset: int) -> list[int]:
-        """The steps that the line at an offset gave, or gave their last form."""
+        """Return the places of the steps that got their last form from the line at an offset."""
         with self._lock:
             block = self._block(bisect_right(self._starts, offset) - 1)
         return sorted(place for place, placed in block.items() if placed.offset == offset)
 
     @property
     def block_count(self) -> int:
-        """How many stretches there are to search."""
+        """The number of blocks, which are searched one by one."""
         return len(self._starts)
 
     def block(self, number: int) -> dict[int, Step]:
-        """The steps that got their last form in a block, with all their words; for who goes through everything.
+        """Return the steps that got their last form in a block, with their whole texts and their diffs.
 
-        Diffs that were not sought yet are sought.
+        For callers that go through all blocks.  Missing diffs are searched for.
 
         Raises:
-            OSError: the file cannot be read any more.
+            OSError: the file can no longer be read.
         """
         found = {place: placed.step for place, placed in self._parse(number, whole=True).items()}
         with self._lock:
@@ -262,10 +262,10 @@ class TurnIndex:
         return {place: self._later.sought(place, self._later.added(place, step)) for place, step in whole}
 
     def every(self) -> Iterator[Step]:
-        """All steps in their order, with all their words; no block is parsed anew for each long step of it.
+        """Yield all steps in their order, with their whole texts; a block with long steps is parsed only once.
 
         Raises:
-            OSError: the file cannot be read any more.
+            OSError: the file can no longer be read.
         """
         number, block = -1, dict[int, Step]()
         for place in range(len(self)):
@@ -278,11 +278,11 @@ class TurnIndex:
             yield step
 
     def block_of(self, place: int) -> int:
-        """The block that has the last line of a step."""
+        """Return the number of the block with the last line of a step."""
         return self._blocks[place]
 
     def saved(self) -> SavedIndex | None:
-        """What spares the next reader the first reading; None where that is impossible."""
+        """Return the index, which saves the next reader the first reading; None if it cannot be saved."""
         with self._lock:
             self._end_block(self._position)
             if self._newest or self.begin:
@@ -299,7 +299,7 @@ class TurnIndex:
             )
 
     def take_up(self, saved: SavedIndex) -> None:
-        """Begin where an earlier reading of the same file ended."""
+        """Continue from the saved index of an earlier reading of the same file."""
         with self._lock:
             self.kept = saved.covered
             self._starts = array("Q", saved.starts)
@@ -319,7 +319,7 @@ class TurnIndex:
         self._blocks.append(len(self._starts) - 1)
 
     def _line(self, line: bytes, end: int, touched: set[int]) -> None:
-        """Account for the line that ends at ``end``."""
+        """Add the steps of the line that ends at ``end``."""
         begin, self._position = self._position, end
         self._lines += 1
         giant = end - begin > LINE_CAP + 1
@@ -340,7 +340,7 @@ class TurnIndex:
             self._end_block(end)
 
     def _is_full(self, size: int) -> bool:
-        """Whether a block of so many bytes is worth a state of its own."""
+        """Return whether a block of ``size`` bytes is worth a state of its own."""
         enough = size >= BLOCK_BYTES or self._lines >= BLOCK_LINES
         return enough and size >= STATE_SHARE * len(self._states[-1])
 
@@ -351,7 +351,7 @@ class TurnIndex:
             self._blocks.extend([len(self._starts) - 1] * missing)
 
     def _end_block(self, end: int) -> None:
-        """Begin another block; the last one goes on where the parser's state cannot be written down."""
+        """Begin a new block, unless the parser's state cannot be saved: then the current block goes on."""
         state = self._parser.checkpoint() if end > self._starts[-1] else None
         if state is None:
             return
@@ -365,7 +365,7 @@ class TurnIndex:
             return self._block(self._blocks[place]).get(place)
 
     def _block(self, number: int) -> Block:
-        """A block, trimmed; what cannot be read any more is empty."""
+        """Return a block with trimmed texts; empty if it can no longer be read."""
         if number == len(self._starts) - 1 and not self.finished:
             return self._newest
         found = self._cache.get(self, number)
@@ -394,7 +394,7 @@ class TurnIndex:
         return block
 
     def _stretch(self, start: int, stop: int, *, giant: bool) -> Iterable[tuple[int, bytes]]:
-        """The lines of a block, each with the offset after it."""
+        """Yield the lines of a block, each with the offset after it."""
         if giant:
             with self._output.open("rb") as file:
                 file.seek(start)
@@ -412,19 +412,19 @@ class TurnIndex:
         return Placed(step, begin, end - begin)
 
     def _number(self, index: int) -> int:
-        """Step 0 of a turn is its prompt; below zero are those whose number nobody knows before the rest is read."""
+        """Return the number of a step: the prompt is 0; negative if the part before the step is not read yet."""
         return -index - 1 if self.begin else index + 1
 
 
 def _steps(parser: TurnParser, line: bytes, size: int, at: int | None) -> list[Step]:
-    """The steps of one line that takes so many bytes in the file."""
+    """Return the steps of one line, which takes ``size`` bytes in the file."""
     if size > LINE_CAP + 1:
         return parser.too_long(line, size - 1, at)
     return parser.feed(line, at)
 
 
 def _latest(step: Step | None, own: Step) -> Step:
-    """A step with all its words as it ended: what no line tells is in ``own``."""
+    """Return a step with its whole texts, and with the ending of ``own``, which no line gives."""
     if step is None:
         return own
     return structs.replace(step, index=own.index, status=own.status, ended_at=own.ended_at)
