@@ -11,7 +11,7 @@ _ROLES: dict[State, str] = {"ok": "good", "warn": "attention", "fail": "danger"}
 
 
 def findings_text(findings: Sequence[Finding], look: Look) -> list[str]:
-    """Yield every finding, then the number of findings of each kind."""
+    """Return a line for each finding and its remedy, then the number of findings of each state."""
     width = max((cell_width(finding.name) for finding in findings), default=0)
     lines = [line for finding in findings for line in _lines(finding, width, look)]
     states = [finding.state for finding in findings]
