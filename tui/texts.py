@@ -283,7 +283,7 @@ def none_of(sessions: Sequence[Session], action: str) -> str:
 
 
 def target_of_several(sessions: Sequence[Session], able: int, *, marked: bool) -> str:
-    """Return the effect of sending a prompt to marked sessions or a group, ``able`` of which can take one."""
+    """Return the effect of sending a prompt to marked sessions or a group; ``able`` is the number that can take one."""
     which = _which(sessions, marked=marked)
     if not able:
         return f"none of the {which} can take a prompt"
