@@ -59,7 +59,7 @@ TWICE_SECONDS = 2.0
 SETTLE_SWEEPS = 30
 """Sweeps between two checks for dead runners when no session should have one: once a minute.
 
-They find, for example, the leftovers of an archived session.
+The check finds, for example, the leftovers of an archived session.
 """
 
 

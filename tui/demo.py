@@ -1,4 +1,4 @@
-"""The dashboard with scripted agents at work, in a state folder of its own."""
+"""The dashboard with scripted agents at work, in its own state folder."""
 
 import os
 import signal

@@ -35,7 +35,7 @@ _NOTHING = {
 
 
 def nothing_matches(quick: str = "") -> Sequence[str]:
-    """Return the lines of a table whose filters hide all sessions; ``quick`` is the key if there is one filter."""
+    """Return the lines of a table whose filters hide all sessions; ``quick`` is the key of a single quick filter."""
     return (_NOTHING.get(quick, "Nothing matches."), "", "Esc shows all sessions again")
 
 
@@ -106,7 +106,7 @@ def turn_words(turn: Turn) -> str:
 
 
 def headline(session: Session, width: int, *, following: bool, follow_key: str = "F") -> Content:
-    """Return the line above the steps; it ends with whether they are followed.
+    """Return the line above the steps; its end shows whether they are followed.
 
     The state is always shown.  Folder, agent and model are shown whole or not at all, and leave room for at least half
     of the title.
@@ -194,7 +194,7 @@ _LISTED_CELLS = 34
 
 
 def family(running: Sequence[Session]) -> str:
-    """Return that the running sessions that a session started continue: they have runners of their own."""
+    """Return a note that the running sessions that a session started continue: they have their own runners."""
     many = len(running)
     return f"{count(many, 'session')} that it started {'goes' if many == 1 else 'go'} on." if many else ""
 

@@ -1,4 +1,4 @@
-"""Commands by name: parse and complete a command line.  Knows no screen."""
+"""Commands by name: parse and complete a command line, independent of any screen."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from difflib import get_close_matches

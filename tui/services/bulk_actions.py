@@ -20,7 +20,7 @@ from .background import Requests
 from .write_access import WriteAccess
 
 LISTED = 50
-"""Sessions that a question lists."""
+"""Maximum number of sessions that a question lists."""
 
 SHOWN_FROM = 10
 """Number of sessions from which the screen shows progress."""
@@ -187,7 +187,7 @@ class Bulk:
     async def _each(
         self, sessions: Sequence[Session], act: Callable[[str], object], done: str, *, undo_key: str = ""
     ) -> list[str]:
-        """Act on the sessions in turn; show how many succeeded, and why the others failed."""
+        """Act on the sessions in turn, show the count and the failures, and return the ids that succeeded."""
         went: list[str] = []
         refused: list[str] = []
 

@@ -162,7 +162,7 @@ class Operations:
     async def retry_chosen(self, sessions: Sequence[Session], current: Session | None) -> bool:
         """Send the sessions their last prompt again; return whether any session got it.
 
-        There is no question if the only one is the current session.
+        It asks first, unless the current session is the only one.
         """
         if sessions != [current]:
             return await self.bulk.retry(sessions)
