@@ -4,7 +4,7 @@ import sys
 
 
 def main() -> None:
-    """Hand over to the command line; Textual is imported only when a screen is asked for."""
+    """Run the command line; Textual is imported only if a screen is opened."""
     from .tui.cli.main import run
 
     sys.exit(run())

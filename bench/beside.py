@@ -1,4 +1,4 @@
-"""The same turn file in ``agentdash watch``, less, lnav and Textual's RichLog: start, memory, one page up."""
+"""Compare ``agentdash watch``, less, lnav and Textual's RichLog on one turn file: start, memory, one page up."""
 
 import shutil
 import signal
@@ -41,14 +41,14 @@ Beside().run(mouse=False)
 
 
 class Program(Struct, frozen=True):
-    """One way to look at a session."""
+    """A program that shows a session."""
 
     name: str
     argv: Callable[[Home], list[str]]
     end: Callable[[Home], str] = lambda _: END_OF_FILE
     """Text of the last line."""
     interrupted: bool = False
-    """Whether it follows until it is interrupted, and takes keys only then."""
+    """True if it follows the file until an interrupt, and accepts keys only then."""
 
 
 PROGRAMS = (
@@ -61,7 +61,7 @@ PROGRAMS = (
 
 
 def compared(home: Home, scratch: Path) -> list[list[object]]:
-    """A row per program: ms until the end is shown, resident MB then, ms and bytes of a page up."""
+    """Return a row per program: ms until the end is shown, resident MB then, ms and bytes of a page up."""
     rows = []
     for program in PROGRAMS:
         name = f"{home.big.name}, {program.name}"
@@ -73,7 +73,7 @@ def compared(home: Home, scratch: Path) -> list[list[object]]:
 
 
 def _plain(home: Home, scratch: Path) -> dict[str, str]:
-    """Neither settings of the person who runs this, nor animations."""
+    """Return an environment without the user's settings and without animations."""
     return home.env | {"HOME": str(scratch), "LESS": "", "LESSHISTFILE": "-", "TEXTUAL_ANIMATIONS": "none"}
 
 
@@ -85,7 +85,7 @@ def _measured(program: Program, home: Home, env: dict[str, str]) -> list[object]
         try:
             starts.append((terminal.until(program.end(home), PATIENCE_SECONDS) - began) * 1000)
             while terminal.read(0.5):
-                """It still reads."""
+                """The program is still reading."""
             resident = memory(terminal.process.pid)[0]
             paged = _pages(program, terminal)
         except TimeoutError:
@@ -96,7 +96,7 @@ def _measured(program: Program, home: Home, env: dict[str, str]) -> list[object]
 
 
 def _pages(program: Program, terminal: Terminal) -> list[object]:
-    """Milliseconds to the last byte, and bytes, of a page up: medians."""
+    """Return the milliseconds to the last byte, and the bytes, of a page up: medians."""
     if program.interrupted:
         terminal.process.send_signal(signal.SIGINT)
         terminal.read(0.3)

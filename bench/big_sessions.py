@@ -1,6 +1,6 @@
-"""State folders for the viewer's benchmarks: a small session on top, and below it one of any size, made on the spot.
+"""State folders for the viewer's benchmarks: a small session on top, and below it a generated one of any size.
 
-The big one is a session whose agent said one word; its turn file is then replaced.
+The big session's turn file replaces that of a session with a minimal answer.
 """
 
 import os
@@ -23,11 +23,11 @@ SMALL_STEPS = 30
 SPARSE_NAME = sized("10 GB", "200 MB")
 SPARSE_BYTES = sized(10_000_000_000, 200_000_000)
 STRETCHES, STRETCH_STEPS, END_STEPS = sized((100, 50, 1_000), (5, 50, 1_000))
-"""Places of the sparse file that hold real lines, and how many steps each; the first and the last hold more."""
+"""Number of stretches of real lines in the sparse file, steps in each, and steps in the first and the last."""
 
 
 class Written(Struct, frozen=True):
-    """What a turn file was filled with."""
+    """The content of a generated turn file."""
 
     name: str
     path: Path
@@ -37,21 +37,21 @@ class Written(Struct, frozen=True):
     end: str
     """Text of the last message."""
     needles: list[int]
-    """Numbers of the steps that have the needle: all in the last tenth."""
+    """Numbers of the steps that contain the needle: all in the last tenth."""
 
     @property
     def counted(self) -> str:
-        """The number of messages at the end of a count, once everything is read; however the count is called."""
+        """The number of messages as the line of counts ends with it after everything is read, whatever its label."""
         return f" {self.messages:,}\x1b"
 
     @property
     def first_hit(self) -> str:
-        """What stands before the first needle."""
+        """The text before the first needle."""
         return f"Step {self.needles[0]}: "
 
     @property
     def all_searched(self) -> str:
-        """What stands at the end of the line of counts once everything was searched from the beginning."""
+        """The end of the line of counts after everything was searched from the beginning."""
         return f"1 of {len(self.needles)}\x1b"
 
 
@@ -65,21 +65,21 @@ class Home(Struct, frozen=True):
 
     @property
     def env(self) -> dict[str, str]:
-        """What an agentdash needs to know of it."""
+        """The environment of an agentdash process that uses this folder."""
         return {"AGENTDASH_HOME": str(self.path), "AGENTDASH_CONFIG": str(self.config)}
 
     @property
     def file(self) -> Path:
-        """The turn file of the big one."""
+        """The turn file of the big session."""
         return self.path / "sessions" / self.session / "turns" / "turn_1.jsonl"
 
     def forget_indexes(self) -> None:
-        """The next opening is a first one."""
+        """Remove the kept indexes, so that the next opening is like the first."""
         shutil.rmtree(self.path / "cache", ignore_errors=True)
 
 
 def dense(path: Path, count: int, *, done: bool = True) -> Written:
-    """A file of so many steps."""
+    """Write a turn file of ``count`` steps."""
     needles = list(range(count * 95 // 100 + 4, count, max(10, count // 100)))
     name = f"{count // 1000}k"
     end = f"The last step of {name}."
@@ -91,7 +91,7 @@ def dense(path: Path, count: int, *, done: bool = True) -> Written:
 
 
 def sparse(path: Path) -> Written:
-    """A file of 10 GB: between its stretches of real lines lie holes, each one long line of NULs."""
+    """Write a turn file of 10 GB: between stretches of real lines there are holes, each one long line of NULs."""
     counts = [END_STEPS, *[STRETCH_STEPS] * (STRETCHES - 2), END_STEPS]
     total = sum(counts)
     needles, end, first = list(range(total - 496, total, 100)), f"The last step of {SPARSE_NAME}.", 0
@@ -113,7 +113,7 @@ def _written(name: str, path: Path, count: int, end: str, needles: list[int]) ->
 
 
 def replaced(scratch: Path, big: Written) -> Home:
-    """A state folder whose second session has this file for its turn."""
+    """Return a state folder whose second session has this file as its turn file."""
     path = scratch / f"home-{big.name.replace(' ', '')}"
     small = scratch / "small.jsonl"
     small.write_bytes(THREAD + b"".join(steps(range(SMALL_STEPS))) + message(SMALL_STEPS, SMALL_END) + DONE)
@@ -128,7 +128,7 @@ def replaced(scratch: Path, big: Written) -> Home:
 
 
 def _turn_file(home: Path, session: str) -> Path:
-    """Where the turn of a session lies; the times of what it said before mean nothing any more."""
+    """Return the path of a session's turn file; remove the arrival times, which belong to its old content."""
     turns = home / "sessions" / session / "turns"
     (turns / "turn_1.times").unlink()
     return turns / "turn_1.jsonl"
@@ -136,7 +136,7 @@ def _turn_file(home: Path, session: str) -> Path:
 
 @contextmanager
 def live(scratch: Path, big: Written) -> Iterator[tuple[Home, Path]]:
-    """A state folder with a session at work that has these steps already; what comes through the pipe, it says."""
+    """Yield a state folder with a running session that has these steps, and a pipe whose data it prints."""
     path, pipe = scratch / f"live-{big.name}", scratch / f"pipe-{big.name}"
     os.mkfifo(pipe)
     config = _settings(scratch / f"{path.name}.toml", f"cat {big.path}\nexec cat <> {pipe}\n")
@@ -151,7 +151,7 @@ def live(scratch: Path, big: Written) -> Iterator[tuple[Home, Path]]:
 
 
 def _settings(path: Path, script: str) -> Path:
-    """Settings in which codex is a shell script."""
+    """Write settings in which codex is a shell script."""
     program = path.with_suffix(".sh")
     program.write_text(f"#!/bin/sh\n{script}")
     program.chmod(0o700)

@@ -1,4 +1,4 @@
-"""Our session table beside Textual's DataTable, in a pseudo-terminal: ``python bench/data_table.py``.
+"""Compare our session table with Textual's DataTable in a pseudo-terminal: ``python bench/data_table.py``.
 
 Each child shows N sessions, then changes one visible cell a second, then moves its cursor.
 """
@@ -66,7 +66,7 @@ class Bench(App[None]):
         self.call_after_refresh(lambda: self.tell(f"LOADED {(time.perf_counter() - began) * 1000:.1f} "))
 
     def tell(self, text: str) -> None:
-        # As a title: terminals show it elsewhere, and the harness reads it.
+        # Written as a title: it is not part of the picture, and the harness reads it.
         self._driver.write(f"\x1b]2;{text}\x07")  # type: ignore[union-attr]
         self._driver.flush()  # type: ignore[union-attr]
 
@@ -107,7 +107,7 @@ class Theirs(Bench):
 
 
 def average(terminal: Terminal, key: str, times: int) -> tuple[float, float]:
-    """Bytes and CPU milliseconds of one press."""
+    """Return the mean bytes and CPU milliseconds of one press."""
     cpu, written = terminal.cpu_ms(), 0
     for _ in range(times):
         terminal.press(key)

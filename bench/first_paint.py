@@ -1,4 +1,4 @@
-"""From the start of a program to its first text on the screen, ours and a bare Textual app's."""
+"""Time from the start of a program to its first text on the screen, for ours and a bare Textual app."""
 
 import sys
 import time
@@ -21,7 +21,7 @@ Bare().run(mouse=False)
 
 
 def first_paint(argv: list[str], text: str) -> float:
-    """Milliseconds from the start of the process to its first text."""
+    """Return the milliseconds from the start of the process to its first text."""
     began = time.perf_counter()
     terminal = Terminal(argv)
     try:

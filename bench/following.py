@@ -1,6 +1,6 @@
-"""Following one turn file as it grows to 31 MB, 40 lines a poll: ``python bench/following.py``.
+"""Follow one turn file as it grows to 31 MB, 40 lines per poll: ``python bench/following.py``.
 
-"floor" reads what is new and decodes each line once; "again" reads and decodes the whole file at every poll.
+"floor" reads only new data and decodes each line once; "again" reads and decodes the whole file at every poll.
 """
 
 import json
@@ -18,7 +18,7 @@ from agentdash.sessions.supervision.follow import Follower
 
 POLLS = sized((200, 400, 800, 1600), (4, 8))
 AGAIN_UPTO = sized(400, 4)
-"""Reading everything again grows with the square: beyond this it takes minutes."""
+"""Maximum polls of "again", whose cost is quadratic: more would take minutes."""
 
 
 def floor(path: Path) -> Callable[[], None]:
@@ -48,11 +48,11 @@ def runner(path: Path) -> Callable[[], None]:
 
 
 def void(_: object) -> None:
-    """Forget a result."""
+    """Discard a result."""
 
 
 def spent(polls: int, make: Callable[[Path], Callable[[], None]]) -> float:
-    """Seconds in the reader, over all polls."""
+    """Return the seconds spent in the reader, over all polls."""
     chunk = lines(42, done=False).split(b"\n", 2)[2]
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch, "turn.jsonl")

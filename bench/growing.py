@@ -1,4 +1,4 @@
-"""A session at work in ``agentdash watch``: from the agent's write to the screen, and what that costs in bytes."""
+"""A running session in ``agentdash watch``: latency from the agent's write to the screen, and cost in bytes and CPU."""
 
 import statistics
 import time
@@ -12,23 +12,23 @@ from sizes import sized
 
 APPENDS, IDLE_SECONDS = sized((15, 10), (2, 1))
 SETTLED_SECONDS = sized(1.5, 0.3)
-"""After so long the counts and the headline have caught up with the line, too."""
+"""Time after which the counts and the headline are up to date with the line, too."""
 
 
 class Growth(Struct, frozen=True):
-    """What following costs."""
+    """The costs of following a session."""
 
     latencies: list[float]
     """Milliseconds from the agent's write until the line is on the screen."""
     bytes_a_line: float
     cpu_a_line: float
-    """Milliseconds."""
+    """CPU milliseconds per line."""
     idle_bytes: int
-    """Of ten seconds in which the session says nothing."""
+    """Bytes written in ten seconds without output of the session."""
 
 
 def growth(scratch: Path, big: Written) -> Growth:
-    """Follow a session that has these steps already."""
+    """Measure following a session that already has these steps."""
     with live(scratch, big) as (home, pipe):
         watch = Watch(home)
         try:
@@ -48,6 +48,6 @@ def growth(scratch: Path, big: Written) -> Growth:
 
 
 def idle_bytes(watch: Watch) -> int:
-    """What ten seconds write in which nothing happens."""
+    """Return the bytes written in ten seconds in which nothing happens."""
     watch.read(2 * SETTLED_SECONDS)
     return watch.read(IDLE_SECONDS)

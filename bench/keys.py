@@ -1,4 +1,4 @@
-"""What a key costs in ``agentdash watch``, in sessions of several sizes at once, so that noise meets all alike."""
+"""The cost of a key in ``agentdash watch``, measured on several session sizes in turn, so that noise affects all."""
 
 import statistics
 import sys
@@ -23,11 +23,11 @@ KEYS = (
     ("only commands", "4", "Gkkkk", "0"),
     ("all kinds", "0", "Gkkkk4", "4"),
 )
-"""What it does; the key; the keys before all presses, and before each."""
+"""The effect, the key, the keys before all presses, and the keys before each press."""
 
 
 class Cost(Struct, frozen=True):
-    """Milliseconds from a key to the first and to the last byte; how many bytes; CPU milliseconds."""
+    """Milliseconds from a key to the first and to the last byte, number of bytes, and CPU milliseconds."""
 
     first: float
     last: float
@@ -45,20 +45,20 @@ class Watch(Terminal):
         self.until_quiet(0.5)
 
     def type(self, keys: str) -> None:
-        """Press one key after the other, each after the screen came to rest."""
+        """Press keys in turn, with ``A_KEY_SECONDS`` after each for the screen to settle."""
         for key in keys:
             self.press(key)
             self.read(A_KEY_SECONDS)
 
     def cost(self, key: str) -> Cost:
-        """One press."""
+        """Return the cost of one press."""
         cpu, began = self.cpu_ms(), time.perf_counter()
         self.press(key)
         first, last, size = self.until_quiet()
         return Cost((first - began) * 1000, (last - began) * 1000, size, self.cpu_ms() - cpu)
 
     def resized(self, columns: int) -> Cost:
-        """One change of the width."""
+        """Return the cost of one change of the width."""
         cpu, began = self.cpu_ms(), time.perf_counter()
         self.resize(columns)
         first, last, size = self.until_quiet(0.2)
@@ -66,7 +66,7 @@ class Watch(Terminal):
 
 
 def costs(watches: Sequence[Watch]) -> list[tuple[str, list[Cost]]]:
-    """What each key costs, at each size: medians, but the mean of the CPU, whose clock is coarse."""
+    """Return the cost of each key at each size: medians, but the mean of the CPU time, whose clock is coarse."""
     found = []
     for name, key, before_all, before_each in KEYS:
         measured: list[list[Cost]] = [[] for _ in watches]
@@ -83,7 +83,7 @@ def costs(watches: Sequence[Watch]) -> list[tuple[str, list[Cost]]]:
 
 
 def resizes(watches: Sequence[Watch]) -> list[tuple[str, list[Cost]]]:
-    """What it costs to make the terminal narrower, and wider again, where the end is shown and in the middle."""
+    """Return the cost of making the terminal narrower and wider again, at the end of the session and further up."""
     found = []
     for where, keys in (("at the end", "G"), ("further up", "G" + "b" * 10)):
         for watch in watches:
@@ -98,13 +98,13 @@ def resizes(watches: Sequence[Watch]) -> list[tuple[str, list[Cost]]]:
 
 
 def typical(found: Sequence[Cost]) -> Cost:
-    """Medians, and the mean of the CPU."""
+    """Return the medians, and the mean of the CPU time."""
     first, last, size = (statistics.median(getattr(cost, name) for cost in found) for name in ("first", "last", "size"))
     return Cost(first, last, size, statistics.fmean(cost.cpu for cost in found))
 
 
 def searched(watch: Watch) -> tuple[float, float]:
-    """Milliseconds from Enter until the first place is shown, and until all is searched, from the beginning on."""
+    """Return the milliseconds from Enter to the first hit, and to the end of a search from the beginning."""
     watch.type("\x1bg/")
     watch.press(NEEDLE)
     watch.read(0.3)

@@ -1,4 +1,4 @@
-"""Listing sessions, beside a folder of JSON files that is read again each time: ``python bench/listing.py``."""
+"""Compare listing sessions with reading a folder of JSON files each time: ``python bench/listing.py``."""
 
 import json
 import subprocess
@@ -22,7 +22,7 @@ COUNTS = sized((100, 1_000, 10_000), (2, 4))
 
 
 def fill(store: Store, count: int) -> None:
-    """Sessions that were started, ran and ended, as a runner records them."""
+    """Fill the store with sessions that started, ran and ended, as a runner records them."""
     owner = Owner(pid=1, start=1, boot_id="boot", pid_ns="ns")
     task = "Add tests for the auth module and fix what they find"
     for _ in range(count):
@@ -36,7 +36,7 @@ def fill(store: Store, count: int) -> None:
 
 
 def fill_files(folder: Path, count: int) -> None:
-    """The same as one ``meta.json`` per session, with its messages inside."""
+    """Write the same sessions as one ``meta.json`` each, messages included."""
     for _ in range(count):
         path = folder / str(uuid.uuid4())
         path.mkdir()
@@ -49,7 +49,7 @@ def read_files(folder: Path) -> int:
 
 
 def measured(count: int, scratch: Path) -> list[object]:
-    """One row of the table."""
+    """Return one row of the table."""
     home, files = scratch / "home", scratch / "files"
     files.mkdir()
     fill_files(files, count)

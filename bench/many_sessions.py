@@ -1,4 +1,4 @@
-"""A store with any number of sessions, made on the spot: most have ended and were seen, a few need somebody."""
+"""A generated store with any number of sessions: most have ended and were seen, a few need attention."""
 
 import random
 import sqlite3
@@ -12,9 +12,9 @@ _FOLDERS = ("/home/ann/code/api", "/home/ann/code/web", "/home/ann/code/infra")
 
 
 def fill(home: Path, count: int) -> list[str]:
-    """Make so many sessions in a new state folder; their ids, the newest first."""
+    """Create ``count`` sessions in a new state folder; return their ids, newest first."""
     with SessionManager(home) as manager:
-        manager.reader.changes(0)  # makes the schema
+        manager.reader.changes(0)  # creates the schema
     dice, now = random.Random(7), now_ms() - 3_600_000
     rows = [_row(dice, number, now) for number in range(count)]
     seen = [(row["id"], now, row["steps"]) for row in rows if dice.random() < 0.95]

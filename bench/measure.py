@@ -1,4 +1,4 @@
-"""Timing that can be trusted a little on a noisy machine: several runs, the median, and ratios."""
+"""Timing for a noisy machine: several runs, the median, and ratios."""
 
 import statistics
 import time
@@ -7,33 +7,33 @@ from pathlib import Path
 
 
 def milliseconds(action: Callable[[], object], runs: int = 7) -> float:
-    """The median duration of an action in milliseconds, after one run that is not counted."""
+    """Return the median duration of an action in milliseconds, after one run that is not counted."""
     action()
     return statistics.median(once(action) for _ in range(runs))
 
 
 def once(action: Callable[[], object]) -> float:
-    """The duration of one run in milliseconds."""
+    """Return the duration of one run in milliseconds."""
     began = time.perf_counter()
     action()
     return (time.perf_counter() - began) * 1000
 
 
 def all_at_once(folder: str) -> Path:
-    """Settings that keep nothing in the launch queue, in a file of this folder."""
+    """Write a settings file in this folder that lets no session wait in the launch queue; return its path."""
     path = Path(folder) / "all-at-once.toml"
     path.write_text("[queue]\nmax_running = 1000\n")
     return path
 
 
 def memory(pid: int) -> tuple[float, float]:
-    """Resident and proportional memory of a process in MB."""
+    """Return the resident and the proportional memory of a process in MB."""
     fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:])
     return tuple(int(fields[name].split()[0]) / 1024 for name in ("Rss", "Pss"))  # type: ignore[return-value]
 
 
 def table(title: str, head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print a table with a heading; numbers stand to the right."""
+    """Print a table with a heading; numbers are right-aligned."""
     cells = [list(head)] + [[f"{c:.2f}" if isinstance(c, float) else str(c) for c in row] for row in rows]
     widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
     print(f"\n{title}")

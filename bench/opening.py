@@ -1,4 +1,4 @@
-"""Opening a session of any size in the dashboard: until its end is shown, until all of it is read, and the memory."""
+"""Open a session of any size in the dashboard: time until its end is shown and until all is read, and memory."""
 
 import statistics
 import sys
@@ -16,7 +16,7 @@ FIRST_READING_SECONDS = 300.0
 
 
 class Dashboard(Terminal):
-    """The dashboard of a state folder, its cursor on the small session."""
+    """The dashboard of a state folder, with the cursor on the small session."""
 
     def __init__(self, home: Home) -> None:
         super().__init__(DASHBOARD, home.env)
@@ -25,26 +25,26 @@ class Dashboard(Terminal):
         self.until_quiet(0.3)
 
     def open_big(self) -> float:
-        """Milliseconds from the key until the big one's last step is on the screen."""
+        """Return the milliseconds from the key until the big session's last step is on the screen."""
         began = time.perf_counter()
         self.press(DOWN)
         return (self.until(self.home.big.end) - began) * 1000
 
     def read_big(self) -> float:
-        """Milliseconds from the key until all of the big one is read."""
+        """Return the milliseconds from the key until all of the big session is read."""
         since, began = len(self.written), time.perf_counter()
         self.press(DOWN)
         return (self.until(self.home.big.counted, FIRST_READING_SECONDS, since=since) - began) * 1000
 
     def leave_big(self) -> None:
-        """Back to the small one; what was found out about the big one is kept by then."""
+        """Go back to the small session; the index of the big one is stored by then."""
         self.press(UP)
         self.until(SMALL_END)
         self.until_quiet(0.3)
 
 
 def first_paint(home: Home) -> list[object]:
-    """The row of a size: without a kept index, and with one."""
+    """Return the row of a size: ms to the last step, without and with a kept index."""
     dashboard = Dashboard(home)
     try:
         cold = []
@@ -64,7 +64,7 @@ def first_paint(home: Home) -> list[object]:
 
 
 def reading(home: Home) -> list[object]:
-    """The row of a size: until all is read, without and with a kept index, and what stays in memory, in MB."""
+    """Return the row of a size: seconds until all is read, without and with a kept index, and MB per second."""
     home.forget_indexes()
     dashboard = Dashboard(home)
     try:
@@ -77,7 +77,7 @@ def reading(home: Home) -> list[object]:
 
 
 def kept_memory(home: Home) -> list[list[object]]:
-    """MB above those of the same dashboard with a small session: after all was read, and after it was read in."""
+    """Return the MB in addition to those with a small session: after all was read, and after moving and searching."""
     home.forget_indexes()
     dashboard = Dashboard(home)
     pid = dashboard.process.pid
@@ -97,7 +97,7 @@ def kept_memory(home: Home) -> list[list[object]]:
 
 
 def _read_about(dashboard: Dashboard) -> None:
-    """Page up, to both ends and back, and search everything."""
+    """Page up, jump to both ends and back, and search everything."""
     for keys, times in ((ENTER, 1), (PAGE_UP, PAGES), ("gG", JUMPS), ("g", 1), ("/", 1)):
         for _ in range(times):
             dashboard.press(keys)

@@ -1,4 +1,4 @@
-"""Synthetic turns in the events that codex prints, about 0.6 kB a line."""
+"""Synthetic turns as the events that codex prints, about 0.6 kB per line."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -12,7 +12,7 @@ FAILED_EVERY = 50
 
 
 def events(count: int, *, done: bool = True) -> Iterator[dict[str, object]]:
-    """The events of one turn of ``count`` lines: commands, reasoning, file changes and messages in turn."""
+    """Yield the events of one turn of ``count`` lines: commands, reasoning, file changes and messages in turn."""
     yield {"type": "thread.started", "thread_id": "0190f7a2-0000-7000-8000-000000000001"}
     yield {"type": "turn.started"}
     for i in range(count - (3 if done else 2)):
@@ -23,7 +23,7 @@ def events(count: int, *, done: bool = True) -> Iterator[dict[str, object]]:
 
 
 def lines(count: int, *, done: bool = True) -> bytes:
-    """The same as bytes."""
+    """Return the same events as bytes."""
     return b"".join(json.dumps(event).encode() + b"\n" for event in events(count, done=done))
 
 
@@ -45,10 +45,10 @@ def _item(i: int) -> dict[str, object]:
 
 
 def steps(numbers: Iterable[int], words: dict[int, str] | None = None) -> Iterator[bytes]:
-    """The lines of steps as somebody reads them, about 1 kB a step; what has a duration comes as a pair of lines.
+    """Yield the lines of realistic steps, about 1 kB per step; a step with a duration is a pair of lines.
 
-    Of ten steps four are commands, two are messages; one step in fifty is a command that failed.  A message says
-    ``words`` of its number, where there are any.
+    Of ten steps four are commands and two are messages; one step in fifty is a failed command.  The text of message
+    ``i`` contains ``words[i]``, if there is one.
     """
     for i in numbers:
         begun, ended = _read_step(i, (words or {}).get(i, "the parser now accepts the empty case"))
@@ -58,12 +58,12 @@ def steps(numbers: Iterable[int], words: dict[int, str] | None = None) -> Iterat
 
 
 def message(i: int, text: str) -> bytes:
-    """The line of a message that says only this."""
+    """Return the line of a message with only this text."""
     return _event("item.completed", i, {"type": "agent_message", "text": text})
 
 
 def is_message(i: int) -> bool:
-    """Whether a step of this number is a message."""
+    """Return whether the step with this number is a message."""
     return i % 10 in (4, 9)
 
 
@@ -72,7 +72,7 @@ def _event(kind: str, i: int, item: dict[str, object]) -> bytes:
 
 
 def _read_step(i: int, words: str) -> tuple[dict[str, object] | None, dict[str, object]]:
-    """How an item began, where that is told, and how it ended."""
+    """Return the start of an item, if codex reports one, and its end."""
     if i % 10 in (0, 2, 5, 7):
         failed = i % FAILED_EVERY == 27
         command = {"type": "command_execution", "command": f"/bin/bash -lc 'pytest -q tests/test_{i}.py'"}

@@ -1,4 +1,4 @@
-"""The dashboard in a pseudo-terminal of 160x45: start, append to pixel, cost of doing nothing.
+"""The dashboard in a pseudo-terminal of 160x45: start, append to pixel, idle cost.
 
 ``python bench/screen.py``.  A line counts as on the screen when its bytes have left the program.
 """
@@ -19,13 +19,13 @@ from agentdash.sessions.manager import SessionManager
 STARTS, APPENDS, PRESSES, IDLE_SECONDS = sized((9, 15, 20, 10), (1, 2, 1, 1))
 SETTLED_SECONDS = sized(2, 0.5)
 LIVE = sized((1, 50), (1, 2))
-"""How many sessions run."""
+"""Numbers of running sessions."""
 
 KEYS = (("Enter", "\r"), ("Esc", "\x1b"), ("j", "j"), ("k", "k"))
-"""In an order in which each finds what it needs."""
+"""Keys in an order in which each has an effect."""
 
 PHASES = sized((("first minute", 8), ("later", 60)), (("first minute", 1),))
-"""When it is idle, and the seconds to wait before."""
+"""Phases of idling, and the seconds to wait before each."""
 
 
 def start_up(manager: SessionManager) -> None:
@@ -45,7 +45,7 @@ def start_up(manager: SessionManager) -> None:
 
 
 def keys() -> None:
-    """Print CPU milliseconds (means, because that clock is coarse) and bytes of going to the steps and of moving."""
+    """Print CPU milliseconds (means, because that clock is coarse) and bytes of opening the steps and of moving."""
     terminal = Terminal(DASHBOARD)
     costs: dict[str, list[tuple[float, int]]] = {name: [] for name, _ in KEYS}
     try:
@@ -64,14 +64,14 @@ def keys() -> None:
 
 
 def silent(manager: SessionManager, count: int) -> None:
-    """So many running sessions that say nothing."""
+    """Start ``count`` running sessions without output."""
     ids = [manager.run(["sleep", "600"], title=f"silent {number}").id for number in range(count)]
     while not all(manager.reader.get(session).status == "running" for session in ids):
         time.sleep(0.1)
 
 
 def append_to_pixel(manager: SessionManager, scratch: Path) -> list[float]:
-    """Milliseconds from the agent's write to the line on the screen."""
+    """Return the milliseconds from the agent's write to the line on the screen."""
     pipe = scratch / f"pipe{time.time_ns()}"
     os.mkfifo(pipe)
     manager.run(["sh", "-c", f"exec cat <> {pipe}"], title="the talking one")
@@ -93,7 +93,7 @@ def append_to_pixel(manager: SessionManager, scratch: Path) -> list[float]:
 
 
 def idle() -> list[list[object]]:
-    """Bytes and CPU milliseconds of ten seconds in which nothing happens, in the first minute and after it."""
+    """Return the bytes and CPU milliseconds of ten idle seconds, in the first minute and after it."""
     terminal = Terminal(DASHBOARD)
     rows: list[list[object]] = []
     try:

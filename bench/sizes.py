@@ -1,4 +1,4 @@
-"""Two sizes of each benchmark: the full one, and with ``BENCH_TINY=1`` one so small that a test can run it."""
+"""Two sizes of each benchmark: full, and with ``BENCH_TINY=1`` small enough for a test."""
 
 import os
 from typing import TypeVar
@@ -9,5 +9,5 @@ TINY = os.environ.get("BENCH_TINY") == "1"
 
 
 def sized(full: T, tiny: T) -> T:
-    """The one that is asked for."""
+    """Return the value for the requested size."""
     return tiny if TINY else full

@@ -1,4 +1,4 @@
-"""What a runner costs, and how long a stop takes: ``python bench/supervision.py``."""
+"""The cost of a runner, and the duration of a stop: ``python bench/supervision.py``."""
 
 import os
 import statistics
@@ -22,7 +22,7 @@ def start(manager: SessionManager) -> Session:
 
 
 def spawned_after(manager: SessionManager) -> float:
-    """Milliseconds from the recorded intent until the agent's own process exists, by its own clock."""
+    """Return the milliseconds from the recorded intent until the agent's process exists, by the agent's own clock."""
     session = manager.wait([manager.run(["sh", "-c", "date +%s%3N"]).id], timeout=30)[0]
     return float(manager.reader.output(session.id)) - session.created_at
 

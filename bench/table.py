@@ -1,6 +1,6 @@
-"""The table of the dashboard with 100, 1,000 and 10,000 sessions, and our widget beside DataTable.
+"""The dashboard's table with 100, 1,000 and 10,000 sessions, and our widget compared with DataTable.
 
-``python bench/table.py``.  In a pseudo-terminal of 160x45; a change counts as painted when its bytes have left.
+``python bench/table.py``.  In a pseudo-terminal of 160x45; a change counts as painted when its bytes are written.
 """
 
 import os
@@ -25,7 +25,7 @@ STREAM_SECONDS, A_SECOND = sized((10, 50), (1, 10))
 
 
 class Writer:
-    """Changes rows as runners do: one transaction for each."""
+    """Changes rows as runners do: one transaction per change."""
 
     def __init__(self, home: Path) -> None:
         self._database = sqlite3.connect(home / "agentdash.db", isolation_level=None)
@@ -44,7 +44,7 @@ class Writer:
 
 
 def key(terminal: Terminal, keys: str) -> float:
-    """Milliseconds from a key to the last byte that it caused."""
+    """Return the milliseconds from a key to the last byte that it caused."""
     began = time.perf_counter()
     terminal.press(keys)
     _, last, _ = terminal.until_quiet(0.15)
@@ -63,7 +63,7 @@ def change_to_paint(terminal: Terminal, writer: Writer, session_id: str) -> floa
 
 
 def stream(terminal: Terminal, writer: Writer, ids: list[str]) -> tuple[float, float]:
-    """CPU in percent and bytes a second while rows change all the time."""
+    """Return the CPU percentage and the bytes per second while rows change all the time."""
     dice, cpu, written = random.Random(1), terminal.cpu_ms(), 0
     began = time.perf_counter()
     for number in range(STREAM_SECONDS * A_SECOND):
@@ -77,7 +77,7 @@ def measure(home: Path, count: int) -> list[object]:
     os.environ["AGENTDASH_HOME"] = str(home)
     ids = fill(home, count)
     writer, visible = Writer(home), ids[0]
-    writer.wait(visible)  # so it stands in the first row
+    writer.wait(visible)  # so that it is in the first row
     writer.say(visible, "the first one")
     starts = [first_paint(DASHBOARD, "the first one") for _ in range(STARTS)]
     terminal = Terminal(DASHBOARD)
@@ -107,7 +107,7 @@ def measure(home: Path, count: int) -> list[object]:
 
 
 def idle(terminal: Terminal) -> tuple[float, int]:
-    """CPU in percent and bytes while nothing changes."""
+    """Return the CPU percentage and the bytes while nothing changes."""
     terminal.read(SETTLED_SECONDS)
     cpu = terminal.cpu_ms()
     written = terminal.read(STREAM_SECONDS)

@@ -1,4 +1,4 @@
-"""A program in a pseudo-terminal: what it writes, when, and what that costs."""
+"""A program in a pseudo-terminal: its output, the timing and the CPU cost."""
 
 import fcntl
 import os
@@ -15,7 +15,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Terminal:
-    """160 by 45 cells; everything that the program writes is kept."""
+    """A pseudo-terminal of 160 by 45 cells that keeps the program's whole output."""
 
     def __init__(self, argv: Sequence[str], env: dict[str, str] | None = None) -> None:
         self.written = bytearray()
@@ -29,7 +29,7 @@ class Terminal:
         os.close(slave)
 
     def read(self, seconds: float) -> int:
-        """Take what comes within this time; how many bytes that were."""
+        """Read for ``seconds``; return the number of bytes."""
         before, deadline = len(self.written), time.perf_counter() + seconds
         while (left := deadline - time.perf_counter()) > 0:
             if self._has_more(left):
@@ -37,10 +37,12 @@ class Terminal:
         return len(self.written) - before
 
     def until(self, text: str, timeout: float = 30.0, *, since: int | None = None) -> float:
-        """Read until this was written after now, or after so many bytes; the moment (``perf_counter``) at which it was.
+        """Read until the program writes ``text``; return the moment (``perf_counter``).
+
+        Only output after this call counts, or after the first ``since`` bytes.
 
         Raises:
-            TimeoutError: it was not.
+            TimeoutError: the text was not written within ``timeout``.
         """
         start, deadline = len(self.written) if since is None else since, time.perf_counter() + timeout
         while text.encode() not in self.written[max(0, start - len(text)) :]:
@@ -51,10 +53,10 @@ class Terminal:
         return time.perf_counter()
 
     def until_quiet(self, seconds: float = 0.05, timeout: float = 30.0) -> tuple[float, float, int]:
-        """Read until nothing came for so long; the moments of the first and the last byte, and how many came.
+        """Read until nothing comes for ``seconds``; return the times of the first and last byte, and the byte count.
 
         Raises:
-            TimeoutError: not even a first byte came.
+            TimeoutError: no byte came within ``timeout``.
         """
         start, first, last = len(self.written), None, time.perf_counter()
         while self.process.poll() is None and self._has_more(timeout if first is None else seconds):
@@ -73,7 +75,7 @@ class Terminal:
         os.write(self._master, keys.encode())
 
     def resize(self, columns: int) -> None:
-        """Make it so many cells wide, and tell the program."""
+        """Set the width in cells, and notify the program."""
         self._set_size(columns)
         self.process.send_signal(signal.SIGWINCH)
 
@@ -81,13 +83,13 @@ class Terminal:
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", 45, columns, 0, 0))
 
     def cpu_ms(self) -> float:
-        """What the program itself has used so far."""
+        """Return the CPU milliseconds that the program itself has used so far."""
         with open(f"/proc/{self.process.pid}/stat", encoding="utf-8") as file:
             fields = file.read().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / TICKS * 1000
 
     def close(self) -> None:
-        """End it."""
+        """End the program."""
         self.process.send_signal(signal.SIGTERM)
         deadline = time.perf_counter() + 10
         while self.process.poll() is None and time.perf_counter() < deadline:
@@ -101,4 +103,4 @@ class Terminal:
         try:
             self.written += os.read(self._master, 65536)
         except OSError:
-            time.sleep(0.01)  # the program has closed it
+            time.sleep(0.01)  # the program has closed the terminal

@@ -1,7 +1,7 @@
-"""Reading sessions of 1k, 10k and 100k steps, and one of 10 GB: ``python bench/viewer.py [PART ...]``.
+"""Read sessions of 1k, 10k and 100k steps, and one of 10 GB: ``python bench/viewer.py [PART ...]``.
 
-The parts are opening, memory, keys, growing, searching and beside; all of them, where none is named.  The files are
-made on the spot and lie in the kernel's cache when they are measured; the 10 GB are holes and take 10 MB of disk.
+The parts are opening, memory, keys, growing, searching and beside; the default is all of them.  The files are
+generated, so they are in the kernel's cache when they are measured; the 10 GB are holes and take 10 MB of disk.
 """
 
 import os
@@ -27,7 +27,7 @@ FULL_REDRAW = 22_000
 """Bytes of 160x45 cells in true colour, from the 30,565 that a Textual screen of 200x50 takes."""
 
 CURSOR = 2_000
-"""Bytes that a cursor may write when it moves."""
+"""Maximum bytes that a cursor movement may write."""
 
 
 def opening(_: Path, homes: Sequence[Home]) -> None:
@@ -68,7 +68,7 @@ def keys(_: Path, homes: Sequence[Home]) -> None:
 def _by_size(
     title: str, names: Sequence[str], found: Sequence[tuple[str, list[Cost]]], pick: Callable[[Cost], float]
 ) -> None:
-    """A row per key, a column per size, and the ratios to the first size."""
+    """Print a row per key, a column per size, and the ratios to the first size."""
     rows = []
     for name, measured in found:
         values = [float(pick(cost)) for cost in measured]

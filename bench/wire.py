@@ -1,7 +1,7 @@
-"""What agentdash costs a slow line: tmux panes on the other side of a real SSH connection, counted on its socket.
+"""The traffic of agentdash on a slow line: tmux panes over a real SSH connection, counted on its socket.
 
-``python bench/wire.py``.  The dashboard on the left, ``agentdash watch`` on the right, in a terminal of 160x45; a
-relay between ssh and sshd counts the encrypted bytes, keys and acknowledgements of SSH included.
+``python bench/wire.py``.  The dashboard is on the left and ``agentdash watch`` on the right, in a terminal of 160x45.
+A relay between ssh and sshd counts the encrypted bytes, including SSH's keys and acknowledgements.
 """
 
 import os
@@ -31,7 +31,7 @@ TALKING = ["sh", "-c", "n=0; while sleep 1; do n=$((n+1)); echo test case number
 
 
 class Relay:
-    """Passes one connection on, and counts it."""
+    """Relays one connection and counts its bytes."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -61,7 +61,7 @@ class Relay:
 
 
 def measured(label: str, argv: list[str] | None, client: Callable[..., list[str]]) -> list[object]:
-    """Bytes of a minute while sessions of one kind run; None runs nothing."""
+    """Return the bytes of a minute while sessions of one kind run; ``argv=None`` runs no session."""
     with tempfile.TemporaryDirectory() as scratch:
         home, name = Path(scratch) / "state", f"agentdash-bench-{uuid.uuid4().hex[:8]}"
         newest = fill(home, ENDED)[0]

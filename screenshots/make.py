@@ -1,6 +1,6 @@
-"""Takes the pictures of the README: the real dashboard over real sessions of the demo agent.
+"""Take the pictures of the README: the real dashboard with real sessions of the demo agent.
 
-``make screenshots`` writes each scene as SVG (by Textual) and as PNG (by headless Chromium, where there is one).
+``make screenshots`` writes each scene as SVG (by Textual) and as PNG (by headless Chromium, if it is installed).
 """
 
 import asyncio
@@ -46,21 +46,21 @@ Scene = Callable[[Dashboard, Pilot[Any]], Awaitable[None]]
 
 
 async def table(app: Dashboard, pilot: Pilot[Any]) -> None:
-    """The dashboard as it opens."""
+    """Show the dashboard as it opens."""
 
 
 async def pane(_: Dashboard, pilot: Pilot[Any]) -> None:
-    """One session on a narrow screen."""
+    """Show one session on a narrow screen."""
     await pilot.press("enter")
 
 
 async def viewer(_: Dashboard, pilot: Pilot[Any]) -> None:
-    """Reading a trajectory from its beginning."""
+    """Show a trajectory from its beginning."""
     await pilot.press("enter", "g")
 
 
 async def step(app: Dashboard, pilot: Pilot[Any]) -> None:
-    """One step in a pane of its own."""
+    """Show one step in its own pane."""
     select(app, "Fix the flaky")
     await pilot.press("enter", "g")
     await pilot.press("6", "j", "0", "enter")
@@ -68,14 +68,14 @@ async def step(app: Dashboard, pilot: Pilot[Any]) -> None:
 
 
 async def changed_files(app: Dashboard, pilot: Pilot[Any]) -> None:
-    """The files that a session changed."""
+    """Show the files that a session changed."""
     select(app, "Fix the flaky")
     await pilot.press("enter", "c")
     await shown(app, pilot, "git now")
 
 
 async def beside(app: Dashboard, pilot: Pilot[Any]) -> None:
-    """Two sessions side by side."""
+    """Show two sessions side by side."""
     select(app, "Split the monolith")
     await pilot.press("space")
     select(app, "Fix the flaky")
@@ -84,34 +84,34 @@ async def beside(app: Dashboard, pilot: Pilot[Any]) -> None:
 
 
 async def searching(app: Dashboard, pilot: Pilot[Any]) -> None:
-    """A search, with what was found marked."""
+    """Show a search with its hits marked."""
     select(app, "Fix the flaky")
     await pilot.press("enter", "g", "slash", *"clock", "enter")
     await shown(app, pilot, "/clock")
 
 
 async def new_session(app: Dashboard, pilot: Pilot[Any]) -> None:
-    """The dialog that starts a session."""
+    """Show the dialog that starts a session."""
     await pilot.press("n", *"Add an index to the orders table and measure it", "tab")
     await shown(app, pilot, "$ ")
 
 
 async def confirm(app: Dashboard, pilot: Pilot[Any]) -> None:
-    """The question before a stop, with the tree."""
+    """Show the question before a stop, with the process tree."""
     select(app, "Upgrade the build")
     await pilot.press("x")
     await shown(app, pilot, "keep (default)")
 
 
 async def processes(app: Dashboard, pilot: Pilot[Any]) -> None:
-    """What a session runs, and what that costs."""
+    """Show the processes of a session and their cost."""
     select(app, "Upgrade the build")
     await pilot.press("p")
     await shown(app, pilot, "in all")
 
 
 async def stopping(app: Dashboard, pilot: Pilot[Any]) -> None:
-    """A stop under way, counted down in its row."""
+    """Show a stop in progress, counted down in its row."""
     select(app, "Run the load test")
     await pilot.press("x")
     await shown(app, pilot, "keep (default)")
@@ -120,45 +120,45 @@ async def stopping(app: Dashboard, pilot: Pilot[Any]) -> None:
 
 
 async def receipt(app: Dashboard, pilot: Pilot[Any]) -> None:
-    """What a stop ended."""
+    """Show the processes that a stop ended."""
     await confirm(app, pilot)
     await pilot.press("y")
     await shown(app, pilot, "0 left")
 
 
 async def help_page(app: Dashboard, pilot: Pilot[Any]) -> None:
-    """All keys."""
+    """Show all keys."""
     await pilot.press("question_mark")
     await shown(app, pilot, "everywhere but in a text")
 
 
 async def groups(app: Dashboard, pilot: Pilot[Any]) -> None:
-    """What was chosen, by folder."""
+    """Show filtered sessions, grouped by folder."""
     await pilot.press("slash", *"is:live,attention !dark", "enter", "T", "T", "g", "j")
     await shown(app, pilot, "by folder")
 
 
 async def several(app: Dashboard, pilot: Pilot[Any]) -> None:
-    """One question for several sessions."""
+    """Show one question for several sessions."""
     await pilot.press("2", "asterisk", "x")
     await shown(app, pilot, "sessions?")
 
 
 async def settings(app: Dashboard, pilot: Pilot[Any]) -> None:
-    """All settings with their origin."""
+    """Show all settings with their origin."""
     await pilot.press("comma")
     await shown(app, pilot, "default_agent")
     await pilot.press(*"dashboard")
 
 
 async def columns(app: Dashboard, pilot: Pilot[Any]) -> None:
-    """Which columns there are."""
+    """Show the list of columns."""
     await pilot.press("C")
     await shown(app, pilot, "Space shows")
 
 
 async def command(app: Dashboard, pilot: Pilot[Any]) -> None:
-    """A command by its name."""
+    """Show a command on the command line."""
     await pilot.press("colon", *"sort co")
     await shown(app, pilot, ":sort co")
 
@@ -190,14 +190,14 @@ SCENES: dict[str, tuple[tuple[int, int], str, Scene]] = {
     "receipt": ((100, 30), "dark", receipt),
     "stopping": ((120, 40), "dark", stopping),
 }
-"""Size, theme, and what is done before the picture is taken; the last two end a session."""
+"""Size, theme and preparation of each picture; the last two end a session."""
 
 
 WITHOUT_SESSIONS: dict[str, tuple[tuple[int, int], str, Scene]] = {
     "empty": ((100, 30), "dark", table),
     "new-session": ((100, 30), "dark", new_session),
 }
-"""Taken in a state folder that is no demo's: a demo offers its own agent alone."""
+"""Pictures taken in a state folder that is not a demo's, because a demo offers only its own agent."""
 
 
 def main() -> int:
@@ -219,7 +219,7 @@ def main() -> int:
 
 
 def start(manager: SessionManager, home: Path) -> None:
-    """Sessions of different fates, each as far as the picture needs it."""
+    """Start sessions with different outcomes, and wait until each is as far as the pictures need it."""
     for project, prompt, script in SESSIONS:
         folder = home / "code" / project
         folder.mkdir(parents=True, exist_ok=True)
@@ -238,16 +238,16 @@ def start(manager: SessionManager, home: Path) -> None:
 
 
 def begin_repository(folder: Path) -> None:
-    """A repository with one commit, so that there is something that git can say."""
+    """Create a repository with one commit, so that git has a state to show."""
     author = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
     subprocess.run(["git", "-C", str(folder), *author, "commit", "-q", "--allow-empty", "-m", "Begin"], check=True)
 
 
 async def take(manager: SessionManager, name: str, scene: tuple[tuple[int, int], str, Scene]) -> None:
-    """One picture, as SVG and PNG."""
+    """Take one picture, as SVG and PNG."""
     size, theme, prepare = scene
-    (manager.reader.home / FILE).unlink(missing_ok=True)  # each picture begins as the dashboard does
+    (manager.reader.home / FILE).unlink(missing_ok=True)  # each picture begins with the dashboard's initial state
     tour = TOUR if name == "dashboard-160-dark" else ()
     app = Dashboard(manager, look=DashboardSettings(theme=theme), tour=tour)  # type: ignore[arg-type]
     async with app.run_test(size=size) as pilot:
@@ -259,7 +259,7 @@ async def take(manager: SessionManager, name: str, scene: tuple[tuple[int, int],
         await prepare(app, pilot)
         await pilot.pause(0.5)
         svg = app.export_screenshot(title=f"agentdash, {size[0]} x {size[1]}")
-    # No fonts from the network: whoever looks has a monospaced one.
+    # No fonts from the network: the reader's own monospaced font is used.
     svg = re.sub(r"@font-face\s*{.*?}\s*", "", svg, flags=re.DOTALL)
     path = HERE / f"{name}.svg"
     path.write_text(svg, encoding="utf-8")
@@ -273,7 +273,7 @@ def select(app: Dashboard, words: str) -> None:
 
 
 async def shown(app: Dashboard, pilot: Pilot[Any], *words: str) -> None:
-    """Wait until the screen holds the words."""
+    """Wait until the screen shows the words."""
 
     async def poll() -> None:
         while not all(word in text(app) for word in words):
@@ -283,13 +283,13 @@ async def shown(app: Dashboard, pilot: Pilot[Any], *words: str) -> None:
 
 
 def text(app: Dashboard) -> str:
-    """The screen as text."""
+    """Return the screen as text."""
     strips = app.screen._compositor.render_strips()
     return "\n".join("".join(segment.text for segment in strip) for strip in strips)
 
 
 def as_png(svg: Path) -> None:
-    """Beside the SVG; without Chromium there is none."""
+    """Write a PNG beside the SVG, if Chromium is installed."""
     chromium = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if chromium is None:
         print(f"{svg.name}: no Chromium, no PNG", file=sys.stderr)
@@ -307,7 +307,7 @@ def as_png(svg: Path) -> None:
 
 @contextmanager
 def scratch_home() -> Iterator[Path]:
-    """A home of its own, so that no path of this machine is in the pictures."""
+    """Change to a temporary home, so that no path of this machine is in the pictures."""
     with tempfile.TemporaryDirectory(prefix="agentdash-pictures-", ignore_cleanup_errors=True) as folder:
         os.environ |= {"HOME": folder, "PATH": f"{TOOLS}{os.pathsep}{os.environ['PATH']}"}
         os.chdir(folder)

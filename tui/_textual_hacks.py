@@ -1,6 +1,6 @@
 """Every private name of Textual that the dashboard uses, checked with Textual 8.2.8.
 
-Each is here because the public interface has no other way.  After an update of Textual this is the module to look at.
+Each is here because the public interface has no alternative.  Check this module after each update of Textual.
 """
 
 from collections.abc import Callable
@@ -20,16 +20,16 @@ __all__ = [
 
 
 def write(app: App[Any], sequence: str) -> None:
-    """Write a sequence that is meant for the terminal itself; Textual only offers the parts of its own pictures."""
+    """Write an escape sequence to the terminal itself; Textual can only write parts of its own pictures."""
     if app._driver is not None:
         app._driver.write(sequence)
         app._driver.flush()
 
 
 def counted_writes(app: App[Any], count: Callable[[str], object]) -> Callable[[], None]:
-    """Hand each text that the app writes also to ``count``; return what ends that.
+    """Also pass each text that the app writes to ``count``; return a function that ends this.
 
-    Textual tells nobody how much it writes.
+    Textual does not report how much it writes.
     """
     driver = app._driver
     if driver is None:
@@ -48,17 +48,17 @@ def counted_writes(app: App[Any], count: Callable[[str], object]) -> Callable[[]
 
 
 def is_bound(screen: Screen[Any], key: str) -> bool:
-    """Return if a key is bound where the focus is.
+    """Return whether a key is bound at the current focus.
 
-    ``active_bindings`` leaves out what cannot be done now, which still is the meaning of the key.
+    ``active_bindings`` omits actions that are not possible now, although the key is still bound to them.
     """
     return any(key in bindings.key_to_bindings for _, bindings in screen._modal_binding_chain)
 
 
 def on_crash(app: App[Any], report: Callable[[], RenderableType]) -> None:
-    """Let an app that crashes print this report alone.
+    """Let an app that crashes print only this report.
 
-    Textual would print a traceback with local variables, which hold what agents wrote.
+    Textual would print a traceback with local variables, which contain agents' text.
     """
 
     def fatal_error() -> None:
@@ -69,15 +69,15 @@ def on_crash(app: App[Any], report: Callable[[], RenderableType]) -> None:
 
 
 class KeyParser(XTermParser):
-    """Textual's parser of what a terminal sends, which its driver makes by a name of its own module."""
+    """Textual's parser of terminal input; its driver creates the parser by a name in the driver's module."""
 
     def keys(self, sequence: str) -> list[events.Key]:
-        """Return the keys that a sequence of characters stands for."""
+        """Return the keys that an escape sequence encodes."""
         return list(self._sequence_to_key_events(sequence))
 
 
 class CheckedDriver(linux_driver.LinuxDriver):
-    """Textual's driver with three things to choose: the parser, what it writes to, and when the terminal is gone."""
+    """Textual's driver with a choice of parser, output, and test for a terminal that is gone."""
 
     parser: ClassVar[type[XTermParser]] = XTermParser
 
@@ -87,11 +87,11 @@ class CheckedDriver(linux_driver.LinuxDriver):
             self._file = self.output(self._file)
 
     def output(self, terminal: TextIO) -> Any:
-        """Return what to write to in place of the terminal."""
+        """Return the file to write to instead of the terminal."""
         return terminal
 
     def is_gone(self) -> bool:
-        """Return if the terminal went away."""
+        """Return whether the terminal is gone."""
         return False
 
     def run_input_thread(self) -> None:
@@ -100,10 +100,10 @@ class CheckedDriver(linux_driver.LinuxDriver):
         super().run_input_thread()
 
     def _sigcont_application(self, *_: object) -> None:
-        """Take the terminal again after a stop.
+        """Take the terminal back after a stop.
 
-        A terminal that goes away sends SIGHUP and SIGCONT.  Textual would start a second thread that reads it: it takes
-        keys from the first, and after the app's end it keeps a core busy for ever.
+        A terminal that goes away sends SIGHUP and SIGCONT.  Textual would start a second thread that reads it.  That
+        thread would take keys from the first one, and keep a core busy for ever after the app's end.
         """
         if self._app.return_code is not None or self.is_gone():
             return

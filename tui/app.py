@@ -1,4 +1,4 @@
-"""The dashboard's app: where the manager and the screens meet."""
+"""The dashboard's app, which connects the manager and the screens."""
 
 import asyncio
 import os
@@ -53,18 +53,21 @@ from .texts import Tour
 from .themes import THEMES, after
 
 TWICE_SECONDS = 2.0
-"""Two presses of Ctrl+C within this time quit."""
+"""Two presses of Ctrl+C within this time quit the dashboard."""
 
 
 SETTLE_SWEEPS = 30
-"""Once a minute somebody looks after dead runners though none should live: what an archived session left, say."""
+"""Sweeps between two checks for dead runners when no session should have one: once a minute.
+
+The check finds, for example, the leftovers of an archived session.
+"""
 
 
 class Dashboard(KeysInOrder[None], inherit_bindings=False):
-    """Watches the state folder and hands what changed to the main screen."""
+    """Watches the state folder and passes changes to the screens."""
 
     CSS_PATH = "agentdash.tcss"
-    # Textual's own Ctrl+Q would quit in the middle of a prompt, and terminals take it for flow control.
+    # Textual's own Ctrl+Q would quit in the middle of a prompt, and terminals use it for flow control.
     BINDINGS: ClassVar[list[BindingType]] = bindings(APP_ACTIONS)
     TITLE = "agentdash"
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (30, "-narrow"), (70, "-medium"), (140, "-wide")]  # noqa: RUF012
@@ -90,9 +93,9 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self.theme = THEMES[look.theme].name
         self.animation_level = "none"
         self._file_settings = look
-        """What the settings said when they were read last; what was switched by key since then stays."""
+        """The settings as they were last read; changes by key since then stay."""
         self.mouse = look.mouse
-        """Whether clicks and the wheel come to the dashboard."""
+        """True if the dashboard receives clicks and the wheel."""
         self.set_class(plain_ascii, "-ascii")
         self._interrupted_at = -TWICE_SECONDS
         self._reader = reader = manager.reader
@@ -148,8 +151,8 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         )
 
     def on_mount(self) -> None:
-        """Begin to watch."""
-        # Back from a suspension the terminal is empty, and nothing that we remember of it is there.
+        """Start to watch the state folder."""
+        # After a suspension the terminal is empty, so nothing drawn before is there.
         self.app_resume_signal.subscribe(self, lambda _: self._paint_anew())
         self.app_resume_signal.subscribe(self, lambda _: self.notifier.begin())
         self.app_suspend_signal.subscribe(self, lambda _: self.notifier.end(), immediate=True)
@@ -157,50 +160,50 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self._report_mouse()
         self._leave_on_signals()
         self._watch_disk()
-        # The rest of a first page; nothing, where that was everything.
+        # Load the sessions beyond the first page, if there are any.
         self.call_after_refresh(self._catch_up)
 
     def get_default_screen(self) -> Screen[Any]:
-        """Our own screen, without an empty one below it."""
+        """Return our own screen, so that there is no empty one below it."""
         return self.home
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        """What our own style sheets use beyond Textual's variables."""
+        """Return the variables that our style sheets need in addition to Textual's."""
         return VARIABLES
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """The palette offers what the keys and the command line do."""
+        """Yield the palette's commands: the actions of the keys and of the command line."""
         if isinstance(screen, SessionScreen):
             yield from offered(screen, self.keymap)
 
     def action_command_palette(self) -> None:
-        """The palette, once."""
+        """Open the palette, unless it is open."""
         if not isinstance(self.screen, Palette):
             self.push_screen(Palette())
 
     def action_help_quit(self) -> None:
-        """Ctrl+C: once says how, twice quits."""
+        """Handle Ctrl+C: the first press shows how to quit, the second quits."""
         if monotonic() - self._interrupted_at < TWICE_SECONDS:
             self.exit()
         self._interrupted_at = monotonic()
         self.requests.tell("Ctrl+C once more quits; the sessions go on.")
 
     def action_mouse(self) -> None:
-        """Mouse on or off."""
+        """Turn the mouse on or off."""
         self.mouse = not self.mouse
         self._report_mouse()
         self.clear_notifications()
         self.requests.tell("Mouse on: hold Shift to select text." if self.mouse else "Mouse off.")
 
     def action_theme(self, name: str = "") -> None:
-        """A theme by the name that the settings know, or the next one."""
+        """Use the theme with this name in the settings, or else the next theme."""
         self.theme = THEMES[name].name if name in THEMES else after(self.theme)
         self.clear_notifications()
         self.requests.tell(f"Theme: {self.theme.removeprefix('agentdash-')}")
 
     @on(SettingsRead)
     def _settings_read(self, event: SettingsRead) -> None:
-        """Take over at once what the file says otherwise than before."""
+        """Apply the settings that changed in the file."""
         self.notifier.use(event.config.notify)
         self._use_keys(event.config)
         before, self._file_settings = self._file_settings, event.config.dashboard
@@ -211,7 +214,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             self._report_mouse()
 
     def _use_keys(self, config: Config) -> None:
-        """Take over other keys; what cannot be used is told, and the keys stay as they are."""
+        """Apply changed keys; if one cannot be used, show the error and keep all keys as they are."""
         try:
             keymap = keymap_of(config.keys)
         except UnusableKeyError as error:
@@ -224,19 +227,19 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
                 screen.keys_changed()
 
     def _paint_anew(self) -> None:
-        with suppress(ScreenStackError):  # it may have been ended meanwhile
+        with suppress(ScreenStackError):  # the app may have ended by now
             self.screen.refresh(layout=True)
 
     def _report_mouse(self) -> None:
         self.write_to_terminal(mouse.ON if self.mouse else mouse.OFF)
 
     def write_to_terminal(self, sequence: str) -> None:
-        """Write an escape sequence that is no part of the picture."""
+        """Write an escape sequence that is not part of the picture."""
         _textual_hacks.write(self, sequence)
 
     @property
     def reading(self) -> frozenset[str]:
-        """Ids of the sessions whose steps the user reads, as far as the terminal says that it has the focus."""
+        """Ids of the sessions whose steps the user reads; empty if the terminal reports that it lost the focus."""
         shown = next(iter(reversed(self._session_screens())), None)
         return shown.reading if shown is not None and self.app_focus else frozenset()
 
@@ -252,7 +255,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
                 self._sweep()
 
     def _sweep(self) -> None:
-        """Every two seconds: what nobody tells."""
+        """Check, every two seconds, for changes that cause no event."""
         self._sweeps += 1
         if not self._access.read_only and (self.feed.unsettled or self._sweeps % SETTLE_SWEEPS == 0):
             self._settle()
@@ -263,7 +266,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
 
     @work(exclusive=True, group="settings")
     async def _read_settings(self) -> None:
-        """Somebody has written to the file of the settings."""
+        """Read the settings file again after a change."""
         loaded = await self.requests.ask(self._reader.settings)
         if loaded is not None:
             self.post_message(SettingsRead(loaded.config))
@@ -280,7 +283,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
 
     def _announce(self) -> None:
         if isinstance(self.home, WatchScreen):
-            self.feed.take()  # it asks for its few sessions itself
+            self.feed.take()  # the watch screen reads its few sessions itself
         for screen in self._session_screens():
             screen.post_message(SessionsChanged())
 
@@ -288,12 +291,12 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         return [screen for screen in self.screen_stack if isinstance(screen, SessionScreen)]
 
     def _leave_on_signals(self) -> None:
-        """A terminal that goes away or a polite kill ends the dashboard, and only the dashboard."""
+        """Exit on SIGTERM, and on SIGHUP of a terminal that goes away; the sessions keep running."""
         for number in (signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, self.exit)
 
     def _crashed(self) -> Text:
-        """Record an error that nothing caught, and say where."""
+        """Record an uncaught error, and return a message with the log's path."""
         where = record(self._reader.home, traceback.format_exc())
         return Text(f"agentdash: the dashboard crashed; the sessions go on. Details: {where}")
 
@@ -307,15 +310,15 @@ def run_dashboard(
     first: tuple[Sequence[Session], int] | None = None,
     read_only: bool = False,
 ) -> int:
-    """Run the app until somebody quits; the exit code.
+    """Run the app until the user quits; return the exit code.
 
     Args:
         manager: the sessions.
-        tour: what to try, for somebody who sees this for the first time.
-        watched: show nothing but the steps of these sessions.
-        alone: show nothing but the table.
-        first: what fills the first screen, and how many sessions there are.
-        read_only: change nothing, whatever the settings say.
+        tour: keys to try, for a first-time user.
+        watched: show only the steps of these sessions.
+        alone: show only the table.
+        first: the sessions of the first screen, and the number of all sessions.
+        read_only: change nothing, whatever the settings are.
 
     Raises:
         ConfigError: the settings cannot be used.
@@ -338,7 +341,7 @@ def run_dashboard(
     finally:
         if hung_up():
             abandon()
-        # Textual switches off only what it switched on.
+        # Textual turns off only the modes that it turned on itself.
         if app.mouse:
             sys.stderr.write(mouse.OFF)
         app.notifier.end(sys.stderr.write)

@@ -1,4 +1,4 @@
-"""The dashboard with scripted agents at work, in a state folder of its own."""
+"""The dashboard with scripted agents at work, in its own state folder."""
 
 import os
 import signal
@@ -19,11 +19,11 @@ SCRIPTS = (
     ("long", "api", "Split the monolith into services, step by step"),
     ("leftovers", "web", "Start a dev server and check the home page"),
 )
-"""Script, project folder, prompt: five sessions of different fates."""
+"""Script, project folder and prompt of five sessions with different outcomes."""
 
 
 OPTIONS = {"limits": {"wall_seconds": 1800.0}}
-"""A demo that is killed with -9 leaves its sessions behind: they end by themselves."""
+"""Limits that end the sessions on their own if the demo is killed with -9."""
 
 ENDING = "Ending the demo's sessions..."
 
@@ -35,31 +35,31 @@ TOUR = (
     ("n", "start one"),
     ("?", "all keys"),
 )
-"""What shows in a minute what agentdash is for."""
+"""Keys that show a new user within a minute what agentdash is for."""
 
 
 def run_demo(directory: Path, *, kept: bool) -> int:
-    """Start five scripted sessions below ``directory``, show them, and stop at the end what still runs.
+    """Start five scripted sessions below ``directory``, show them, and stop the running ones at the end.
 
-    Nothing outside of the folder is touched; the exit code is the dashboard's.  ``kept`` says that the folder stays.
+    Returns the dashboard's exit code.  Nothing outside the folder is changed.  ``kept`` is true if the folder stays.
 
     Raises:
-        UsageError: there is no terminal to draw on, or the folder holds something that no demo made.
+        UsageError: there is no terminal to draw on, or the folder contains files that are not a demo's.
     """
     from .startup import check_terminal, open_dashboard
 
     check_terminal()
     home, projects = directory / "state", directory / "projects"
     make_demo(home, projects)
-    os.environ["AGENTDASH_HOME"] = str(home)  # for commands that are typed inside a session
+    os.environ["AGENTDASH_HOME"] = str(home)  # for commands that run inside a session
     os.environ["AGENTDASH_CONFIG"] = str(directory / "config.toml")
-    os.environ.pop(PROFILE, None)  # its settings have no profiles
+    os.environ.pop(PROFILE, None)  # the demo's settings have no profiles
     with SessionManager(home) as manager:
         for script, project, prompt in SCRIPTS:
             folder = projects / project
             folder.mkdir(exist_ok=True)
             manager.spawn(Start(prompt, agent="demo", cwd=str(folder), options=OPTIONS | {"script": script}))
-        os.chdir(projects)  # a new session begins where the demo agent may work
+        os.chdir(projects)  # a new session starts in a folder in which the demo agent may work
         try:
             return open_dashboard(manager, tour=TOUR)
         finally:
@@ -67,11 +67,11 @@ def run_demo(directory: Path, *, kept: bool) -> int:
 
 
 def _end(manager: SessionManager, kept_in: Path | None) -> None:
-    """Kill what still runs, and say in one line what became of the sessions.
+    """Kill the running sessions, and print the result in one line.
 
-    Killed at once: a script has nothing to save, and the user waits for the shell.
+    There is no grace period: a script has nothing to save, and the user waits for the shell.
     """
-    # A terminal that was closed sends SIGHUP again and cannot be written to: what runs is ended all the same.
+    # A closed terminal sends SIGHUP again and is not writable; the sessions must be ended even then.
     for number in (signal.SIGHUP, signal.SIGINT):
         signal.signal(number, signal.SIG_IGN)
     _say(ENDING, end="\r")

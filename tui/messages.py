@@ -6,18 +6,18 @@ from ..sessions.settings.config import Config
 
 
 class SessionsChanged(Message, bubble=False):
-    """Sessions changed; take what changed from the app's feed.
+    """Sessions changed; take the changes from the app's feed.
 
-    It carries nothing, so that two of them are as good as one.
+    It has no content, so that two of these messages are equivalent to one.
     """
 
     def can_replace(self, message: Message) -> bool:
-        """One is enough, however many wait."""
+        """Return True for another message of this type: one is enough."""
         return isinstance(message, SessionsChanged)
 
 
 class SettingsRead(Message):
-    """The settings were read again: the app takes over what it can take over at once."""
+    """The settings were read again; the app applies those that can change while it runs."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
@@ -25,7 +25,7 @@ class SettingsRead(Message):
 
 
 class SessionAsked(Message):
-    """Something is to be done with the session of a pane."""
+    """The user requests an action on the session of a pane."""
 
     def __init__(self, session_id: str) -> None:
         super().__init__()
@@ -33,8 +33,8 @@ class SessionAsked(Message):
 
 
 class SaveAsked(SessionAsked):
-    """The session is to be saved as a file."""
+    """The user requests to save the session as a file."""
 
 
 class ChangesAsked(SessionAsked):
-    """The files that the session changed are to be shown."""
+    """The user requests to see the files that the session changed."""

@@ -1,4 +1,4 @@
-"""The way to the dashboard: a terminal, the first sessions, and only then the heavy imports."""
+"""Start the dashboard: check the terminal, and read the first sessions during the heavy imports."""
 
 import os
 import sys
@@ -22,9 +22,10 @@ def open_dashboard(
     alone: bool = False,
     read_only: bool = False,
 ) -> int:
-    """Open the dashboard until the user quits, and return the exit code; read-only if the state folder is.
+    """Run the dashboard until the user quits, and return the exit code.
 
-    The sessions of the first screen are read while Textual is imported, which takes longer.
+    The dashboard is read-only if the state folder is.  The sessions of the first screen are read while Textual is
+    imported, which takes longer.
 
     Raises:
         ConfigError: the settings cannot be used.
@@ -41,10 +42,10 @@ def open_dashboard(
 
 
 def check_terminal() -> None:
-    """Make sure that there can be a dashboard here.
+    """Check that the terminal can show a dashboard.
 
     Raises:
-        UsageError: there is no terminal, or none that can be drawn on.
+        UsageError: there is no terminal, or it cannot be drawn on.
     """
     # Textual reads from stdin and draws on stderr.
     if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):

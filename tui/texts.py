@@ -1,4 +1,4 @@
-"""What the screens say about a session: pure, so that the words can be tested."""
+"""Texts of the screens: pure functions, so that the words can be tested."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ from ..widgets.drawing.wrap import wrap
 from ..widgets.table.columns import state_word
 
 Tour = Sequence[tuple[str, str]]
-"""Keys and what they would do here: for somebody who sees this for the first time."""
+"""Pairs of keys and what they do, for a first-time user."""
 
 
 _NOTHING = {
@@ -35,26 +35,26 @@ _NOTHING = {
 
 
 def nothing_matches(quick: str = "") -> Sequence[str]:
-    """What an empty table shows while sessions are hidden; ``quick`` is the key of the one filter that hides them."""
+    """Return the lines of a table whose filters hide all sessions; ``quick`` is the key of a single quick filter."""
     return (_NOTHING.get(quick, "Nothing matches."), "", "Esc shows all sessions again")
 
 
 def put_away(archived: int, deleted: int, views_key: str, width: int) -> Sequence[str]:
-    """The lines that say where sessions are that no list shows unless asked, and how to see them; none without any."""
+    """Return the lines that count archived and deleted sessions and show how to see them; empty if there are none."""
     there = [f"{archived:,} archived" if archived else "", f"{deleted:,} in the trash" if deleted else ""]
     where = ", ".join(filter(None, there))
     if not where:
         return ()
     key = f"{views_key} shows {'them' if archived + deleted > 1 else 'it'}"
     told = f"{where}: {key}"
-    # The key is what helps: in a narrow table it has a line of its own.
+    # The key is the important part, so it gets its own line in a narrow table.
     return (told,) if cell_width(told) <= width else (*wrap(f"{where}:", width), *wrap(key, width))
 
 
 def no_sessions(agents: Sequence[AgentInfo], new_key: str = "n", away: Sequence[str] = ()) -> Sequence[str]:
-    """What stands in an empty table: how to begin and, where no agent is installed, what to install.
+    """Return the lines of an empty table: how to start and, if no agent is installed, how to install one.
 
-    ``away`` are the lines about sessions that were put away: whoever has some needs no demo.
+    ``away`` has the lines about archived and deleted sessions: a user who has some needs no demo.
     """
     demo = () if away else ("agentdash demo shows what it looks like",)
     if not agents or any(agent.installed for agent in agents):
@@ -66,49 +66,50 @@ def no_sessions(agents: Sequence[AgentInfo], new_key: str = "n", away: Sequence[
 
 
 def install_lines(agents: Sequence[AgentInfo]) -> list[str]:
-    """The command that installs each agent."""
+    """Return a line per agent with the command that installs it."""
     known = [agent for agent in agents if agent.hint]
     wide = max((len(agent.name) for agent in known), default=0)
     return [f"{agent.name:<{wide}}  {_command_of(agent.hint)}" for agent in known]
 
 
 def _command_of(hint: str) -> str:
-    """The command that an advice names in backticks; all of it where it names none."""
+    """Return the command in backticks in a hint, or the whole hint if there is none."""
     return hint.split("`")[1] if hint.count("`") == 2 else hint
 
 
 def not_offered(agent: str) -> str:
-    """The reason why no session of an agent can be started from here."""
+    """Return the reason why no session of an agent can be started from here."""
     return ONLY_INSIDE if agent == "demo" else f"A demo starts the demo agent alone, not {agent}."
 
 
 def title(session: Session, width: int = 40) -> str:
-    """What the session is about, on one line."""
+    """Return the session's title on one line."""
     return one_line(session.label, width)
 
 
 def unread(session: Session) -> str:
-    """What stands above the first step that nobody has seen."""
+    """Return the line above the first unread step."""
     since = f" since {clock(session.seen_at)}" if session.seen_at is not None else ""
     return f"{session.unread:,} new{since}"
 
 
 def file_name(session: Session) -> str:
-    """A name for a file about a session: its title in letters that every file system takes."""
+    """Return a file name for a session: its title in letters that every file system accepts."""
     words = re.findall(r"\w+", title(session, 60).lower(), re.ASCII)
     return f"{'-'.join(words) or session.short_id}.md"
 
 
 def turn_words(turn: Turn) -> str:
-    """How a turn stands, and how long it took."""
+    """Return the status of a turn, and its duration if it has ended."""
     took = duration(turn.duration_ms) if turn.duration_ms is not None and turn.status.ended else ""
     return "  ".join(filter(None, (str(turn.status), took)))
 
 
 def headline(session: Session, width: int, *, following: bool, follow_key: str = "F") -> Content:
-    """The line above the steps; whether they are followed stands at its end.
+    """Return the line above the steps; its end shows whether they are followed.
 
-    The state always stands.  Folder, agent and model stand whole or not at all, beside half of the title at least.
+    The state is always shown.  Folder, agent and model are shown whole or not at all, and leave room for at least half
+    of the title.
     """
     state, told = state_word(session), "following" if following else f"{follow_key} follows"
     if cell_width(state) + len(told) + 2 > width:
@@ -120,7 +121,7 @@ def headline(session: Session, width: int, *, following: bool, follow_key: str =
 
 _GAP = "   "
 _TITLE_LEAST = 16
-"""Cells of a title that other facts leave to it."""
+"""Minimum cells that the other facts leave to the title."""
 
 
 def _headline(session: Session, state: str, width: int) -> str:
@@ -136,12 +137,12 @@ def _headline(session: Session, state: str, width: int) -> str:
 
 
 def _first_that_fits(texts: Sequence[str], room: int) -> str:
-    """The first text that has room beside another one; nothing where none has."""
+    """Return the first text that fits beside another, or "" if none fits."""
     return next((text for text in texts if cell_width(text) + len(_GAP) <= room), "")
 
 
 def beside_command(launch: Launch, options: Mapping[str, object]) -> str:
-    """What a start does that its command does not show: limits, variables, and a stop of its own."""
+    """Return the parts of a start that its command does not show: limits, environment, and a stop ladder of its own."""
     limits = limit_words(launch.limits)
     parts = [f"limits: {limits}" if limits else ""]
     parts += [f"{name}={value}" for name, value in launch.env.items()]
@@ -153,7 +154,7 @@ def beside_command(launch: Launch, options: Mapping[str, object]) -> str:
 
 
 def limit_words(limits: Limits) -> str:
-    """The limits of a start, each with its unit."""
+    """Return the limits of a start, each with its unit."""
     known = [
         f"wall {durations.text(limits.wall_seconds)}" if limits.wall_seconds is not None else "",
         f"silence {durations.text(limits.silence_seconds)}" if limits.silence_seconds is not None else "",
@@ -166,7 +167,7 @@ def limit_words(limits: Limits) -> str:
 
 
 def ladder_words(ladder: Ladder) -> str:
-    """How gently a stop begins."""
+    """Return the signals of a stop and their delays."""
     kill = ladder.interrupt + ladder.terminate
     return (
         f"SIGINT first, SIGTERM after {ladder.interrupt:g} s, SIGKILL after {kill:g} s."
@@ -175,12 +176,12 @@ def ladder_words(ladder: Ladder) -> str:
 
 
 def tour_line(tour: Tour) -> str:
-    """What to try, in the empty prompt."""
+    """Return the keys to try, which the empty prompt shows."""
     return "Try: " + "   ".join(f"{keys} {what}" for keys, what in tour) if tour else ""
 
 
 def listed(session: Session, signs: Signs) -> str:
-    """A session as a line of a list of several; of one that has ended, also what is left of it."""
+    """Return a session as a line of a list; for one that has ended, with the number of processes left."""
     left = f"  {count(session.left, 'process', 'processes')} left" if session.status.ended and session.left else ""
     what = pad(f"{title(session, _LISTED_CELLS - len(left))}{left}", _LISTED_CELLS)
     where = place(one_line(session.cwd))
@@ -189,28 +190,28 @@ def listed(session: Session, signs: Signs) -> str:
 
 
 _LISTED_CELLS = 34
-"""Of a title in a list of several, so that the folders stand below each other."""
+"""Cells of a title in a list of sessions, so that the folders are aligned."""
 
 
 def family(running: Sequence[Session]) -> str:
-    """What becomes of the sessions at work that one started: they have runners of their own."""
+    """Return a note that the running sessions that a session started continue: they have their own runners."""
     many = len(running)
     return f"{count(many, 'session')} that it started {'goes' if many == 1 else 'go'} on." if many else ""
 
 
 def trash(sessions: Sequence[Session]) -> str:
-    """What a deletion does to these sessions."""
+    """Return the effect of a deletion on these sessions."""
     running = any(not session.status.ended or session.left for session in sessions)
     return f"{'What runs is stopped first. ' if running else ''}Moved to the trash."
 
 
 def undoable(away: Sequence[object], key: str) -> str:
-    """What the key of undo does after several sessions were put away."""
+    """Return the effect of the undo key after several sessions were put away."""
     return f"{key} to undo." if len(away) == 1 else f"{key} brings all {len(away)} back."
 
 
 def quoted(text: str) -> str:
-    """A prompt on one line, as it was written."""
+    """Return a prompt on one line in quotation marks."""
     return f'"{one_line(text, 60)}"'
 
 
@@ -242,12 +243,12 @@ def why_not(
     """Explain why a key does nothing now.
 
     Args:
-        action: what was asked for.
+        action: the requested action.
         session: the session under the cursor.
-        read_only: whether the dashboard changes nothing.
-        several: the sessions that the action would be done to, if those are not just the one under the cursor.
-        marked: whether these are marked; else they are a group.
-        restore_key: the key that brings sessions back from the trash or the archive.
+        read_only: True if the dashboard is read-only.
+        several: the action's targets, if they are not just the session under the cursor.
+        marked: True if ``several`` are marked sessions, False if they are a group.
+        restore_key: the key that restores sessions from the trash or the archive.
     """
     if read_only:
         return "This dashboard is read-only: nothing is changed from here."
@@ -270,19 +271,19 @@ def _in_trash(sessions: Sequence[Session], *, marked: bool, restore_key: str) ->
 
 
 def _which(sessions: Sequence[Session], *, marked: bool) -> str:
-    """Several sessions by how they were chosen: ``3 marked sessions``."""
+    """Return the number of sessions and how they were chosen: ``3 marked sessions``."""
     return count(len(sessions), "marked session") if marked else f"{count(len(sessions), 'session')} of the group"
 
 
 def none_of(sessions: Sequence[Session], action: str) -> str:
-    """What an action answers that can be done to none of several sessions."""
+    """Return the message of an action that is possible for none of the sessions."""
     if len(sessions) == 1:
         return f'"{title(sessions[0])}" {_WHY_NOT.get(action, "does not allow this")}.'
     return f"None of the {len(sessions)} sessions {_NONE[action]}."
 
 
 def target_of_several(sessions: Sequence[Session], able: int, *, marked: bool) -> str:
-    """What sending a prompt will do while sessions are marked, or a group is selected; ``able`` can take one."""
+    """Return the effect of sending a prompt to marked sessions or a group; ``able`` is the number that can take one."""
     which = _which(sessions, marked=marked)
     if not able:
         return f"none of the {which} can take a prompt"
@@ -290,14 +291,14 @@ def target_of_several(sessions: Sequence[Session], able: int, *, marked: bool) -
 
 
 def not_installed(agent: str, others: bool, new_key: str) -> str:
-    """Why a prompt starts no session; ``others`` says that another agent is installed."""
+    """Return why a prompt cannot start a session; ``others`` is true if another agent is installed."""
     if not others:
         return f"no agent is installed here: {new_key} shows how to install one"
     return f"{agent} is not installed here: {new_key} starts another agent"
 
 
 def target(session: Session | None, default_agent: str, cwd: str, *, missing: str = "") -> str:
-    """What sending a prompt will do; ``missing`` is the reason why it starts no session."""
+    """Return the effect of sending a prompt; ``missing`` is the reason why it cannot start a session."""
     if session is None and missing:
         return missing
     if session is None:
@@ -312,7 +313,7 @@ def target(session: Session | None, default_agent: str, cwd: str, *, missing: st
 
 
 def process_lines(session: Session, processes: Sequence[ProcessInfo]) -> list[str]:
-    """The processes that will be ended, as a tree."""
+    """Return the processes that will be ended, as a tree."""
     if not processes:
         return [f"{session.agent}, turn {session.turn}: no process is running."]
     depths: dict[int, int] = {}

@@ -1,8 +1,8 @@
-"""The colours: what each meaning looks like, in five themes.
+"""The colours of each role, in five themes.
 
-Each text colour has a contrast of at least 4.5:1 with its background (a test counts).  The ``safe`` themes tell
-outcome, failure and attention apart by hues that stay different for colour-blind eyes (after Okabe and Ito);
-``terminal`` uses nothing but the sixteen colours that the terminal's owner chose.
+Each text colour has a contrast of at least 4.5:1 with its background (a test checks this).  The ``safe`` themes
+distinguish success, failure and attention by hues that stay different for colour-blind users (after Okabe and Ito);
+``terminal`` uses only the sixteen colours that the user chose for the terminal.
 """
 
 from textual.theme import BUILTIN_THEMES, Theme
@@ -205,10 +205,10 @@ THEMES = {
         },
     ),
 }
-"""By the names that the settings know."""
+"""The themes, by their names in the settings."""
 
 
 def after(name: str) -> str:
-    """The next theme, by the theme's own name."""
+    """Return the name of the theme after this one, both as Textual names."""
     names = [theme.name for theme in THEMES.values()]
     return names[(names.index(name) + 1) % len(names)] if name in names else names[0]

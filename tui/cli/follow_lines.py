@@ -1,4 +1,4 @@
-"""Sessions followed as plain lines: what `tail`, `logs -f` and a `watch` without a terminal print."""
+"""Follow sessions as plain lines: the output of `tail`, `logs -f` and a `watch` without a terminal."""
 
 import asyncio
 import select
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
     from ...sessions.reader import SessionReader
 
 _NAME_CELLS = 24
-"""Of the name before each line, if several sessions are followed."""
+"""Width of the name before each line, if several sessions are followed."""
 
 _LOOKS = (0.02, 0.1, 0.3, ARRIVAL_SECONDS + 0.1)
-"""Seconds after an event at which to look again: the time at which a line arrived is recorded after the line, in a
-file that nobody watches."""
+"""Seconds after an event at which to check again: a line's arrival time is recorded after the line, in a file that is
+not watched."""
 
 
 class Printer:
-    """Steps and states as lines; with JSON, one object to a line.
+    """Prints steps and states as lines; with JSON, one object per line.
 
     Args:
-        look: how the reader sees it.
-        write: prints lines for people.
-        write_json: prints one value; None to print for people.
-        named: each line begins with the name of its session.
+        look: the reader's width, colours and characters.
+        write: prints lines of text.
+        write_json: prints one value; None to print text.
+        named: begin each line with the name of its session.
     """
 
     def __init__(
@@ -86,46 +86,46 @@ class Printer:
 
 
 class Followed:
-    """One session that is followed."""
+    """A session that is followed."""
 
     def __init__(self, reader: "SessionReader", session: Session, turn: int | None, *, full: bool) -> None:
         self.session = session
         self.outcome: Status | None = None
-        """How it, or the turn that is followed, ended; None while it goes on."""
+        """Final status of the session, or of the followed turn; None until it ends."""
         self._reader = reader
         self._turn = turn
         self._tail = StepTail(reader.open_trajectory(session.id), turn, whole=full, timed=True)
 
     def begin(self, last: int | None, printer: Printer) -> None:
-        """Print what is there."""
+        """Print the steps that exist already: the last ``last`` of them, or all if it is None."""
         self._refresh()
         printer.steps(self.session, self._tail.begin(last))
         self._read(printer)
 
     def go_on(self, printer: Printer) -> None:
-        """Print what came since the last look.
+        """Print the steps since the last call.
 
         Raises:
-            UnknownSessionError: it was deleted.
+            UnknownSessionError: the session was deleted.
         """
         self._refresh()
         self._read(printer)
 
     @property
     def waits(self) -> bool:
-        """True while lines are held back until it is known when they arrived."""
+        """True while lines are held back because their arrival times are not known yet."""
         return self._tail.waits
 
     def grew(self, change: Change) -> bool:
-        """Whether a change on disk may be about it."""
+        """Return whether a change on disk may concern this session."""
         return change.database or change.sweep or any(n.startswith(self.session.id + ".") for n in change.turn_files)
 
     def close(self) -> None:
-        """Close its files."""
+        """Close the session's files."""
         self._tail.close()
 
     def _refresh(self) -> None:
-        # First the state, then the steps: of a turn that has ended, all steps are there.
+        # The state is read before the steps: if the turn has ended by then, all its steps are there.
         self.session = self._reader.get(self.session.id)
         if self._turn is None:
             status = self.session.status
@@ -152,20 +152,20 @@ def follow(
     full: bool = False,
     next_turns: bool = False,
 ) -> bool:
-    """Print the steps of sessions as they come, until all have ended; whether all of them are done.
+    """Print the steps of sessions as they come, until all have ended; return whether all are done.
 
     Args:
-        manager: where they are.
-        sessions: which.
-        printer: prints them.
-        complain: is told in a line what else is to be said.
-        last: how many steps that are there already are printed first; None prints all.
-        turn: follow only this turn, and end with it.
-        full: cut nothing.
-        next_turns: an ended session is followed on: until the user interrupts it.
+        manager: the manager of the sessions.
+        sessions: the sessions to follow.
+        printer: prints the steps.
+        complain: prints a remark of one line.
+        last: number of existing steps to print first; None prints all.
+        turn: follow only this turn, and stop at its end.
+        full: do not truncate.
+        next_turns: keep following ended sessions until the user interrupts.
 
     Raises:
-        UsageError: there is no such turn.
+        UsageError: a session has no such turn.
         BrokenPipeError: the reader of the output is gone.
     """
     if turn is not None:
@@ -227,10 +227,10 @@ async def _follow(
 
 
 def check_reader() -> None:
-    """Make sure that the output still has a reader: else only the next line would notice that it has none.
+    """Check that the output still has a reader; without this check only the next line would notice.
 
     Raises:
-        BrokenPipeError: it has none.
+        BrokenPipeError: the output has no reader.
     """
     if _reader_is_gone():
         raise BrokenPipeError
@@ -241,5 +241,5 @@ def _reader_is_gone() -> bool:
         poll = select.poll()
         poll.register(sys.stdout.fileno(), 0)
         return any(events & select.POLLERR for _, events in poll.poll(0))
-    except (OSError, ValueError, AttributeError):  # an output that is no file, or a platform without poll
+    except (OSError, ValueError, AttributeError):  # the output is not a file, or the platform has no poll
         return False

@@ -33,18 +33,18 @@ from .commands import (
 )
 
 INTERRUPTED, BROKEN_PIPE = 130, 141
-"""What a shell reports for SIGINT and SIGPIPE."""
+"""Exit codes that a shell reports for SIGINT and SIGPIPE."""
 
 
 _WORDS = "agentdash.words"
-"""Where the verb and what stands behind it are kept."""
+"""Key under which click's context keeps the verb and its arguments."""
 
 
 class _Group(click.Group):
-    """The group of verbs; a reader that goes away (``agentdash ls | head -1``) ends a verb quietly."""
+    """The group of verbs; a verb ends quietly if its reader goes away (``agentdash ls | head -1``)."""
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        ctx.meta[_WORDS] = args  # click (8) keeps them from the function below
+        ctx.meta[_WORDS] = args  # click (8) does not pass them to the function below
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -52,7 +52,7 @@ class _Group(click.Group):
             result = super().invoke(ctx)
             sys.stdout.flush()
         except BrokenPipeError:
-            # Nothing is left to say, not even what is still buffered at exit.
+            # Discard all further output, also what is still buffered at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             return BROKEN_PIPE
         return result
@@ -98,7 +98,7 @@ for _command in (
 
 
 _TOLD_OTHERWISE = frozenset({"config", "doctor", "demo", "completion"})
-"""Verbs that say themselves what is wrong with the settings, or never read the user's."""
+"""Verbs that report errors in the settings themselves, or never read the user's settings."""
 
 
 def _asks_for_help(context: click.Context) -> bool:
@@ -107,10 +107,10 @@ def _asks_for_help(context: click.Context) -> bool:
 
 
 def _check_profile(profile: str) -> None:
-    """Make sure that there is such a profile, also for verbs that need none of its settings.
+    """Check that the profile exists, even if the verb needs none of its settings.
 
     Raises:
-        ConfigError: there is none, or the settings cannot be used.
+        ConfigError: the profile does not exist, or the settings cannot be used.
     """
     from ...sessions.settings.config import read_settings
 
@@ -119,7 +119,7 @@ def _check_profile(profile: str) -> None:
 
 @contextmanager
 def _under(profile: str) -> Iterator[None]:
-    """Settings of a profile, for one command and for all that it starts."""
+    """Apply a profile to one command and to all processes that it starts."""
     from ...sessions.settings.config import PROFILE
 
     before = os.environ.get(PROFILE)
@@ -133,23 +133,23 @@ def _under(profile: str) -> Iterator[None]:
 
 
 def run(argv: Sequence[str] | None = None) -> int:
-    """Carry out one command line and return its exit code; no exception leaves it."""
+    """Run one command line and return its exit code; no exception escapes."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     as_json = "--json" in arguments[: arguments.index("--")] if "--" in arguments else "--json" in arguments
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a terminal that knows fewer characters is no reason to fail
+            stream.reconfigure(errors="replace")  # a terminal with a smaller character set is not a reason to fail
     try:
         result = cli.main(arguments, prog_name="agentdash", standalone_mode=False)
     except SystemExit as leaving:
-        return int(leaving.code or 0)  # click leaves by itself after completing a word
+        return int(leaving.code or 0)  # click exits on its own after completing a word
     except Exception as error:  # noqa: BLE001 - the last resort of a program that shows no tracebacks
         return _told(error, as_json)
     return result if isinstance(result, int) else 0
 
 
 def _told(error: Exception, as_json: bool) -> int:
-    """Say what went wrong, in words or as JSON, and give the exit code."""
+    """Print the error, as text or as JSON, and return the exit code."""
     if isinstance(error, click.Abort | KeyboardInterrupt):
         return _tell("Interrupted", "Interrupted; the sessions go on.", INTERRUPTED, as_json)
     if isinstance(error, AgentdashError):
@@ -189,7 +189,7 @@ def _unexpected(error: Exception, as_json: bool) -> int:
 
 
 def _log(error: Exception) -> str | None:
-    """Keep the traceback in the state folder; None where that cannot be written."""
+    """Append the traceback to a log in the state folder; return its path, or None if it cannot be written."""
     from ...sessions.storage.paths import default_home
 
     path = default_home() / "cli.log"

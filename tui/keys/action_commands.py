@@ -1,4 +1,4 @@
-"""The actions of the registry as commands of the command line, by their names."""
+"""The registry's actions as commands of the command line, by name."""
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from typing import Any, Protocol
@@ -7,22 +7,22 @@ from .actions import Action
 from .command_line import Command
 
 _NEVER = {"back", "command_line"}
-"""What makes no sense where a line is being written."""
+"""Actions that make no sense while the user types a command line."""
 
 
 class Target(Protocol):
     """A widget or a screen that has actions."""
 
     def run_action(self, action: str) -> Coroutine[Any, Any, None]:
-        """Do one of them."""
+        """Run an action."""
 
 
 def named(
     target: Target, actions: Iterable[Action], *, short: bool = False, why_not: Callable[[str], str] = lambda _: ""
 ) -> Iterator[Command]:
-    """Actions of a widget by their names; ``short`` also by what stands behind the dot.
+    """Yield the actions of a widget as commands by name; ``short`` adds the part of the name after the dot.
 
-    ``why_not`` tells of an action why it cannot be done now.
+    ``why_not`` returns the reason an action cannot be run now.
     """
     for action in actions:
         if action.id not in _NEVER:

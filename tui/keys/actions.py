@@ -1,7 +1,7 @@
-"""What can be done by key: the one list from which bindings, footer, help, palette and command line are made.
+"""The registry of key actions, from which bindings, footer, help, palette and command line are made.
 
-The lists keep their own default keys (``widgets`` know nothing of the dashboard); their entries here are made from
-those.  Which keys are in force says ``keymap``.
+The lists keep their own default keys, because ``widgets`` know nothing of the dashboard; their entries here are made
+from those.  ``keymap`` has the keys in force.
 """
 
 from collections.abc import Callable, Iterable
@@ -22,49 +22,49 @@ from ...widgets.table.session_table import SessionTable
 
 
 class Place(StrEnum):
-    """What has the keys."""
+    """The part of the screen that receives the keys."""
 
     TABLE = "table"
     STEPS = "steps"
     STEP = "step"
     """One step in its pane."""
     FILES = "files"
-    """The list of the files that a session changed."""
+    """The list of files that a session changed."""
     DIFFS = "diffs"
-    """The diffs beside it."""
+    """The diffs beside the list of changed files."""
     PROMPT = "prompt"
 
 
 EVERYWHERE = frozenset({Place.TABLE, Place.STEPS, Place.STEP, Place.PROMPT})
-"""The screens of sessions.  Characters are text in a prompt: only other keys act there."""
+"""The screens of sessions.  In a prompt, characters are text, and only other keys act."""
 READING = frozenset({Place.STEPS, Place.STEP})
 CHANGES = frozenset({Place.FILES, Place.DIFFS})
 
 
 class Action(Struct, frozen=True, kw_only=True):
-    """One thing that a key does."""
+    """An action of a key."""
 
     id: str
     """Its name in ``[keys]`` and on the command line."""
     keys: str
-    """By default; as Textual names them, separated by commas; the first one is shown."""
+    """Default keys by their Textual names, separated by commas; the first one is shown."""
     label: str = ""
     """One or two words for the footer and the palette."""
     help: str
     weight: int = 1
-    """How much it deserves its place in a footer that is too short; 0 never stands there."""
+    """Priority in a footer that is too short; an action of weight 0 is never in it."""
     where: frozenset[Place] = EVERYWHERE
-    """What must have the keys."""
+    """Parts of the screen in which it acts."""
     does: str = ""
-    """The action as Textual calls it, where it is not the id."""
+    """Textual's name of the action, if it is not the id."""
     changes: bool = False
-    """Whether it changes a session: not possible in a dashboard that only looks."""
+    """True if it changes a session, which a read-only dashboard refuses."""
     fixed: bool = False
-    """Whether it keeps its keys whatever the settings say."""
+    """True if the settings cannot change its keys."""
 
     @property
     def run(self) -> str:
-        """The action as Textual calls it."""
+        """Textual's name of the action."""
         return self.does or self.id
 
 
@@ -138,7 +138,7 @@ TABLE_ACTIONS = tuple(
         ("views", "V", "views", "go to a saved view, or save this one", 0, "views"),
     )
 )
-"""What can be done by key in the table; they go before the keys of the whole screen."""
+"""The keys of the table; they take precedence over the keys of the whole screen."""
 
 VIEWER_ACTIONS = tuple(
     Action(id=f"steps.{name}", keys=keys, label=label, help=help_, weight=weight, where=READING, does=does)
@@ -160,7 +160,7 @@ VIEWER_ACTIONS = tuple(
         ("explain", "equals_sign", "why", "why the session has its status", 0, "paper('explain')"),
     )
 )
-"""What can be done by key while somebody reads; they go before the keys of the whole screen."""
+"""The keys of the steps and of one step; they take precedence over the keys of the whole screen."""
 
 CHANGES_ACTIONS = tuple(
     Action(id=f"files.{name}", keys=keys, label=label, help=help_, where=CHANGES, does=does)
@@ -187,14 +187,14 @@ PANE_ACTIONS = (
     Action(id="next_pane", keys="tab", help="the next pane", does="next_pane(1)", fixed=True),
     Action(id="previous_pane", keys="shift+tab", help="the pane before", does="next_pane(-1)", fixed=True),
 )
-"""How Tab goes round."""
+"""The keys that move between panes."""
 
 _FIXED = {"prompt.earlier", "prompt.later", "prompt.leave"}
-"""A text without them could not be written in or left."""
+"""Actions without which the user could not edit or leave a text."""
 
 
 def _declared(bindings: Iterable[BindingType], *where: Place) -> tuple[Action, ...]:
-    """The keys that a widget declares, with a name and a description."""
+    """Return the keys that a widget declares with a name and a description."""
     return tuple(
         Action(
             id=one.id, keys=one.key, help=one.description, does=one.action, where=frozenset(where), weight=0,
@@ -232,29 +232,29 @@ REGISTRY = {
     )
     for action in actions
 }  # fmt: skip
-"""Everything that a key does, by name."""
+"""All actions of keys, by name."""
 
 _WATCHING = frozenset({
     "write_prompt", "stop", "kill", "retry", "processes", "follow", "command_line", "meter", "theme", "mouse",
     "settings", "log", "back", "help", "quit",
 })  # fmt: skip
-"""What can be done where there is no table."""
+"""Actions of a screen without a table."""
 
 
 def bindings(actions: Iterable[Action] = ACTIONS) -> list[BindingType]:
-    """Default keys as Textual wants them; their ids are what a keymap changes them by."""
+    """Return the default keys as Textual bindings; a keymap changes them by their ids."""
     return [
         Binding(action.keys, action.run, action.label or action.help, show=False, id=action.id) for action in actions
     ]
 
 
 def watch_bindings() -> list[BindingType]:
-    """The keys of a screen that only shows sessions."""
+    """Return the keys of a screen that only shows sessions."""
     return bindings([*PANE_ACTIONS, *here(table=False)])
 
 
 def here(*, table: bool = True) -> list[Action]:
-    """The actions of a screen with a table, or without one."""
+    """Return the actions of a screen with or without a table."""
     return [action for action in ACTIONS if table or action.id in _WATCHING]
 
 
@@ -265,17 +265,17 @@ _ALWAYS = frozenset({
 
 
 def can_stop(session: Session) -> bool:
-    """Whether something of it may run."""
+    """Return whether a process of the session may be running."""
     return not session.status.ended or session.left > 0 or session.status is Status.LOST
 
 
 def can_retry(session: Session) -> bool:
-    """Whether its last prompt can be sent again."""
+    """Return whether the session's last prompt can be sent again."""
     return session.status in (Status.FAILED, Status.STOPPED, Status.LOST)
 
 
 def can_prompt(session: Session) -> bool:
-    """Whether it takes a prompt now; one that is archived comes back by it."""
+    """Return whether the session takes a prompt now; a prompt restores an archived one."""
     return session.status.ended and takes_prompts(session.agent) and session.deleted_at is None
 
 
@@ -286,20 +286,20 @@ _WHEN: dict[str, Callable[[Session], bool]] = {
     "archive": lambda session: session.status.ended and session.archived_at is None,
     "retry": can_retry,
 }
-"""What an action asks of the selected session; the others take any."""
+"""Conditions of actions on the selected session; the other actions take any session."""
 
 
 _NOT_IN_TRASH = frozenset({
     "new_like", "write_prompt", "stop", "kill", "retry", "delete", "archive", "rename", "pin", "processes", "beside",
 })  # fmt: skip
-"""What cannot be done to a deleted session: it can be read and restored."""
+"""Actions that a deleted session refuses; it can be read and restored."""
 
 BULK = frozenset({"stop", "kill", "retry", "delete", "archive", "pin", "write_prompt"})
-"""What is done to the marked sessions, where any are, or to a whole group."""
+"""Actions on the marked sessions, if there are any, or on a whole group."""
 
 
 def unlike(sessions: Iterable[Session]) -> list[Session]:
-    """One session of each kind that :func:`possible` tells apart: of thousands, a few."""
+    """Return one session of each kind that :func:`possible` distinguishes: a few of thousands."""
     kinds = {
         (one.status, one.left > 0, one.agent, one.archived_at is None, one.deleted_at is None): one for one in sessions
     }
@@ -307,7 +307,7 @@ def unlike(sessions: Iterable[Session]) -> list[Session]:
 
 
 def possible(action_id: str, session: Session | None, *, read_only: bool = False) -> bool:
-    """Whether an action makes sense for the selected session, and may be done at all."""
+    """Return whether an action makes sense for the selected session and is allowed."""
     action = REGISTRY.get(action_id)
     if read_only and action is not None and action.changes:
         return False

@@ -1,4 +1,4 @@
-"""Commands by name: what a screen offers, how a line is understood and completed.  No screen."""
+"""Commands by name: parse and complete a command line, independent of any screen."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from difflib import get_close_matches
@@ -9,7 +9,7 @@ from ...sessions.text.sanitize import whole_names
 
 
 class UnusableLineError(ValueError):
-    """A line that is no command, or cannot be done now; its text says why, and what is near."""
+    """A line that is not a command or cannot be run now; the message has the reason and similar names."""
 
 
 def _nothing(_: str) -> Iterable[str]:
@@ -17,28 +17,28 @@ def _nothing(_: str) -> Iterable[str]:
 
 
 class Command(Struct, frozen=True, kw_only=True):
-    """One thing that can be asked for by name."""
+    """A command of the command line."""
 
     names: tuple[str, ...]
-    """The first one is shown; the others are understood too."""
+    """The first name is shown; the others are aliases."""
     help: str
     run: Callable[[str], Awaitable[object] | object]
-    """Does it, with what was written behind the name; empty where nothing was."""
+    """Runs the command with the text after its name, which may be empty."""
     takes: str = ""
-    """What stands behind the name: ``TEXT``; ``[TEXT]`` where it may be left out; nothing where it takes nothing."""
+    """The argument: ``TEXT``; ``[TEXT]`` if it is optional; empty if there is none."""
     complete: Callable[[str], Iterable[str]] = _nothing
-    """What may stand behind the name and begins like this."""
+    """Returns the possible arguments that begin with a text."""
     why_not: str = ""
-    """Why it cannot be done now; nothing where it can."""
+    """The reason it cannot be run now; empty if it can."""
 
     @property
     def usage(self) -> str:
-        """How it is written."""
+        """The name and the argument, as shown in help."""
         return f"{self.names[0]} {self.takes}".strip()
 
 
 class CommandLine:
-    """Finds and completes commands; of two with the same name the later one counts."""
+    """Finds and completes commands; if two have the same name, the later one counts."""
 
     def __init__(self, commands: Iterable[Command]) -> None:
         self._by_name: dict[str, Command] = {}
@@ -46,11 +46,10 @@ class CommandLine:
             self._by_name.update(dict.fromkeys(command.names, command))
 
     def find(self, line: str) -> tuple[Command, str]:
-        """The command of a line, and what stands behind its name.
+        """Return the command of a line, and its argument.
 
         Raises:
-            UnusableLineError: there is no such command, it cannot be done now, or it takes more or less than was
-                written.
+            UnusableLineError: the command is unknown, cannot be run now, or has an argument too many or too few.
         """
         name, _, argument = line.strip().removeprefix(":").strip().partition(" ")
         command, argument = self._named(name), argument.strip()
@@ -71,19 +70,19 @@ class CommandLine:
         return command
 
     def completions(self, line: str) -> list[str]:
-        """What the line may become."""
+        """Return the possible completions of the line."""
         name, blank, argument = line.lstrip().partition(" ")
         if not blank:
-            # What has a dot in its name belongs to one pane: there are many of them.
+            # Names with a dot come last: they belong to one pane each, and there are many of them.
             able = [known for known, command in self._by_name.items() if not command.why_not]
             return sorted((known for known in able if known.startswith(name)), key=lambda known: "." in known)
         command = self._by_name.get(name)
         return [f"{name} {value}" for value in command.complete(argument.lstrip())] if command else []
 
     def hint(self, line: str, width: int) -> str:
-        """What is said of a line that is being written: the command's use, else what it may become.
+        """Return the hint for an unfinished line: the command's usage, else the possible completions.
 
-        As many whole names as fit into ``width`` cells.
+        It has only whole names, as many as fit into ``width`` cells.
         """
         name, blank, _ = line.lstrip().partition(" ")
         command = self._by_name.get(name)
@@ -93,20 +92,20 @@ class CommandLine:
         return whole_names(self.completions(line), width, "  ") or self._impossible(name) or "unknown"
 
     def _impossible(self, begun: str) -> str:
-        """Why what a name may become cannot be done now."""
+        """Return why a command that begins like this cannot be run now; empty if there is no reason."""
         found = (command.why_not for name, command in self._by_name.items() if name.startswith(begun))
         return next(filter(None, found), "")
 
 
 def longer(line: str, completions: list[str]) -> str:
-    """The line as far as all completions agree; the line itself where they do not."""
-    # All of them agree on a character where the least and the greatest do.
+    """Return the common prefix of all completions, or the line itself if that is longer."""
+    # All completions have a prefix in common if the least and the greatest have it.
     pairs = list(zip(min(completions, default=""), max(completions, default=""), strict=False))
     length = next((at for at, (one, other) in enumerate(pairs) if one != other), len(pairs))
     return max(line, max(completions, default="")[:length], key=len)
 
 
 def starting(values: Iterable[str]) -> Callable[[str], Iterable[str]]:
-    """Completes to those of some values that begin alike."""
+    """Return a completer that offers the values that begin with its argument."""
     known = list(values)
     return lambda prefix: [value for value in known if value.startswith(prefix)]

@@ -1,4 +1,4 @@
-"""The keys that are valid now, on the last line: as many as fit."""
+"""The footer: the keys that are valid now, as many as fit on the last line."""
 
 from collections.abc import Callable, Iterable
 
@@ -7,10 +7,10 @@ from .key_names import shown
 from .keymap import Keymap
 
 Pairs = list[tuple[str, str]]
-"""Keys, and what they do."""
+"""Pairs of keys and their labels."""
 
 Said = tuple[tuple[str, str], ...]
-"""Actions that stand together, by their ids with blanks between, and what is said of them."""
+"""Pairs of action ids, separated by blanks, and the label that they share."""
 
 WRITING: Said = (
     ("prompt.send", "send"), ("prompt.new_line", "new line"), ("prompt.leave", "back"), ("prompt.earlier", "earlier"),
@@ -21,9 +21,9 @@ ONE_STEP: Said = (
     ("back", "back"),
 )  # fmt: skip
 FILTERING: Pairs = [("Enter", "keep"), ("Esc", "cancel"), ("Right", "complete"), ("Up", "earlier")]
-"""The keys of the field for a filter; like those of every field, the settings do not change them."""
+"""The keys of the filter field; the settings do not change the keys of fields."""
 ASKING: Pairs = [("Enter", "go"), ("Esc", "cancel"), ("Up", "earlier")]
-"""The keys of the field for a search, or for the number of a step."""
+"""The keys of the fields for a search and for the number of a step."""
 CHANGES: Said = (
     ("files.open", "diffs"), ("files.edit", "editor"), ("files.copy", "copy path"), ("files.step", "its step"),
     ("files.look_again", "look again"), ("back", "back"),
@@ -33,11 +33,11 @@ CHANGES: Said = (
 _WAY_BACK = "back"
 
 _LAST = 2
-"""The last actions of a screen, help and quit, stand last."""
+"""Number of a screen's actions that stay last: help and quit."""
 
 
 def said(keymap: Keymap, pairs: Iterable[tuple[str, str]]) -> Pairs:
-    """Keys and words, without what has no key."""
+    """Return keys and labels, without the actions that have no key."""
     told = []
     for names, label in pairs:
         firsts = [keymap.name(name) for name in names.split() if keymap.keys(REGISTRY[name])]
@@ -47,7 +47,7 @@ def said(keymap: Keymap, pairs: Iterable[tuple[str, str]]) -> Pairs:
 
 
 def whole(pairs: Iterable[tuple[str, str]], width: int) -> Pairs:
-    """Those for which there is room, each whole; the first ones, and the way back wherever it stands."""
+    """Return the first pairs that fit into ``width`` cells; the key that goes back is kept at any position."""
     told = list(pairs)
     while len(told) > 1 and _cells(told) > width:
         told.remove(next(pair for pair in reversed(told) if pair[1] != _WAY_BACK))
@@ -66,15 +66,15 @@ def footer(
     reading: bool = False,
     table: bool = True,
 ) -> Pairs:
-    """Keys and labels of what can be done now; what reading needs stands before the rest.
+    """Return the keys and labels of the possible actions; ``reading`` puts the actions of the steps first.
 
-    ``can`` tells whether an action is possible.
+    ``can`` returns whether an action is possible.
     """
     taken = keymap.taken(Place.STEPS if reading else Place.TABLE)
     usual = (action for action in here(table=table) if can(action.id))
     own = [(action, keymap.keys(action)) for action in (VIEWER_ACTIONS if reading else TABLE_ACTIONS if table else ())]
     found = [(action, keymap.keys(action, taken)) for action in usual]
-    # Nobody looks for the way out in the middle of a line.
+    # Help and quit stay at the end, where users look for the way out.
     found = [*own, *found] if reading else [*found[:-_LAST], *own, *found[-_LAST:]]
     told = [(action, shown(keys[0])) for action, keys in found if action.weight and keys]
     while told and _cells((key, action.label) for action, key in told) > width:

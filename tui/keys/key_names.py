@@ -1,9 +1,9 @@
-"""How keys are named: by people, by Textual, and on the screen."""
+"""Names of keys: as users write them, as Textual knows them, and as the screen shows them."""
 
 import unicodedata
 
 LIST_LETTERS = frozenset("jkq")
-"""Letters that move in a list of choices or leave it: no choice has one of them."""
+"""Letters that move in a list of choices or leave it, so that no choice has them."""
 
 _NAMED = {
     "space": "Space", "enter": "Enter", "tab": "Tab", "backspace": "Backspace", "delete": "Del", "insert": "Ins",
@@ -18,10 +18,10 @@ _SHORTER = {
     "solidus": "slash", "reverse_solidus": "backslash", "commercial_at": "at", "hyphen_minus": "minus",
     "plus_sign": "plus", "low_line": "underscore",
 }  # fmt: skip
-"""Textual (8.2) calls these characters by a shorter name than Unicode does."""
+"""Textual (8.2) has shorter names for these characters than Unicode."""
 _MODIFIERS = frozenset({"alt", "ctrl", "shift"})
 _SAME = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+left_square_bracket": "escape"}
-"""What a terminal sends as another key."""
+"""Keys that a terminal sends as a different key."""
 
 
 def _character_name(character: str) -> str:
@@ -32,7 +32,7 @@ def _character_name(character: str) -> str:
 
 
 def _character(name: str) -> str:
-    """The character of a name, as far as the name tells."""
+    """Return the character that has this name, or the name if there is none."""
     try:
         return name if len(name) == 1 else unicodedata.lookup(name.replace("_", " "))
     except KeyError:
@@ -43,9 +43,9 @@ _CHARACTERS = {_character_name(character): character for character in map(chr, r
 
 
 def textual_name(spelling: str) -> str | None:
-    """The name by which Textual knows a key that somebody wrote: ``X``, ``?``, ``ctrl+x``, ``PgDn``, ``question_mark``.
+    """Return Textual's name of a key that a user wrote: ``X``, ``?``, ``ctrl+x``, ``PgDn``, ``question_mark``.
 
-    None where there is no such key.
+    None if there is no such key.
     """
     if len(spelling) == 1:
         return ("space" if spelling == " " else _character_name(spelling) or None) if spelling.isprintable() else None
@@ -55,7 +55,7 @@ def textual_name(spelling: str) -> str | None:
     if base is None or not set(held) <= _MODIFIERS or len(set(held)) < len(held):
         return None
     if held == ["shift"] and types(base):
-        return base.upper() if base.isalpha() and len(base) == 1 else None  # of "?" a terminal tells no Shift
+        return base.upper() if base.isalpha() and len(base) == 1 else None  # a terminal reports "?" without Shift
     name = "+".join([*held, base.lower() if "ctrl" in held else base])
     return _SAME.get(name, name)
 
@@ -68,7 +68,7 @@ def _base(key: str) -> str | None:
 
 
 def shown(key: str) -> str:
-    """A key of Textual's as people write it: ``?``, ``PgDn``, ``Ctrl+X``."""
+    """Return a Textual key as users write it: ``?``, ``PgDn``, ``Ctrl+X``."""
     *held, base = key.split("+")
     name = _NAMED.get(base) or _CHARACTERS.get(base) or _character(base)
     name = name.upper() if "ctrl" in held and len(name) == 1 else name
@@ -76,5 +76,5 @@ def shown(key: str) -> str:
 
 
 def types(key: str) -> bool:
-    """Whether the key writes a character into a text."""
+    """Return whether the key types a character into a text."""
     return key == "space" or ("+" not in key and key not in _NAMED)

@@ -1,4 +1,4 @@
-"""An app whose keys act one after the other, because typed text must never become commands."""
+"""An app that handles keys one at a time, because typed text must never become commands."""
 
 import asyncio
 from collections import deque
@@ -16,17 +16,17 @@ from ..terminal.driver import TerminalDriver
 from ..terminal.escape_keys import EscapedKey
 
 PATIENCE_SECONDS = 2.0
-"""A key whose end is not seen for so long holds the next one no more."""
+"""Maximum time that the next key waits for the end of the previous one."""
 
 ROUNDS = 3
-"""Ways through the queues that a key's effects may need: the key itself, the messages that its handlers posted, and
-the new screen or focus that these brought."""
+"""Passes through the queues that a key's effects may need: the key itself, the messages that its handlers posted, and
+the new screen or focus that resulted from them."""
 
 Result = TypeVar("Result")
 
 
 class Handled(Message):
-    """Follows a key through the same queues; back at the app it says that what stood before it has been handled."""
+    """Follows a key through the same queues; when it returns to the app, everything before it has been handled."""
 
     def __init__(self, watch: int, rounds: int) -> None:
         super().__init__()
@@ -35,11 +35,11 @@ class Handled(Message):
 
 
 class KeysInOrder(App[Result]):
-    """Hands out the next key or paste only when the former has been handled wholly.
+    """Passes on the next key or paste only when the previous one has been handled completely.
 
-    Textual (8.2) sends a key where the focus is when the key arrives.  Whoever types ``i`` and a text at once, over a
-    slow line or on a busy machine, would have the text taken as commands of the table, because the focus moves only
-    when ``i`` has been handled.
+    Textual (8.2) sends a key to the widget that has the focus when the key arrives.  If a user typed ``i`` and a text
+    at once, over a slow line or on a busy machine, the table would take the text as commands, because the focus moves
+    only when ``i`` has been handled.
     """
 
     def __init__(self) -> None:
@@ -47,13 +47,13 @@ class KeysInOrder(App[Result]):
         self._typed: deque[events.Event] = deque()
         self._busy = False
         self._watch = 0
-        """Counts what was waited for: a message of an earlier watch says nothing any more."""
+        """Number of the current wait; a message of an earlier wait is ignored."""
         self._holders = 0
         self._patience: asyncio.TimerHandle | None = None
 
     @contextmanager
     def keys_held(self) -> Iterator[None]:
-        """What is typed inside of this waits, at most two seconds: a dialog is coming and it belongs there."""
+        """Hold typed keys for at most two seconds, because they belong to a dialog that is about to open."""
         self._holders += 1
         try:
             yield
@@ -63,7 +63,7 @@ class KeysInOrder(App[Result]):
                 self._follow(self._target())
 
     async def on_event(self, event: events.Event) -> None:
-        """Put what is typed in line; everything else goes its usual way."""
+        """Queue keys and pastes; all other events are handled as usual."""
         if isinstance(event, events.Key | events.Paste | EscapedKey) and not event.is_forwarded:
             self._typed.append(event)
             if not self._busy:
@@ -72,7 +72,7 @@ class KeysInOrder(App[Result]):
             await super().on_event(event)
 
     async def on_handled(self, message: Handled) -> None:
-        """Send it round again, or let the next key go."""
+        """Send the message round again, or pass on the next key."""
         message.stop()
         if message.watch == self._watch:
             if message.rounds < ROUNDS:
@@ -91,7 +91,10 @@ class KeysInOrder(App[Result]):
             self._follow(target)
 
     def _next(self) -> events.Event:
-        """What was typed first; of an Esc with a key behind it the Esc, unless both are a key that is bound here."""
+        """Return the oldest key or paste.
+
+        An Esc followed by a key counts as two keys, unless the pair is a key that is bound here.
+        """
         event = self._typed.popleft()
         if isinstance(event, EscapedKey):
             event, *later = event.meant(self._is_bound)
@@ -99,7 +102,7 @@ class KeysInOrder(App[Result]):
         return event
 
     def _is_bound(self, key: str) -> bool:
-        """Whether a key does something where the focus is now, or could do it."""
+        """Return whether a key is bound at the current focus, even if its action is not possible now."""
         return is_bound(self.screen, key)
 
     def _go_on(self) -> None:

@@ -1,4 +1,4 @@
-"""Which keys are in force: the defaults of the registry with ``[keys]`` of the settings laid over them."""
+"""The keys in force: the registry's defaults, overridden by ``[keys]`` of the settings."""
 
 from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
@@ -13,14 +13,14 @@ from . import key_names
 from .actions import REGISTRY, Action, Place
 
 NEVER = "<ignore>"
-"""What Textual (8.2) takes for a key that nobody can press: an empty one would leave the default in force."""
+"""A key name that no key has, for Textual (8.2): an empty name would leave the default in force."""
 
 
 class UnusableKeyError(ValueError):
     """A line of ``[keys]`` that cannot be used.
 
     Attributes:
-        path: the line's name, with the tables it stands in below ``[keys]``.
+        path: the line's name, after the names of its tables below ``[keys]``.
     """
 
     def __init__(self, path: tuple[str, ...], why: str) -> None:
@@ -32,34 +32,34 @@ class Keymap(Struct, frozen=True):
     """The keys in force."""
 
     changed: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Keys as Textual names them, of the actions that have others than by default; none where it has none."""
+    """Textual names of the keys of each action that differs from its default; empty if the action has no key."""
 
     def keys(self, action: Action, without: Collection[str] = ()) -> tuple[str, ...]:
-        """The keys of an action, as Textual names them, except those that mean something else where somebody is."""
+        """Return the Textual names of an action's keys, except ``without``, which are bound to something else."""
         keys = self.changed.get(action.id, tuple(action.keys.split(",")))
         return tuple(key for key in keys if key not in without)
 
     def name(self, action_id: str) -> str:
-        """How an action is called upon: by its first key, or on the command line where it has none."""
+        """Return the action's first key as users write it, or its command-line name if it has no key."""
         keys = self.keys(REGISTRY[action_id])
         return key_names.shown(keys[0]) if keys else f":{action_id}"
 
     def names(self, action: Action, without: Collection[str] = ()) -> str:
-        """All its keys as people write them; its name on the command line where it has none."""
+        """Return all keys of the action as users write them, or its command-line name if it has none."""
         return " ".join(map(key_names.shown, self.keys(action, without))) or f":{action.id}"
 
     def taken(self, place: Place) -> frozenset[str]:
-        """The keys that mean something there which they do not mean on the whole screen."""
+        """Return the keys that have a meaning of their own in this place, different from the whole screen's."""
         inner = (action for action in REGISTRY.values() if place in action.where and _narrow(action))
         return frozenset(key for action in inner for key in self.keys(action))
 
     def for_textual(self) -> dict[str, str]:
-        """What ``App.set_keymap`` takes."""
+        """Return the keymap as ``App.set_keymap`` takes it."""
         return {name: ",".join(keys) or NEVER for name, keys in self.changed.items()}
 
 
 DEFAULT = Keymap()
-"""The keys where nobody wants others."""
+"""The default keys."""
 
 
 def _narrow(action: Action) -> bool:
@@ -67,13 +67,13 @@ def _narrow(action: Action) -> bool:
 
 
 def keymap(stated: Mapping[str, Any]) -> Keymap:
-    """The keys with what the settings state laid over them.
+    """Return the default keys, overridden by those of the settings.
 
     Args:
-        stated: a key or several by the name of an action; the part before a dot may be a table of its own.
+        stated: one key or several by the name of an action; the part before a dot may be a table of its own.
 
     Raises:
-        UnusableKeyError: an unknown action or key, a key that is not to be had, two actions on one key in one place.
+        UnusableKeyError: an unknown action or key, a reserved key, or two actions on one key in one place.
     """
     paths = dict(_flat(stated, ()))
     changed = {name: _keys(name, path, value) for name, (path, value) in paths.items()}
@@ -86,10 +86,10 @@ def keymap(stated: Mapping[str, Any]) -> Keymap:
 
 
 def keys_in_force(loaded: Loaded) -> Keymap:
-    """The keys that the settings ask for.
+    """Return the keys that the settings define.
 
     Raises:
-        ConfigError: one of them cannot be used.
+        ConfigError: a key cannot be used.
     """
     try:
         return keymap(loaded.config.keys)
@@ -98,10 +98,10 @@ def keys_in_force(loaded: Loaded) -> Keymap:
 
 
 def check_keys(loaded: Loaded) -> None:
-    """Whether the keys can be used, by themselves and under each profile of the file.
+    """Check the keys, without a profile and under each profile of the file.
 
     Raises:
-        ConfigError: one of them cannot.
+        ConfigError: a key cannot be used.
     """
     for name in ("", *loaded.profiles):
         try:
@@ -147,7 +147,10 @@ def _near(name: str) -> str:
 
 
 def _clash(made: Keymap, one: Action, other: Action) -> str | None:
-    """The key that does two things in one place; the defaults have some that mean something else inside a pane."""
+    """Return a key that does two things in one place, or None.
+
+    A key that both actions have by default is not a clash: some keys have another meaning inside a pane.
+    """
     shared = one.where & other.where
     by_default = set(one.keys.split(",")) & set(other.keys.split(","))
     for key in made.keys(one):
@@ -157,7 +160,7 @@ def _clash(made: Keymap, one: Action, other: Action) -> str | None:
 
 
 def _where(key: str, places: frozenset[Place]) -> frozenset[Place]:
-    """Where a key does something: a character is text in a prompt."""
+    """Return the places in which a key acts: in a prompt, a character is text."""
     return places - {Place.PROMPT} if key_names.types(key) else places
 
 

@@ -1,4 +1,4 @@
-"""One thing at a time, in full: a session, a receipt, an explanation, a dry run."""
+"""Full views of one object: a session, a receipt, an explanation, a dry run."""
 
 import shlex
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def session_card(session: Session, turns: Sequence[Turn], prompts: Sequence[Prompt], look: Look) -> list[str]:
-    """Everything that is known about a session."""
+    """Return all facts of a session."""
     lines = [session_line(session, look), *_facts(_session_facts(session) | _reading_facts(turns), look)]
     lines += [_turn_line(turn, look) for turn in turns]
     waiting = [prompt for prompt in prompts if prompt.state != "seen"]
@@ -30,7 +30,7 @@ def session_card(session: Session, turns: Sequence[Turn], prompts: Sequence[Prom
 
 
 def receipt_text(receipt: Receipt, title: str, look: Look) -> list[str]:
-    """The summary, then what each signal ended, then what is left and why."""
+    """Return the summary, then the processes that each signal ended, then those left and the reasons."""
     took = f", {duration(receipt.duration_ms)}" if receipt.duration_ms is not None else ""
     lines = [f'{short_id(receipt.session)}  {receipt.status}  "{one_line(title, 40)}": {receipt.summary()}{took}']
     for how, processes in receipt.by_signal().items():
@@ -43,7 +43,7 @@ def receipt_text(receipt: Receipt, title: str, look: Look) -> list[str]:
 
 
 def explanation_text(explanation: "Explanation", look: Look) -> list[str]:
-    """The state, the rule that gave it, and every fact with where it was read."""
+    """Return the state, the rule that decided it, and every fact with its source."""
     reason = f" ({one_line(explanation.reason)})" if explanation.reason else ""
     status = explanation.status
     lines = [
@@ -59,7 +59,7 @@ def explanation_text(explanation: "Explanation", look: Look) -> list[str]:
 
 
 def launch_text(launch: Launch) -> list[str]:
-    """The exact start, as one could type it."""
+    """Return the exact start as a shell command, its stdin and its environment."""
     lines = [clean(shlex.join(launch.argv))]
     if launch.stdin is not None:
         lines.append(f"stdin: {count(len(launch.stdin.encode('utf-8', 'replace')), 'byte')}")
@@ -89,7 +89,7 @@ def _session_facts(session: Session) -> dict[str, str | None]:
 
 
 def _reading_facts(turns: Sequence[Turn]) -> dict[str, str | None]:
-    """The fields of its events that could not be read."""
+    """Return the fields of the turns' events that could not be read."""
     fields = ", ".join(one_line(name) for name in dict.fromkeys(name for turn in turns for name in turn.unreadable))
     return {"not read": fields or None}
 

@@ -1,4 +1,4 @@
-"""What a session did to files: a line for each, what git says, and the diffs."""
+"""The files that a session changed: a line for each, git's state, and the diffs."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -12,16 +12,16 @@ from .steps import diff_lines
 from .style import Look
 
 _LEAST_PATH = 20
-"""Cells that a path always has."""
+"""Minimum cells of a path."""
 
 _GONE = {"delete": "failure", "add": "good"}
 
 Row = tuple[str, ...]
-"""Path, kind, lines, edits, git, note."""
+"""A file's path, kind, lines, edits, git state and note."""
 
 
 def changes_text(changes: SessionChanges, look: Look) -> Iterator[str]:
-    """The files in the order in which they were first touched, below their sum."""
+    """Yield the sums, then the files in the order in which they were first touched."""
     yield _summary(changes)
     yield from _table(changes.files, look)
     if changes.git is not None:
@@ -30,7 +30,7 @@ def changes_text(changes: SessionChanges, look: Look) -> Iterator[str]:
 
 
 def file_diffs(file: FileChanges, look: Look, find: Callable[[str], GitDiff] | None) -> Iterator[str]:
-    """The diff of each edit of a file; where none has one, what git has, if it may be asked."""
+    """Yield the diff of each edit of a file; if no edit has one, git's diff from ``find`` (None: do not ask git)."""
     yield ""
     yield look.paint(f"{look.signs.rule * 2} {one_line(file.path)}", "strong")
     for edit in file.edits:
@@ -75,7 +75,7 @@ def _row(file: FileChanges) -> Row:
 
 
 def _moves(file: FileChanges) -> str:
-    """Where the file came from or went, at the last of its moves."""
+    """Return the source or the target of the file's last move; empty if it was not moved."""
     moved = [edit for edit in file.edits if edit.counts and (edit.moved_to or edit.moved_from)]
     if not moved:
         return ""

@@ -1,4 +1,4 @@
-"""What the doctor found, one line each, and what to do below it."""
+"""The doctor's findings: one line each, and the remedy below it."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ _ROLES: dict[State, str] = {"ok": "good", "warn": "attention", "fail": "danger"}
 
 
 def findings_text(findings: Sequence[Finding], look: Look) -> list[str]:
-    """Every finding, then how many there are of each kind."""
+    """Return a line for each finding and its remedy, then the number of findings of each state."""
     width = max((cell_width(finding.name) for finding in findings), default=0)
     lines = [line for finding in findings for line in _lines(finding, width, look)]
     states = [finding.state for finding in findings]

@@ -9,7 +9,7 @@ from .style import Look
 
 
 def processes_text(processes: Sequence[ProcessInfo], look: Look) -> Iterator[str]:
-    """One line each, children indented below their parents, and a last line with the sums."""
+    """Yield one line per process, children indented below their parents, and a last line with the sums."""
     if not processes:
         yield "No process is running."
         return

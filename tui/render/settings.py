@@ -1,4 +1,4 @@
-"""Settings as lines: what holds, where it comes from, what it does."""
+"""Settings as lines: value, origin, description."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -16,7 +16,7 @@ from .style import Look
 
 
 def value_text(one: Held) -> str:
-    """The value as the file would say it; what holds instead, where nothing is set."""
+    """Return the value as TOML; if it is not set, a description of its default."""
     if one.value is None:
         words = one.setting.default_words
         return f"({words})" if words else "(not set)"
@@ -24,7 +24,7 @@ def value_text(one: Held) -> str:
 
 
 def settings_lines(listed: Sequence[Held], look: Look) -> Iterator[str]:
-    """One line each: key, value, origin, description."""
+    """Yield one line per setting: key, value, origin, description."""
     keys = max(len(one.setting.key) for one in listed)
     values = max(len(_short(one)) for one in listed)
     origins = max(cell_width(one_line(str(one.origin))) for one in listed)
@@ -40,7 +40,7 @@ def settings_lines(listed: Sequence[Held], look: Look) -> Iterator[str]:
 
 
 def preset_lines(presets: dict[str, Preset], look: Look) -> Iterator[str]:
-    """One line each: name, what it starts, and what it says."""
+    """Yield one line per preset: name, agent, model, folder, copies and prompt."""
     width = max(map(len, presets), default=0)
     for name, preset in presets.items():
         copies = f"x{preset.copies}" if preset.copies > 1 else None
@@ -50,7 +50,7 @@ def preset_lines(presets: dict[str, Preset], look: Look) -> Iterator[str]:
 
 
 def held_json(one: Held) -> dict[str, Any]:
-    """One setting for programs."""
+    """Return one setting as a JSON object."""
     origin = one.origin
     return {
         "key": one.setting.key,
@@ -68,13 +68,13 @@ def held_json(one: Held) -> dict[str, Any]:
 
 
 def matches(one: Held, text: str) -> bool:
-    """Whether all words of a filter are in the key, the value or the description."""
+    """Return whether all words of a filter are in the key, value, origin or description."""
     told = f"{one.setting.section} {one.setting.key} {value_text(one)} {one.origin} {one.setting.description}".lower()
     return all(word in told for word in text.lower().split())
 
 
 def drawer(shown: Sequence[Held]) -> list[Callable[[int], list[Row]]]:
-    """What draws each of them: a line, and the name of the table above its first one."""
+    """Return a function per setting that draws its line, with the table's name above the table's first setting."""
     names = max((len(one.setting.path[-1]) for one in shown), default=0)
     firsts = [at == 0 or shown[at - 1].setting.section != one.setting.section for at, one in enumerate(shown)]
     return [partial(_rows, one, first, names) for one, first in zip(shown, firsts, strict=True)]
@@ -95,7 +95,7 @@ def _rows(one: Held, first: bool, names: int, width: int) -> list[Row]:
 
 
 def _origin(one: Held, width: int) -> str:
-    """Where a value comes from; where there is no room for that, the line of the file that says it."""
+    """Return the origin of a value; if it does not fit, only its line number in the file."""
     if width >= _ORIGIN_FROM:
         return one_line(str(one.origin))
     return "" if one.origin.line is None else f":{one.origin.line}"
@@ -107,7 +107,7 @@ def _heading(one: Held) -> str:
 
 
 def about(one: Held) -> str:
-    """What it does, what it takes, and where its value comes from."""
+    """Return the setting's description, value, origin, type and default."""
     origin = one.origin
     where = f"{place(origin.path)}:{origin.line}" if origin.path is not None else str(origin.kind)
     profile = f", profile {origin.profile}" if origin.profile else ""
@@ -120,7 +120,7 @@ def about(one: Held) -> str:
 
 
 _ORIGIN_FROM = 60
-"""Cells from which there is room for where a value comes from."""
+"""Width in cells from which there is room for the origin of a value."""
 
 _VALUE_CELLS, _SCREEN_VALUE_CELLS = 32, 48
 

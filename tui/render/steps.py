@@ -1,4 +1,4 @@
-"""Steps as lines: what an agent did, in its order."""
+"""Steps as lines: the actions of an agent, in order."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -30,7 +30,7 @@ _ROLES = {
 
 
 def steps_text(steps: Iterable[Step], look: Look) -> Iterator[str]:
-    """The lines of a trajectory, with a heading wherever a turn begins."""
+    """Yield the lines of a trajectory, with a heading at the start of each turn."""
     turn = None
     for step in steps:
         if step.turn != turn:
@@ -42,7 +42,7 @@ def steps_text(steps: Iterable[Step], look: Look) -> Iterator[str]:
 
 
 def step_text(step: Step, look: Look) -> list[str]:
-    """One step: a marked first line, the rest below it."""
+    """Return the lines of one step: a first line with a mark, and the rest below it."""
     described = blocks.describe(step)
     first, *rest = [line for block in described.body for line in _drawn(block, look)]
     if isinstance(described.body[0], blocks.Code | blocks.Call | blocks.Files):
@@ -79,14 +79,14 @@ def _drawn(block: blocks.Block, look: Look) -> list[str]:  # noqa: PLR0911 - one
 
 
 def turn_heading(turn: int, look: Look) -> str:
-    """The line above the steps of a turn."""
+    """Return the line above the steps of a turn."""
     rule = look.signs.rule
     label = f"{rule * 2} turn {turn} "
     return look.paint(label + rule * max(0, min(look.width, 100) - len(label)), "dim")
 
 
 def _limited(text: str, length: int, look: Look) -> list[str]:
-    """Foreign text as lines, cut unless everything is wanted."""
+    """Return untrusted text as lines, cut unless the look is ``full``."""
     text = clean(text).strip("\n").expandtabs(4)
     return (text if look.full else shorten(text, length)).split("\n")
 
@@ -97,7 +97,7 @@ def _line(text: str, length: int, look: Look) -> str:
 
 
 def _after(text: str, step: Step, described: blocks.Description, look: Look) -> str:
-    """The text with how and how fast the step ended."""
+    """Return the text with the outcome and the duration of the step."""
     sign, role = (look.signs.endings[step.status], ENDING_ROLES[step.status]) if step.status else ("", "")
     tail = " ".join(filter(None, (sign, described.exit_note)))
     parts = [text, look.paint(tail, role) if tail else "", look.paint(described.took, "dim") if described.took else ""]
@@ -110,7 +110,7 @@ def _output(block: blocks.Output, look: Look) -> list[str]:
 
 
 def _notice(block: blocks.Notice, look: Look) -> list[str]:
-    """What an agent's harness adds can be pages: one line tells what it is about."""
+    """Return a notice as lines; one that is not an error is cut to one line, because harnesses add pages of text."""
     if not block.is_error and not look.full:
         return [_line(block.text, MESSAGE, look)]
     first, *rest = _limited(block.text, MESSAGE, look)
@@ -135,7 +135,7 @@ def _change(change: Change) -> str:
 
 
 def _full_diff(change: Change, look: Look) -> Iterator[str]:
-    """The diff of a change; a remark if it is not whole, or is not there for a known reason."""
+    """Yield the diff of a change; a remark if it is incomplete, or missing for a known reason."""
     if change.diff:
         yield from diff_lines(change.diff, look)
     if change.cut:
@@ -145,7 +145,7 @@ def _full_diff(change: Change, look: Look) -> Iterator[str]:
 
 
 def diff_lines(diff: str, look: Look) -> Iterator[str]:
-    """The lines of a diff, each in the colour of its kind."""
+    """Yield the lines of a diff, each in the colour of its kind."""
     for kind, line in classified(diff):
         yield look.paint(clean(line).expandtabs(4).replace("\n", " "), _DIFF_ROLES.get(kind, ""))
 

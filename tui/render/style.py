@@ -1,4 +1,4 @@
-"""How the command line looks: its width, its characters, and the colours of what a text means."""
+"""The style of the command line's output: width, characters, and a colour for each role of a text."""
 
 from msgspec import Struct
 
@@ -20,18 +20,18 @@ _STYLES: dict[str, Style] = {
 
 
 class Look(Struct, frozen=True, kw_only=True):
-    """How a person sees it: how wide, with which means, and at what time."""
+    """How the output is displayed: its width, its characters and colours, and the current time."""
 
     width: int = 100
     now: int = 0
-    """UTC ms, from which ages are counted."""
+    """Current time (UTC ms), from which ages are computed."""
     colour: bool = False
     plain_ascii: bool = False
     full: bool = False
-    """Nothing is cut."""
+    """True if nothing is cut."""
 
     def paint(self, text: str, role: str) -> str:
-        """The text in the colour of its meaning, where there are colours."""
+        """Return the text in the colour of its role, if there are colours."""
         if not self.colour or role not in _STYLES:
             return text
         from click import style
@@ -40,15 +40,15 @@ class Look(Struct, frozen=True, kw_only=True):
 
     @property
     def signs(self) -> Signs:
-        """The characters to draw with."""
+        """The glyphs to draw with."""
         return ASCII if self.plain_ascii else UNICODE
 
 
 def mark(look: Look, status: Status) -> str:
-    """The one character of a state."""
+    """Return the character of a status."""
     return look.signs.states[status]
 
 
 def what(session: Session) -> str:
-    """The session's title on one line."""
+    """Return the session's title on one line."""
     return one_line(session.label)

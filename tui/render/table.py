@@ -38,10 +38,10 @@ _COLUMNS = (STATE, _ID, *(column for column in OTHERS if column.heading not in (
 def sessions_text(
     sessions: Sequence[Session], look: Look, *, older: Sequence[Session] = (), filtered: bool = False
 ) -> list[str]:
-    """The header with counts, one row per session, and a second line where there is a reason to show.
+    """Return a header with counts, one row per session, and a second line for its remark if there is one.
 
-    ``older`` sessions have no row: they count in the header, and the last lines tell how to list them.  ``filtered``
-    tells an empty store from an empty answer.
+    ``older`` sessions have no row: they count in the header, and the last lines show how to list them.  ``filtered``
+    distinguishes an empty result from an empty store.
     """
     if not sessions:
         return ["No session matches."] if filtered else _EMPTY.splitlines()
@@ -59,14 +59,14 @@ def sessions_text(
 
 
 def session_line(session: Session, look: Look) -> str:
-    """One session in one line: what ``spawn``, ``inject`` and ``wait`` say."""
+    """Return one session as one line, as ``spawn``, ``inject`` and ``wait`` print it."""
     state = look.paint(fitted(STATE, session, _moment(look)).rstrip(), role(session))
     title = cut(what(session), max(WHAT_LEAST, look.width - 24))
     return f"{session.short_id}  {state}  {title}"
 
 
 def session_lines(session: Session, look: Look) -> list[str]:
-    """One session, and the reason of its state where there is one."""
+    """Return the session's line, and a line for its remark if there is one."""
     return [session_line(session, look), *_below(session, look)]
 
 
@@ -102,5 +102,5 @@ def _counts(sessions: Sequence[Session], look: Look) -> str:
 
 
 def _sum(text: str, missing: int) -> str:
-    """A sum; it says so if it is not the whole."""
+    """Return a sum, with "known" if some sessions' values are missing."""
     return f"{text} known" if missing else text

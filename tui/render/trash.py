@@ -1,4 +1,4 @@
-"""What lies in the trash, and what a clean-up took."""
+"""The sessions in the trash, and the result of a clean-up."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,7 +10,7 @@ from .style import Look
 
 
 def trash_text(trashed: Sequence[Trashed], look: Look) -> Iterator[str]:
-    """One line each, the last one first."""
+    """Yield one line per deleted session, the last deleted first."""
     if not trashed:
         yield "The trash is empty."
     for one in trashed:
@@ -21,7 +21,7 @@ def trash_text(trashed: Sequence[Trashed], look: Look) -> Iterator[str]:
 
 
 def cleaned_text(cleaned: Cleaned, look: Look, *, dry_run: bool) -> Iterator[str]:
-    """What went where, and what stayed although it is old."""
+    """Yield the sessions that were deleted or removed from the trash, and those kept although they are old."""
     would = "would be " if dry_run else ""
     for session in cleaned.deleted:
         yield f"{would}deleted  {_line(session, look)}"

@@ -1,4 +1,4 @@
-"""Manager calls from the screen: in a thread, and what goes wrong becomes a toast that says what to do."""
+"""Run manager calls in a thread; turn failures into a toast with the remedy."""
 
 import asyncio
 import traceback
@@ -21,43 +21,43 @@ TOLD_SECONDS = 3.0
 
 
 class Requests:
-    """Runs what may block outside of the event loop; errors never end the dashboard."""
+    """Runs blocking calls outside the event loop; errors never end the dashboard."""
 
     def __init__(self, app: App[Any], home: Path) -> None:
         self._app = app
         self._home = home
         self._told = ("", 0.0)
         self.log = Log()
-        """All that was told."""
+        """All messages shown so far."""
 
     async def ask(self, call: Callable[..., T], *args: Any, **options: Any) -> T | None:
-        """The result of a blocking call; None after an error, which was told."""
+        """Return the result of a blocking call; None after an error, which is shown."""
         return await self.expect(asyncio.to_thread(call, *args, **options))
 
     async def done(self, call: Callable[..., object], *args: Any) -> bool:
-        """Whether a blocking call went well; an error was told."""
+        """Return whether a blocking call succeeded; an error is shown."""
         _, reason = await self.outcome(asyncio.to_thread(call, *args))
         if reason is not None:
             self.complain(reason)
         return reason is None
 
     async def expect(self, result: Awaitable[T]) -> T | None:
-        """The result; None after an error, which was told."""
+        """Return the awaited result; None after an error, which is shown."""
         found, reason = await self.outcome(result)
         if reason is not None:
             self.complain(reason)
         return found
 
     async def outcome_of(self, call: Callable[..., T], *args: Any) -> T | None:
-        """The result of a blocking call; None after an error, which is told nowhere."""
+        """Return the result of a blocking call; None after an error, which is not shown."""
         return (await self.outcome(asyncio.to_thread(call, *args)))[0]
 
     async def outcome(
         self, result: Awaitable[T], *, passing: type[Exception] | tuple[()] = ()
     ) -> tuple[T | None, str | None]:
-        """The result and None, or None and what went wrong, for whoever tells it in its own place.
+        """Return the result and None, or None and the error text, which the caller shows.
 
-        An error of the kind ``passing`` is raised: whoever asks knows what to do about it.
+        An error of the type ``passing`` is raised: the caller handles it.
         """
         try:
             return await result, None
@@ -70,7 +70,7 @@ class Requests:
             return None, clean(f"Unexpected {type(error).__name__}: {error}. Details: {where}")
 
     def complain(self, message: str) -> None:
-        """Show what went wrong; what still stands there is not said again."""
+        """Show an error, unless the same one is still on the screen."""
         earlier, at = self._told
         if message == earlier and monotonic() - at < ERROR_SECONDS:
             return
@@ -79,7 +79,7 @@ class Requests:
         self._app.notify(clean(message), severity="error", timeout=ERROR_SECONDS, markup=False)
 
     def tell(self, message: str) -> None:
-        """Show what is going on, in the place of what was told before."""
+        """Show a message in place of the earlier ones."""
         self.log.add(message)
         self._app.clear_notifications()
         self._app.notify(clean(message), markup=False, timeout=TOLD_SECONDS)

@@ -1,4 +1,4 @@
-"""What a key asks of several sessions: one question that lists them, one line that says what became of it."""
+"""Actions on several sessions: one question that lists them, one line with the result."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
@@ -20,16 +20,16 @@ from .background import Requests
 from .write_access import WriteAccess
 
 LISTED = 50
-"""Sessions that a question names."""
+"""Maximum number of sessions that a question lists."""
 
 SHOWN_FROM = 10
-"""For so many sessions and more, the screen shows how far it has come."""
+"""Number of sessions from which the screen shows progress."""
 
 SHOWN_EVERY_SECONDS = 0.1
 
 
 class Bulk:
-    """Stops, retries, deletes, archives and prompts several sessions; one that cannot be is told, the others go on."""
+    """Stops, retries, deletes, archives and prompts several sessions; a failure is reported and the rest continue."""
 
     def __init__(
         self, app: KeysInOrder[Any], reader: SessionReader, access: WriteAccess, requests: Requests, signs: Signs
@@ -40,16 +40,16 @@ class Bulk:
         self._requests = requests
         self._signs = signs
         self.moving = asyncio.Lock()
-        """Held while sessions go to the archive or the trash, or come back: an undo waits for its end."""
+        """Held while sessions move to or from the archive or the trash; an undo waits for it."""
         self.progress: Callable[[str], object] = lambda _: None
-        """Shows how far it has come on the screen; "" when it is over."""
+        """Shows the progress on the screen; called with "" at the end."""
 
     async def stop(self, sessions: Sequence[Session]) -> bool:
-        """Stop them at the same time, after a question; return whether that was wanted."""
+        """Stop the sessions at the same time, after a question; return whether the user agreed."""
         return await self._end("Stop", sessions, "Sends SIGINT to all at once.", now=False)
 
     async def kill(self, sessions: Sequence[Session]) -> bool:
-        """Stop them without giving them time, after a question; return whether that was wanted."""
+        """Stop the sessions without a grace period, after a question; return whether the user agreed."""
         return await self._end("Kill", sessions, "Sends SIGKILL to all at once.", now=True)
 
     async def _end(self, verb: str, sessions: Sequence[Session], consequence: str, *, now: bool) -> bool:
@@ -65,12 +65,12 @@ class Bulk:
         return True
 
     async def end_family(self, session: Session) -> None:
-        """Stop a session and those that it started, and say what became of it."""
+        """Stop a session and those that it started, and show the result."""
         told = await self._requests.ask(lambda: self._access.manager("stop family").stop_family([session.id]))
         self._requests.tell(_stopped([receipt for _, receipt in told or ()]))
 
     async def retry(self, sessions: Sequence[Session]) -> bool:
-        """The last prompt of each once more, after a question; whether one of them has it."""
+        """Send each session its last prompt again, after a question; return whether any session got it."""
         ended = [session for session in sessions if can_retry(session)]
         if not ended:
             self._requests.tell(texts.none_of(sessions, "retry"))
@@ -80,7 +80,7 @@ class Bulk:
         return bool(await self._each(ended, lambda key: self._access.manager("retry").retry(key), "retried"))
 
     async def delete(self, sessions: Sequence[Session], *, undo_key: str) -> list[str]:
-        """Move them to the trash after a question; the ids of those that went there."""
+        """Move the sessions to the trash after a question; return the ids of those that were moved."""
         if not await self._confirmed(
             "Delete", sessions, f"{texts.trash(sessions)} {texts.undoable(sessions, undo_key)}"
         ):
@@ -91,7 +91,7 @@ class Bulk:
             )
 
     async def archive(self, sessions: Sequence[Session], *, undo_key: str) -> list[str]:
-        """Archive those that have ended, after a question; return the ids of those that were."""
+        """Archive the sessions that have ended, after a question; return the ids of the archived ones."""
         ended = [session for session in sessions if session.status.ended and not session.put_away]
         if not ended:
             self._requests.tell(texts.none_of(sessions, "archive"))
@@ -120,7 +120,7 @@ class Bulk:
         return went
 
     async def restore(self, session_ids: Sequence[str]) -> list[Session]:
-        """Bring sessions back from the archive and the trash, and say so; return those that are back."""
+        """Restore sessions from the archive and the trash, and show the result; return the restored sessions."""
 
         def unarchive() -> list[str]:
             return self._access.manager("archive all").housekeeping.archive_all(session_ids, away=False)
@@ -154,7 +154,10 @@ class Bulk:
 
     @contextmanager
     def _showing(self, doing: str, count: int) -> Iterator[Callable[[int], None]]:
-        """Show how many of several are done, which any thread may report; few take no time and show nothing."""
+        """Yield a function that shows how many sessions are done; any thread may call it.
+
+        Below ``SHOWN_FROM`` sessions it shows nothing: they take no time.
+        """
         loop = asyncio.get_running_loop()
         due = [0.0]
 
@@ -170,7 +173,7 @@ class Bulk:
             loop.call_soon(self.progress, "")
 
     async def send(self, sessions: Sequence[Session], text: str) -> bool:
-        """A prompt to each of them that can take one, after a question; whether one of them has it."""
+        """Send a prompt to each session that can take one, after a question; return whether any session got it."""
         able = [session for session in sessions if can_prompt(session)]
         if not able:
             self._requests.tell(texts.none_of(sessions, "write_prompt"))
@@ -184,7 +187,7 @@ class Bulk:
     async def _each(
         self, sessions: Sequence[Session], act: Callable[[str], object], done: str, *, undo_key: str = ""
     ) -> list[str]:
-        """Do it to one after the other, and say how many it was done to and why not to the others."""
+        """Act on the sessions in turn, show the count and the failures, and return the ids that succeeded."""
         went: list[str] = []
         refused: list[str] = []
 

@@ -1,4 +1,4 @@
-"""From the change feed to the screens: what changed is gathered, and told at most ten times a second."""
+"""Batch change-feed events and notify the screens at most ten times a second."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -8,18 +8,18 @@ from ...sessions.clock import monotonic
 from ...sessions.model import Changes, Session
 
 LEAST_SECONDS = 0.1
-"""Between two messages to the screen."""
+"""Minimum interval between two messages to the screen."""
 
 
 class Source(Protocol):
     """Source of changes: the reader of sessions."""
 
     def changes(self, since: int) -> Changes:
-        """What changed after ``since``."""
+        """Return the changes after ``since``."""
 
 
 class Feed:
-    """Merges changes until a screen takes them: of many changes of one session, only the newest is left."""
+    """Merges changes until a screen takes them; only the newest of a session's changes is kept."""
 
     def __init__(
         self,
@@ -42,13 +42,13 @@ class Feed:
 
     @property
     def unsettled(self) -> bool:
-        """Whether any session has processes, or should have: what a runner's death concerns."""
+        """True if any session has processes or should have some, so that a runner's death affects it."""
         return bool(self._unsettled)
 
     def prime(self, first: Sequence[Session] | None = None) -> None:
-        """Begin with what fills the first screen, or with everything, before there is a screen.
+        """Load the sessions of the first screen (``first``), or all of them, before there is a screen.
 
-        After the former, :meth:`pull` brings all there is.
+        After ``first``, :meth:`pull` loads all sessions.
 
         Raises:
             StoreError: the state folder cannot be read.
@@ -59,7 +59,7 @@ class Feed:
             self._merge(Changes(seq=self._seq, updated=tuple(first)))
 
     async def pull(self) -> None:
-        """Ask for what changed, in a thread, and see to it that the screen learns of it."""
+        """Read the changes in a thread, and notify the screen of them."""
         self._merge(await asyncio.to_thread(self._source.changes, self._seq))
         if (self._updated or self._removed) and not self._due:
             self._due = True
@@ -89,12 +89,12 @@ class Feed:
         self._hear(found)
 
     def tell(self) -> None:
-        """Announce that there is something to take."""
+        """Announce that there are changes to take."""
         self._told_at = monotonic()
         self._announce()
 
     def take(self) -> Changes:
-        """Everything since the last call."""
+        """Return all changes since the last call."""
         taken = Changes(seq=self._seq, updated=tuple(self._updated.values()), removed=tuple(self._removed))
         self._updated, self._removed, self._due = {}, set(), False
         return taken

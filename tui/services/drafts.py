@@ -1,4 +1,4 @@
-"""Drafts of the dashboard: in memory at each key, on disk within a second and at the end."""
+"""Drafts of the dashboard: updated in memory at each key, written to disk within a second and at exit."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,17 +7,17 @@ from threading import Lock
 from ...sessions.storage.drafts import NO_SESSION, DraftFiles
 
 WRITE_SECONDS = 1.0
-"""After the first key that is not on disk yet: a draft is written once a second at most."""
+"""Delay after the first key that is not on disk yet, so that a draft is written at most once a second."""
 
 
 class Drafts:
-    """What is written and not sent, by session; shared by all prompt boxes of a dashboard.
+    """Unsent prompts by session; shared by all prompt boxes of a dashboard.
 
-    A disk that is full or read-only disturbs no key: the text stays in memory, and the next key tries again.
+    A full or read-only disk disturbs no key: the text stays in memory, and the next key tries again.
     """
 
     def __init__(self, files: DraftFiles, later: Callable[[float, Callable[[], object]], object]) -> None:
-        """``later`` calls back after so many seconds."""
+        """``later`` calls a function after a number of seconds."""
         self._files = files
         self._later = later
         self._texts: dict[str, str] = {}
@@ -26,14 +26,14 @@ class Drafts:
         self._writing = Lock()
 
     def get(self, session_id: str | None) -> str:
-        """The draft for a session; None means a new one."""
+        """Return the draft for a session; None means a new session."""
         key = session_id or NO_SESSION
         if key not in self._texts:
             self._texts[key] = self._files.read(key)
         return self._texts[key]
 
     def put(self, session_id: str | None, text: str) -> None:
-        """Remember a draft; an empty one is forgotten."""
+        """Store a draft; an empty text removes it."""
         key = session_id or NO_SESSION
         if text == self.get(session_id):
             return
@@ -48,7 +48,7 @@ class Drafts:
         await asyncio.to_thread(self.save)
 
     def save(self) -> str | None:
-        """Write what changed; the reason if something could not be written."""
+        """Write the changed drafts; return the reason if one could not be written."""
         reason = None
         with self._writing:
             changed, self._changed = self._changed, set()

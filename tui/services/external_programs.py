@@ -1,4 +1,4 @@
-"""Programs of the user around what is read: pager, editor, clipboard."""
+"""The user's external programs: pager, editor, clipboard."""
 
 import asyncio
 import os
@@ -18,18 +18,18 @@ from .background import Requests
 from .pager_editor import at_line, editor, pager, run
 
 OSC52_MOST = 74_000
-"""Bytes of Base64 that terminals take at most (xterm's limit is the smallest that matters)."""
+"""Maximum bytes of Base64 that terminals accept (xterm's limit is the smallest that matters)."""
 
 
 class Outside:
-    """Hands texts and files to other programs; the dashboard waits while a program has the terminal."""
+    """Passes texts and files to other programs; the dashboard waits while a program has the terminal."""
 
     def __init__(self, app: App[Any], requests: Requests) -> None:
         self._app = app
         self._requests = requests
 
     async def copy(self, text: str, what: str) -> None:
-        """Put a text onto the clipboard: of the terminal (OSC 52), and of this machine where a helper can."""
+        """Copy a text to the terminal's clipboard (OSC 52), and to this machine's if a helper can."""
         text = await asyncio.to_thread(clean, text)
         fits = len(text.encode("utf-8", "replace")) <= OSC52_MOST * 3 // 4
         if fits:
@@ -45,13 +45,13 @@ class Outside:
             )
 
     def page(self, path: Path, offset: int = 0) -> None:
-        """Show a file in ``$PAGER``; less goes to a byte offset."""
+        """Show a file in ``$PAGER``; less opens it at a byte offset."""
         argv = pager(os.environ)
         place = [f"+{offset}P"] if offset and Path(argv[0]).name == "less" else []
         self._run([*argv, *place, str(path)])
 
     def edit(self, path: Path, line: int | None = None) -> None:
-        """Open a file in ``$VISUAL`` or ``$EDITOR``, at a line where the editor takes one."""
+        """Open a file in ``$VISUAL`` or ``$EDITOR``, at a line if the editor accepts one."""
         argv = editor(os.environ)
         if argv is None:
             self._requests.complain("No editor: set VISUAL or EDITOR.")
@@ -88,7 +88,7 @@ class Outside:
         except SuspendNotSupported:
             self._requests.complain(f"This terminal cannot be handed to {argv[0]}.")
             return
-        except (OSError, ValueError) as error:  # a path of an agent's can hold what no path may
+        except (OSError, ValueError) as error:  # an agent's path can hold characters that no path may
             self._requests.complain(f"{argv[0]}: {error}.")
             return
         with suppress(AttributeError):

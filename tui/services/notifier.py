@@ -1,6 +1,6 @@
-"""Telling somebody who looks elsewhere: notifications through the terminal, and counts in its title.
+"""Notifications through the terminal, and counts in its title, for a user who is elsewhere.
 
-Both are escape sequences, so they reach the person wherever the terminal is: over SSH, and through tmux.
+Both are escape sequences, so they reach the user wherever the terminal is: over SSH, and through tmux.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from ...sessions.notifications.terminal_support import has_title, way
 from ...widgets.table.status_line import Tally
 
 GATHER_SECONDS = 0.3
-"""What happens within this time is one notification; what is read or answered meanwhile needs none."""
+"""Events within this time become one notification; those that the user reads or answers within it need none."""
 
 
 class Host(Protocol):
@@ -30,22 +30,22 @@ class Host(Protocol):
         """Write an escape sequence."""
 
     def set_timer(self, delay: float, callback: Callable[[], object]) -> object:
-        """Call something once, after so many seconds."""
+        """Call a function once, after ``delay`` seconds."""
 
     def run_worker(self, work: Coroutine[Any, Any, None]) -> object:
-        """Run something beside all else."""
+        """Run a coroutine in the background."""
 
 
 class Notifier:
-    """Hears what changes and writes to the terminal when the user should know.
+    """Receives changes, and writes to the terminal when the user should know of one.
 
     Args:
         host: the app.
-        settings: what is wanted.
-        env: of the terminal.
-        clock: UTC ms.
-        claims: says which of several front ends in one window tells something.
-        only: ids of the sessions that matter; None where all do.
+        settings: which notifications the user wants.
+        env: the terminal's environment.
+        clock: returns UTC ms.
+        claims: decides which of several front ends in one window sends a notification.
+        only: ids of the sessions that matter; None for all.
     """
 
     def __init__(
@@ -74,13 +74,13 @@ class Notifier:
         self._tally = Tally()
         self._pending: list[Notice] = []
         self._title: str | None = None
-        """What stands in the title now; None while it is not ours."""
+        """The current title; None while the dashboard does not own it."""
 
     def hear(self, changes: Changes) -> None:
-        """Take what changed; the first time, take what is there."""
+        """Receive changes; the first ones are the initial state."""
         updated = [session for session in changes.updated if self._only is None or session.id in self._only]
         if changes.fresh:
-            self._tally = Tally()  # another store: what was counted is void
+            self._tally = Tally()  # another store: the counts are void
         self._tally.update(updated, changes.removed)
         if self._title is not None:
             self._name()
@@ -93,7 +93,7 @@ class Notifier:
         self._pending += wanted
 
     def use(self, settings: NotifySettings) -> None:
-        """The settings are other ones now."""
+        """Use new settings."""
         self._way = way(settings.terminal, self._env)
         self._on = settings.on
         self._titled = settings.title and has_title(self._env)
@@ -103,19 +103,19 @@ class Notifier:
             self.end()
 
     def begin(self) -> None:
-        """The terminal is ours: put its title aside and set our own."""
+        """Save the terminal's title and set our own, because we own the terminal now."""
         if self._titled and self._title is None:
             self._host.write_to_terminal(escape_sequences.SAVE_TITLE)
             self._name()
 
     def end(self, write: Callable[[str], object] | None = None) -> None:
-        """The terminal goes to somebody else: give the title back, by ``write`` where our own way is closed."""
+        """Restore the title, because another program gets the terminal; use ``write`` if our own output is closed."""
         if self._title is not None:
             self._title = None
             (write or self._host.write_to_terminal)(escape_sequences.RESTORE_TITLE)
 
     def _name(self) -> None:
-        """Set the title where it would be another one."""
+        """Set the title if it changed."""
         counts = [
             f"{self._tally.groups[word]} {word}" for word in ("waiting", "stuck", "running") if self._tally.groups[word]
         ]
@@ -125,21 +125,24 @@ class Notifier:
             self._host.write_to_terminal(escape_sequences.title(title))
 
     async def _tell(self) -> None:
-        """One notification for all that is still news, also when it has been claimed."""
-        async with self._turn:  # a batch waits for the one before it, and takes along what comes meanwhile
+        """Send one notification for the notices that are still news, both before and after they are claimed."""
+        async with self._turn:  # a batch waits for the previous one, and includes the notices that come during the wait
             pending, self._pending = self._pending, []
             news = self._news(pending)
             if self._way is None or not news:
                 return
             ours = self._news(await asyncio.to_thread(self._claims.take, news))
-            if ours and self._way is not None:  # the settings may be other ones by now
+            if ours and self._way is not None:  # the settings may have changed by now
                 self._host.write_to_terminal(self._way.sequence(*merged(ours)))
 
     def _news(self, notices: Iterable[Notice]) -> list[Notice]:
-        """Those that nobody reads now, nor has dealt with."""
+        """Return the notices that the user neither reads now nor has dealt with."""
         reading = self._host.reading
         return [notice for notice in notices if notice.session not in reading and self._stands(notice)]
 
     def _stands(self, notice: Notice) -> bool:
-        """Whether nobody has dealt with it; who shows only some sessions marks them as seen, looked at or not."""
+        """Return whether the user has not dealt with the notice yet.
+
+        Always true if only some sessions are shown: that marks them as seen even if the user did not look.
+        """
         return self._only is not None or (self._watcher is not None and self._watcher.stands(notice))

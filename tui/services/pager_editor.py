@@ -1,4 +1,4 @@
-"""Which programs of the user show and change texts, and how they are told a line."""
+"""The user's pager and editor, and the arguments that open a file at a line."""
 
 import os
 import shlex
@@ -13,22 +13,22 @@ _PLUS_LINE = frozenset(
     {"vi", "vim", "nvim", "view", "gvim", "nano", "pico", "emacs", "emacsclient", "mg", "jed", "joe", "kak", "micro",
      "ne", "sensible-editor", "less"}
 )  # fmt: skip
-"""They take ``+LINE`` before the file."""
+"""Editors that take ``+LINE`` before the file."""
 
 _COLON_LINE = frozenset({"hx", "helix", "zed", "subl", "lapce"})
-"""They take ``FILE:LINE``."""
+"""Editors that take ``FILE:LINE``."""
 
 _GOTO = frozenset({"code", "code-insiders", "codium", "cursor", "windsurf"})
-"""They take ``--goto FILE:LINE``."""
+"""Editors that take ``--goto FILE:LINE``."""
 
 
 def pager(env: Mapping[str, str]) -> list[str]:
-    """The user's pager as an argv; less where nobody says."""
+    """Return the user's pager as an argv; less by default."""
     return _argv(env.get("PAGER", "")) or ["less"]
 
 
 def editor(env: Mapping[str, str]) -> list[str] | None:
-    """The user's editor as an argv; one that is installed where nobody says."""
+    """Return the user's editor as an argv; by default an installed one, or None."""
     chosen = _argv(env.get("VISUAL", "")) or _argv(env.get("EDITOR", ""))
     if chosen:
         return chosen
@@ -36,7 +36,7 @@ def editor(env: Mapping[str, str]) -> list[str] | None:
 
 
 def at_line(argv: Sequence[str], path: os.PathLike[str], line: int | None) -> list[str]:
-    """The argv that opens a file at a line; at its beginning where the editor is not known to take one."""
+    """Return the argv that opens a file at a line; at its beginning if the editor is not known to take a line."""
     name, file = Path(argv[0]).name, str(path)
     if line is not None and name in _PLUS_LINE:
         return [*argv, f"+{line}", file]
@@ -48,14 +48,14 @@ def at_line(argv: Sequence[str], path: os.PathLike[str], line: int | None) -> li
 
 
 def run(argv: Sequence[str]) -> int:
-    """Run a program that takes the terminal, and wait; its exit code.
+    """Run a program that takes the terminal, wait for it, and return its exit code.
 
-    Ctrl+C and Ctrl+\\ are its own until it ends, as under a shell.  Ctrl+Z stops us too, but only when it has put the
-    terminal in order and stopped: the shell must not speak before.
+    As under a shell, Ctrl+C and Ctrl+\\ act on the program alone until it ends.  Ctrl+Z stops us too, but only after
+    the program has restored the terminal and stopped: the shell must not write before that.
 
     Raises:
-        OSError: it cannot be started.
-        ValueError: an argument that no program can be given.
+        OSError: the program cannot be started.
+        ValueError: an argument that cannot be passed to a program.
     """
     with _deaf(signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP):
         program = subprocess.Popen(argv)
@@ -69,7 +69,7 @@ def run(argv: Sequence[str]) -> int:
 
 
 def _stop() -> None:
-    """Stop until the shell continues the whole group; without a shell that could, the kernel does nothing."""
+    """Stop until the shell continues the whole group; without such a shell the kernel ignores the stop."""
     before = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
     os.kill(os.getpid(), signal.SIGTSTP)
     signal.signal(signal.SIGTSTP, before)
@@ -77,7 +77,7 @@ def _stop() -> None:
 
 @contextmanager
 def _deaf(*numbers: signal.Signals) -> Iterator[None]:
-    # Handlers that do nothing: what is ignored would stay ignored in the program, a handler becomes the default there.
+    # Handlers that do nothing: the program would inherit an ignored signal, but a handler becomes the default there.
     before = {number: signal.signal(number, lambda *_: None) for number in numbers}
     try:
         yield
@@ -87,7 +87,7 @@ def _deaf(*numbers: signal.Signals) -> Iterator[None]:
 
 
 def _argv(text: str) -> list[str]:
-    """The words of a variable; it is never given to a shell."""
+    """Return the words of a variable, which never reaches a shell."""
     try:
         return shlex.split(text)
     except ValueError:

@@ -1,6 +1,6 @@
-"""What a key asks of the manager: question, call in a thread, toast or receipt.
+"""Actions on sessions: ask the user, call the manager in a thread, show a toast or a receipt.
 
-Errors never end the dashboard, and nothing here waits in the event loop.
+Errors never end the dashboard, and nothing here blocks the event loop.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ class Operations:
     ) -> None:
         self.app = app
         self.drafts = drafts
-        """What is written and not sent."""
+        """Unsent prompts."""
         self.keymap = keymap
         self.read_only = access.read_only
         """True if every change is refused."""
@@ -59,36 +59,39 @@ class Operations:
         self._requests = requests
         self._signs = signs
         self.bulk = Bulk(app, reader, access, requests, signs)
-        """The same for several sessions at once."""
+        """The same actions for several sessions at once."""
         self.default_agent = ""
-        """The agent that is started when none is named; empty until it is known."""
+        """The agent that is started if the user names none; empty until it is known."""
         self.agents: list[AgentInfo] = []
-        """What can be started here, or could be; empty until it is known."""
+        """The agents, installed or not; empty until they are known."""
         self._undoable: list[list[str]] = []
         self.said = Recall()
-        """What was written on the command line."""
+        """The history of the command line."""
         self.awaited: str | None = None
-        """A session that was just started and is to be selected as soon as it is in the table."""
+        """A session that was just started or restored; it is selected as soon as it is in the table."""
 
     async def learn_default(self) -> None:
-        """Ask the settings which agent is the usual one."""
+        """Read the default agent and the list of agents."""
         self.default_agent = await self._requests.ask(self._reader.default_agent) or ""
         self.agents = await self._requests.ask(self._reader.agents) or []
 
     @property
     def missing(self) -> str:
-        """Why a prompt without a session starts none: its agent is not installed; empty if it is, or not known yet."""
+        """The reason a prompt cannot start a session: its agent is not installed.
+
+        Empty if the agent is installed, or the agents are not known yet.
+        """
         installed = [agent.name for agent in self.agents if agent.installed]
         if not self.agents or self.default_agent in installed:
             return ""
         return texts.not_installed(self.default_agent, bool(installed), self.keymap.name("new_session"))
 
     async def earlier_prompts(self) -> list[str]:
-        """What people wrote lately, the last one first."""
+        """Return the user's recent prompts, newest first."""
         return await self._requests.ask(self._reader.recent_prompts) or []
 
     async def ask_what_to_start(self, cwd: str, like: Session | None = None) -> None:
-        """Open the dialog; filled in as the session was, where one is given."""
+        """Open the new-session dialog, filled in like the session ``like`` if given."""
         with self.app.keys_held():
             await self._ask_what_to_start(cwd, like)
 
@@ -113,20 +116,20 @@ class Operations:
         offer = Offer(agents=agents, first=first, folders=folders, prompts=prompts, presets=presets)
 
         def keep(text: str | None) -> None:
-            # What is repeated from a session, and then started or emptied, is no draft of a new one.
+            # A text repeated from a session, and then started or emptied, is not a draft of a new session.
             unchanged = text is None or (like is not None and not text)
             self.drafts.put(NEW_SESSION, draft if unchanged else text or "")
 
         self.app.push_screen(NewSessionScreen(offer, self.plan, self.spawn_copies, keep))
 
     async def plan(self, start: Start) -> tuple[Launch | None, str | None]:
-        """The exact start; the reason where there can be none."""
-        # The words of the prompt change nothing but themselves: the command can be shown before they are written.
+        """Return the exact start, or the reason if the session cannot be started."""
+        # The prompt affects nothing else in the command, so the command can be shown before the prompt is written.
         shown = structs.replace(start, prompt=start.prompt.strip() or "PROMPT")
         return await self._requests.outcome(asyncio.to_thread(self._reader.plan, shown))
 
     async def spawn(self, start: Start) -> str | None:
-        """Start a session; the reason where that was not possible."""
+        """Start a session; return the reason if that failed."""
         call = asyncio.to_thread(lambda: self._access.manager("spawn").spawn(start))
         session, reason = await self._requests.outcome(call)
         if session is not None:
@@ -134,7 +137,7 @@ class Operations:
         return reason
 
     async def spawn_copies(self, start: Start) -> str | None:
-        """Start as many of them as were asked for; the reason where that was not possible."""
+        """Start ``start.copies`` sessions; return the reason if that failed."""
         if start.copies == 1:
             return await self.spawn(start)
         call = asyncio.to_thread(lambda: self._access.manager("spawn copies").spawn_copies(start))
@@ -144,7 +147,7 @@ class Operations:
         return reason
 
     async def send(self, session: Session | None, text: str, cwd: str) -> bool:
-        """A prompt to a session, or to a new one; whether it is on its way."""
+        """Send a prompt to a session, or to a new one; return whether it was accepted."""
         if session is not None:
             sent = await self._requests.ask(lambda: self._access.manager("inject").inject(session.id, text))
             return sent is not None
@@ -157,41 +160,44 @@ class Operations:
         return reason is None
 
     async def retry_chosen(self, sessions: Sequence[Session], current: Session | None) -> bool:
-        """The last prompt once more; only what somebody looks at gets it without a question.  Whether any has it."""
+        """Send the sessions their last prompt again; return whether any session got it.
+
+        It asks first, unless the current session is the only one.
+        """
         if sessions != [current]:
             return await self.bulk.retry(sessions)
         return await self._requests.ask(lambda: self._access.manager("retry").retry(sessions[0].id)) is not None
 
     async def stop_chosen(self, sessions: Sequence[Session]) -> None:
-        """Stop one with its own dialogs, several with one question."""
+        """Stop one session with its own dialogs, several with one question."""
         if len(sessions) == 1:
             await self.stop(sessions[0])
         elif sessions:
             await self.bulk.stop(sessions)
 
     async def kill_chosen(self, sessions: Sequence[Session], current: Session | None) -> None:
-        """Stop sessions without giving them time; only the one under the cursor goes without a question."""
+        """Stop sessions without a grace period; only the current session is stopped without a question."""
         if sessions == [current]:
             await self.stop(sessions[0], now=True)
         elif sessions:
             await self.bulk.kill(sessions)
 
     async def delete_chosen(self, sessions: Sequence[Session]) -> None:
-        """Delete one with its own dialogs, several with one question."""
+        """Delete one session with its own dialogs, several with one question."""
         if len(sessions) == 1:
             await self.delete(sessions[0])
         elif sessions:
             self._remember(await self.bulk.delete(sessions, undo_key=self.keymap.name("undo")))
 
     async def archive_chosen(self, sessions: Sequence[Session], current: Session | None) -> None:
-        """Put them out of the way; only what somebody looks at goes without a question."""
+        """Archive sessions; only the current session is archived without a question."""
         if sessions == [current]:
             await self.archive(sessions[0])
         elif sessions:
             self._remember(await self.bulk.archive(sessions, undo_key=self.keymap.name("undo")))
 
     async def stop(self, session: Session, *, now: bool = False) -> None:
-        """Stop after a question, or at once without one; the receipt at the end."""
+        """Stop a session after a question (``now``: at once, without one), and show the receipt."""
         if now:
             await self._end(session, Ladder(interrupt=0, terminate=0), now=True)
             return
@@ -202,7 +208,7 @@ class Operations:
             await self._end(session, ladder)
 
     async def delete(self, session: Session) -> None:
-        """Delete after a question; what runs is stopped first, with a receipt."""
+        """Delete a session after a question; a running one is stopped first, with a receipt."""
         consequence = f"{texts.trash([session])} {texts.undoable([session], self.keymap.name('undo'))}"
         ladder, answer = await self._confirmed("Delete", session, lambda _: consequence)
         if ladder is None or answer is Answer.NO:
@@ -217,7 +223,7 @@ class Operations:
             self._requests.tell(f'Deleted "{texts.title(session)}". {self.keymap.name("undo")} brings it back.')
 
     async def archive(self, session: Session) -> None:
-        """Put it out of the way."""
+        """Archive a session."""
         async with self.bulk.moving:
             if any(session.id in batch for batch in self._undoable):
                 return  # a second press, before the row is gone
@@ -240,7 +246,7 @@ class Operations:
         self.app.push_screen(RenameScreen(session.label, rename))
 
     async def pin_chosen(self, sessions: Sequence[Session]) -> None:
-        """Keep them above the others; where all of them are, not any more."""
+        """Pin the sessions; unpin them if all are pinned."""
         pinned = not all(session.pinned_at for session in sessions)
 
         def pin(session: Session) -> Session:
@@ -254,7 +260,7 @@ class Operations:
             self._requests.tell(f"{'Pinned' if pinned else 'Unpinned'} {what}.")
 
     async def undo(self) -> None:
-        """Bring back what was last deleted or archived in this dashboard, also if that is still under way."""
+        """Restore the sessions that this dashboard last deleted or archived; wait if that is still in progress."""
         if self.bulk.moving.locked():
             self._requests.tell("Not done yet: undo follows.")
             async with self.bulk.moving:
@@ -265,7 +271,7 @@ class Operations:
         await self.restore(self._undoable[-1])
 
     async def restore(self, session_ids: Sequence[str]) -> None:
-        """Bring sessions back from the archive or the trash."""
+        """Restore sessions from the archive or the trash."""
         ids = list(session_ids)
         back = await self.bulk.restore(ids)
         returned = {session.id for session in back}
@@ -275,13 +281,13 @@ class Operations:
             self.awaited = back[0].id
 
     def _remember(self, session_ids: list[str]) -> None:
-        """What was put away by one key comes back by one key."""
+        """Record sessions that one key put away, so that one undo restores them."""
         if session_ids:
             self._undoable.append(session_ids)
 
     async def save(self, session_id: str, path: str, replace: bool) -> tuple[bool, str | None]:
-        """Write a session to a file; whether one is there already, and the reason where it was not written."""
-        # Only who saves needs the writers.
+        """Write a session to a file; return whether the file exists already, and the reason if it was not written."""
+        # Only saving needs the writers.
         from ...sessions.export.formats import format_of
         from ...sessions.export.saving import ExistsError, save
 
@@ -300,18 +306,18 @@ class Operations:
         return False, reason
 
     def processes_of(self, session: Session) -> Callable[[], Awaitable[list[ProcessInfo] | None]]:
-        """What looks at a session's processes, each time it is called."""
+        """Return a function that reads the session's processes at each call."""
         return lambda: self._requests.ask(self._reader.processes, session.id)
 
     async def seen(self, session: Session) -> None:
-        """Somebody looked at it as it stands there; what came meanwhile stays unread."""
+        """Mark the session seen as of this snapshot; later steps stay unread."""
         if not self.read_only:
             await self._requests.ask(
                 lambda: self._access.manager("mark seen").housekeeping.mark_seen(session.id, session.steps)
             )
 
     async def _end(self, session: Session, ladder: Ladder, *, now: bool = False) -> Receipt | None:
-        """Stop, and show how it goes; a receipt that nobody waits for any more is told in a line."""
+        """Stop a session and show the progress; if the user left that dialog, show the receipt as one line."""
 
         def stop(at_once: bool) -> Receipt:
             return self._access.manager("stop").stop(session.id, now=at_once)
@@ -342,7 +348,10 @@ class Operations:
         *,
         more: bool = False,
     ) -> tuple[Ladder | None, Answer]:
-        """Ask, with what will be ended; how gently, and the answer.  ``more`` offers to end what it started, too."""
+        """List the processes that will be ended, and ask; return the stop ladder and the answer.
+
+        ``more`` also offers to end the sessions that this one started.
+        """
         with self.app.keys_held():
             ladder = await self._requests.ask(self._reader.ladder, session.id)
             processes = await self._requests.ask(self._reader.processes, session.id)

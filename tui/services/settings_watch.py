@@ -1,17 +1,17 @@
-"""Whether the file of the settings is another one than before: a look at its facts, as cheap as it is seldom."""
+"""Detect changes of the settings file by its inode, size and time, which is a cheap check."""
 
 from pathlib import Path
 
 
 class SettingsWatch:
-    """Remembers how the file was; an editor may replace it, and it may come and go."""
+    """Remembers the file's state; an editor may replace it, and it may appear and disappear."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._before = self._facts()
 
     def changed(self) -> bool:
-        """Whether it is another one since the last call."""
+        """Return whether the file changed since the last call."""
         before, self._before = self._before, self._facts()
         return before != self._before
 

@@ -1,13 +1,13 @@
-"""Access to the manager of sessions, which a read-only dashboard does not have."""
+"""Access to the session manager, which a read-only dashboard does not have."""
 
 from ...sessions.errors import UsageError
 from ...sessions.manager import SessionManager
 
 
 class WriteAccess:
-    """The only holder of the manager in a dashboard: each change of a session asks here for it.
+    """The only holder of the manager in a dashboard: every change of a session gets it here.
 
-    Everything else has a :class:`.SessionReader`, which cannot change anything.
+    All other code has a :class:`.SessionReader`, which cannot change anything.
 
     Args:
         manager: None makes the dashboard read-only.
@@ -22,7 +22,7 @@ class WriteAccess:
         return self._manager is None
 
     def manager(self, verb: str) -> SessionManager:
-        """The manager, for one change that is named by its verb.
+        """Return the manager for one change; the error names its ``verb``.
 
         Raises:
             UsageError: the dashboard is read-only.

@@ -1,4 +1,4 @@
-"""The verb that says what a session did to files: changes."""
+"""The verb changes: the files that a session changed."""
 
 import click
 

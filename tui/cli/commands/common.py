@@ -1,4 +1,4 @@
-"""What the verbs share: the manager, the two ways of printing, ids, prompts.
+"""Shared code of the verbs: the manager, printing as text and as JSON, ids, prompts.
 
 Nothing heavy is imported before a verb runs: ``--help`` and the completion of a word must be instant.
 """
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 FAILED, TIMED_OUT = 1, 124
-"""Exit codes beside 0 and those of the errors; 124 is what ``timeout`` gives."""
+"""Exit codes besides 0 and those of the errors; 124 is the code of ``timeout``."""
 
 
 def open_manager() -> "SessionManager":
-    """The manager over the state folder and the settings of the environment."""
+    """Return the manager for the state folder and the settings of the environment."""
     from ....sessions.manager import SessionManager
 
     return SessionManager()
 
 
 def settled_manager() -> "SessionManager":
-    """The manager after a look for sessions whose runner died, so that what is shown is true."""
+    """Return the manager after a check for sessions whose runner died, so that the output is true."""
     manager = open_manager()
     try:
         manager.housekeeping.settle()
@@ -52,25 +52,25 @@ def settled_manager() -> "SessionManager":
 
 @contextmanager
 def open_reader() -> "Iterator[SessionReader]":
-    """The reader of the sessions, for a verb that changes nothing."""
+    """Yield the reader of the sessions, for a verb that changes nothing."""
     with open_manager() as manager:
         yield manager.reader
 
 
 @contextmanager
 def settled_reader() -> "Iterator[SessionReader]":
-    """The reader of the sessions, as :func:`settled_manager` left them."""
+    """Yield the reader of the sessions after :func:`settled_manager` updated them."""
     with settled_manager() as manager:
         yield manager.reader
 
 
 def complete_ids(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The ids that begin like this, with state and task as the hint."""
+    """Return the ids that begin with ``incomplete``, with state and title as help."""
     return _completed(incomplete, live=False)
 
 
 def complete_live_ids(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The ids of what has not ended, or has left processes behind."""
+    """Return the ids of sessions that have not ended, or have left processes behind."""
     return _completed(incomplete, live=True)
 
 
@@ -81,7 +81,7 @@ def _completed(incomplete: str, *, live: bool) -> list[CompletionItem]:
         with open_reader() as reader:
             found = [s for s in reader.sessions() if not live or not s.status.ended or s.left]
     except (AgentdashError, OSError):
-        return []  # a word that cannot be completed is no place for an error message
+        return []  # the completion of a word must not print an error
     items = [CompletionItem(s.short_id, help=f"{s.status}  {one_line(s.label, 60)}") for s in found]
     if found:
         items.append(CompletionItem("@last", help="the newest session"))
@@ -89,37 +89,37 @@ def _completed(incomplete: str, *, live: bool) -> list[CompletionItem]:
 
 
 def json_option(command: F) -> F:
-    """``--json``: the documented schema, raw, on stdout."""
+    """Add ``--json``: print the documented schema, raw, on stdout."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
 
 
 def raw_option(command: F) -> F:
-    """``--raw``: what a command printed, byte for byte, on a terminal too."""
+    """Add ``--raw``: print a command's output byte for byte, on a terminal too."""
     return click.option("--raw", is_flag=True, help="Keep control sequences on a terminal.")(command)
 
 
 def id_argument(command: F) -> F:
-    """One session: an id, a unique beginning of one, or ``@last``."""
+    """Add an argument for one session: an id, a unique prefix of one, or ``@last``."""
     return click.argument("ref", metavar="ID", shell_complete=complete_ids)(command)
 
 
 def ids_argument(command: F) -> F:
-    """One or more sessions."""
+    """Add an argument for one or more sessions."""
     return click.argument("refs", metavar="ID...", nargs=-1, required=True, shell_complete=complete_ids)(command)
 
 
 def live_ids_argument(command: F) -> F:
-    """One or more sessions, of which those that live are proposed."""
+    """Add an argument for one or more sessions, completed to those that have not ended or left processes behind."""
     return click.argument("refs", metavar="ID...", nargs=-1, required=True, shell_complete=complete_live_ids)(command)
 
 
 def prompt_argument(command: F) -> F:
-    """The prompt: see :func:`read_prompt`."""
+    """Add an argument for the prompt: see :func:`read_prompt`."""
     return click.argument("words", metavar="[PROMPT] [-]", nargs=-1)(command)
 
 
 def look(*, full: bool = False, err: bool = False) -> "Look":
-    """How whoever reads stdout, or stderr, sees it; a pipe gets wide lines without colours."""
+    """Return the look of stdout or stderr; a pipe gets wide lines without colours."""
     from ....sessions.text.plain_ascii import is_wanted
     from ...render.style import Look
 
@@ -134,21 +134,21 @@ def look(*, full: bool = False, err: bool = False) -> "Look":
 
 
 def say(lines: Iterable[str], *, err: bool = False, painted: bool = True) -> None:
-    """Lines for people; a terminal gets no control character but the colours of :func:`look`.
+    """Print lines of text; a terminal gets no control characters except the colours of :func:`look`.
 
-    Lines that are not ``painted`` hold a path or a name as it is: a pipe gets it so, and a terminal cleaned.
+    Lines that are not ``painted`` contain a raw path or name: a pipe gets it unchanged, and a terminal cleaned.
     """
     text = "\n".join(lines)
     if (sys.stderr if err else sys.stdout).isatty():
         from ....sessions.text.sanitize import clean, clean_but_colours
 
         text = clean_but_colours(text) if painted else clean(text)
-    # Colours were decided by look(); click must not decide again.
+    # look() has decided about colours; click must not decide again.
     click.echo(text, color=True, err=err)
 
 
 def say_on(lines: Iterable[str], *, otherwise: str) -> None:
-    """Any number of lines for people, printed while they are made; ``otherwise`` where there is none."""
+    """Print any number of lines of text while they are made; ``otherwise`` if there are none."""
     lines = iter(lines)
     said = False
     while piece := list(islice(lines, _PIECE)):
@@ -159,11 +159,11 @@ def say_on(lines: Iterable[str], *, otherwise: str) -> None:
 
 
 _PIECE = 500
-"""Lines, or values, that are printed in one go."""
+"""Number of lines or values that are printed at once."""
 
 
 def print_json_array(values: Iterable[Any]) -> None:
-    """Any number of values as one array, printed while they are made."""
+    """Print any number of values as one JSON array while they are made."""
     from ....sessions.json_schema import dump
 
     values = map(dump, values)
@@ -175,27 +175,27 @@ def print_json_array(values: Iterable[Any]) -> None:
 
 
 def print_json(value: Any) -> None:
-    """A value for programs: never wrapped, cut or coloured."""
+    """Print a value as JSON: never wrapped, cut or coloured."""
     from ....sessions.json_schema import dump
 
     print_bytes(dump(value))
 
 
 def print_bytes(data: bytes) -> None:
-    """Bytes as they are, after what was printed before."""
+    """Print bytes unchanged, after all earlier output."""
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
 
 
 def print_file(path: Path, *, raw: bool = False) -> None:
-    """A file, if there is one: its bytes into a pipe or a file, cleaned on a terminal unless it is to be ``raw``."""
+    """Print a file, if it exists: unchanged into a pipe or a file; on a terminal cleaned, unless ``raw``."""
     with suppress(FileNotFoundError), path.open("rb") as file:
         print_pieces(iter(partial(file.read, _CHUNK), b""), raw=raw)
 
 
 def print_pieces(pieces: Iterable[bytes], *, raw: bool = False) -> None:
-    """UTF-8 text that may hold anything: as it is into a pipe or a file, cleaned on a terminal."""
+    """Print untrusted UTF-8 text: unchanged into a pipe or a file; on a terminal cleaned, unless ``raw``."""
     sys.stdout.flush()
     if raw or not sys.stdout.isatty():
         for piece in pieces:
@@ -215,7 +215,7 @@ _CHUNK = 1 << 16
 
 
 def print_sessions(sessions: Sequence["Session"], *, as_json: bool) -> None:
-    """Several sessions, one line each, and a second one where there is a reason to show."""
+    """Print several sessions, one line each, and a second line for the reason if there is one."""
     if as_json:
         from ....sessions.json_schema import session_json
 
@@ -228,7 +228,7 @@ def print_sessions(sessions: Sequence["Session"], *, as_json: bool) -> None:
 
 
 def named(reader: "SessionReader", refs: Sequence[str]) -> "list[Session]":
-    """All of them, before anything is done to the first; each once."""
+    """Return all sessions that ``refs`` name, each once, before the verb acts on the first."""
     try:
         sessions = [reader.get(ref, destructive=True) for ref in refs]
     except AgentdashError as error:
@@ -238,17 +238,17 @@ def named(reader: "SessionReader", refs: Sequence[str]) -> "list[Session]":
 
 
 def name_of(session: "Session") -> str:
-    """The id that people use, and what it is about."""
+    """Return the short id and the title."""
     from ....sessions.text.sanitize import one_line
 
     return f'{session.short_id} "{one_line(session.label, 40)}"'
 
 
 def looked_at(manager: "SessionManager", session: "Session", turn: int | None = None) -> None:
-    """A person at a terminal has seen the session as it stands here; a pipe has not.
+    """Mark the session seen as of this snapshot, if stdout is a terminal.
 
-    A marker that cannot be written (a full disk, a read-only folder) is no reason to fail after all was shown.
-    Who has seen one turn that is not the newest has seen its outcome, but not what came behind it.
+    If the mark cannot be written (a full disk, a read-only folder), the verb does not fail: its output is complete.
+    A ``turn`` that is not the newest counts as the session seen, but marks no steps: later ones were not shown.
     """
     if not session.all_seen and sys.stdout.isatty():
         with suppress(StoreError):
@@ -256,13 +256,13 @@ def looked_at(manager: "SessionManager", session: "Session", turn: int | None = 
 
 
 def read_prompt(words: Sequence[str], *, needed: bool = True) -> str:
-    """The prompt: the argument; stdin for ``-`` or for a pipe alone; both for an argument and ``-``.
+    """Return the prompt: the argument; stdin for ``-`` or for a pipe alone; both for an argument and ``-``.
 
-    A pipe beside an argument is not read unless ``-`` asks for it: one that is never closed would hold the start
-    for ever.  It is not passed over in silence either.  Without a prompt it is "" where none is ``needed``.
+    A pipe beside an argument is read only if ``-`` asks for it, because a pipe that is never closed would block the
+    start for ever; a notice reports that it is not read.  Without a prompt, return "" unless one is ``needed``.
 
     Raises:
-        UsageError: there is none though one is needed, it is blank, it is no text, or it is several arguments.
+        UsageError: a needed prompt is missing or blank, stdin is not text, or the prompt is several arguments.
     """
     given = [word for word in words if word != "-"]
     if len(given) > 1 or len(words) > 2:
@@ -279,7 +279,7 @@ def read_prompt(words: Sequence[str], *, needed: bool = True) -> str:
 
 
 def outcome(sessions: Iterable["Session"]) -> int:
-    """0 if all are done, else 1: what a script wants to know after a wait."""
+    """Return the exit code after a wait: 0 if all sessions are done, else 1."""
     return 0 if all(session.status == "done" for session in sessions) else FAILED
 
 
@@ -288,7 +288,7 @@ def _at_terminal() -> bool:
 
 
 def _is_fed() -> bool:
-    """Whether somebody feeds stdin: a pipe, or a file that is not at its end."""
+    """Return whether stdin has input: a pipe, or a file that is not at its end."""
     try:
         descriptor = sys.stdin.fileno()
         found = os.fstat(descriptor)

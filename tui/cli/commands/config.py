@@ -1,4 +1,4 @@
-"""The verbs of the settings: where they are, what holds, and the user's own editor for the file."""
+"""The verbs of the settings: show the file's path and the values in force, and open the file in the user's editor."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -60,7 +60,7 @@ def config_list(as_json: bool) -> None:
 
 
 def complete_keys(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    """The keys that begin like this."""
+    """Return the keys of settings that begin with ``incomplete``."""
     from ....sessions.settings.config import read_settings
     from ....sessions.settings.effective import held
 
@@ -169,7 +169,7 @@ def presets(as_json: bool) -> None:
 
 
 def complete_presets(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    """The presets that begin like this."""
+    """Return the presets that begin with ``incomplete``."""
     from ....sessions.settings.config import load_config
 
     with suppress(AgentdashError):
@@ -178,7 +178,7 @@ def complete_presets(_: click.Context, __: click.Parameter, incomplete: str) -> 
 
 
 def complete_profiles(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    """The profiles that begin like this."""
+    """Return the profiles that begin with ``incomplete``."""
     from ....sessions.settings.config import read_settings
 
     with suppress(AgentdashError):
@@ -187,7 +187,7 @@ def complete_profiles(_: click.Context, __: click.Parameter, incomplete: str) ->
 
 
 def _value(key: str) -> Any:
-    """What holds for a key, or for a table.
+    """Return the value in force of a key or of a table.
 
     Raises:
         UsageError: there is no such key.
@@ -203,7 +203,7 @@ def _value(key: str) -> Any:
 
 
 def _plain(value: Any) -> str:
-    """A text as it stands, a table as TOML, anything else as its value in TOML."""
+    """Return a value as text: a string cleaned, a table as TOML, anything else as a TOML value."""
     from ....sessions.agents.codex.toml_values import toml_value
     from ....sessions.settings.config import tables_as_toml
     from ....sessions.text.sanitize import clean
@@ -222,10 +222,10 @@ def _line(path: Path, key: str) -> int:
 
 
 def _checked() -> tuple[Path, list[str]]:
-    """The file and its profiles.
+    """Return the settings file and its profiles, after a check.
 
     Raises:
-        ConfigError: it cannot be used, by itself or under a profile.
+        ConfigError: the file cannot be used, without a profile or under one.
     """
     from ....sessions.settings.config import read_settings
     from ...keys.keymap import check_keys

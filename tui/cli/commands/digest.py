@@ -1,4 +1,4 @@
-"""The verb digest: what a session did since somebody looked, in a few facts."""
+"""The verb digest: the facts of what a session did since the user last opened it."""
 
 from typing import TYPE_CHECKING
 
@@ -59,7 +59,7 @@ def _say(session: "Session", told: "Digest", turn: int | None, marker: "Session 
 
 
 def _part(turn: int | None, marker: "Session | None", now: int) -> str:
-    """Which part of the session it is about."""
+    """Return the part of the session that the digest covers, in words."""
     from ....sessions.text.units import age
 
     if marker is not None and marker.seen_at is not None:

@@ -1,4 +1,4 @@
-"""The verb that looks at the installation itself: doctor."""
+"""The verb doctor: check the installation."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -25,7 +25,7 @@ def doctor(rebuilds: bool, as_json: bool) -> int:
     from ....sessions.doctor.checks import examine
     from ....sessions.storage.paths import Layout, default_home
 
-    # No manager: it would make the state folder, and a database it cannot open would end the examination.
+    # No manager: it would create the state folder, and a database that it cannot open would end the checks.
     findings = examine(Layout(default_home()), check=_check_keys)
     if as_json:
         common.print_json(findings if rebuilt is None else {"rebuilt": rebuilt, "findings": findings})
@@ -37,7 +37,7 @@ def doctor(rebuilds: bool, as_json: bool) -> int:
 
 
 def _rebuild() -> "Rebuilt":
-    """Make the database anew, and say what came of it."""
+    """Rebuild the database, and print the result."""
     from ....sessions.lifecycle.rebuild import rebuild
     from ....sessions.settings.config import load_config
     from ....sessions.storage.paths import Layout, default_home
@@ -63,7 +63,7 @@ def _rebuilt_lines(done: "Rebuilt") -> Iterator[str]:
 
 
 def _check_keys(loaded: "Loaded") -> None:
-    """What the dashboard asks of ``[keys]``; its registry is loaded only where somebody changed a key."""
+    """Check ``[keys]`` as the dashboard does; the registry of keys is loaded only if the user changed a key."""
     if "keys" in loaded.stated or any("keys" in profile for profile in loaded.profiles.values()):
         from ...keys.keymap import check_keys
 

@@ -1,4 +1,4 @@
-"""The verb export: a session as one document, on stdout or in a file."""
+"""The verb export: write a session as one document, to stdout or to a file."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -47,7 +47,7 @@ def export(ref: str, name: str | None, turn: int | None, output: str | None, for
 
 
 class _Counted:
-    """Steps that are counted while they go by."""
+    """Steps that are counted as they are read."""
 
     def __init__(self, steps: "Iterable[Step]") -> None:
         self._steps = steps
@@ -68,7 +68,7 @@ def _format(name: str | None, path: Path | None) -> "Format":
 
 
 def _print(pieces: Iterable[str]) -> None:
-    """In UTF-8 whatever the terminal knows: the documents say that they are."""
+    """Print in UTF-8 whatever the terminal's encoding is, because the documents declare UTF-8."""
     common.print_pieces(piece.encode("utf-8", "replace") for piece in pieces)
 
 

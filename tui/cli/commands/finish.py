@@ -1,4 +1,4 @@
-"""The verbs about the end: stop, rm, wait."""
+"""The verbs that end sessions, list their processes or wait for their end: stop, ps, rm, wait."""
 
 import sys
 from typing import TYPE_CHECKING
@@ -107,7 +107,7 @@ def wait(refs: tuple[str, ...], any_: bool, timeout: float | None, as_json: bool
 def _deleted(
     manager: "SessionManager", sessions: "list[Session]"
 ) -> "tuple[list[tuple[Session, Receipt | None]], list[AgentdashError]]":
-    """Delete one after the other; one that cannot be deleted spoils no other."""
+    """Delete sessions in turn; if one cannot be deleted, the rest still are."""
     told, errors = [], []
     for session in sessions:
         try:
@@ -118,20 +118,20 @@ def _deleted(
 
 
 def _complain(errors: list[AgentdashError]) -> None:
-    """Say at the end what could not be done.
+    """Report all failures at the end.
 
     Raises:
-        AgentdashError: there is something to say.
+        AgentdashError: there was a failure.
     """
     if errors:
         raise errors[0] if len(errors) == 1 else AgentdashError("\n".join(map(str, errors)))
 
 
 def _agreed(running: list["Session"]) -> bool:
-    """Whether what is running may be ended; asks whoever sits there, and No is the default.
+    """Ask the user whether the running sessions may be stopped, and return the answer; No is the default.
 
     Raises:
-        UsageError: nobody can be asked.
+        UsageError: there is no terminal to ask on.
     """
     if not running:
         return True

@@ -1,4 +1,4 @@
-"""The verbs about what is kept, and under which name: rename, pin, archive, restore, clean."""
+"""The verbs that name, keep and clean up sessions: rename, pin, archive, restore, clean."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The verb that shows the keys of the dashboard, and by which names the settings change them."""
+"""The verb keys: show the dashboard's keys, and the names by which the settings change them."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""The options of spawn that come from the agents: each names what an agent may do by itself."""
+"""The options of spawn that the agents define: each sets what an agent may do without asking."""
 
 from functools import cache
 
@@ -6,13 +6,13 @@ import click
 
 
 class ModeCommand(click.Command):
-    """A command with the options of the agents in front of ``--danger``, which lifts what they limit.
+    """A command with the agents' options before ``--danger``, which lifts their limits.
 
-    The agents are loaded when the options are needed, not with the command line.
+    The agents are loaded only when the options are needed.
     """
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """The command's own parameters, and the options of the agents."""
+        """Return the command's own parameters and the agents' options."""
         own = super().get_params(ctx)
         at = next(n for n, parameter in enumerate(own) if parameter.name == "danger")
         return [*own[:at], *mode_options(), *own[at:]]
@@ -20,7 +20,7 @@ class ModeCommand(click.Command):
 
 @cache
 def mode_options() -> tuple[click.Option, ...]:
-    """One option for each ``mode_key`` of an agent; agents with the same key share one."""
+    """Return one option for each ``mode_key`` of an agent; agents with the same key share one."""
     from ....sessions.agents.registry import agent_named, agent_names
 
     helps: dict[str, str] = {}
@@ -41,12 +41,12 @@ def mode_options() -> tuple[click.Option, ...]:
 
 
 def flag(key: str) -> str:
-    """The option of a setting: ``--permission-mode`` of ``permission_mode``."""
+    """Return the option for a setting: ``--permission-mode`` for ``permission_mode``."""
     return f"--{key.replace('_', '-')}"
 
 
 def complete_modes(_: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """The modes of all agents that have this option."""
+    """Return the modes of all agents that have this option."""
     from ....sessions.agents.registry import agent_named, agent_names
 
     agents = (agent_named(name) for name in agent_names(demo=False))

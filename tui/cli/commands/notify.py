@@ -1,4 +1,4 @@
-"""The verb that tries out notifications: notify."""
+"""The verb notify: send a test notification."""
 
 import os
 from typing import TYPE_CHECKING
@@ -36,10 +36,10 @@ def notify(kind: "Chosen | None", text: str, as_json: bool) -> None:
 
 
 def _send(sequence: str) -> None:
-    """To the terminal itself, whatever has become of stdout.
+    """Write a sequence to the terminal itself, even if stdout is redirected.
 
     Raises:
-        UsageError: there is none.
+        UsageError: there is no terminal.
     """
     try:
         with open("/dev/tty", "w", encoding="utf-8", errors="replace") as terminal:
@@ -57,7 +57,7 @@ _NAMES = {
 
 
 def _told(way: "Way | None") -> str:
-    """What was sent, in words."""
+    """Return a description of the notification that was sent."""
     if way is None:
         return "nothing was sent: notify.terminal is off"
     wrapped = ", wrapped for tmux (it needs `set -g allow-passthrough on`)" if way.tmux and way.kind != "bell" else ""

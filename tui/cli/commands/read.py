@@ -1,4 +1,4 @@
-"""The verbs that only look: ls, show, trajectory, messages, output, explain."""
+"""The verbs that only read: ls, show, trajectory, messages, output, explain."""
 
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -173,7 +173,7 @@ def print_steps(steps: Iterable["Step"], *, full: bool, as_json: bool) -> None:
 def _with_put_away(
     reader: "SessionReader", sessions: "list[Session]", away: Collection[str], statuses: "set[Status]", *, here: bool
 ) -> "list[Session]":
-    """Add the archived and the deleted sessions that a filter asks for, in the order of their creation."""
+    """Add the archived and deleted sessions that a filter asks for; return all, newest first."""
     from ....sessions.lifecycle.launch_plan import checked_folder
 
     cwd, there = checked_folder(None) if here else None, {session.id for session in sessions}
@@ -186,5 +186,5 @@ def _with_put_away(
 
 
 def _recent(sessions: Sequence["Session"]) -> list["Session"]:
-    """The newest, and whatever is alive, wants attention or is pinned."""
+    """Return the newest sessions, and those that are live, need attention or are pinned."""
     return [s for n, s in enumerate(sessions) if n < _NEWEST or s.status.live or s.attention or s.pinned_at]

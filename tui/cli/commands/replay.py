@@ -1,4 +1,4 @@
-"""The verb replay: a session's steps once more, at the pace at which they came."""
+"""The verb replay: print a session's steps again, at their original pace."""
 
 import math
 import time
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from ....sessions.model import Step
 
 _PAUSE = 0.2
-"""Seconds before a step of which nobody knows when it came."""
+"""Seconds before a step whose time is not known."""
 
 _LONGEST_GAP = 86_400.0
-"""Seconds; a system does not sleep for any number of them."""
+"""Maximum gap in seconds, because a system cannot sleep for arbitrarily long."""
 
 
 @click.command()
@@ -47,7 +47,7 @@ def replay(ref: str, speed: float, turn: int | None, max_gap: float, full: bool,
 def play(
     steps: "Iterable[tuple[float, Step]]", wait: Callable[[float], None], *, full: bool = False, as_json: bool = False
 ) -> None:
-    """Print each step after its wait."""
+    """Print each step after its delay."""
     if as_json:
         from ....sessions.json_schema import step_json
 

@@ -1,4 +1,4 @@
-"""The verbs around the sessions: demo, completion."""
+"""The verbs that need no sessions of the user: demo, completion."""
 
 import tempfile
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The verbs that set an agent to work: spawn, run, inject, retry."""
+"""The verbs that start an agent or a command: spawn, run, inject, retry."""
 
 import tomllib
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def complete_agents(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    """The agents that can be started from this state folder."""
+    """Return the agents that can be started from this state folder."""
     from ....sessions.agents.demo.place import find_demo
     from ....sessions.agents.registry import agent_names
     from ....sessions.storage.paths import default_home
@@ -104,7 +104,7 @@ def spawn(
         flags = " and ".join(map(flag, modes))
         raise UsageError(f"--danger lifts every limit: leave out {flags}, or leave it out.")
     options = _with_limits(parse_pairs(pairs), limits)
-    # Who names a mode does not want the danger of the settings or the preset.
+    # A mode on the command line overrides the danger flag of the settings and of the preset.
     named = modes | {"full_danger": danger or (False if any(modes.values()) else None)}
     options |= {key: value for key, value in named.items() if value is not None}
     start = Start(
@@ -184,7 +184,7 @@ def retry(ref: str, limits: tuple[str, ...], wait: bool, timeout: float | None, 
 
 
 def parse_pairs(pairs: tuple[str, ...]) -> dict[str, Any]:
-    """``key=value`` options; the value is TOML, and what is no TOML is text; dots make tables.
+    """Parse ``key=value`` options; a value that is not valid TOML is text, and dots in a key make tables.
 
     Raises:
         UsageError: a pair without ``=`` or without a key.
@@ -248,10 +248,10 @@ def _follow(
     as_json: bool,
     raw: bool = False,
 ) -> int:
-    """Say what became of a start: at once, or at its end.
+    """Report the result of a start: at once, or after the session's end.
 
-    After a wait stdout holds the answer alone (``answer=$(agentdash spawn --wait …)``), or the session as JSON.
-    Several sessions are an array, also where there is only one of them.
+    After a wait, stdout has only the answer (``answer=$(agentdash spawn --wait …)``), or the session as JSON.
+    A list of sessions is a JSON array, even if it has only one.
     """
     several = isinstance(started, list)
     begun = started if isinstance(started, list) else [started]
@@ -293,7 +293,7 @@ def _say_what_is_missing(reader: "SessionReader", sessions: "list[Session]") -> 
 
 
 def _print_answer(reader: "SessionReader", session: "Session", *, raw: bool) -> None:
-    """What a command printed, or what an agent said last; all of it."""
+    """Print a command's output, or an agent's last message, in full."""
     from ....sessions.agents.registry import takes_prompts
     from ....sessions.text.sanitize import clean
 
@@ -304,7 +304,7 @@ def _print_answer(reader: "SessionReader", session: "Session", *, raw: bool) -> 
 
 
 def _words(session: "Session") -> tuple[str, str | None, str]:
-    """What the line about a session depends on; its age and its counts are not in it."""
+    """Return the facts that decide whether a session's line is printed again; age and counts are not among them."""
     return session.status, session.reason, session.title
 
 
@@ -316,7 +316,7 @@ def _report(
     err: bool = False,
     warnings: Sequence[str] = (),
 ) -> None:
-    """Print the sessions, and on stderr why they are in their states; ``warnings`` are about the start."""
+    """Print the sessions, and on stderr the reasons for their states; ``warnings`` are about the start."""
     if as_json:
         from ....sessions.json_schema import session_json
 

@@ -113,7 +113,7 @@ def follow(
     full: bool = False,
     as_json: bool = False,
 ) -> int:
-    """Print the steps of sessions as they come, until all have ended; the exit code."""
+    """Print the steps of sessions as they come, until all have ended; return the exit code."""
     from ..follow_lines import Printer, follow
 
     with common.open_manager() as manager:

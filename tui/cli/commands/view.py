@@ -1,4 +1,4 @@
-"""The verb view: the steps of a file from anywhere."""
+"""The verb view: print the steps of any transcript file."""
 
 import sys
 from contextlib import ExitStack, nullcontext
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 def complete_formats(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The names of the formats that begin like this."""
+    """Return the names of the formats that begin with ``incomplete``."""
     from ....sessions.agents.formats import format_names
 
     return [CompletionItem(name) for name in format_names() if name.startswith(incomplete)]
 
 
 class _FormatOption(click.Option):
-    """An option whose help names every format; the agents are loaded only to show it."""
+    """An option whose help lists every format; the agents are loaded only to show it."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         from ....sessions.agents.registry import PLAIN_COMMAND, agent_names, takes_prompts, transcript_formats
@@ -78,6 +78,6 @@ def _opened(file: str, format_name: str | None, open_files: ExitStack) -> "StepF
     source: Any = nullcontext(sys.stdin.buffer) if file == "-" else path.open("rb")
     stream = open_files.enter_context(source)
     if not isinstance(stream, BufferedReader):
-        stream = BufferedReader(stream)  # whoever runs the verb within a program gave stdin another form
+        stream = BufferedReader(stream)  # a program that runs the verb replaced stdin
     regular = path if file != "-" and path.is_file() else None
     return StepFile(open_files.enter_context(plain_file(regular, stream)), format_name)

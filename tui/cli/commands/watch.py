@@ -1,4 +1,4 @@
-"""The verbs that show the table, or the steps of sessions, and nothing else: for panes of their own."""
+"""The verbs that show only the table or only steps, for terminal panes of their own: table, watch."""
 
 import sys
 
