@@ -14,6 +14,8 @@ from pilot.fakes import T0, FakeManager
 def manager(tmp_path, monkeypatch):
     monkeypatch.setattr("agentdash.tui.app.now_ms", lambda: T0)
     monkeypatch.setenv("HOME", "/home/ann")
+    # A slow machine may draw the next frame only after a message would have gone.
+    monkeypatch.setattr("agentdash.tui.requests.TOLD_SECONDS", 60)
     return FakeManager(tmp_path / "state")
 
 
