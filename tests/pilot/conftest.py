@@ -26,6 +26,8 @@ HELD_SECONDS = 1.0
 def manager(tmp_path, monkeypatch):
     monkeypatch.setattr("agentdash.tui.app.now_ms", lambda: T0)
     monkeypatch.setenv("HOME", "/home/ann")
+    # A slow machine may draw the next frame only after a message would have gone.
+    monkeypatch.setattr("agentdash.tui.requests.TOLD_SECONDS", 60)
     return FakeManager(tmp_path / "state")
 
 
