@@ -146,7 +146,7 @@ def test_the_terminal_is_as_it_was(terminal, manager):
 
 def test_a_crash_restores_the_terminal_and_names_the_log(terminal, tmp_path):
     (tmp_path / "crash.py").write_text(
-        "from agentdash.widgets import session_table\n"
+        "from agentdash.widgets.table import session_table\n"
         "from agentdash.__main__ import main\n"
         "def tick(self): raise RuntimeError('made to crash')\n"
         "session_table.SessionTable.tick = tick\n"
