@@ -4,6 +4,7 @@
 A relay between ssh and sshd counts the encrypted bytes, including SSH's keys and acknowledgements.
 """
 
+import contextlib
 import os
 import socket
 import subprocess
@@ -52,12 +53,14 @@ class Relay:
         self._pass(there, home, True)
 
     def _pass(self, source: socket.socket, target: socket.socket, to_home: bool) -> None:
-        while data := source.recv(65536):
-            if to_home:
-                self.to_home += len(data)
-            else:
-                self.from_home += len(data)
-            target.sendall(data)
+        # A client that is ended resets its connection: that is the end of the measurement.
+        with contextlib.suppress(ConnectionError):
+            while data := source.recv(65536):
+                if to_home:
+                    self.to_home += len(data)
+                else:
+                    self.from_home += len(data)
+                target.sendall(data)
 
 
 def measured(label: str, argv: list[str] | None, client: Callable[..., list[str]]) -> list[object]:
