@@ -1,4 +1,4 @@
-"""The module of an agent CLI that agentdash does not have: what somebody writes to add one."""
+"""The adapter of an agent CLI that agentdash does not have: the one module that adding an agent takes."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
