@@ -11,6 +11,7 @@ from .lifecycle.ghosts import Ghost, ghosts, remove_empty
 from .lifecycle.launch_plan import new_title
 from .lifecycle.reconcile import settle
 from .model import ENDED, Session
+from .processes import runner_lock
 from .reader import SessionReader
 from .storage import trash
 from .storage.drafts import forget_drafts
@@ -18,7 +19,6 @@ from .storage.paths import Layout, SessionFolder
 from .storage.session_record import write_identity
 from .storage.store import Store
 from .storage.trash import Cleaned
-from .supervision import runner_lock
 from .transcript import index_file
 
 _WRITERS = 8

@@ -36,13 +36,13 @@ from .lifecycle.reconcile import survivors
 from .lifecycle.stop import stop_session
 from .lifecycle.wait import wait_until
 from .model import Receipt, Session, Status
+from .processes import processes
 from .reader import SessionReader
 from .rules.limits import Limits, roomier, used_up
 from .settings.config import Config
 from .settings.merge import merged
 from .storage.paths import Layout, default_home
 from .storage.store import Store
-from .supervision import processes
 from .supervision.queue import pump
 from .supervision.runner_process import poke
 

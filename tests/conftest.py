@@ -17,7 +17,7 @@ from repetition import FULL, SEED
 from waiting import until
 
 from agentdash.sessions.agents.demo.place import mark_demo
-from agentdash.sessions.supervision import processes as procs
+from agentdash.sessions.processes import processes as procs
 
 HERE = Path(__file__).parent
 SCRATCH = HERE.parent / ".scratch"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agentdash.sessions.supervision import processes as procs
+from agentdash.sessions.processes import processes as procs
 
 TAGS = (procs.SESSION_TAG, procs.RUN_TAG, procs.RUNNER_MARK, "NO_COLOR", "SSH_CONNECTION", "AGENTDASH_PROFILE")
 """What a test must not inherit."""

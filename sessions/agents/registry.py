@@ -26,7 +26,7 @@ PLAIN_COMMAND = "command"
 """The agent that runs any command as a session; its output may be any text."""
 
 REGISTRY: dict[str, Entry] = {
-    "codex": Entry("codex.adapter:Codex", "codex.transcript:CodexRollout"),
+    "codex": Entry("codex.adapter:Codex", "codex.rollout.files:CodexRollout"),
     "claude": Entry("claude.adapter:Claude", "claude.transcript:ClaudeProject"),
     PLAIN_COMMAND: Entry("command:Command"),
     "demo": Entry("demo.adapter:Demo"),

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 
 from ..lifecycle.ghosts import Ghost, kind_of
 from ..model import LIVE, short_id
+from ..processes import processes, runner_lock
 from ..storage.paths import SESSION_ID, Layout
-from ..supervision import processes, runner_lock
 from .database import REBUILD, rows
 from .model import Finding, Subject, ok, warn
 

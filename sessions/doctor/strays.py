@@ -3,9 +3,9 @@
 import os
 from collections.abc import Iterator
 
+from ..processes import processes
+from ..processes.processes import Process
 from ..storage.paths import Layout
-from ..supervision import processes
-from ..supervision.processes import Process
 from ..text.sanitize import one_line
 from .model import Finding, Subject, ok, warn
 from .records import session_folders, session_rows

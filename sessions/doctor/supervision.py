@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..supervision import processes
+from ..processes import processes
 from .model import Finding, Subject, fail, ok, warn
 from .mounts import MOUNTS, Mount, parse
 

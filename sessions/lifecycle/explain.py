@@ -9,10 +9,10 @@ from msgspec import Struct, structs
 from ..clock import now_ms
 from ..launch import Launch
 from ..model import ENDED, Prompt, Session, Status, Turn
+from ..processes import processes, runner_lock
 from ..rules.attention import attention
 from ..rules.status import MEANINGS
 from ..storage.paths import Layout
-from ..supervision import processes, runner_lock
 from .reconcile import agent_lives, survivors
 
 _LOG_BYTES = 4096

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from ..clock import now_ms
 from ..errors import NewerStoreError, StoreError
+from ..processes import runner_lock
 from ..storage.paths import SESSION_ID, Layout, SessionFolder
 from ..storage.session_record import read_identity
-from ..supervision import runner_lock
 
 GRACE_SECONDS = 60.0
 """A folder younger than this may belong to a start that is still in progress."""

@@ -3,9 +3,9 @@
 from msgspec import Struct
 
 from ..model import Turn
+from ..processes import processes
+from ..processes.process_ownership import Kin
 from ..storage.paths import SessionFolder
-from ..supervision import processes
-from ..supervision.process_ownership import Kin
 
 
 class ProcessInfo(Struct, frozen=True, kw_only=True):

@@ -7,12 +7,12 @@ from msgspec import Struct, structs
 
 from ..clock import now_ms
 from ..errors import NewerStoreError, StoreError
+from ..processes import processes
 from ..storage import trash
 from ..storage.paths import Layout, SessionFolder
 from ..storage.restore import restore
 from ..storage.session_record import Identity, read_identity, write_identity
 from ..storage.store import Store
-from ..supervision import processes
 from .ghosts import Ghost, ghosts, remove_empty
 from .reconcile import settle
 from .salvage import salvaged

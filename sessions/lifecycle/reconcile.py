@@ -12,6 +12,8 @@ from ..agents.registry import agent_named
 from ..clock import monotonic
 from ..errors import AgentdashError
 from ..model import LIVE, Left, Session, Status, Turn, left_text
+from ..processes import processes, runner_lock
+from ..processes.process_ownership import Kin
 from ..rules.status import EndFacts, at_the_end
 from ..rules.turn_facts import Facts
 from ..storage.line_reader import LineReader
@@ -19,9 +21,7 @@ from ..storage.paths import SESSION_ID, Layout
 from ..storage.session_record import write_identity
 from ..storage.store import Store
 from ..storage.turn_log import Outcome, Owner, TurnLog
-from ..supervision import processes, runner_lock
 from ..supervision.hooks import tell_end
-from ..supervision.process_ownership import Kin
 from ..supervision.queue import pump
 from ..supervision.runner_process import poke, send_runner
 

@@ -9,14 +9,14 @@ from ..clock import monotonic
 from ..errors import AgentdashError, SessionBusyError, StoreError
 from ..launch import Launch
 from ..model import Ended, Receipt, Session, Status, StoppedBy, Turn, short_id
+from ..processes import processes as procs
+from ..processes import runner_lock
+from ..processes.stop_ladder import KILL_PATIENCE
 from ..rules.status import stop_reason
 from ..storage.paths import Layout
 from ..storage.store import Store
-from ..supervision import processes as procs
-from ..supervision import runner_lock
 from ..supervision.hooks import tell_end
 from ..supervision.runner_process import poke, send_runner
-from ..supervision.stop_ladder import KILL_PATIENCE
 from ..text.units import count
 from .reconcile import is_foreign, survivors
 

@@ -3,7 +3,7 @@
 import os
 import subprocess
 
-from . import processes
+from ..processes import processes
 
 
 class AgentChild:

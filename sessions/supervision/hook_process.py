@@ -15,8 +15,8 @@ import sys
 import time
 from collections.abc import Sequence
 
+from ..processes import processes
 from ..text.sanitize import one_line
-from . import processes
 from .spawn import clean_signals
 
 OUTPUT_BYTES = 1000

@@ -16,10 +16,10 @@ from pathlib import Path
 from ..errors import StoreError
 from ..model import ENDED, Session, Status
 from ..notifications.settings import Hook
+from ..processes import processes
 from ..storage.paths import Layout
 from ..storage.store import Store
 from ..text.sanitize import one_line
-from . import processes
 
 KEEPER = "agentdash.sessions.supervision.hook_process"
 

@@ -5,9 +5,9 @@ every command that reconciles.  Only after ``kill -9`` of the last runner does i
 """
 
 from ..errors import AgentdashError
+from ..processes import processes
 from ..storage.paths import Layout
 from ..storage.store import Store
-from . import processes
 from .runner_process import send_runner
 
 

@@ -24,17 +24,18 @@ from ..clock import now_ms
 from ..errors import StoreError
 from ..launch import Ladder
 from ..model import Left, Receipt, Status, StoppedBy
+from ..processes import processes, runner_lock
+from ..processes.process_ownership import Kin
+from ..processes.stop_ladder import POLL, Phase, Stop
 from ..storage.paths import Layout
 from ..storage.store import Store
 from ..storage.turn_log import Claim, Owner, TurnLog
-from . import inotify, processes, runner_lock
+from . import inotify
 from .child import AgentChild
 from .hooks import Hooks
-from .process_ownership import Kin
 from .queue import pump
 from .recorder import COMMIT_SECONDS, Recorder
 from .spawn import StartError, clean_signals, start_agent
-from .stop_ladder import POLL, Phase, Stop
 
 LOCK_SECONDS = 5.0
 """Maximum wait of a starting runner for an ending one."""

@@ -8,8 +8,8 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 
+from ..processes.processes import RUN_TAG, RUNNER_MARK, SESSION_TAG
 from ..storage.paths import Layout
-from .processes import RUN_TAG, RUNNER_MARK, SESSION_TAG
 
 RUNNER = "agentdash.sessions.supervision.runner"
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..launch import Launch
+from ..processes.processes import HOME, RUN_TAG, RUNNER_MARK, SESSION_TAG
 from ..storage.paths import Layout
-from .processes import HOME, RUN_TAG, RUNNER_MARK, SESSION_TAG
 
 
 class StartError(Exception):

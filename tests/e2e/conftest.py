@@ -15,7 +15,7 @@ from waiting import StuckError
 
 from agentdash.sessions.errors import AgentdashError
 from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.supervision import runner_lock
+from agentdash.sessions.processes import runner_lock
 
 __all__ = ["open_outer", "ssh"]
 

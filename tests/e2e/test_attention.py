@@ -11,8 +11,8 @@ import pytest
 from agentdash.sessions.clock import now_ms
 from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status
+from agentdash.sessions.processes import processes
 from agentdash.sessions.rules.attention import AttentionKind, attention
-from agentdash.sessions.supervision import processes
 
 AGENT = """
 import json, os, sys, time

@@ -15,7 +15,7 @@ from agentdash.sessions.changes.model import GitAnswer
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.supervision import runner_lock
+from agentdash.sessions.processes import runner_lock
 from agentdash.tui.cli.main import run
 
 THREAD = "01a1fdce-cc9c-7aa2-87db-8bf6bc97090b"

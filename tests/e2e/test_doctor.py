@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.processes import processes
 from agentdash.sessions.storage.paths import Layout
-from agentdash.sessions.supervision import processes
 from agentdash.tui.cli.main import run
 
 Doctor = Callable[[], dict[str, dict[str, Any]]]

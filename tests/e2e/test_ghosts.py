@@ -14,7 +14,7 @@ from places import CAPTURES
 
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
-from agentdash.sessions.supervision import runner_lock
+from agentdash.sessions.processes import runner_lock
 from agentdash.tui.cli.main import run
 
 CUT_OFF = """

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from agentdash.sessions.model import Status
-from agentdash.sessions.supervision import processes, runner_lock
+from agentdash.sessions.processes import processes, runner_lock
 
 TELLS = """\
 #!/bin/sh

@@ -20,10 +20,10 @@ from agentdash.sessions.launch import Start
 from agentdash.sessions.lifecycle.rebuild import rebuild
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
+from agentdash.sessions.processes import processes, runner_lock
 from agentdash.sessions.storage import trash
 from agentdash.sessions.storage.drafts import DraftFiles
 from agentdash.sessions.storage.paths import Layout
-from agentdash.sessions.supervision import processes, runner_lock
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
 

@@ -11,7 +11,7 @@ import pytest
 from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.model import Status
-from agentdash.sessions.supervision import processes
+from agentdash.sessions.processes import processes
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
 

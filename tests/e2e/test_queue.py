@@ -9,7 +9,7 @@ import pytest
 
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
-from agentdash.sessions.supervision import processes
+from agentdash.sessions.processes import processes
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
 

@@ -9,7 +9,7 @@ from real_clis import CLAUDES
 
 from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status
-from agentdash.sessions.supervision import processes
+from agentdash.sessions.processes import processes
 
 pytestmark = pytest.mark.real
 

@@ -14,7 +14,7 @@ from transcript_files import read
 from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status, StepKind
-from agentdash.sessions.supervision import processes, runner_lock
+from agentdash.sessions.processes import processes, runner_lock
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
 

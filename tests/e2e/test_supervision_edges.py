@@ -12,8 +12,8 @@ import pytest
 from agentdash.sessions.errors import SessionBusyError, StoreError, UsageError
 from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status, StepKind
-from agentdash.sessions.supervision import processes, runner_lock
-from agentdash.sessions.supervision.process_ownership import Kin
+from agentdash.sessions.processes import processes, runner_lock
+from agentdash.sessions.processes.process_ownership import Kin
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
 

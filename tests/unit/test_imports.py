@@ -100,7 +100,7 @@ def test_one_module_watches_and_one_knows_processes():
     watching = {name_of(p) for p in everywhere if any(n.startswith("watchfiles") for n in imported_by(p))}
     assert watching == {"agentdash.sessions.watch"}
     proc = {name_of(p) for p in everywhere if '"/proc' in p.read_text() or 'f"/proc' in p.read_text()}
-    assert proc == {"agentdash.sessions.supervision.processes"}
+    assert proc == {"agentdash.sessions.processes.processes"}
 
 
 @pytest.mark.parametrize("argv", [["--help"], ["--version"], ["ls", "--json"], ["spawn", "--help"]], ids=" ".join)

@@ -14,7 +14,7 @@ from agentdash.sessions.export.markdown import markdown
 from agentdash.sessions.model import Step, StepKind, StepStatus
 from agentdash.tui.render.steps import step_text
 from agentdash.tui.render.style import Look
-from agentdash.widgets.document.step_document import step_document
+from agentdash.widgets.steps.step_document import step_document
 from agentdash.widgets.steps.step_lines import BRIEF, USUAL, WHOLE, Manner, step_rows
 
 CWD = "/home/ann/code/api"

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from textual.timer import Timer
 
 from ...sessions.clock import monotonic
-from ...sessions.supervision.processes import usage
+from ...sessions.processes.processes import usage
 from ...sessions.text.units import size
 from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.line import Line

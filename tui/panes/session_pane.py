@@ -14,8 +14,8 @@ from ...widgets.steps.trajectory import Trajectory
 from .. import texts
 from ..services.background import Requests
 from ..services.external_programs import Outside
-from .step_documents import Source
-from .steps_pane import Viewer
+from .steps.step_documents import Source
+from .steps.steps_pane import Viewer
 
 
 class Detail(Vertical):

@@ -21,10 +21,10 @@ from .. import texts
 from ..keys.actions import bindings, can_prompt
 from ..keys.command_line import Command
 from ..messages import SessionsChanged
-from ..panes.load_columns import LoadWatch
 from ..panes.session_pane import Detail
-from ..panes.table_commands import table_commands
-from ..panes.table_pane import TablePane
+from ..panes.table.load_columns import LoadWatch
+from ..panes.table.table_commands import table_commands
+from ..panes.table.table_pane import TablePane
 from ..services.background import Requests
 from ..services.change_feed import Feed
 from ..services.session_actions import Operations

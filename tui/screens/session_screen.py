@@ -34,7 +34,7 @@ from ..keys.keymap import Keymap
 from ..messages import ChangesAsked, SaveAsked
 from ..panes.cost_meter import Meter
 from ..panes.session_pane import Detail
-from ..panes.steps_pane import Viewer
+from ..panes.steps.steps_pane import Viewer
 from ..services.background import Requests
 from ..services.external_programs import Outside
 from ..services.session_actions import Operations

@@ -146,7 +146,7 @@ class Codex(Agent):
 
     def recorded_edits(self, agent_session: str, env: Mapping[str, str | None], at: int) -> "Transcript | None":
         """Return the thread's transcript, below the ``CODEX_HOME`` that was recorded with the session."""
-        from .recorded_edits import open_rollout  # the runner does not need it
+        from .rollout.edits import open_rollout  # the runner does not need it
 
         return open_rollout(_home(env), agent_session, at)
 

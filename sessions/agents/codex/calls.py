@@ -24,7 +24,7 @@ class CallItemParser(EventParser):
             step = self._new(at=at, call_id=item.call_id or item.id or None, status=StepStatus.RUNNING, **_begun(item))
             self._remember(f"{_OPEN}{item.call_id or item.id}", step)
             return [step]
-        from . import tools  # the typed items of current versions do not need it
+        from .rollout import tools  # the typed items of current versions do not need it
 
         earlier = self.state.open.pop(self._answered(item), None)
         if earlier is None:
@@ -39,7 +39,7 @@ class CallItemParser(EventParser):
 
 
 def _begun(item: events.Call) -> dict[str, Any]:
-    from . import tools
+    from .rollout import tools
 
     if isinstance(item, events.LocalShellCall):
         return tools.command(tools.command_text(item.action.command))

@@ -19,7 +19,7 @@ from ...storage.line_reader import LineReader
 from ..json_lines import Count
 from ..tolerant_decoder import TolerantDecoder
 from ..usage_meter import Meter
-from .recorded_edits import find_rollout
+from .rollout.edits import find_rollout
 
 LOOK_SECONDS = 0.1
 """The approximate time limit of one read: a resumed thread's transcript may be long, and a stop must not wait."""

@@ -11,8 +11,8 @@ from factories import turn
 from places import CAPTURES
 from transcript_files import merged
 
-from agentdash.sessions.agents.codex import recorded_edits
-from agentdash.sessions.agents.codex.recorded_edits import Rollout, find_rollout
+from agentdash.sessions.agents.codex.rollout import edits as recorded_edits
+from agentdash.sessions.agents.codex.rollout.edits import Rollout, find_rollout
 from agentdash.sessions.agents.recorded_edits import RecordedEdit
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.changes.from_steps import collect

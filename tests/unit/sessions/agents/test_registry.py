@@ -43,4 +43,4 @@ def test_what_the_adapters_say_is_known_without_their_parsers() -> None:
     loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
     names = {name.removeprefix("agentdash.sessions.agents.") for name in loaded}
     assert {"codex.adapter", "claude.adapter", "demo.adapter", "command", "gemini.transcript"} <= names
-    assert not [name for name in names if name.rpartition(".")[2] in ("events", "turn_parser", "rollout", "project")]
+    assert not [name for name in names if name.rpartition(".")[2] in ("events", "turn_parser", "reader", "project")]

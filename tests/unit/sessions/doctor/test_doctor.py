@@ -40,10 +40,10 @@ from agentdash.sessions.doctor.checks import CHECKS, examine, findings_of
 from agentdash.sessions.doctor.commands import Answer
 from agentdash.sessions.doctor.model import Check, Finding, Subject, fail, ok, warn
 from agentdash.sessions.doctor.mounts import mount_of, parse
+from agentdash.sessions.processes import processes, runner_lock
 from agentdash.sessions.storage.migrations import VERSION
 from agentdash.sessions.storage.paths import Layout, SessionFolder
 from agentdash.sessions.storage.store import Store
-from agentdash.sessions.supervision import processes, runner_lock
 from agentdash.tui.render.doctor import findings_text
 from agentdash.tui.render.style import Look
 

@@ -11,7 +11,7 @@ from agentdash.sessions.digest.collect import digest
 from agentdash.sessions.digest.summary import digest_lines
 from agentdash.sessions.export.formats import FORMATS
 from agentdash.sessions.json_schema import dump, step_json
-from agentdash.tui.panes.copy_parts import pieces
+from agentdash.tui.panes.steps.copy_parts import pieces
 from hostile import big, make, streams
 from hostile.checks import forbidden, parsed
 from hostile.matrix import EVERY, name

@@ -7,10 +7,10 @@ import pytest
 from agentdash.sessions.launch import Launch, Start
 from agentdash.sessions.lifecycle.reconcile import settle
 from agentdash.sessions.model import Status
+from agentdash.sessions.processes import processes, runner_lock
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turn_log import Owner, TurnLog
-from agentdash.sessions.supervision import processes, runner_lock
 
 SESSION = "0123456789abcdef"
 

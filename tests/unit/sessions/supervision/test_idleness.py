@@ -2,7 +2,7 @@
 
 import os
 
-from agentdash.sessions.supervision import processes
+from agentdash.sessions.processes import processes
 from agentdash.sessions.supervision.idleness import Idleness
 
 AGENT, CHILD = (10, 1), (11, 1)

@@ -22,7 +22,7 @@ from agentdash.tui.render.steps import step_text
 from agentdash.tui.render.style import Look
 from agentdash.widgets.document.diff_scan import Scan
 from agentdash.widgets.document.lines import Lines
-from agentdash.widgets.document.step_document import step_document
+from agentdash.widgets.steps.step_document import step_document
 from agentdash.widgets.steps.step_lines import step_rows
 
 SQL = "@@ -1,2 +1,1 @@\n context\n--- a removed SQL comment"

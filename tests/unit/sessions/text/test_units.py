@@ -11,7 +11,7 @@ from agentdash.sessions.model import Status, Step, StepKind, StepStatus
 from agentdash.sessions.text import units
 from agentdash.tui.render.steps import step_text
 from agentdash.tui.render.style import Look
-from agentdash.widgets.document.step_document import step_document
+from agentdash.widgets.steps.step_document import step_document
 from agentdash.widgets.steps.step_lines import step_rows
 
 SESSION = factories.session(

@@ -5,8 +5,8 @@ import pytest
 from agentdash.sessions.model import Change, PlanItem, Step, StepKind
 from agentdash.tui.dialogs.pick import PickScreen
 from agentdash.tui.keys.key_names import LIST_LETTERS
-from agentdash.tui.panes.copy_parts import main_piece, pieces
-from agentdash.tui.panes.table_pane import SORT_KEYS
+from agentdash.tui.panes.steps.copy_parts import main_piece, pieces
+from agentdash.tui.panes.table.table_pane import SORT_KEYS
 from agentdash.widgets.table.ordering import ORDERS
 from pilot.fakes import STEPS
 

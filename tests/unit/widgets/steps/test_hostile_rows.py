@@ -5,8 +5,8 @@ import pytest
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.tui.render.steps import steps_text
 from agentdash.tui.render.style import Look
-from agentdash.widgets.document.step_document import step_document
 from agentdash.widgets.drawing.glyphs import ASCII
+from agentdash.widgets.steps.step_document import step_document
 from agentdash.widgets.steps.step_lines import BRIEF, USUAL, WHOLE, Manner, step_rows
 from hostile import big, make, streams
 from hostile.checks import check_rows, forbidden, index_of, parsed

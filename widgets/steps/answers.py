@@ -5,13 +5,13 @@ from typing import Any
 
 from ...sessions.text import units
 from ...sessions.text.sanitize import one_line
+from ..document.diff import Diff
+from ..document.lines import Lines
+from ..document.model import Block
+from ..document.plain import PlainText, Spans
+from ..document.pretty import pretty_json
+from ..document.syntax import Code, CodeBlock, language_of
 from ..drawing.spans import Row
-from .diff import Diff
-from .lines import Lines
-from .model import Block
-from .plain import PlainText, Spans
-from .pretty import pretty_json
-from .syntax import Code, CodeBlock, language_of
 
 DIFF_READ = 1_000_000
 """Longest output, in characters, that is coloured as a diff if it begins like one."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Raw
 
-from ..json_lines import NULL, UNREADABLE
-from .rollout_events import Content, Piece, SandboxPolicy, Told
+from ...json_lines import NULL, UNREADABLE
+from .events import Content, Piece, SandboxPolicy, Told
 from .tools import command_text
 
 TOLD_ELSEWHERE = frozenset(

@@ -6,10 +6,9 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from ...model import StepKind, StepStatus
-from ..json_lines import NULL, UNREADABLE, Part, joined, text_of, value_of
-from . import rollout_events as events
-from . import tools
+from ....model import StepKind, StepStatus
+from ...json_lines import NULL, UNREADABLE, Part, joined, text_of, value_of
+from . import events, tools
 
 _STATUS = {
     "completed": StepStatus.OK,

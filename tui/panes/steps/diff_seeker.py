@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from ...sessions.transcript.snapshot import View
-from ...widgets.steps.trajectory import Trajectory
-from ..services.background import Requests
+from ....sessions.transcript.snapshot import View
+from ....widgets.steps.trajectory import Trajectory
+from ...services.background import Requests
 
 
 class DiffSeeker:

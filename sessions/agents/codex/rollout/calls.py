@@ -4,11 +4,10 @@ from typing import Any
 
 from msgspec import field, structs
 
-from ...model import Step, StepKind, StepStatus
-from ..json_lines import NULL, value_of
-from ..transcript_parser import TranscriptParser, TranscriptState
-from . import rollout_events as events
-from . import tools
+from ....model import Step, StepKind, StepStatus
+from ...json_lines import NULL, value_of
+from ...transcript_parser import TranscriptParser, TranscriptState
+from . import events, tools
 
 EVENT, ITEM = 1, -1
 """The two records: the events that codex reported, and the items that the model got and gave."""

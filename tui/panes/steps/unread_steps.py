@@ -3,14 +3,14 @@
 from msgspec import structs
 from textual.widget import Widget
 
-from ...sessions.digest.collect import digest
-from ...sessions.digest.summary import digest_lines
-from ...sessions.model import Session
-from ...sessions.transcript.snapshot import View
-from ...widgets.steps.step_decorations import Unread
-from ...widgets.steps.trajectory import Trajectory
-from .. import texts
-from ..services.background import Requests
+from ....sessions.digest.collect import digest
+from ....sessions.digest.summary import digest_lines
+from ....sessions.model import Session
+from ....sessions.transcript.snapshot import View
+from ....widgets.steps.step_decorations import Unread
+from ....widgets.steps.trajectory import Trajectory
+from ... import texts
+from ...services.background import Requests
 
 
 class UnreadSteps:

@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 
 from textual.app import App
 
-from ...sessions.model import Step
-from ...sessions.text.sanitize import one_line
-from ...sessions.transcript.snapshot import View
-from ..dialogs.pick import PickScreen
-from ..services.background import Requests
-from ..services.external_programs import Outside
+from ....sessions.model import Step
+from ....sessions.text.sanitize import one_line
+from ....sessions.transcript.snapshot import View
+from ...dialogs.pick import PickScreen
+from ...services.background import Requests
+from ...services.external_programs import Outside
 from .copy_parts import main_piece, pieces
 from .step_documents import Papers, Source, step_text
 

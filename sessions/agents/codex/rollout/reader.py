@@ -10,15 +10,13 @@ from typing import Any
 
 from msgspec import Raw, field, structs
 
-from ...model import Step, StepKind, Usage
-from ..json_lines import KIND_LENGTH, NULL, declared_type
-from ..tolerant_decoder import TolerantDecoder
-from ..transcript_parser import NOT_SHOWN, digest, milliseconds
-from . import rollout_events as events
-from . import rollout_work as work
-from . import tools
-from .rollout_calls import EVENT, ITEM, MOST_REMEMBERED, CallReader, CallState
-from .rollout_text import TOLD_ELSEWHERE, is_context, noted, policy, readable
+from ....model import Step, StepKind, Usage
+from ...json_lines import KIND_LENGTH, NULL, declared_type
+from ...tolerant_decoder import TolerantDecoder
+from ...transcript_parser import NOT_SHOWN, digest, milliseconds
+from . import events, tools, work
+from .calls import EVENT, ITEM, MOST_REMEMBERED, CallReader, CallState
+from .text import TOLD_ELSEWHERE, is_context, noted, policy, readable
 
 
 class RolloutState(CallState, kw_only=True):

@@ -8,9 +8,9 @@ from transcript_files import read
 
 from agentdash.sessions.model import Change, PlanItem, Step, StepKind, StepStatus, Usage
 from agentdash.sessions.text.sanitize import cell_width
-from agentdash.widgets.document.step_document import step_document
 from agentdash.widgets.drawing.glyphs import ASCII
 from agentdash.widgets.drawing.roles import ROLES
+from agentdash.widgets.steps.step_document import step_document
 
 
 def rows(document, width=80):

@@ -4,21 +4,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from ...sessions.errors import StoreError, UnknownSessionError
-from ...sessions.lifecycle.explain import Explanation
-from ...sessions.model import Session, Step
-from ...sessions.text.sanitize import clean, one_line
-from ...sessions.text.units import count, size
-from ...sessions.transcript.snapshot import View
-from ...widgets.document.model import Document
-from ...widgets.document.plain import PlainText, Spans, facts
-from ...widgets.document.pretty import pretty_json
-from ...widgets.document.step_document import step_document
-from ...widgets.document.syntax import Code, CodeBlock
-from ...widgets.drawing.glyphs import Signs
-from ...widgets.drawing.spans import Row
-from ..render.steps import step_text as rendered
-from ..render.style import Look
+from ....sessions.errors import StoreError, UnknownSessionError
+from ....sessions.lifecycle.explain import Explanation
+from ....sessions.model import Session, Step
+from ....sessions.text.sanitize import clean, one_line
+from ....sessions.text.units import count, size
+from ....sessions.transcript.snapshot import View
+from ....widgets.document.model import Document
+from ....widgets.document.plain import PlainText, Spans, facts
+from ....widgets.document.pretty import pretty_json
+from ....widgets.document.syntax import Code, CodeBlock
+from ....widgets.drawing.glyphs import Signs
+from ....widgets.drawing.spans import Row
+from ....widgets.steps.step_document import step_document
+from ...render.steps import step_text as rendered
+from ...render.style import Look
 from .trajectory_reader import Source as FollowingSource
 
 RAW_MOST = 4 << 20

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ..base import TranscriptFormat, TurnParser
+from ...base import TranscriptFormat, TurnParser
 
 _LINES = frozenset(
     {"session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state", "token_usage_record"}
@@ -30,6 +30,6 @@ class CodexRollout(TranscriptFormat):
 
     def parser(self, turn: int = 1) -> TurnParser:
         """Return a new parser that begins with this turn."""
-        from .rollout import CodexRolloutParser
+        from .reader import CodexRolloutParser
 
         return CodexRolloutParser(turn)

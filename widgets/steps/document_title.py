@@ -4,10 +4,10 @@ from ...sessions.model import Step, StepKind, StepStatus
 from ...sessions.text import units
 from ...sessions.text.sanitize import one_line
 from ...sessions.transcript.blocks import Description
+from ..document.model import NAME
 from ..drawing.glyphs import Signs
 from ..drawing.spans import Row, Span
 from ..drawing.step_roles import ENDING_ROLES
-from .model import NAME
 
 KINDS = {
     StepKind.TOOL_CALL: "tool call",

@@ -1,8 +1,8 @@
 """The pane below the steps, which shows one document about the step under the cursor."""
 
-from ...widgets.document.document_pane import DocumentPane
-from ...widgets.drawing.glyphs import Signs
-from ..services.background import Requests
+from ....widgets.document.document_pane import DocumentPane
+from ....widgets.drawing.glyphs import Signs
+from ...services.background import Requests
 from .step_actions import Chosen
 from .step_documents import Papers
 

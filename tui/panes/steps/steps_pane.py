@@ -11,23 +11,23 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input
 
-from ...sessions.model import Session
-from ...sessions.transcript.session_steps import Growth
-from ...sessions.transcript.snapshot import View
-from ...widgets.document.document_pane import DocumentPane
-from ...widgets.drawing.glyphs import Signs
-from ...widgets.drawing.line import Line
-from ...widgets.inputs.history_input import RecallInput
-from ...widgets.lists.virtual_list import VirtualList
-from ...widgets.steps.filter_line import filter_line
-from ...widgets.steps.step_lines import Manner
-from ...widgets.steps.trajectory import Trajectory
-from .. import texts
-from ..keys.actions import VIEWER_ACTIONS, bindings
-from ..messages import ChangesAsked, SaveAsked
-from ..services.background import Requests
-from ..services.external_programs import Outside
-from ..state.read_positions import Places
+from ....sessions.model import Session
+from ....sessions.transcript.session_steps import Growth
+from ....sessions.transcript.snapshot import View
+from ....widgets.document.document_pane import DocumentPane
+from ....widgets.drawing.glyphs import Signs
+from ....widgets.drawing.line import Line
+from ....widgets.inputs.history_input import RecallInput
+from ....widgets.lists.virtual_list import VirtualList
+from ....widgets.steps.filter_line import filter_line
+from ....widgets.steps.step_lines import Manner
+from ....widgets.steps.trajectory import Trajectory
+from ... import texts
+from ...keys.actions import VIEWER_ACTIONS, bindings
+from ...messages import ChangesAsked, SaveAsked
+from ...services.background import Requests
+from ...services.external_programs import Outside
+from ...state.read_positions import Places
 from .diff_seeker import DiffSeeker
 from .paper_pane import PaperPane
 from .step_actions import Chosen, StepActions

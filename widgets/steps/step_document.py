@@ -10,17 +10,17 @@ from ...sessions.text.sanitize import one_line
 from ...sessions.text.unified_diff import created_text
 from ...sessions.transcript import blocks
 from ...sessions.transcript.blocks import Origin
+from ..document.diff import Diff
+from ..document.markdown import Markdown
+from ..document.model import NAME, Block, Document
+from ..document.plain import PlainText, Spans, facts
+from ..document.pretty import pretty_json
+from ..document.syntax import Code, CodeBlock, language_of
 from ..drawing.glyphs import UNICODE, Signs
 from ..drawing.short_forms import below, place
 from ..drawing.spans import Row, Span
 from .answers import answer, arguments, nothing
-from .diff import Diff
-from .markdown import Markdown
-from .model import NAME, Block, Document
-from .plain import PlainText, Spans, facts
-from .pretty import pretty_json
-from .syntax import Code, CodeBlock, language_of
-from .title import title
+from .document_title import title
 
 
 class Look(Struct, frozen=True):

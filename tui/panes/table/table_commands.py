@@ -5,11 +5,11 @@ from functools import partial
 
 from msgspec import structs
 
-from ...sessions.rules.filter_query import completions
-from ...widgets.table.ordering import ORDERS, Grouping
-from ..keys.action_commands import named
-from ..keys.actions import TABLE_ACTIONS
-from ..keys.command_line import Command, starting
+from ....sessions.rules.filter_query import completions
+from ....widgets.table.ordering import ORDERS, Grouping
+from ...keys.action_commands import named
+from ...keys.actions import TABLE_ACTIONS
+from ...keys.command_line import Command, starting
 from .table_pane import TablePane
 
 

@@ -12,30 +12,30 @@ from textual.message import Message
 from textual.suggester import Suggester
 from textual.widgets import Input, Static
 
-from ...sessions.errors import UsageError
-from ...sessions.lifecycle.agent_list import AgentInfo
-from ...sessions.model import Session
-from ...sessions.reader import SessionReader
-from ...sessions.rules.filter_query import completions, while_typing
-from ...sessions.text.sanitize import clean, cut, one_line
-from ...widgets.drawing.glyphs import Signs
-from ...widgets.drawing.line import Line
-from ...widgets.drawing.roles import MUTED
-from ...widgets.drawing.short_forms import place
-from ...widgets.inputs.history_input import RecallInput
-from ...widgets.table.columns import Choice
-from ...widgets.table.ordering import Grouping
-from ...widgets.table.session_table import SessionTable
-from ...widgets.table.table_bar import table_bar
-from .. import texts
-from ..dialogs.columns import ColumnsScreen
-from ..dialogs.pick import PickScreen
-from ..dialogs.views import ViewsScreen
-from ..keys.actions import TABLE_ACTIONS, bindings
-from ..keys.keymap import DEFAULT, Keymap
-from ..services.background import Requests
-from ..state.table_views import BUILT_IN, ENDS, QUICK, View
-from ..state.ui_state import Memory
+from ....sessions.errors import UsageError
+from ....sessions.lifecycle.agent_list import AgentInfo
+from ....sessions.model import Session
+from ....sessions.reader import SessionReader
+from ....sessions.rules.filter_query import completions, while_typing
+from ....sessions.text.sanitize import clean, cut, one_line
+from ....widgets.drawing.glyphs import Signs
+from ....widgets.drawing.line import Line
+from ....widgets.drawing.roles import MUTED
+from ....widgets.drawing.short_forms import place
+from ....widgets.inputs.history_input import RecallInput
+from ....widgets.table.columns import Choice
+from ....widgets.table.ordering import Grouping
+from ....widgets.table.session_table import SessionTable
+from ....widgets.table.table_bar import table_bar
+from ... import texts
+from ...dialogs.columns import ColumnsScreen
+from ...dialogs.pick import PickScreen
+from ...dialogs.views import ViewsScreen
+from ...keys.actions import TABLE_ACTIONS, bindings
+from ...keys.keymap import DEFAULT, Keymap
+from ...services.background import Requests
+from ...state.table_views import BUILT_IN, ENDS, QUICK, View
+from ...state.ui_state import Memory
 from .put_away import PutAway
 
 SORT_KEYS = {
