@@ -23,10 +23,13 @@ from ..storage.store import Store
 from ..storage.turn_log import Outcome, Owner, TurnLog
 from ..supervision.hooks import tell_end
 from ..supervision.queue import pump
-from ..supervision.runner_process import poke, send_runner
+from ..supervision.runner_process import poke, runner_lives, send_runner
 
 QUEUE_PATIENCE_MS = 3000
-"""A queued turn older than this has lost its runner."""
+"""A queued turn older than this has lost its runner, unless the runner's process lives."""
+
+SLOW_START_MS = 60_000
+"""A runner that lives and has not taken its session's lock by then hangs.  On a loaded machine, seconds are normal."""
 
 READ_SECONDS = 5.0
 """Time limit for reading a turn file from its beginning; after that, the rest is skipped up to the tail."""
@@ -104,6 +107,11 @@ def _runner_lives(turn: Turn) -> bool:
 
 def _send_again(layout: Layout, store: Store, turn: Turn) -> None:
     """Start another runner for a queued turn whose first one never started."""
+    age = store.launch_age_ms(turn.session, turn.n)
+    if age is None or 0 <= age < QUEUE_PATIENCE_MS:
+        return
+    if 0 <= age < SLOW_START_MS and runner_lives(layout, turn.session):
+        return
     launches = store.begin_launch(turn.session, turn.n, QUEUE_PATIENCE_MS)
     if launches is None:
         return

@@ -102,6 +102,14 @@ class Store(Queries):
             )
         return n
 
+    def launch_age_ms(self, session_id: str, n: int) -> int | None:
+        """Return how long ago a runner was last started for a queued turn; None if the turn is no longer queued."""
+        rows = self.database.rows(
+            "SELECT coalesce(launched_at, 0) AS at FROM turns WHERE session = ? AND n = ? AND status = 'queued'",
+            (session_id, n),
+        )
+        return now_ms() - int(rows[0]["at"]) if rows else None
+
     def begin_launch(self, session_id: str, n: int, patience_ms: int) -> int | None:
         """Record that a runner is being started for a queued turn; return how many were started before.
 

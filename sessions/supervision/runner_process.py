@@ -8,6 +8,7 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 
+from ..processes import processes
 from ..processes.processes import RUN_TAG, RUNNER_MARK, SESSION_TAG
 from ..storage.paths import Layout
 
@@ -40,6 +41,13 @@ def send_runner(layout: Layout, session_id: str, turn: int, mode: str, env: Mapp
         os.close(log)
     # A long-lived front end must not collect zombies; a short-lived one leaves the runner to init.
     threading.Thread(target=process.wait, name=f"reap runner {process.pid}", daemon=True).start()
+
+
+def runner_lives(layout: Layout, session_id: str) -> bool:
+    """Return whether a runner process of this session lives, even if it is too young to hold the session's lock."""
+    mark = str(layout.session(session_id).lock)
+    marked = (pid for pid in processes.scan() if processes.environment(pid).get(RUNNER_MARK) == mark)
+    return any(process is not None and RUNNER in process.command for process in map(processes.look, marked))
 
 
 def poke(fifo: Path) -> bool:

@@ -1,16 +1,20 @@
 """Runners that are gone: what the recorded facts make of their turns."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 
 from agentdash.sessions.launch import Launch, Start
+from agentdash.sessions.lifecycle import reconcile
 from agentdash.sessions.lifecycle.reconcile import settle
 from agentdash.sessions.model import Status
 from agentdash.sessions.processes import processes, runner_lock
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turn_log import Owner, TurnLog
+from agentdash.sessions.supervision.runner_process import RUNNER
 
 SESSION = "0123456789abcdef"
 
@@ -158,3 +162,70 @@ CODEX_END = (
     b'{"type":"item.completed","item":{"id":"item_0","type":"agent_message","text":"All good."}}\n'
     b'{"type":"turn.completed","usage":{"input_tokens":100,"cached_input_tokens":0,"output_tokens":10}}\n'
 )
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """The runners that are started instead of real ones: session and turn."""
+    started = []
+    monkeypatch.setattr(reconcile, "send_runner", lambda _layout, session, turn, *_: started.append((session, turn)))
+    return started
+
+
+@pytest.fixture
+def slow_runner(layout, store):
+    """A runner that lives and does not hold its session's lock yet."""
+    layout.session(SESSION).create()
+    store.create(
+        Start("t", agent="command", title="t", cwd="/", session_id=SESSION),
+        Launch(argv=("true",)),
+        "run-1",
+        host=processes.host_name(),
+    )
+    assert store.begin_launch(SESSION, 1, 0) == 0
+    env = os.environ | {processes.RUNNER_MARK: str(layout.session(SESSION).lock)}
+    argv = [sys.executable, "-c", "print(); input()", RUNNER]
+    with subprocess.Popen(argv, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as runner:
+        runner.stdout.readline()
+        yield runner
+        runner.kill()
+
+
+def begun(store, seconds):
+    """Let the runner have been started so long ago."""
+    with store.database.transaction() as db:
+        db.execute("UPDATE turns SET launched_at = launched_at - ?", (seconds * 1000,))
+
+
+def test_a_runner_that_starts_slowly_is_waited_for(layout, store, sent, slow_runner):
+    begun(store, 30)
+    settle(layout, store)
+    assert sent == []
+    assert store.turns(SESSION)[0].launches == 1
+
+
+def test_a_runner_that_hangs_before_it_holds_its_lock_is_replaced(layout, store, sent, slow_runner):
+    begun(store, 100)
+    settle(layout, store)
+    assert sent == [(SESSION, 1)]
+
+
+def test_a_runner_that_died_before_it_held_its_lock_is_replaced_soon(layout, store, sent, slow_runner):
+    slow_runner.kill()
+    slow_runner.wait()
+    settle(layout, store)
+    assert sent == []
+    begun(store, 4)
+    settle(layout, store)
+    assert sent == [(SESSION, 1)]
+
+
+def test_a_turn_whose_runners_all_died_at_their_start_fails(layout, store, sent, slow_runner):
+    slow_runner.kill()
+    slow_runner.wait()
+    for _ in range(3):
+        begun(store, 4)
+        settle(layout, store)
+    assert sent == [(SESSION, 1)] * 2
+    assert store.session(SESSION).status is Status.FAILED
+    assert "its runner did not start" in store.session(SESSION).reason
