@@ -19,6 +19,7 @@ import waiting
 
 from agentdash.sessions.agents.demo.place import mark_demo
 from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.model import Status
 from torture import book as world
 from torture import lines
 from torture.audit import RunnerKill, Scene, audit
@@ -130,20 +131,32 @@ class Workshop:
     def finish(self):
         """Stop what is at work until nothing is left in the queue, then sweep, and wait until the runners are gone."""
         with self.manager() as manager:
-            until(lambda: self._over(manager), what="every session to end")
+            self._end_all_sessions(manager)
             self._stop("stop")
         until(lambda: not world.runners(self.home), what="the runners to leave")
         self.book.add_tagged(self.home)
 
-    def _over(self, manager):
-        """Whether all have ended.  What waits for a runner, or for another one, must come by itself: it is never
-        stopped in the queue."""
+    def _end_all_sessions(self, manager):
+        """Stop the sessions that run, until all have ended; as long as anything changes there is hope.
+
+        A queued turn must get its runner without help, so no turn is stopped in the queue.
+        """
+        before, changed_at = None, time.monotonic()
+        while opened := self._open_sessions(manager):
+            if opened != before:
+                before, changed_at = opened, time.monotonic()
+            elif time.monotonic() - changed_at > PATIENCE:
+                raise waiting.StuckError(f"nothing changed for {PATIENCE} s in {sorted(opened)}")
+            if any(Status(status).live for _, _, status in opened):
+                self._stop("end")
+            time.sleep(waiting.BETWEEN_SECONDS)
+
+    def _open_sessions(self, manager):
+        """The sessions that have not ended: id, turn and status."""
         manager.housekeeping.settle()
         self.book.add_tagged(self.home)
         sessions = manager.reader.sessions()
-        if any(session.status.live for session in sessions):
-            self._stop("end")
-        return all(session.status.ended for session in sessions)
+        return {(session.id, session.turn, session.status.value) for session in sessions if not session.status.ended}
 
     def _stop(self, what):
         """By several front ends at once, each a process of its own."""
