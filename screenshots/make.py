@@ -253,7 +253,7 @@ async def take(manager: SessionManager, name: str, scene: tuple[tuple[int, int],
     async with app.run_test(size=size) as pilot:
         await shown(app, pilot, "agentdash" if size[0] >= 70 else "running", "n new")
         if manager.reader.sessions():
-            await shown(app, pilot, "monolith")
+            await shown(app, pilot, "Split")  # a narrow table cuts the rest
             select(app, "monolith" if size[0] < 100 else "Fix the flaky")
         await pilot.pause(0.5)
         await prepare(app, pilot)
