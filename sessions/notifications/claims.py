@@ -20,8 +20,8 @@ KEPT_SECONDS = 3_600
 CLEAR_SECONDS = 600
 """Each front end searches for old claims at most once in this time, because a search reads the whole folder."""
 
-ANSWER_SECONDS = 1.0
-"""A tmux that takes longer counts as silent."""
+ANSWER_SECONDS = 5.0
+"""A tmux that takes longer counts as silent.  On a loaded machine an answer can take over a second."""
 
 _WINDOW = "#{?window_zoomed_flag,,#{window_id}}"
 """Unique in one server, even if the window is in several sessions; empty if a zoomed pane hides the others."""
