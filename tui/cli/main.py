@@ -6,63 +6,26 @@ import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import takewhile
-from typing import Any
 
 import click
 
 from ... import __version__
 from ...sessions.errors import AgentdashError
-from .commands import (
-    changes,
-    common,
-    config,
-    digest,
-    doctor,
-    export,
-    finish,
-    keep,
-    keys,
-    notify,
-    read,
-    replay,
-    setup,
-    start,
-    tail,
-    view,
-    watch,
-)
-
-INTERRUPTED, BROKEN_PIPE = 130, 141
-"""Exit codes that a shell reports for SIGINT and SIGPIPE."""
+from .exit_codes import FAILED, INTERRUPTED, TIMED_OUT
+from .verb_group import WORDS, VerbGroup
 
 
-_WORDS = "agentdash.words"
-"""Key under which click's context keeps the verb and its arguments."""
+def _complete_profiles(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    from .commands.config import complete_profiles
+
+    return complete_profiles(context, parameter, incomplete)
 
 
-class _Group(click.Group):
-    """The group of verbs; a verb ends quietly if its reader goes away (``agentdash ls | head -1``)."""
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        ctx.meta[_WORDS] = args  # click (8) does not pass them to the function below
-        return super().resolve_command(ctx, args)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            result = super().invoke(ctx)
-            sys.stdout.flush()
-        except BrokenPipeError:
-            # Discard all further output, also what is still buffered at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-            return BROKEN_PIPE
-        return result
-
-
-@click.group(cls=_Group, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=VerbGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--read-only", is_flag=True, help="Dashboard, table and watch change no session.")
 @click.version_option(__version__, "--version", "-V", message="agentdash %(version)s")
 @click.option(
-    "--profile", metavar="NAME", shell_complete=config.complete_profiles, help="Settings of [profiles.NAME] on top."
+    "--profile", metavar="NAME", shell_complete=_complete_profiles, help="Settings of [profiles.NAME] on top."
 )
 @click.pass_context
 def cli(context: click.Context, read_only: bool, profile: str | None) -> int | None:
@@ -80,21 +43,11 @@ def cli(context: click.Context, read_only: bool, profile: str | None) -> int | N
     if context.invoked_subcommand is not None:
         return None
     from ..startup import check_terminal, open_dashboard
+    from .commands import common
 
     check_terminal()
     with common.open_manager() as manager:
         return open_dashboard(manager, read_only=read_only)
-
-
-for _command in (
-    start.spawn, start.run, read.ls, read.show, digest.digest, read.trajectory, read.messages, read.output,
-    start.inject, finish.stop, start.retry, finish.rm, finish.ps, keep.rename, keep.pin, keep.archive, keep.restore,
-    keep.clean, read.explain, finish.wait, view.view, tail.tail, tail.logs, tail.peek, watch.watch, watch.table,
-    changes.changes, export.export,
-    replay.replay, config.config, config.presets, notify.notify, keys.keys, setup.demo, setup.completion,
-    doctor.doctor,
-):  # fmt: skip
-    cli.add_command(_command)
 
 
 _TOLD_OTHERWISE = frozenset({"config", "doctor", "demo", "completion"})
@@ -102,7 +55,7 @@ _TOLD_OTHERWISE = frozenset({"config", "doctor", "demo", "completion"})
 
 
 def _asks_for_help(context: click.Context) -> bool:
-    words = takewhile(lambda word: word != "--", context.meta.get(_WORDS, ()))
+    words = takewhile(lambda word: word != "--", context.meta.get(WORDS, ()))
     return any(word in context.help_option_names for word in words)
 
 
@@ -155,7 +108,7 @@ def _told(error: Exception, as_json: bool) -> int:
     if isinstance(error, AgentdashError):
         return _tell(type(error).__name__, str(error), error.exit_code, as_json)
     if isinstance(error, TimeoutError):
-        return _tell("TimeoutError", f"Timed out: {error}; the sessions go on.", common.TIMED_OUT, as_json)
+        return _tell("TimeoutError", f"Timed out: {error}; the sessions go on.", TIMED_OUT, as_json)
     if isinstance(error, click.ClickException):
         hint = "" if as_json or not isinstance(error, click.UsageError) else _hint(error)
         return _tell(type(error).__name__, " ".join(error.format_message().split()) + hint, error.exit_code, as_json)
@@ -185,7 +138,7 @@ def _unexpected(error: Exception, as_json: bool) -> int:
         traceback.print_exception(error)
     where = _log(error) or "set AGENTDASH_DEBUG=1 to see where"
     name = type(error).__name__
-    return _tell(name, f"Unexpected {name}: {error}. Details: {where}.", common.FAILED, as_json)
+    return _tell(name, f"Unexpected {name}: {error}. Details: {where}.", FAILED, as_json)
 
 
 def _log(error: Exception) -> str | None:

@@ -19,6 +19,7 @@ from click.shell_completion import CompletionItem
 
 from ....sessions.clock import now_ms
 from ....sessions.errors import AgentdashError, StoreError, UsageError
+from ..exit_codes import FAILED
 
 if TYPE_CHECKING:
     from ....sessions.manager import SessionManager
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     from ...render.style import Look
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-FAILED, TIMED_OUT = 1, 124
-"""Exit codes besides 0 and those of the errors; 124 is the code of ``timeout``."""
 
 
 def open_manager() -> "SessionManager":

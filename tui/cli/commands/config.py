@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from ....sessions.errors import AgentdashError, UsageError
+from ..exit_codes import FAILED
 from . import common
 
 
@@ -82,7 +83,7 @@ def config_get(key: str, as_json: bool) -> int:
         common.print_json(value)
     elif value is not None:
         common.say([_plain(value)])
-    return common.FAILED if value is None else 0
+    return FAILED if value is None else 0
 
 
 @config.command("check")
@@ -138,7 +139,7 @@ def config_edit(key: str | None) -> int:
         raise UsageError(f"The editor {argv[0]}: {error}.") from None
     _checked()
     common.say([f"{path}: fine"], err=True, painted=False)
-    return common.FAILED if code else 0
+    return FAILED if code else 0
 
 
 @config.command("docs")

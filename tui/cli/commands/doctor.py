@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..exit_codes import FAILED
 from . import common
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def doctor(rebuilds: bool, as_json: bool) -> int:
         from ...render.doctor import findings_text
 
         common.say(findings_text(findings, common.look()))
-    return common.FAILED if any(finding.state == "fail" for finding in findings) else 0
+    return FAILED if any(finding.state == "fail" for finding in findings) else 0
 
 
 def _rebuild() -> "Rebuilt":

@@ -7,6 +7,7 @@ import click
 
 from ....sessions.errors import AgentdashError, UsageError
 from ....sessions.text.durations import seconds
+from ..exit_codes import FAILED
 from . import common
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def stop(refs: tuple[str, ...], now: bool, family: bool, as_json: bool) -> int:
     for session, receipt in () if as_json else receipts:
         _say_receipt(receipt, session)
     _complain([one for _, one in told if isinstance(one, AgentdashError)])
-    return common.FAILED if any(receipt.left for _, receipt in receipts) else 0
+    return FAILED if any(receipt.left for _, receipt in receipts) else 0
 
 
 @click.command()
@@ -72,7 +73,7 @@ def rm(refs: tuple[str, ...], yes: bool, as_json: bool) -> int:
         sessions = common.named(manager.reader, refs)
         if not yes and not _agreed([session for session in sessions if session.status.live]):
             common.say(["Nothing was deleted."], err=True)
-            return common.FAILED
+            return FAILED
         told, errors = _deleted(manager, sessions)
     if as_json:
         from ....sessions.json_schema import receipt_json

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ....sessions.errors import UsageError
-from ....sessions.launch import Start
-from ....sessions.rules.limits import parsed
-from ....sessions.settings.presets import preset_named
 from ....sessions.statuses import Status
 from ....sessions.text.durations import seconds
+from ..exit_codes import FAILED
 from . import common
 from .config import complete_presets
 from .mode_options import ModeCommand, flag
@@ -107,6 +105,9 @@ def spawn(
     # A mode on the command line overrides the danger flag of the settings and of the preset.
     named = modes | {"full_danger": danger or (False if any(modes.values()) else None)}
     options |= {key: value for key, value in named.items() if value is not None}
+    from ....sessions.launch import Start
+    from ....sessions.settings.presets import preset_named
+
     start = Start(
         text, agent=agent or "", model=model, cwd=cwd or "", title=title or "", options=options, copies=copies
     )
@@ -165,7 +166,7 @@ def inject(
     """
     text = common.read_prompt(words)
     with common.open_manager() as manager:
-        session = manager.inject(ref, text, limits=parsed(limits))
+        session = manager.inject(ref, text, limits=_parsed(limits))
         return _follow(manager, session, wait=wait, timeout=timeout, as_json=as_json)
 
 
@@ -179,7 +180,7 @@ def inject(
 def retry(ref: str, limits: tuple[str, ...], wait: bool, timeout: float | None, raw: bool, as_json: bool) -> int:
     """Try the last turn of a session again; a command, also one that went well."""
     with common.open_manager() as manager:
-        session = manager.retry(ref, limits=parsed(limits))
+        session = manager.retry(ref, limits=_parsed(limits))
         return _follow(manager, session, wait=wait, timeout=timeout, raw=raw, as_json=as_json)
 
 
@@ -204,11 +205,17 @@ def parse_pairs(pairs: tuple[str, ...]) -> dict[str, Any]:
     return options
 
 
+def _parsed(limits: tuple[str, ...]) -> dict[str, Any]:
+    from ....sessions.rules.limits import parsed
+
+    return parsed(limits)
+
+
 def _with_limits(options: dict[str, Any], pairs: tuple[str, ...]) -> dict[str, Any]:
     if not pairs:
         return options
     stated = options.get("limits", {})
-    return options | {"limits": (stated if isinstance(stated, dict) else {}) | parsed(pairs)}
+    return options | {"limits": (stated if isinstance(stated, dict) else {}) | _parsed(pairs)}
 
 
 def _value(text: str) -> Any:
@@ -261,7 +268,7 @@ def _follow(
     if not wait and timeout is None:
         _report(sessions, as_json, several, warnings=warnings)
         _say_what_is_missing(manager.reader, sessions)
-        return common.FAILED if any(session.status in (Status.FAILED, Status.LOST) for session in sessions) else 0
+        return FAILED if any(session.status in (Status.FAILED, Status.LOST) for session in sessions) else 0
     reported = {session.id: _words(session) for session in sessions}
     if not as_json:
         _report(sessions, as_json=False, err=True)

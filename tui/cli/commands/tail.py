@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ....sessions.errors import UnknownSessionError
+from ..exit_codes import FAILED
 from . import common
 from .read import print_steps
 
@@ -127,7 +128,7 @@ def follow(
         if not as_json:
             for session in sessions:
                 _looked_at(manager, session.id)
-    return 0 if good else common.FAILED
+    return 0 if good else FAILED
 
 
 def _looked_at(manager: "SessionManager", session_id: str) -> None:

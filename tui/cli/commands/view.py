@@ -10,6 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from ....sessions.errors import NotATranscriptError, UsageError
+from ..exit_codes import FAILED
 from . import common
 from .read import print_steps
 
@@ -68,7 +69,7 @@ def view(file: str, format_name: str | None, full: bool, as_json: bool) -> int:
     if found.unknown:
         what = f"{found.unknown} of {found.lines} lines {'is' if found.unknown == 1 else 'are'}"
         click.echo(f"agentdash: {what} not known to agentdash.", err=True)
-    return common.FAILED if found.unknown else 0
+    return FAILED if found.unknown else 0
 
 
 def _opened(file: str, format_name: str | None, open_files: ExitStack) -> "StepFile":
