@@ -9,6 +9,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from ..model import StepStatus
+from ..rules.step_outcome import took_effect
 
 
 class Edit(Struct, frozen=True, kw_only=True):
@@ -35,7 +36,7 @@ class Edit(Struct, frozen=True, kw_only=True):
     @property
     def counts(self) -> bool:
         """True if it changed the file: an edit that failed, was declined or interrupted, or still runs, did not."""
-        return self.status in (None, StepStatus.OK)
+        return took_effect(self.status)
 
 
 class GitState(Struct, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from ..model import MESSAGE_CHARACTERS, Step, StepKind, StepStatus, Usage
+from ..rules.step_outcome import took_effect
 from ..text.relative_paths import place_of
 from ..text.sanitize import clean, one_line, shorten
 from .test_results import SuiteRun, suite_run
@@ -124,7 +125,7 @@ class _Count:
         match step.kind:
             case StepKind.COMMAND:
                 self._command(step)
-            case StepKind.FILE_CHANGE if step.status in (StepStatus.OK, None):
+            case StepKind.FILE_CHANGE if took_effect(step.status):
                 self._changed(step)
             case StepKind.TOOL_CALL:
                 self._more("tool_calls")

@@ -30,7 +30,7 @@ def step_html(step: Step) -> str:
     kinds = " ".join(filter(None, ("step", step.kind, step.status, "sub" if step.parent else "")))
     described = blocks.describe(step)
     body = "".join(_drawn(block, step, described) for block in described.body)
-    name = words.NAMES[step.kind]
+    name = words.kind(step)
     return (
         f'<article class="{kinds}" id="{anchor}">\n'
         f'<a class="mark" href="#{anchor}" title="{name}"><span>{name}</span></a>\n'
@@ -88,7 +88,7 @@ def _drawn(block: blocks.Block, step: Step, described: blocks.Description) -> st
         case blocks.Output():
             return _output(block, opened=described.failed or block.origin is Origin.FAILED_START)
         case blocks.Call():
-            return _call(block, words.NAMES[step.kind], opened=described.failed)
+            return _call(block, words.kind(step), opened=described.failed)
         case blocks.Files():
             return "".join(map(_change, block.changes)) or f'<p class="label">{escape(one_line(block.text))}</p>'
         case blocks.Plan():

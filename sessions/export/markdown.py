@@ -89,7 +89,7 @@ def _parts(block: blocks.Block, step: Step, described: blocks.Description) -> li
         case blocks.Output():
             return _folded(block.text, block.name.capitalize())
         case blocks.Call():
-            label = _label(words.NAMES[step.kind], code(words.tool(block)), plain(words.purpose(block)), ending)
+            label = _label(words.kind(step), code(words.tool(block)), plain(words.purpose(block)), ending)
             return [label, *_folded(words.arguments(block), "Arguments", "json")]
         case blocks.Files():
             parts = [part for change in block.changes for part in _change(change, ending)]
@@ -101,7 +101,7 @@ def _parts(block: blocks.Block, step: Step, described: blocks.Description) -> li
         case blocks.Tokens():
             return [_label("Tokens", " · ".join(filter(None, (words.used(block), plain(block.remark)))))]
         case blocks.Notice():
-            return _notice(block, words.NAMES[step.kind], code(described.name))
+            return _notice(block, words.kind(step), code(described.name))
         case blocks.Raw():
             language = "json" if block.text.lstrip().startswith(("{", "[")) else "text"
             return [_label("Unknown event", code(block.event)), *_folded(block.text, "Event", language)]

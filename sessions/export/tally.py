@@ -1,6 +1,7 @@
 """A turn's counts for the overview, made while its steps are written."""
 
 from ..model import Step, StepKind, StepStatus
+from ..rules.step_outcome import took_effect
 from ..text.sanitize import one_line
 
 _PROMPT_CELLS = 90
@@ -31,7 +32,7 @@ class Tally:
         if step.kind is StepKind.PROMPT and not self.prompt and step.parent is None:
             self.prompt = one_line(step.text, _PROMPT_CELLS)
         self.commands += step.kind is StepKind.COMMAND
-        if step.kind is StepKind.FILE_CHANGE and step.status not in (StepStatus.FAILED, StepStatus.DECLINED):
+        if step.kind is StepKind.FILE_CHANGE and took_effect(step.status):
             self._paths.update(change.path for change in step.changes)
         if step.status is StepStatus.FAILED or (step.kind is StepKind.ERROR and step.fatal):
             self.failed += 1

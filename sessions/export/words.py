@@ -5,19 +5,18 @@ from pathlib import PurePath
 
 from msgspec import structs
 
-from ..model import Change, Session, Step, StepKind, Usage
+from ..model import Change, Session, Step, Usage
 from ..text.sanitize import clean, one_line
 from ..text.units import count, moment, money
 from ..transcript.blocks import ENDINGS, Call, Description, Tokens
+from ..transcript.kind_names import kind_name
 
 NOT_KNOWN = "not known"
 
-NAMES = {
-    StepKind.PROMPT: "Prompt", StepKind.START: "Start", StepKind.REASONING: "Reasoning", StepKind.MESSAGE: "Message",
-    StepKind.COMMAND: "Command", StepKind.TOOL_CALL: "Tool", StepKind.FILE_CHANGE: "Files",
-    StepKind.WEB_SEARCH: "Web search", StepKind.PLAN: "Plan", StepKind.SUBAGENT: "Sub-agent", StepKind.ERROR: "Error",
-    StepKind.NOTICE: "Notice", StepKind.USAGE: "Tokens", StepKind.UNKNOWN: "Unknown event",
-}  # fmt: skip
+
+def kind(step: Step) -> str:
+    """Return the name of a step's kind, as a heading: ``File change``."""
+    return kind_name(step.kind).capitalize()
 
 
 def title_of(session: Session) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from msgspec import Struct
 
 from ..model import Session, Status
+from ..rules.attention import is_set_aside
 from ..text.sanitize import one_line
 from .settings import Event
 
@@ -37,10 +38,12 @@ def worth_telling(before: Session | None, after: Session) -> Event | None:
 
     Only another status, another turn, another question, or the beginning of a loop is news.
     """
-    if after.archived_at is None and after.is_stuck:
+    if is_set_aside(after):
+        return None
+    if after.is_stuck:
         return "stuck" if before is None or (before.turn, before.stuck_at) != (after.turn, after.stuck_at) else None
     event = _EVENTS.get(after.status)
-    if event is None or not after.attention or after.archived_at is not None:
+    if event is None or not after.attention:
         return None
     if before is None or (before.turn, before.status) != (after.turn, after.status):
         return event

@@ -73,13 +73,18 @@ def is_needed(session: Session, now: int) -> bool:
     return kind_of_need(session, now) is not None
 
 
+def is_set_aside(session: Session) -> bool:
+    """Return whether a session is archived, deleted or being stopped: the user has dealt with it."""
+    return session.put_away or session.stopping is not None
+
+
 def kind_of_need(session: Session, now: int) -> AttentionKind | None:
     """Return the kind of attention that a session needs, or None.
 
     An ended session needs attention until the user has seen it.  A question, a loop, a refusal and silence need it
     while they last.  A session that is archived, deleted or being stopped needs none.
     """
-    if session.archived_at is not None or session.deleted_at is not None or session.stopping is not None:
+    if is_set_aside(session):
         return None
     if session.status is Status.RUNNING:
         return _need_of_running(session, now)

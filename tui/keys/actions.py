@@ -1,7 +1,7 @@
 """The registry of key actions, from which bindings, footer, help, palette and command line are made.
 
 The lists keep their own default keys, because ``widgets`` know nothing of the dashboard; their entries here are made
-from those.  ``keymap`` has the keys in force.
+from those.  ``keymap`` has the keys in force.  The screen or pane of an action runs it in its method ``action_<id>``.
 """
 
 from collections.abc import Callable, Iterable

@@ -11,7 +11,7 @@ from ...sessions.text.unified_diff import ADDED, HUNK, REMOVED, classified
 from ...sessions.text.units import line_change
 from ...sessions.transcript import blocks
 from ...sessions.transcript.blocks import Origin, Voice
-from ...widgets.drawing.step_roles import ENDING_ROLES
+from ...widgets.drawing.step_roles import ENDING_ROLES, error_role
 from ...widgets.steps.step_lines import token_words
 from .style import Look
 
@@ -22,7 +22,6 @@ _ROLES = {
     StepKind.PROMPT: "strong",
     StepKind.START: "dim",
     StepKind.REASONING: "dim",
-    StepKind.ERROR: "failure",
     StepKind.NOTICE: "dim",
     StepKind.USAGE: "dim",
     StepKind.UNKNOWN: "attention",
@@ -47,8 +46,12 @@ def step_text(step: Step, look: Look) -> list[str]:
     first, *rest = [line for block in described.body for line in _drawn(block, look)]
     if isinstance(described.body[0], blocks.Code | blocks.Call | blocks.Files):
         first = _after(first, step, described, look)
-    painted = [look.paint(f"{look.signs.kinds[step.kind]} {first}", _ROLES.get(step.kind, ""))]
+    painted = [look.paint(f"{look.signs.kinds[step.kind]} {first}", _role(step))]
     return [line.rstrip() for line in painted + [f"  {line}" for line in rest]]
+
+
+def _role(step: Step) -> str:
+    return error_role(step.fatal) if step.kind is StepKind.ERROR else _ROLES.get(step.kind, "")
 
 
 def _drawn(block: blocks.Block, look: Look) -> list[str]:  # noqa: PLR0911 - one for each type of block

@@ -22,9 +22,14 @@ from ...widgets.table.columns import (
     role,
     taken,
 )
-from .style import Look, mark, what
+from .style import Look, what
 
-_COUNTED = (Status.WAITING, Status.RUNNING, Status.QUEUED, Status.FAILED, Status.LOST, Status.DONE, Status.STOPPED)
+_STUCK = "stuck"
+_COUNTED = (
+    Status.WAITING, _STUCK, Status.STARTING, Status.RUNNING, Status.FINISHING, Status.QUEUED,
+    Status.FAILED, Status.LOST, Status.DONE, Status.STOPPED,
+)  # fmt: skip
+"""The states in the words of the rows, as the header counts them."""
 _EMPTY = """No sessions yet.
   agentdash spawn "fix the failing test"   starts an agent in this folder
   agentdash demo                           shows what it looks like"""
@@ -92,8 +97,9 @@ def _below(session: Session, look: Look) -> list[str]:
 
 
 def _counts(sessions: Sequence[Session], look: Look) -> str:
-    counts = Counter(session.status for session in sessions)
-    parts = [f"{mark(look, status)} {counts[status]} {status}" for status in _COUNTED if counts[status]]
+    counts = Counter(_STUCK if session.is_stuck else session.status for session in sessions)
+    marks = {_STUCK: look.signs.stuck} | look.signs.states
+    parts = [f"{marks[state]} {counts[state]} {state}" for state in _COUNTED if counts[state]]
     total = sums(sessions)
     parts += [_sum(f"{tokens(total.tokens)} tok", total.tokens_missing)] if total.tokens is not None else []
     parts += [_sum(money(total.dollars), total.dollars_missing)] if total.dollars is not None else []

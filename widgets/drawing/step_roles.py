@@ -12,5 +12,11 @@ ENDING_ROLES = {
 }
 """The role of each step ending."""
 
+
+def error_role(fatal: bool | None) -> str:
+    """Return the role of an error; one after which the turn went on is no failure."""
+    return "attention" if fatal is False else "failure"
+
+
 DIFF_ROLES = {ADDED: "added", REMOVED: "removed", HUNK: "hunk"}
 """The role of each kind of diff line."""

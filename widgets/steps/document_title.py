@@ -4,24 +4,16 @@ from ...sessions.model import Step, StepKind, StepStatus
 from ...sessions.text import units
 from ...sessions.text.sanitize import one_line
 from ...sessions.transcript.blocks import Description
+from ...sessions.transcript.kind_names import kind_name
 from ..document.model import NAME
 from ..drawing.glyphs import Signs
 from ..drawing.spans import Row, Span
-from ..drawing.step_roles import ENDING_ROLES
-
-KINDS = {
-    StepKind.TOOL_CALL: "tool call",
-    StepKind.FILE_CHANGE: "file change",
-    StepKind.WEB_SEARCH: "web search",
-    StepKind.SUBAGENT: "sub-agent",
-    StepKind.UNKNOWN: "unknown event",
-}
-"""The displayed names of kinds, if they differ from the kind's value."""
+from ..drawing.step_roles import ENDING_ROLES, error_role
 
 
 def title(step: Step, described: Description, signs: Signs) -> Row:
     """Short facts, to be shown with dots between them; unknown ones are left out."""
-    kind: Span = (f"{signs.kinds[step.kind]} {KINDS.get(step.kind, step.kind.value)}", "strong")
+    kind: Span = (f"{signs.kinds[step.kind]} {kind_name(step.kind)}", "strong")
     name = one_line(described.name, NAME)
     times = () if step.at is None else (described.took, units.moment(step.at))
     facts: list[Span] = [(fact, "dim") for fact in times if fact]
@@ -41,7 +33,7 @@ def _place(step: Step) -> list[Span]:
 def _ending(step: Step, signs: Signs) -> list[Span]:
     """The ending with its mark from the list of steps, and always with a word."""
     if step.kind is StepKind.ERROR and step.fatal is not None:
-        return [("fatal", "failure") if step.fatal else ("not fatal", "attention")]
+        return [("fatal" if step.fatal else "not fatal", error_role(step.fatal))]
     if step.status is None:
         return [(f"exit {step.exit_code}", "dim")] if step.exit_code is not None else []
     sign = signs.endings[step.status]

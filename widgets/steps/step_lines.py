@@ -21,7 +21,7 @@ from ..document.markdown import Markdown
 from ..drawing.glyphs import UNICODE, Signs
 from ..drawing.short_forms import below
 from ..drawing.spans import Row
-from ..drawing.step_roles import DIFF_ROLES, ENDING_ROLES
+from ..drawing.step_roles import DIFF_ROLES, ENDING_ROLES, error_role
 from ..drawing.wrap import wrap
 
 BRIEF, USUAL, WHOLE = range(3)
@@ -194,7 +194,7 @@ _VOICES = {Voice.USER: "prompt", Voice.AGENT: "text", Voice.THOUGHT: "dim"}
 
 def _notice(block: blocks.Notice, manner: Manner) -> list[Line]:
     """A remark or an error; the colour also shows whether it was fatal."""
-    role = ("attention" if block.fatal is False else "failure") if block.is_error else "dim"
+    role = error_role(block.fatal) if block.is_error else "dim"
     first, *rest = _folded(block.text, _room(manner))
     return [Line(first, role, block.fatality, role), *(Line(text, role) for text in rest)]
 

@@ -92,7 +92,7 @@ def test_a_long_output_is_folded_whole() -> None:
         ),
         (
             Step(kind=StepKind.TOOL_CALL, server="docs", tool="find", text="docs.find", arguments={"q": 1}, output="x"),
-            '**Tool** `docs.find`\n\n```json\n{\n  "q": 1\n}\n```\n\n```text\nx\n```',
+            '**Tool call** `docs.find`\n\n```json\n{\n  "q": 1\n}\n```\n\n```text\nx\n```',
         ),
         (Step(kind=StepKind.WEB_SEARCH, text="a b", tool="search"), "**Web search** `search` a b"),
         (Step(kind=StepKind.SUBAGENT, text="look", status=StepStatus.OK), "**Sub-agent** `look` ✓"),

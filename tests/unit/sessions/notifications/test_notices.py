@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from agentdash.sessions.errors import ConfigError
-from agentdash.sessions.model import Status
+from agentdash.sessions.model import Status, Stopping
 from agentdash.sessions.notifications import escape_sequences
 from agentdash.sessions.notifications.escape_sequences import notification
 from agentdash.sessions.notifications.events import Notice, Watcher, merged, worth_telling
@@ -226,3 +226,8 @@ def test_a_loop_is_told_when_it_begins_and_stands_while_it_lasts():
     assert watcher.update([session()]) == []
     assert not watcher.stands(notice)
     assert watcher.update([session(stuck="the same call x() 4 times", stuck_at=9)])
+
+
+def test_a_loop_that_the_user_is_ending_is_no_news():
+    stopped = session(stuck="`pytest` failed 4 times in a row", stuck_at=7, stopping=Stopping(rung="SIGINT"))
+    assert worth_telling(session(), stopped) is None

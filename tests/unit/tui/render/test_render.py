@@ -68,6 +68,14 @@ def test_t1_a_row_shows_state_id_age_turn_tokens_cost_agent_where_and_title() ->
     assert row.split() == [*words, "fix", "the", "login", "test"]
 
 
+def test_the_headline_counts_the_states_by_the_words_of_the_rows() -> None:
+    stuck = session(stuck="the same command 5 times", stuck_at=90_000)
+    states = [stuck, session(), session(status=Status.STARTING), session(status=Status.FINISHING)]
+    headline, _, *rows, _ = sessions_text(states, LOOK)
+    assert headline == "4 sessions   ! 1 stuck   ◔ 1 starting   ● 1 running   ◕ 1 finishing"
+    assert [row.split()[1] for row in rows if "↳" not in row] == ["stuck", "running", "starting", "finishing"]
+
+
 def spent(**facts: Any) -> Session:
     return session(started_at=2_000, status=Status.DONE, steps=3, **facts)
 
