@@ -74,7 +74,7 @@ def _rule(session: Session, turn: Turn | None, held: bool) -> str:
     if turn is not None and turn.status.ended and turn.rule is not None:
         return turn.rule
     if session.status.live and not held:
-        return "its runner is gone and nobody has settled it yet: `agentdash ls` does"
+        return "its runner is gone, and no command has recorded its end yet: `agentdash ls` does"
     if turn is not None and turn.status is Status.QUEUED and turn.launches == 0:
         return "it waits for a free place: as many sessions as `queue.max_running` allows are at work"
     return MEANINGS[session.status]
@@ -113,7 +113,7 @@ def _process_facts(layout: Layout, turn: Turn, held: bool) -> list[Fact]:
         facts.append(Fact("agent", f"pid {turn.agent_pid} {lives}", "turns.agent_pid, turns.agent_start"))
     if turn.status in ENDED:
         count = len(survivors(layout, turn))
-        who = "the runner" if held else "nobody"
+        who = "the runner" if held else "no runner"
         facts.append(Fact("processes left", f"{count}{f', watched by {who}' if count else ''}", "a scan just now"))
     return facts
 

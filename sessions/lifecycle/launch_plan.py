@@ -59,7 +59,7 @@ def checked_folder(cwd: str | os.PathLike[str] | None) -> str:
     try:
         path = Path(os.path.normpath(Path(cwd if cwd is not None else Path.cwd()).expanduser().absolute()))
     except FileNotFoundError:
-        raise UsageError("The folder you are in does not exist any more.") from None
+        raise UsageError("The folder you are in no longer exists.") from None
     except RuntimeError as error:
         raise UsageError(f"The folder {cwd}: {error}") from None
     checked_text(str(path), "folder")

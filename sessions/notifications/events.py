@@ -33,7 +33,7 @@ class Notice(Struct, frozen=True, kw_only=True):
 
 
 def worth_telling(before: Session | None, after: Session) -> Event | None:
-    """Return the event since the previous state of a session; None if there is no news.
+    """Return the event since the previous state of a session; None if nothing is worth a notice.
 
     Only another status, another turn, another question, or the beginning of a loop is news.
     """
@@ -52,7 +52,7 @@ class Watcher:
 
     Args:
         known: the existing sessions: none of them is reported before it changes.
-        since: UTC ms; an older session that was not known (it was restored from the trash) is no news.
+        since: UTC ms; an older session that was not known (it was restored from the trash) is not reported.
     """
 
     def __init__(self, known: Iterable[Session], since: int) -> None:
@@ -62,7 +62,7 @@ class Watcher:
     def update(self, sessions: Iterable[Session], reading: Collection[str] = ()) -> list[Notice]:
         """Return the notices for these sessions, except those whose ids are in ``reading``.
 
-        A session that disappears stays known, so its return is no news.
+        A session that disappears stays known, so its return is not reported.
         """
         notices = []
         for session in sessions:

@@ -147,7 +147,7 @@ def _field(field: str, value: str, written: str) -> Test:
 
 
 _MESSAGE_CELLS, _WRITTEN_CELLS = 100, 24
-"""The widths of a message, and of the quoted word in it: the line below a table is no wider."""
+"""The widths of a message, and of the quoted word in it: the line below a table has that much room."""
 
 
 def _unknown(what: str, written: str, choices: Sequence[str], lead: str, *, colon: str = "") -> UsageError:
@@ -204,7 +204,7 @@ def _compares(field: str, value: str) -> Test:
     except UsageError:
         wanted = None
     if found is None or wanted is None:
-        raise UsageError(f"{field}:{value} is no amount. Write it like {_example(field)}.")
+        raise UsageError(f"{field}:{value} is not a valid amount. Write it like {_example(field)}.")
     compare = _COMPARE[found[1] or usual]
 
     def test(session: Session, now: int) -> bool:

@@ -155,16 +155,14 @@ def parsed(pairs: Iterable[str]) -> dict[str, object]:
 def _amount(text: str, example: str) -> Decimal:
     match = _AMOUNT.fullmatch(text.lower())
     if match is None:
-        raise UsageError(f"{text!r} is no amount. Write a number, also with k, M or G, such as {example}.")
+        raise UsageError(f"{text!r} is not a valid amount. Write a number, also with k, M or G, such as {example}.")
     return Decimal(match[1]) * _FACTORS[match[2]]
 
 
 def _tokens(text: str) -> int:
     amount = _amount(text, "500k")
     if amount != int(amount):
-        raise UsageError(
-            f"{text!r} is no number of tokens: it is not whole. Write a whole number, such as 1500 or 1.5k."
-        )
+        raise UsageError(f"{text!r} is not a whole number of tokens. Write a whole number, such as 1500 or 1.5k.")
     return int(amount)
 
 

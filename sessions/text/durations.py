@@ -18,7 +18,9 @@ def seconds(text: str) -> float:
     found = _DURATION.fullmatch(text.lower())
     value = float(found[1]) * _UNITS[found[2]] if found else math.nan
     if not math.isfinite(value):
-        raise UsageError(f"{text!r} is no duration. Write seconds, or a number with s, m, h, d or w: 90, 10m, 7d.")
+        raise UsageError(
+            f"{text!r} is not a valid duration. Write seconds, or a number with s, m, h, d or w: 90, 10m, 7d."
+        )
     return value
 
 

@@ -44,7 +44,7 @@ _GIVE_WAY = 0.001
 """Seconds between two blocks, in which other threads can draw."""
 
 _NOTHING = encoded(Step(kind=StepKind.UNKNOWN))
-_GONE = "This part of the turn file cannot be read any more."
+_GONE = "This part of the turn file can no longer be read."
 _FATAL = table(having=FATAL)
 
 
