@@ -21,7 +21,7 @@ from ..storage.paths import SESSION_ID, Layout
 from ..storage.session_record import write_identity
 from ..storage.store import Store
 from ..storage.turn_log import Outcome, Owner, TurnLog
-from ..supervision.hooks import tell_end
+from ..supervision.hooks import run_end_hook
 from ..supervision.queue import pump
 from ..supervision.runner_process import poke, send_runner
 
@@ -110,7 +110,7 @@ def _send_again(layout: Layout, store: Store, turn: Turn) -> None:
     if launches >= MAX_LAUNCHES:
         reason = f"its runner did not start; see {layout.session(turn.session).runner_log}"
         if store.cancel_queued(turn.session, turn.n, Status.FAILED, reason, "no runner came"):
-            tell_end(layout, store, turn.session, turn.n, Status.FAILED, reason)
+            run_end_hook(layout, store, turn.session, turn.n, Status.FAILED, reason)
         return
     send_runner(layout, turn.session, turn.n, "run", store.recipe(turn.session).env)
 
@@ -169,7 +169,7 @@ def _conclude(layout: Layout, store: Store, turn: Turn) -> None:
     with suppress(OSError):
         write_identity(store, layout.session(turn.session))
     if ended:
-        tell_end(layout, store, turn.session, turn.n, outcome.status, outcome.reason)
+        run_end_hook(layout, store, turn.session, turn.n, outcome.status, outcome.reason)
 
 
 def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:

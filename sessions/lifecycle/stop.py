@@ -15,7 +15,7 @@ from ..processes.stop_ladder import KILL_PATIENCE
 from ..rules.status import stop_reason
 from ..storage.paths import Layout
 from ..storage.store import Store
-from ..supervision.hooks import tell_end
+from ..supervision.hooks import run_end_hook
 from ..supervision.runner_process import poke, send_runner
 from ..text.units import count
 from .reconcile import is_foreign, survivors
@@ -44,7 +44,7 @@ def stop_session(
         session.id, turn.n, Status.STOPPED, _CANCELLED, "a stop was asked for before it started", by=StoppedBy.YOU
     )
     if cancelled:
-        tell_end(layout, store, session.id, turn.n, Status.STOPPED, _CANCELLED)
+        run_end_hook(layout, store, session.id, turn.n, Status.STOPPED, _CANCELLED)
     if (cancelled or turn.status.ended) and not survivors(layout, turn):
         if cancelled:
             return Receipt(session=session.id, status=Status.STOPPED, note="it had not started yet")
