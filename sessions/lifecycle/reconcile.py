@@ -199,5 +199,5 @@ def parsed_facts(output: Path, parser: TurnParser) -> tuple[Facts, int]:
 
 def survivors(layout: Layout, turn: Turn) -> tuple[Left, ...]:
     """Return the session's living processes that no runner supervises; ``turn`` is its newest turn."""
-    found = Kin.of_turn(layout.session(turn.session), turn).find().values()
-    return tuple(Left(pid=p.pid, command=p.command, reason="no runner supervises it") for p in found)
+    living = Kin.of_turn(layout.session(turn.session), turn).find().values()
+    return tuple(Left(pid=p.pid, command=p.command, reason="no runner supervises it") for p in living)

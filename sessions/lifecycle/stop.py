@@ -83,8 +83,8 @@ def _stop_unrecorded(layout: Layout, session: Session, turn: Turn, why: str) -> 
 def _runner(turn: Turn) -> procs.Process | None:
     """Return the turn's runner, checked by identity."""
     here = procs.is_here(turn.boot_id, turn.pid_ns)
-    found = procs.look(turn.runner_pid) if here and turn.runner_pid is not None else None
-    return found if found is not None and found.start == turn.runner_start else None
+    process = procs.look(turn.runner_pid) if here and turn.runner_pid is not None else None
+    return process if process is not None and process.start == turn.runner_start else None
 
 
 def _patience(launch: Launch | None, session: Session) -> float:
@@ -149,6 +149,6 @@ class _Errand:
 
     def _kill_runner(self, turn: Turn) -> None:
         """Kill a runner that does not react, checked by identity; a new one takes over."""
-        found = _runner(turn)
-        if found is not None:
-            procs.send_kill(found)
+        runner = _runner(turn)
+        if runner is not None:
+            procs.send_kill(runner)

@@ -107,7 +107,7 @@ def merged(notices: Sequence[Notice]) -> tuple[str, str]:
     count = Counter(notice.event for notice in newest)
     ended = count["failed"] + count["done"]
     parts = [(count["waiting"], "waiting"), (count["stuck"], "stuck"), (ended, "ended"), (count["failed"], "failed")]
-    told = [(number, word) for number, word in parts if number]
-    first = f"{told[0][0]} session{'s' * (told[0][0] > 1)} {told[0][1]}"
-    rest = [f"{number} {word}" for number, word in told[1:]]
+    counts = [(number, word) for number, word in parts if number]
+    first = f"{counts[0][0]} session{'s' * (counts[0][0] > 1)} {counts[0][1]}"
+    rest = [f"{number} {word}" for number, word in counts[1:]]
     return ", ".join([first, *rest]), ", ".join(notice.title for notice in newest)

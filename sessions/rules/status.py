@@ -152,8 +152,8 @@ def _failure(end: EndFacts) -> str:
         return f"killed by {end.signal}, not by agentdash"
     what = end.stderr_reason or end.facts.error or end.stdout_reason
     if end.exit_code:
-        told = f"exit {end.exit_code}: {what}" if what else f"exit {end.exit_code}"
-        return f"completed, then {told}" if end.facts.end == "completed" else told
+        exit_text = f"exit {end.exit_code}: {what}" if what else f"exit {end.exit_code}"
+        return f"completed, then {exit_text}" if end.facts.end == "completed" else exit_text
     if end.facts.end == "failed":
         return what or "the agent reported a failure"
     if end.facts.end == "completed":
