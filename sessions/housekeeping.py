@@ -102,9 +102,9 @@ class Housekeeping:
                 self._store.archive(session.id, None)
                 self.record(self._layout.session(session.id))
                 return self._reader.by_id(session.id)
-        found = trash.find(self._layout, ref)
-        trash.take_back(self._layout, self._store, found.id)
-        return self._reader.by_id(found.id)
+        trashed = trash.find(self._layout, ref)
+        trash.take_back(self._layout, self._store, trashed.id)
+        return self._reader.by_id(trashed.id)
 
     def mark_seen(self, ref: str, steps: int | None = None) -> None:
         """Record that the user has seen ``steps`` steps (default: all recorded steps); never fewer than before."""
@@ -172,9 +172,9 @@ class Housekeeping:
                 lock.release()
         return True
 
-    def _noted(self, session: Session, found: bool) -> Session:
+    def _noted(self, session: Session, exists: bool) -> Session:
         """Record a new title or pin in the session's folder too, and return the session as it is now."""
-        if not found:
+        if not exists:
             raise UnknownSessionError(f"Session {session.short_id} was deleted meanwhile.")
         self.record(self._layout.session(session.id))
         return self._reader.by_id(session.id)

@@ -152,10 +152,10 @@ class SessionReader:
             deleted = trash.begins(self._layout, ref.strip().lower())
             if ref == session_ref.LAST or deleted is None:
                 raise
-            told = (
-                f"Session {short_id(deleted)} is in the trash. `agentdash restore {short_id(deleted)}` brings it back."
-            )
-            raise UnknownSessionError(told) from None
+            short = short_id(deleted)
+            raise UnknownSessionError(
+                f"Session {short} is in the trash. `agentdash restore {short}` brings it back."
+            ) from None
 
     def put_away(self, *, archived: bool = True, deleted: bool = True) -> list[Session]:
         """List the sessions that no list shows unless asked: those archived, and those in the trash."""
@@ -170,8 +170,8 @@ class SessionReader:
         self, *, statuses: Collection[Status] = (), cwd: str | None = None, archived: bool = False
     ) -> list[Session]:
         """List sessions, newest first: those in use, or those that were archived."""
-        found = [s for s in self._queries.sessions(statuses) if (s.archived_at is not None) is archived]
-        return found if cwd is None else [session for session in found if session.cwd == cwd]
+        listed = [s for s in self._queries.sessions(statuses) if (s.archived_at is not None) is archived]
+        return listed if cwd is None else [session for session in listed if session.cwd == cwd]
 
     def first_sessions(self, limit: int = 120) -> tuple[list[Session], int]:
         """Return the sessions that fill the first screen of a table, and the number of all sessions."""
@@ -183,12 +183,12 @@ class SessionReader:
         if self._seen_version == (version, since):
             return Changes(seq=since)
         replaced = self._seen_version is not None and self._seen_version[0][0] != version[0]
-        found = self._queries.changes(0 if replaced else since)
-        self._seen_version = (version, found.seq)
+        changes = self._queries.changes(0 if replaced else since)
+        self._seen_version = (version, changes.seq)
         return structs.replace(
-            found,
-            updated=tuple(session for session in found.updated if session.archived_at is None),
-            removed=found.removed + tuple(session.id for session in found.updated if session.archived_at),
+            changes,
+            updated=tuple(session for session in changes.updated if session.archived_at is None),
+            removed=changes.removed + tuple(session.id for session in changes.updated if session.archived_at),
             fresh=replaced,
         )
 
@@ -284,12 +284,12 @@ class SessionReader:
 
     def answer(self, ref: str) -> str | None:
         """Return the agent's own last message in the newest turn, in full; None if there is none."""
-        said = None
         session = self.get(ref)
+        answer = None
         for step in self._each_own_step(session, session.turn):
             if step.kind is StepKind.MESSAGE and step.parent is None:
-                said = step.text
-        return said
+                answer = step.text
+        return answer
 
     def changes_of(self, ref: str, turn: int | None = None, *, git: bool = True) -> SessionChanges:
         """Return the session's changes to files, and their current state in git; of one turn, if one is given.
@@ -318,10 +318,8 @@ class SessionReader:
         """
         path, short = self._layout.session(session.id).path, session.short_id
         if not path.is_dir():
-            raise StoreError(
-                f"The folder of session {short} is gone: {path}. What it printed is lost;"
-                f" `agentdash rm {short}` removes the session."
-            )
+            lost = f"The folder of session {short} is gone: {path}. What it printed is lost"
+            raise StoreError(f"{lost}; `agentdash rm {short}` removes the session.")
 
     def output(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> bytes:
         """Return the agent's output in a turn, byte for byte; empty if there is no such file."""

@@ -103,10 +103,10 @@ async def _polled(folders: tuple[Path, Path], watched: object) -> AsyncGenerator
         if sweep:
             swept = monotonic()
         yield Change(database=True, turn_files=grown, sweep=sweep)
-        found = _identity(folders)
-        if None in found:
+        now = _identity(folders)
+        if None in now:
             watched = None  # a new folder may get the number of the one that is gone
-        elif found != watched:
+        elif now != watched:
             return
 
 

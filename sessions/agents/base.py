@@ -126,8 +126,8 @@ class TurnParser(ABC):
         self.facts.lines += 1
         return [self._unknown(beginning, at, f"a line of {size:,} bytes")]
 
-    def _new(self, kind: StepKind, text: str = "", *, at: int | None = None, **own: Any) -> Step:
-        step = Step(turn=self.turn, index=self.state.next, kind=kind, text=text, at=at, **own)
+    def _new(self, kind: StepKind, text: str = "", *, at: int | None = None, **fields: Any) -> Step:
+        step = Step(turn=self.turn, index=self.state.next, kind=kind, text=text, at=at, **fields)
         self.state.next += 1
         return step
 

@@ -49,8 +49,8 @@ def joined(parts: list[Part]) -> str:
 
 def value_of(raw: Raw) -> Any:
     """Return a free-form value; if it or a member cannot be passed on as it is, its JSON text replaces it."""
-    found, value = _plain(bytes(raw))
-    if found:
+    is_plain, value = _plain(bytes(raw))
+    if is_plain:
         return value
     data = repaired(bytes(raw))
     try:
@@ -61,8 +61,8 @@ def value_of(raw: Raw) -> Any:
 
 
 def _value_or_text(data: bytes) -> Any:
-    found, value = _plain(data)
-    return value if found else data.decode()
+    is_plain, value = _plain(data)
+    return value if is_plain else data.decode()
 
 
 def _plain(data: bytes) -> tuple[bool, Any]:
@@ -102,11 +102,9 @@ def _is_plain(value: Any) -> bool:
     """Return whether a value can be encoded again; level by level, because recursion could overflow the stack."""
     level = [value]
     for _ in range(DEEPEST):
-        if any(isinstance(found, int) and not -(2**63) <= found < 2**63 for found in level):
+        if any(isinstance(item, int) and not -(2**63) <= item < 2**63 for item in level):
             return False
-        below = [
-            found.values() if isinstance(found, dict) else found for found in level if isinstance(found, dict | list)
-        ]
+        below = [item.values() if isinstance(item, dict) else item for item in level if isinstance(item, dict | list)]
         level = [inner for container in below for inner in container]
         if not level:
             return True

@@ -70,27 +70,27 @@ def shallow(text: str) -> str:
     """Return JSON text cut at the level `DEEPEST`; ``"…"`` replaces each value that is left out."""
     kept: list[str] = []
     depth = begin = 0
-    for found in _STRUCTURE.finditer(text):
-        brackets = found[0]
+    for match in _STRUCTURE.finditer(text):
+        brackets = match[0]
         if brackets[0] in "[{":
             if depth <= DEEPEST < depth + len(brackets):
-                kept.append(text[begin : found.start() + DEEPEST - depth])
+                kept.append(text[begin : match.start() + DEEPEST - depth])
             depth += len(brackets)
         elif brackets[0] in "]}":
             if depth - len(brackets) <= DEEPEST < depth:
                 kept.append('"…"')
-                begin = found.start() + depth - DEEPEST
+                begin = match.start() + depth - DEEPEST
             depth -= len(brackets)
     return "".join([*kept, text[begin:]] if depth <= DEEPEST else kept)
 
 
-def _characters(found: re.Match[bytes]) -> bytes:
+def _characters(match: re.Match[bytes]) -> bytes:
     """Return the characters of a run of escapes; the first escape is text if its backslash is escaped itself."""
-    row, before = found[0], found.start()
-    while before and found.string[before - 1] == _BACKSLASH:
+    row, before = match[0], match.start()
+    while before and match.string[before - 1] == _BACKSLASH:
         before -= 1
     text = b""
-    if (found.start() - before) % 2:
+    if (match.start() - before) % 2:
         text, row = row[:_ESCAPE], row[_ESCAPE:]
     units = bytes.fromhex(row.replace(b"\\u", b"").decode())
     return text + units.decode("utf-16-be", "replace").encode()

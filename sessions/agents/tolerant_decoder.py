@@ -238,9 +238,9 @@ def _whole(value: Any) -> int:
         raise _UnfitError
     if isinstance(value, int):
         return value
-    found = _WHOLE.fullmatch(value) if isinstance(value, str) else None
-    if found is not None:
-        return int(found[1])
+    match = _WHOLE.fullmatch(value) if isinstance(value, str) else None
+    if match is not None:
+        return int(match[1])
     if isinstance(value, float) and value.is_integer():
         return int(value)
     raise _UnfitError

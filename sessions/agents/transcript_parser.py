@@ -156,11 +156,11 @@ class TranscriptParser(EventParser):
         state.start = self._new(StepKind.START, at=at, agent_session=session)
         return [*steps, state.start]
 
-    def _settings(self, told: Mapping[str, str | None], at: int | None) -> list[Step]:
+    def _settings(self, values: Mapping[str, str | None], at: int | None) -> list[Step]:
         """Record the model, the folder and so on; return a notice for each that changed."""
         steps: list[Step] = []
         known = self.state.settings
-        for name, value in told.items():
+        for name, value in values.items():
             earlier = known.get(name)
             if value is None or value == earlier:
                 continue

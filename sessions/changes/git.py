@@ -77,10 +77,10 @@ class Repository:
     def __init__(self, cwd: str) -> None:
         if not os.path.isdir(cwd):  # noqa: PTH112 - a text that may be no path at all
             raise GitError(GitAnswer.NO_FOLDER)
-        found = run_git(cwd, "rev-parse", "--show-toplevel")
-        if found.code != 0:
-            raise _no_repository(found)
-        self.top = os.fsdecode(found.out.removesuffix(b"\n"))
+        output = run_git(cwd, "rev-parse", "--show-toplevel")
+        if output.code != 0:
+            raise _no_repository(output)
+        self.top = os.fsdecode(output.out.removesuffix(b"\n"))
         self.commits = run_git(cwd, "rev-parse", "--verify", "--quiet", "HEAD").code == 0
         self._cwd = cwd
         self._real_cwd = os.path.realpath(cwd)
@@ -90,20 +90,20 @@ class Repository:
         """Yield each of these files (absolute paths) that git knows, with its state."""
         named = {relative: path for path in paths if (relative := self._relative(path)) is not None}
         for batch in _batches(named):
-            said = self._ask(*_STATUS, "--ignored=traditional", "--", *batch)
-            found = {path: GitState(code=code, words=_words(code)) for code, path in _entries(said)}
-            rest = [] if said.cut else [path for path in batch if path not in found]
+            status = self._ask(*_STATUS, "--ignored=traditional", "--", *batch)
+            states = {path: GitState(code=code, words=_words(code)) for code, path in _entries(status)}
+            rest = [] if status.cut else [path for path in batch if path not in states]
             tracked = self._ask("ls-files", "-z", "--", *rest) if rest else None
-            found |= dict.fromkeys(_names(tracked), _UNCHANGED) if tracked else {}
-            yield from ((named[path], state) for path, state in found.items() if path in named)
+            states |= dict.fromkeys(_names(tracked), _UNCHANGED) if tracked else {}
+            yield from ((named[path], state) for path, state in states.items() if path in named)
 
     def totals(self, touched: Collection[str]) -> GitTotals:
         """Return counts over the whole repository; ``touched`` files (absolute paths) are not among the others."""
         known = {self._relative(path) for path in touched}
-        said = self._ask(*_STATUS, limit=_TOTALS_BYTES)
+        status = self._ask(*_STATUS, limit=_TOTALS_BYTES)
         counts = dict.fromkeys(("staged", "unstaged", "untracked", "conflict"), 0)
         others = 0
-        for code, path in _entries(said):
+        for code, path in _entries(status):
             others += path not in known
             for word in _words(code):
                 counts[word] += 1
@@ -112,7 +112,7 @@ class Repository:
             unstaged=counts["unstaged"] + counts["conflict"],
             untracked=counts["untracked"],
             others=others,
-            cut=said.cut,
+            cut=status.cut,
         )
 
     def diff(self, path: str) -> GitDiff:
@@ -121,10 +121,10 @@ class Repository:
         if relative is None or not self.commits:
             return GitDiff(answer=GitAnswer.OK if self.commits else GitAnswer.NO_COMMITS)
         try:
-            said = self._ask(*_DIFF, "--", relative, limit=DIFF_BYTES)
+            output = self._ask(*_DIFF, "--", relative, limit=DIFF_BYTES)
         except GitError as error:
             return GitDiff(answer=error.answer, detail=error.detail)
-        return GitDiff(answer=GitAnswer.OK, text=said.out.decode("utf-8", "replace"), cut=said.cut)
+        return GitDiff(answer=GitAnswer.OK, text=output.out.decode("utf-8", "replace"), cut=output.cut)
 
     def _relative(self, path: str) -> str | None:
         """Return the path relative to the repository; None if it is outside of it, or is not a valid path."""
@@ -138,26 +138,26 @@ class Repository:
             return None
 
     def _ask(self, *arguments: str, limit: int = 1 << 20) -> Said:
-        said = run_git(self.top, *arguments, settings=self._settings, limit=limit)
-        if said.code:
-            raise GitError(GitAnswer.FAILED, one_line(said.error, 200))
-        return said
+        output = run_git(self.top, *arguments, settings=self._settings, limit=limit)
+        if output.code:
+            raise GitError(GitAnswer.FAILED, one_line(output.error, 200))
+        return output
 
     def _without_filters(self) -> Iterator[str]:
         """Yield settings that empty the commands of every filter driver."""
-        said = run_git(self.top, "config", "-z", "--name-only", "--get-regexp", r"^filter\.")
-        keys = {os.fsdecode(key).rpartition(".")[0] for key in said.out.split(b"\0") if key}
+        config = run_git(self.top, "config", "-z", "--name-only", "--get-regexp", r"^filter\.")
+        keys = {os.fsdecode(key).rpartition(".")[0] for key in config.out.split(b"\0") if key}
         # `-c` ends a name at its first "=", so it cannot switch off a driver with one in its name.
-        if said.code not in (0, 1) or len(keys) > _MOST_FILTERS or any("=" in key for key in keys):
+        if config.code not in (0, 1) or len(keys) > _MOST_FILTERS or any("=" in key for key in keys):
             raise GitError(GitAnswer.FAILED, "its configuration has filters that cannot be switched off")
         for key in sorted(keys):
             yield from (f"{key}.clean=", f"{key}.process=", f"{key}.smudge=", f"{key}.required=false")
 
 
-def _no_repository(said: Said) -> GitError:
-    none = "not a git repository" in said.error or "must be run in a work tree" in said.error
+def _no_repository(output: Said) -> GitError:
+    none = "not a git repository" in output.error or "must be run in a work tree" in output.error
     answer = GitAnswer.NO_REPOSITORY if none else GitAnswer.FAILED
-    return GitError(answer, None if none else one_line(said.error, 200))
+    return GitError(answer, None if none else one_line(output.error, 200))
 
 
 def _batches(paths: Collection[str]) -> Iterator[list[str]]:
@@ -174,14 +174,14 @@ def _batches(paths: Collection[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def _entries(said: Said) -> Iterator[tuple[str, str]]:
+def _entries(output: Said) -> Iterator[tuple[str, str]]:
     """Yield code and path of each entry of a status without renames."""
-    return ((name[:2], name[3:]) for name in _names(said))
+    return ((name[:2], name[3:]) for name in _names(output))
 
 
-def _names(said: Said) -> Iterator[str]:
+def _names(output: Said) -> Iterator[str]:
     """Yield the names between NUL bytes; if the output was cut, without its unfinished last name."""
-    return map(os.fsdecode, said.out.split(b"\0")[:-1])
+    return map(os.fsdecode, output.out.split(b"\0")[:-1])
 
 
 def _words(code: str) -> tuple[str, ...]:

@@ -74,10 +74,10 @@ class Recorded:
         if self._open is None:
             return step
         name = conversation or self._conversation
-        found = NO_TRANSCRIPT if name is None else self._find(self._open, step.turn, name, key, number)
-        if isinstance(found, str):
-            return structs.replace(step, changes=tuple(structs.replace(c, no_diff=found) for c in step.changes))
-        by_path = {change.path: change for change in found.changes}
+        edit = NO_TRANSCRIPT if name is None else self._find(self._open, step.turn, name, key, number)
+        if isinstance(edit, str):
+            return structs.replace(step, changes=tuple(structs.replace(c, no_diff=edit) for c in step.changes))
+        by_path = {change.path: change for change in edit.changes}
         filled = (_filled(change, by_path.get(change.path)) for change in step.changes)
         return structs.replace(step, changes=tuple(filled))
 
@@ -85,14 +85,14 @@ class Recorded:
         with self._lock:
             begun = self._begun
             read = self._read.setdefault(name, _Read())
-            found = read.dealt(begun).get((turn, key), ())
-            if number >= len(found):
+            edits = read.dealt(begun).get((turn, key), ())
+            if number >= len(edits):
                 first = next((at for at, n in begun if n == turn), 0)
                 read.go_on(lambda: open_transcript(name, first))
-                found = read.dealt(begun).get((turn, key), ())
+                edits = read.dealt(begun).get((turn, key), ())
             self.sought_in_vain = self.sought_in_vain or not read.there
-            if number < len(found):
-                return found[number]
+            if number < len(edits):
+                return edits[number]
             return NOT_RECORDED if read.there else NO_TRANSCRIPT
 
 

@@ -36,7 +36,7 @@ def session_changes(
     agent = agent_named(session.agent)
     recorded = recorded_of(session, turns, env)
     collected = collect(Dealer(recorded).deal(steps), session.cwd)
-    found = SessionChanges(
+    changes = SessionChanges(
         session=session.id,
         cwd=session.cwd,
         turn=turn,
@@ -44,7 +44,7 @@ def session_changes(
         more=collected.more,
         notes=tuple(_notes(agent, collected, recorded)),
     )
-    return _with_git(found) if git else found
+    return _with_git(changes) if git else changes
 
 
 def recorded_of(session: Session, turns: Sequence[Turn], env: Mapping[str, str | None]) -> Recorded:
@@ -55,10 +55,10 @@ def recorded_of(session: Session, turns: Sequence[Turn], env: Mapping[str, str |
     return Recorded(lambda thread, at: agent.recorded_edits(thread, env, at), turns, session.agent_session)
 
 
-def _with_git(found: SessionChanges) -> SessionChanges:
-    report, states = ask_git(found.cwd, [file.absolute for file in found.files])
-    files = tuple(structs.replace(file, git=states.get(file.absolute)) for file in found.files)
-    return structs.replace(found, files=files, git=report)
+def _with_git(changes: SessionChanges) -> SessionChanges:
+    report, states = ask_git(changes.cwd, [file.absolute for file in changes.files])
+    files = tuple(structs.replace(file, git=states.get(file.absolute)) for file in changes.files)
+    return structs.replace(changes, files=files, git=report)
 
 
 def _notes(agent: Agent, collected: Collected, recorded: Recorded) -> Iterator[str]:

@@ -119,13 +119,13 @@ def list_price(model: str) -> Price | None:
     return TABLE.get(model) or TABLE.get(_DATE.sub("", model))
 
 
-def price_of(model: str, own: Mapping[str, Price]) -> Price | None:
+def price_of(model: str, overrides: Mapping[str, Price]) -> Price | None:
     """Return a model's price: the user's, longest pattern first, then the list price; None if it has none."""
     name = model.lower()
     plain = name.partition("[")[0]  # claude appends the size of the context to the name: claude-opus-4-8[1m]
-    matching = [key for key in own if name == key.lower() or fnmatchcase(plain, key.lower())]
+    matching = [key for key in overrides if name == key.lower() or fnmatchcase(plain, key.lower())]
     price = Price()
     for key in sorted(matching, key=len, reverse=True):
-        price = price.over(own[key])
+        price = price.over(overrides[key])
     price = price.over(list_price(plain) or Price())
     return price if price.known else None

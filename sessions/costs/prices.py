@@ -86,8 +86,8 @@ class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def over(self, general: "Price") -> "Price":
         """Return these prices, with the general ones for those not set here."""
-        own = {key: value for key, value in structs.asdict(self).items() if value is not None}
-        return structs.replace(general, **own)
+        known = {key: value for key, value in structs.asdict(self).items() if value is not None}
+        return structs.replace(general, **known)
 
     def cost(self, call: "Call") -> float:
         """Return the cost of one model call in US dollars; tokens without a price cost 0."""

@@ -167,8 +167,8 @@ class _Count:
         if step.exit_code or step.status is StepStatus.FAILED:
             self._more("commands_failed")
             if len(self._failures) < NAMED_FAILURES:
-                told = one_line(step.command or step.text, _CELLS)
-                self._failures.append(FailedCommand(command=told, exit_code=step.exit_code))
+                command = one_line(step.command or step.text, _CELLS)
+                self._failures.append(FailedCommand(command=command, exit_code=step.exit_code))
 
     def _changed(self, step: Step) -> None:
         for change in step.changes:

@@ -41,8 +41,8 @@ def unseen_turns(turns: Sequence[Turn], seen_steps: int, seen_at: int) -> tuple[
     return (), 0
 
 
-def _with_usage(told: Digest, turns: Sequence[Turn]) -> Digest:
+def _with_usage(digest: Digest, turns: Sequence[Turn]) -> Digest:
     """Add the usage of whole turns from their rows; the usage of a part of a turn is not known."""
     costs = [turn.cost_usd for turn in turns if turn.cost_usd is not None]
     usage = reduce(Usage.plus, (turn.usage for turn in turns), Usage())
-    return structs.replace(told, usage=usage, cost_usd=sum(costs) if costs else None)
+    return structs.replace(digest, usage=usage, cost_usd=sum(costs) if costs else None)

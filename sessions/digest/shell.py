@@ -37,32 +37,32 @@ class Program(Struct, frozen=True):
 
 def programs(line: str) -> list[Program]:
     """Return the programs of a line in their order."""
-    found: list[Program] = []
+    started: list[Program] = []
     words: list[str] = []
     for kind, text in _tokens(line[:MOST_CHARACTERS]):
         if kind == "word" and (words or text not in _KEYWORDS):
             words.append(_unquoted(text))
         elif kind == "operator":
             if words:
-                found.append(Program(tuple(words)))
+                started.append(Program(tuple(words)))
                 words = []
-            if found and text not in "()":
-                found[-1] = Program(found[-1].words, _joint(found[-1].then, text))
+            if started and text not in "()":
+                started[-1] = Program(started[-1].words, _joint(started[-1].then, text))
     if words:
-        found.append(Program(tuple(words)))
-    elif found and found[-1].then == ";":
-        found[-1] = Program(found[-1].words)  # the last line ends like all others
-    return found
+        started.append(Program(tuple(words)))
+    elif started and started[-1].then == ";":
+        started[-1] = Program(started[-1].words)  # the last line ends like all others
+    return started
 
 
 def _tokens(line: str) -> Iterator[tuple[str, str]]:
     """Yield words and operators; redirections, comments and the bodies of here-documents are left out."""
     position, target = 0, False
     marks: list[str] = []
-    while (found := _TOKEN.match(line, position)) is not None:
-        position, kind, text = found.end(), found.lastgroup or "", found[0]
+    while (token := _TOKEN.match(line, position)) is not None:
+        position, kind, text = token.end(), token.lastgroup or "", token[0]
         if kind == "here":
-            marks.append(_unquoted(found["mark"]))
+            marks.append(_unquoted(token["mark"]))
         elif kind == "word" and text.startswith("#"):
             position = _end_of_line(line, position)
         elif kind in ("word", "operator") and not target:
@@ -94,9 +94,9 @@ def _joint(earlier: str, operator: str) -> str:
 
 
 def _unquoted(word: str) -> str:
-    def bare(found: re.Match[str]) -> str:
-        if found[2] is not None:
-            return _ESCAPED.sub(lambda escaped: "" if escaped[1] == "\n" else escaped[1], found[2])
-        return found[1] if found[1] is not None else found[3]
+    def bare(match: re.Match[str]) -> str:
+        if match[2] is not None:
+            return _ESCAPED.sub(lambda escaped: "" if escaped[1] == "\n" else escaped[1], match[2])
+        return match[1] if match[1] is not None else match[3]
 
     return _QUOTED.sub(bare, word)

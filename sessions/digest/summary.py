@@ -27,14 +27,14 @@ def digest_lines(d: Digest) -> list[str]:
         _errors(d),
         count(d.usage.total_tokens, "token") if d.usage.total_tokens is not None else "",
     ]
-    told = " · ".join(filter(None, facts)) or (count(d.steps, "step") if d.steps else "")
-    said = f'last: "{one_line(d.last_message, MESSAGE_CELLS)}"' if d.last_message else ""
-    return [line for line in (told, said) if line]
+    work = " · ".join(filter(None, facts)) or (count(d.steps, "step") if d.steps else "")
+    last = f'last: "{one_line(d.last_message, MESSAGE_CELLS)}"' if d.last_message else ""
+    return [line for line in (work, last) if line]
 
 
 def _of(number: int, one: str, failed: int, many: str | None = None) -> str:
-    told = count(number, one, many) if number else ""
-    return f"{told}, {failed:,} failed" if failed else told
+    total = count(number, one, many) if number else ""
+    return f"{total}, {failed:,} failed" if failed else total
 
 
 def _commands(d: Digest) -> str:

@@ -101,25 +101,25 @@ def exit_code_tells(line: str) -> Tells | None:
 
 def _line_tells(line: str, depth: int) -> Tells | None:
     started = programs(line)
-    told = [_program_tells(program.words, depth) for program in started]
-    found = [tells for tells in told if tells is not None]
-    if not found:
+    by_program = [_program_tells(program.words, depth) for program in started]
+    suites = [tells for tells in by_program if tells is not None]
+    if not suites:
         return None
-    first = next(place for place, tells in enumerate(told) if tells)
+    first = next(place for place, tells in enumerate(by_program) if tells)
     chained = ("&&", "", "|") if "pipefail" in line else ("&&", "")
     ran = first == 0 or started[first - 1].then != "||"
     return Tells(
-        success=ran and all(tells.success for tells in found) and all(p.then in chained for p in started[first:]),
-        failure=_failure_tells(started, told),
+        success=ran and all(tells.success for tells in suites) and all(p.then in chained for p in started[first:]),
+        failure=_failure_tells(started, by_program),
     )
 
 
-def _failure_tells(started: Sequence[Program], told: Sequence[Tells | None]) -> bool:
+def _failure_tells(started: Sequence[Program], by_program: Sequence[Tells | None]) -> bool:
     """Return whether a nonzero exit code, the last program's or after ``&&`` an earlier one's, means failed tests."""
-    last = told[-1]
+    last = by_program[-1]
     if last is None or not last.failure or started[-1].then:
         return False
-    before = zip(started[:-1], told[:-1], strict=True)
+    before = zip(started[:-1], by_program[:-1], strict=True)
     return all(tells or program.then != "&&" or program.words[0] in _NEVER_FAIL for program, tells in before)
 
 

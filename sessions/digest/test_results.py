@@ -59,12 +59,12 @@ def suite_run(step: Step) -> SuiteRun | None:
     tells = exit_code_tells(command) if step.status is not StepStatus.DECLINED else None
     if tells is None:
         return None
-    found = _summary_lines(step.output or "")
+    lines = _summary_lines(step.output or "")
     return SuiteRun(
         command=one_line(command, _COMMAND_CELLS),
-        passed=_passed(step, tells, "\n".join(found)),
+        passed=_passed(step, tells, "\n".join(lines)),
         exit_code=step.exit_code,
-        summary=cut(", ".join(found), _SUMMARY_CELLS) or None,
+        summary=cut(", ".join(lines), _SUMMARY_CELLS) or None,
     )
 
 
@@ -83,10 +83,10 @@ def _summary_lines(output: str) -> list[str]:
     """Return the last group of adjacent summary lines, preferably one with a count above zero."""
     groups: list[list[str]] = [[]]
     for line in clean(output[-_TAIL_CHARACTERS:]).split("\n")[-_TAIL_LINES:]:
-        told = one_line(line.strip(_FRAME))
-        if _SUMMARY.search(told):
-            groups[-1].append(told)
-        elif told and groups[-1]:
+        text = one_line(line.strip(_FRAME))
+        if _SUMMARY.search(text):
+            groups[-1].append(text)
+        elif text and groups[-1]:
             groups.append([])
     known = [group[-_MOST_LINES:] for group in groups if group]
     counting = [group for group in known if any(map(_SOME.search, group))]

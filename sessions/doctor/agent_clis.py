@@ -29,8 +29,8 @@ def judge(agent: Agent, path: str, answer: Answer) -> Finding:
     if answer.exit_code is None:
         return fail(agent.name, f"{path} did not tell its version in time", f"try: {path} --version")
     if answer.exit_code != 0:
-        said = f": {answer.first_line}" if answer.first_line else ""
-        return fail(agent.name, f"{path} --version exited {answer.exit_code}{said}", _install(agent))
+        first_line = f": {answer.first_line}" if answer.first_line else ""
+        return fail(agent.name, f"{path} --version exited {answer.exit_code}{first_line}", _install(agent))
     version = _VERSION.search(answer.text)
     if version is None:
         return warn(agent.name, f"{path} names no version: {answer.first_line}", f"is it {agent.title}?")

@@ -63,8 +63,8 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
     """
     copy = None
     if is_read_only(path.parent):
-        found = open_read_only(path, _PATIENCE_SECONDS)
-        connection, copy = found.connection, found.copy
+        database = open_read_only(path, _PATIENCE_SECONDS)
+        connection, copy = database.connection, database.copy
     else:
         uri = f"{path.absolute().as_uri()}?mode=ro"
         connection = sqlite3.connect(uri, uri=True, timeout=_PATIENCE_SECONDS, isolation_level=None)

@@ -25,18 +25,18 @@ def limits(subject: Subject) -> Iterator[Finding]:
         config = load_config(subject.config_path, home=subject.layout.home)
     except AgentdashError:
         return  # broken settings are a finding of their own
-    said = [(name, warning) for name in _judged(config, subject) for warning in _warnings(config, name, subject)]
-    for name, warning in said:
+    warnings = [(name, warning) for name in _judged(config, subject) for warning in _warnings(config, name, subject)]
+    for name, warning in warnings:
         yield warn("limits", f"{name}: {warning.rstrip('.')}", _REMEDY)
-    if not said:
+    if not warnings:
         yield ok("limits", "all that the settings hold can act" if _any(config) else "none in the settings")
 
 
 def _judged(config: Config, subject: Subject) -> Iterator[str]:
     """Yield the installed agents, and any other agent whose own section limits its usage."""
     for name in agent_names(demo=True):
-        own = config.settings_for(name, {}).limits
-        if own.tokens is not None or own.cost_usd is not None or _installed(agent_named(name), config, subject):
+        limits = config.settings_for(name, {}).limits
+        if limits.tokens is not None or limits.cost_usd is not None or _installed(agent_named(name), config, subject):
             yield name
 
 

@@ -29,19 +29,19 @@ def folders_and_rows(subject: Subject) -> Iterator[Finding]:
     known = session_rows(layout)
     if known is None:
         return
-    found: dict[Ghost, list[str]] = {}
+    by_kind: dict[Ghost, list[str]] = {}
     for session in sorted(folders - known):
         folder = layout.session(session)
         if folder.path.is_dir():
-            found.setdefault(kind_of(folder), []).append(session)
-    found.pop(Ghost.NEW, None)  # a start in progress
+            by_kind.setdefault(kind_of(folder), []).append(session)
+    by_kind.pop(Ghost.NEW, None)  # a start in progress
     gone = sorted(session for session in known - folders if not layout.session(session).path.is_dir())
-    for kind, sessions in found.items():
+    for kind, sessions in by_kind.items():
         what, remedy = _GHOSTS[kind]
         yield warn("session folders", f"{named(sessions)} {what}", remedy)
     if gone:
         yield warn("session folders", f"{named(gone)} in the database but without a folder", _remove(gone))
-    if not found and not gone:
+    if not by_kind and not gone:
         yield ok("session folders", f"{len(known)}, each with its row" if known else "none yet")
 
 
@@ -85,8 +85,8 @@ def session_folders(layout: Layout) -> set[str]:
 
 def session_rows(layout: Layout) -> set[str] | None:
     """Return the ids in the database; None if it cannot be read."""
-    found = rows(layout.database, "SELECT id FROM sessions")
-    return None if found is None else {row["id"] for row in found if SESSION_ID.fullmatch(row["id"])}
+    ids = rows(layout.database, "SELECT id FROM sessions")
+    return None if ids is None else {row["id"] for row in ids if SESSION_ID.fullmatch(row["id"])}
 
 
 def named(sessions: Iterable[str]) -> str:
@@ -98,10 +98,10 @@ def named(sessions: Iterable[str]) -> str:
 
 def _live(layout: Layout) -> set[str] | None:
     """Return the sessions of this machine with a live turn; None if the rows cannot be read."""
-    found = rows(layout.database, _TURNS_OF_HOST, (processes.host_name(),))
-    if found is None:
+    turns = rows(layout.database, _TURNS_OF_HOST, (processes.host_name(),))
+    if turns is None:
         return None
     boot, namespace = processes.boot_id(), processes.pid_namespace()
     # A turn of another container is for a process there to settle.
-    ours = (row for row in found if row["boot_id"] != boot or row["pid_ns"] == namespace)
+    ours = (row for row in turns if row["boot_id"] != boot or row["pid_ns"] == namespace)
     return {row["session"] for row in ours if row["status"] in LIVE}

@@ -16,14 +16,14 @@ _SHOWN = 5
 
 def strays(subject: Subject) -> Iterator[Finding]:
     """Report the processes that no stop can reach, because their session is gone."""
-    found = unknown_processes(subject.layout)
-    if not found:
+    unknown = unknown_processes(subject.layout)
+    if not unknown:
         yield ok("strays", "no process of a forgotten session")
         return
-    names = ", ".join(f"{one_line(process.command, 60)} {process.pid}" for process in found[:_SHOWN])
-    more = ", ..." if len(found) > _SHOWN else ""
-    pids = " ".join(str(process.pid) for process in found)
-    yield warn("strays", f"{len(found)} of sessions that are gone: {names}{more}", f"kill {pids}")
+    names = ", ".join(f"{one_line(process.command, 60)} {process.pid}" for process in unknown[:_SHOWN])
+    more = ", ..." if len(unknown) > _SHOWN else ""
+    pids = " ".join(str(process.pid) for process in unknown)
+    yield warn("strays", f"{len(unknown)} of sessions that are gone: {names}{more}", f"kill {pids}")
 
 
 def unknown_processes(layout: Layout) -> list[Process]:
@@ -35,8 +35,8 @@ def unknown_processes(layout: Layout) -> list[Process]:
 
 
 def _others() -> list[Process]:
-    found = (processes.look(pid) for pid in processes.scan() if pid != os.getpid())
-    return [process for process in found if process is not None and not process.zombie]
+    living = (processes.look(pid) for pid in processes.scan() if pid != os.getpid())
+    return [process for process in living if process is not None and not process.zombie]
 
 
 def _session(process: Process, layout: Layout) -> str | None:

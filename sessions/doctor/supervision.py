@@ -52,5 +52,5 @@ def subreaper_known() -> bool:
 def _hidepid(mounts: list[Mount]) -> str | None:
     """Return the option that hides other users' processes, if it is on."""
     options = {option for mount in mounts if mount.point == _PROC and mount.kind == "proc" for option in mount.options}
-    found = next((option for option in options if option.startswith("hidepid=")), None)
-    return None if found in ("hidepid=0", "hidepid=off") else found
+    option_set = next((option for option in options if option.startswith("hidepid=")), None)
+    return None if option_set in ("hidepid=0", "hidepid=off") else option_set

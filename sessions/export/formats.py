@@ -38,10 +38,10 @@ def format_named(name: str) -> Format:
     Raises:
         UsageError: there is no such format.
     """
-    for found in FORMATS:
-        if found.name == name:
-            return found
-    raise UsageError(f"There is no format {name!r}. Choose one of: {', '.join(found.name for found in FORMATS)}.")
+    for one in FORMATS:
+        if one.name == name:
+            return one
+    raise UsageError(f"There is no format {name!r}. Choose one of: {', '.join(one.name for one in FORMATS)}.")
 
 
 def format_of(path: Path) -> Format:
@@ -51,8 +51,8 @@ def format_of(path: Path) -> Format:
         UsageError: the suffix belongs to no format.
     """
     suffix = path.suffix.lower()
-    for found in FORMATS:
-        if suffix in found.suffixes or not suffix:
-            return found
-    known = ", ".join(suffix for found in FORMATS for suffix in found.suffixes)
+    for one in FORMATS:
+        if suffix in one.suffixes or not suffix:
+            return one
+    known = ", ".join(suffix for one in FORMATS for suffix in one.suffixes)
     raise UsageError(f"{path}: the suffix {path.suffix} says nothing about the format. Known: {known}.")

@@ -40,11 +40,11 @@ def html(session: Session, steps: Iterable[Step]) -> Iterator[str]:
 
 def _turns(steps: Iterable[Step], folder: str, overview: list[str]) -> Iterator[str]:
     """Yield all turns; add the counts of each to the overview."""
-    for turn, own in groupby(steps, attrgetter("turn")):
+    for turn, steps_of_turn in groupby(steps, attrgetter("turn")):
         tally = Tally(turn)
-        first = next(own)
+        first = next(steps_of_turn)
         yield _turn(first)
-        for step in chain([first], own):
+        for step in chain([first], steps_of_turn):
             tally.add(step)
             yield step_html(words.below(step, folder))
         yield "</section>\n"
@@ -80,8 +80,8 @@ def _fact(name: str, value: str, session: Session) -> str:
     if name != "Status":
         return escape(value)
     reason = escape(clean(value).partition(": ")[2])
-    told = f' <span class="reason">{reason}</span>' if reason else ""
-    return f'<span class="badge {session.status}">{session.status}</span>{told}'
+    because = f' <span class="reason">{reason}</span>' if reason else ""
+    return f'<span class="badge {session.status}">{session.status}</span>{because}'
 
 
 def _turn(step: Step) -> str:

@@ -94,11 +94,11 @@ def _drawn(block: blocks.Block, step: Step, described: blocks.Description) -> st
         case blocks.Plan():
             return _plan(block)
         case blocks.Facts():
-            told = " · ".join(filter(None, (*(value for _, value in block.pairs), block.text)))
-            return f'<p class="note">{escape(one_line(told))}</p>'
+            text = " · ".join(filter(None, (*(value for _, value in block.pairs), block.text)))
+            return f'<p class="note">{escape(one_line(text))}</p>'
         case blocks.Tokens():
-            told = " · ".join(filter(None, (words.used(block), one_line(block.remark))))
-            return f'<p class="note">Tokens {escape(told)}</p>'
+            text = " · ".join(filter(None, (words.used(block), one_line(block.remark))))
+            return f'<p class="note">Tokens {escape(text)}</p>'
         case blocks.Notice():
             return _notice(block, described.name)
         case blocks.Raw():
@@ -133,8 +133,8 @@ def _output(block: blocks.Output, *, opened: bool) -> str:
 
 def _call(block: blocks.Call, name: str, *, opened: bool) -> str:
     purpose = words.purpose(block)
-    told = f' <span dir="auto">{escape(purpose)}</span>' if purpose else ""
-    label = f'<p class="label">{name} <code>{escape(words.tool(block))}</code>{told}</p>'
+    remark = f' <span dir="auto">{escape(purpose)}</span>' if purpose else ""
+    label = f'<p class="label">{name} <code>{escape(words.tool(block))}</code>{remark}</p>'
     arguments = words.arguments(block)
     return label + _folded("Arguments", arguments, opened=opened, peek=arguments[:_PEEKED])
 

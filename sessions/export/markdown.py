@@ -60,8 +60,8 @@ def _block(step: Step, before: Step | None) -> str:
     return quote("\n\n".join(first + parts))
 
 
-def _label(word: str, *told: str) -> str:
-    return " ".join(filter(None, (f"**{word}**", *told)))
+def _label(word: str, *parts: str) -> str:
+    return " ".join(filter(None, (f"**{word}**", *parts)))
 
 
 def _folded(text: str, what: str, language: str = "text") -> list[str]:
@@ -128,8 +128,8 @@ def _notice(block: blocks.Notice, name: str, event: str) -> list[str]:
 
 def _change(change: Change, ending: str) -> list[str]:
     moved = f"moved to {code(change.moved_to)}" if change.moved_to else ""
-    told = [code(change.path), moved, line_change(*change.lines) if change.lines else "", ending]
-    parts = [_label(plain(change.kind).capitalize(), *told), *_folded(change.diff or "", "Diff", "diff")]
+    facts = [code(change.path), moved, line_change(*change.lines) if change.lines else "", ending]
+    parts = [_label(plain(change.kind).capitalize(), *facts), *_folded(change.diff or "", "Diff", "diff")]
     if change.cut:
         parts.append("*The rest of this diff is not kept.*")
     elif change.no_diff:

@@ -57,7 +57,7 @@ def _check(path: Path, target: Path, *, force: bool) -> None:
     if stat.S_ISDIR(mode):
         raise UsageError(f"{path} is a folder: name a file in it.")
     if not stat.S_ISREG(mode):
-        raise UsageError(f"{path} is no regular file.")
+        raise UsageError(f"{path} is not a regular file.")
     if not force:
         raise ExistsError(_there(path))
 

@@ -52,8 +52,8 @@ def _left(session: Session) -> str:
 def ending(step: Step, described: Description) -> str:
     """Return a step's ending and duration: ``✗ exit 1, 0.9s``, ``✓ 2.0s``; "" if neither is known."""
     mark = ENDINGS[step.status] if step.status else ""
-    told = ", ".join(filter(None, (described.exit_note, described.took)))
-    return " ".join(filter(None, (mark, told)))
+    facts = ", ".join(filter(None, (described.exit_note, described.took)))
+    return " ".join(filter(None, (mark, facts)))
 
 
 def tokens(usage: Usage | None) -> str:
@@ -116,5 +116,5 @@ def _change_below(change: Change, folder: str) -> Change:
 
 
 def _relative(path: str, folder: str) -> str:
-    found = PurePath(path)
-    return str(found.relative_to(folder)) if path != folder and found.is_relative_to(folder) else path
+    absolute = PurePath(path)
+    return str(absolute.relative_to(folder)) if path != folder and absolute.is_relative_to(folder) else path

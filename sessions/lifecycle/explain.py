@@ -74,7 +74,7 @@ def _rule(session: Session, turn: Turn | None, held: bool) -> str:
     if turn is not None and turn.status.ended and turn.rule is not None:
         return turn.rule
     if session.status.live and not held:
-        return "its runner is gone and nobody has settled it yet: `agentdash ls` does"
+        return "its runner is gone, and no command has recorded its end yet: `agentdash ls` does"
     if turn is not None and turn.status is Status.QUEUED and turn.launches == 0:
         return "it waits for a free place: as many sessions as `queue.max_running` allows are at work"
     return MEANINGS[session.status]
@@ -113,7 +113,7 @@ def _process_facts(layout: Layout, turn: Turn, held: bool) -> list[Fact]:
         facts.append(Fact("agent", f"pid {turn.agent_pid} {lives}", "turns.agent_pid, turns.agent_start"))
     if turn.status in ENDED:
         count = len(survivors(layout, turn))
-        who = "the runner" if held else "nobody"
+        who = "the runner" if held else "no runner"
         facts.append(Fact("processes left", f"{count}{f', watched by {who}' if count else ''}", "a scan just now"))
     return facts
 
@@ -135,24 +135,24 @@ def _asked(turn: Turn) -> str:
 
 def _limits_fact(launch: Launch | None) -> Fact:
     stated = structs.asdict(launch.limits) if launch else {}
-    told = ", ".join(f"{name}={value}" for name, value in stated.items() if value is not None)
-    return Fact("limits", told or "none", "turns.launch")
+    limits = ", ".join(f"{name}={value}" for name, value in stated.items() if value is not None)
+    return Fact("limits", limits or "none", "turns.launch")
 
 
 def _attention_fact(session: Session) -> Fact:
     now = now_ms()
-    found = attention(session, now)
-    if found is None:
+    need = attention(session, now)
+    if need is None:
         return Fact("needs attention", "no", "sessions")
-    since = f"since {max(0, now - found.since) // 1000} s"
-    return Fact("needs attention", f"{found.kind}: {found.reason} ({since})", "sessions, seen")
+    since = f"since {max(0, now - need.since) // 1000} s"
+    return Fact("needs attention", f"{need.kind}: {need.reason} ({since})", "sessions, seen")
 
 
 def _thresholds_fact(launch: Launch | None) -> Fact:
     """The thresholds from which the runner considers the session stuck."""
     stated = structs.asdict(launch.attention) if launch else {}
-    told = ", ".join(f"{name}={value:g}" for name, value in stated.items())
-    return Fact("stuck from", told or "not known", "turns.launch")
+    thresholds = ", ".join(f"{name}={value:g}" for name, value in stated.items())
+    return Fact("stuck from", thresholds or "not known", "turns.launch")
 
 
 def _hook_fact(launch: Launch | None, log: Path) -> Fact:
@@ -160,11 +160,11 @@ def _hook_fact(launch: Launch | None, log: Path) -> Fact:
     if launch is None or not launch.hook.argv:
         return Fact("hook", "none", "turns.launch")
     try:
-        said = [line for line in _log_lines(log) if line.startswith("hook on ")]
+        lines = [line for line in _log_lines(log) if line.startswith("hook on ")]
     except OSError:
-        said = []
+        lines = []
     command = shlex.join(launch.hook.argv)
-    return Fact("hook", f"{command} ({said[-1]})" if said else command, f"turns.launch, {log}")
+    return Fact("hook", f"{command} ({lines[-1]})" if lines else command, f"turns.launch, {log}")
 
 
 def _log_lines(path: Path) -> list[str]:

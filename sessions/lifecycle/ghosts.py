@@ -86,10 +86,10 @@ def _holds_nothing(folder: SessionFolder) -> bool:
 def _is_scaffold(folder: SessionFolder, path: Path) -> bool:
     if path == folder.turns:
         return path.is_dir() and not any(path.iterdir())
-    found = path.lstat()
+    status = path.lstat()
     if path == folder.poke:
-        return stat.S_ISFIFO(found.st_mode)
-    return path == folder.lock and stat.S_ISREG(found.st_mode) and found.st_size == 0
+        return stat.S_ISFIFO(status.st_mode)
+    return path == folder.lock and stat.S_ISREG(status.st_mode) and status.st_size == 0
 
 
 def _age_seconds(path: Path) -> float:

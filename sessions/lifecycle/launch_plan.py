@@ -59,7 +59,7 @@ def checked_folder(cwd: str | os.PathLike[str] | None) -> str:
     try:
         path = Path(os.path.normpath(Path(cwd if cwd is not None else Path.cwd()).expanduser().absolute()))
     except FileNotFoundError:
-        raise UsageError("The folder you are in does not exist any more.") from None
+        raise UsageError("The folder you are in no longer exists.") from None
     except RuntimeError as error:
         raise UsageError(f"The folder {cwd}: {error}") from None
     checked_text(str(path), "folder")
@@ -174,10 +174,10 @@ def retold(session: Session, steps: list[Step], prompt: str) -> str:
 
     Used only if there is nothing to resume: the earlier turn ended before the agent named its conversation.
     """
-    told = [step for step in steps if step.kind in (StepKind.PROMPT, StepKind.MESSAGE) and step.text.strip()]
-    if not any(step.kind is StepKind.MESSAGE for step in told):
+    conversation = [step for step in steps if step.kind in (StepKind.PROMPT, StepKind.MESSAGE) and step.text.strip()]
+    if not any(step.kind is StepKind.MESSAGE for step in conversation):
         return prompt
     names = {StepKind.PROMPT: "USER", StepKind.MESSAGE: "ASSISTANT"}
     lines = [f"This continues an earlier conversation in {session.cwd}.", ""]
-    lines += [f"{names[step.kind]}: {step.text}" for step in told]
+    lines += [f"{names[step.kind]}: {step.text}" for step in conversation]
     return "\n".join([*lines, "", f"USER: {prompt}", "", "Continue from where you left off."])

@@ -19,7 +19,7 @@ def judged(limits: Limits, measures: Measures, asked: Collection[str] = ()) -> t
     Raises:
         UsageError: a requested limit can never act.
     """
-    said = []
+    sentences = []
     for field, name, measurable in (("tokens", "tokens", measures.tokens), ("cost_usd", "cost", measures.cost)):
         if getattr(limits, field) is None or measurable.why is None:
             continue
@@ -27,8 +27,8 @@ def judged(limits: Limits, measures: Measures, asked: Collection[str] = ()) -> t
             raise UsageError(
                 f"The {name} limit cannot act: {measurable.why}. Limit wall, silence or output, or leave it out."
             )
-        said.append(_sentence(name, measurable))
-    return tuple(said)
+        sentences.append(_sentence(name, measurable))
+    return tuple(sentences)
 
 
 def _sentence(name: str, measurable: Measurable) -> str:

@@ -24,9 +24,9 @@ class ProcessInfo(Struct, frozen=True, kw_only=True):
 
 def process_list(folder: SessionFolder, turn: Turn) -> list[ProcessInfo]:
     """List all processes of the session, parents before children: scanned now, recorded nowhere."""
-    found = sorted(Kin.of_turn(folder, turn).find().values(), key=lambda process: process.start)
-    ports = processes.listening_ports([process.pid for process in found])
-    return [_info(process, ports.get(process.pid, ())) for process in found]
+    living = sorted(Kin.of_turn(folder, turn).find().values(), key=lambda process: process.start)
+    ports = processes.listening_ports([process.pid for process in living])
+    return [_info(process, ports.get(process.pid, ())) for process in living]
 
 
 def _info(process: processes.Process, ports: tuple[int, ...]) -> ProcessInfo:

@@ -19,13 +19,13 @@ class Loads:
         """Return the load of these sessions; a session without a process is left out."""
         loads, seen = {}, {}
         for session_id in session_ids:
-            found, at = self._processes(session_id), self._clock()
-            if not found:
+            living, at = self._processes(session_id), self._clock()
+            if not living:
                 continue
-            times = {_identity(process, at): process.cpu_s for process in found if process.cpu_s is not None}
+            times = {_identity(process, at): process.cpu_s for process in living if process.cpu_s is not None}
             loads[session_id] = Load(
-                processes=len(found),
-                rss_bytes=sum(process.rss_bytes or 0 for process in found),
+                processes=len(living),
+                rss_bytes=sum(process.rss_bytes or 0 for process in living),
                 cpu=self._spent(session_id, at, times),
             )
             seen[session_id] = (at, times)

@@ -21,7 +21,7 @@ from ..storage.paths import SESSION_ID, Layout
 from ..storage.session_record import write_identity
 from ..storage.store import Store
 from ..storage.turn_log import Outcome, Owner, TurnLog
-from ..supervision.hooks import tell_end
+from ..supervision.hooks import run_end_hook
 from ..supervision.queue import pump
 from ..supervision.runner_process import poke, runner_lives, send_runner
 
@@ -118,7 +118,7 @@ def _send_again(layout: Layout, store: Store, turn: Turn) -> None:
     if launches >= MAX_LAUNCHES:
         reason = f"its runner did not start; see {layout.session(turn.session).runner_log}"
         if store.cancel_queued(turn.session, turn.n, Status.FAILED, reason, "no runner came"):
-            tell_end(layout, store, turn.session, turn.n, Status.FAILED, reason)
+            run_end_hook(layout, store, turn.session, turn.n, Status.FAILED, reason)
         return
     send_runner(layout, turn.session, turn.n, "run", store.recipe(turn.session).env)
 
@@ -177,7 +177,7 @@ def _conclude(layout: Layout, store: Store, turn: Turn) -> None:
     with suppress(OSError):
         write_identity(store, layout.session(turn.session))
     if ended:
-        tell_end(layout, store, turn.session, turn.n, outcome.status, outcome.reason)
+        run_end_hook(layout, store, turn.session, turn.n, outcome.status, outcome.reason)
 
 
 def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:
@@ -207,5 +207,5 @@ def parsed_facts(output: Path, parser: TurnParser) -> tuple[Facts, int]:
 
 def survivors(layout: Layout, turn: Turn) -> tuple[Left, ...]:
     """Return the session's living processes that no runner supervises; ``turn`` is its newest turn."""
-    found = Kin.of_turn(layout.session(turn.session), turn).find().values()
-    return tuple(Left(pid=p.pid, command=p.command, reason="nobody supervises it") for p in found)
+    living = Kin.of_turn(layout.session(turn.session), turn).find().values()
+    return tuple(Left(pid=p.pid, command=p.command, reason="no runner supervises it") for p in living)

@@ -63,8 +63,8 @@ _TURN_FILE = re.compile(r"turn_([1-9][0-9]{0,5})\.jsonl")
 
 def _turn_numbers(folder: SessionFolder) -> list[int]:
     """Return the turn numbers from 1 to the last one with a file."""
-    found = [_TURN_FILE.fullmatch(path.name) for path in folder.turns.glob("turn_*.jsonl")]
-    return list(range(1, max((int(match[1]) for match in found if match), default=0) + 1))
+    matches = [_TURN_FILE.fullmatch(path.name) for path in folder.turns.glob("turn_*.jsonl")]
+    return list(range(1, max((int(match[1]) for match in matches if match), default=0) + 1))
 
 
 def _agent_of(output: Path) -> str:

@@ -27,9 +27,9 @@ def find_session(queries: Queries, ref: str, *, destructive: bool = False) -> Se
         if newest is None:
             raise UnknownSessionError("There is no session yet. `agentdash spawn` starts one.")
         return newest
-    found = queries.session(ref)
-    if found is not None:
-        return found
+    session = queries.session(ref)
+    if session is not None:
+        return session
     if destructive and len(ref) < DESTRUCTIVE_CHARACTERS:
         raise UsageError(f"{ref!r} is too short for this: give at least {DESTRUCTIVE_CHARACTERS} characters of the id.")
     candidates = queries.sessions_like(ref, _SHOWN + 1)

@@ -15,7 +15,7 @@ from ..processes.stop_ladder import KILL_PATIENCE
 from ..rules.status import stop_reason
 from ..storage.paths import Layout
 from ..storage.store import Store
-from ..supervision.hooks import tell_end
+from ..supervision.hooks import run_end_hook
 from ..supervision.runner_process import poke, send_runner
 from ..text.units import count
 from .reconcile import is_foreign, survivors
@@ -44,7 +44,7 @@ def stop_session(
         session.id, turn.n, Status.STOPPED, _CANCELLED, "a stop was asked for before it started", by=StoppedBy.YOU
     )
     if cancelled:
-        tell_end(layout, store, session.id, turn.n, Status.STOPPED, _CANCELLED)
+        run_end_hook(layout, store, session.id, turn.n, Status.STOPPED, _CANCELLED)
     if (cancelled or turn.status.ended) and not survivors(layout, turn):
         if cancelled:
             return Receipt(session=session.id, status=Status.STOPPED, note="it had not started yet")
@@ -83,8 +83,8 @@ def _stop_unrecorded(layout: Layout, session: Session, turn: Turn, why: str) -> 
 def _runner(turn: Turn) -> procs.Process | None:
     """Return the turn's runner, checked by identity."""
     here = procs.is_here(turn.boot_id, turn.pid_ns)
-    found = procs.look(turn.runner_pid) if here and turn.runner_pid is not None else None
-    return found if found is not None and found.start == turn.runner_start else None
+    process = procs.look(turn.runner_pid) if here and turn.runner_pid is not None else None
+    return process if process is not None and process.start == turn.runner_start else None
 
 
 def _patience(launch: Launch | None, session: Session) -> float:
@@ -149,6 +149,6 @@ class _Errand:
 
     def _kill_runner(self, turn: Turn) -> None:
         """Kill a runner that does not react, checked by identity; a new one takes over."""
-        found = _runner(turn)
-        if found is not None:
-            procs.send_kill(found)
+        runner = _runner(turn)
+        if runner is not None:
+            procs.send_kill(runner)

@@ -59,8 +59,8 @@ class Claims:
         return ours
 
     def _path(self, window: str, notice: Notice) -> Path:
-        said = f"{window}\0{notice.session}\0{notice.event}\0{notice.episode}"
-        return self._folder / hashlib.sha256(said.encode(errors="replace")).hexdigest()[:32]
+        event = f"{window}\0{notice.session}\0{notice.event}\0{notice.episode}"
+        return self._folder / hashlib.sha256(event.encode(errors="replace")).hexdigest()[:32]
 
     def _make(self, claim: Path) -> bool:
         try:

@@ -34,7 +34,7 @@ class Notice(Struct, frozen=True, kw_only=True):
 
 
 def worth_telling(before: Session | None, after: Session) -> Event | None:
-    """Return the event since the previous state of a session; None if there is no news.
+    """Return the event since the previous state of a session; None if nothing is worth a notice.
 
     Only another status, another turn, another question, or the beginning of a loop is news.
     """
@@ -55,7 +55,7 @@ class Watcher:
 
     Args:
         known: the existing sessions: none of them is reported before it changes.
-        since: UTC ms; an older session that was not known (it was restored from the trash) is no news.
+        since: UTC ms; an older session that was not known (it was restored from the trash) is not reported.
     """
 
     def __init__(self, known: Iterable[Session], since: int) -> None:
@@ -65,7 +65,7 @@ class Watcher:
     def update(self, sessions: Iterable[Session], reading: Collection[str] = ()) -> list[Notice]:
         """Return the notices for these sessions, except those whose ids are in ``reading``.
 
-        A session that disappears stays known, so its return is no news.
+        A session that disappears stays known, so its return is not reported.
         """
         notices = []
         for session in sessions:
@@ -110,7 +110,7 @@ def merged(notices: Sequence[Notice]) -> tuple[str, str]:
     count = Counter(notice.event for notice in newest)
     ended = count["failed"] + count["done"]
     parts = [(count["waiting"], "waiting"), (count["stuck"], "stuck"), (ended, "ended"), (count["failed"], "failed")]
-    told = [(number, word) for number, word in parts if number]
-    first = f"{told[0][0]} session{'s' * (told[0][0] > 1)} {told[0][1]}"
-    rest = [f"{number} {word}" for number, word in told[1:]]
+    counts = [(number, word) for number, word in parts if number]
+    first = f"{counts[0][0]} session{'s' * (counts[0][0] > 1)} {counts[0][1]}"
+    rest = [f"{number} {word}" for number, word in counts[1:]]
     return ", ".join([first, *rest]), ", ".join(notice.title for notice in newest)

@@ -59,9 +59,9 @@ class Kin:
         below = procs.descendants(processes, runners | marked, lambda pid: pid in strangers)
         ours = marked | {p.pid for p in below} - runners
         looked = (procs.look(pid) for pid in sorted(ours) if not processes[pid].zombie)
-        found = {p.key: p for p in looked if p is not None and p.start == processes[p.pid].start and not p.zombie}
-        self._remembered |= set(found)
-        return found
+        living = {p.key: p for p in looked if p is not None and p.start == processes[p.pid].start and not p.zombie}
+        self._remembered |= set(living)
+        return living
 
     def _environments(self, processes: dict[int, Process]) -> dict[int, dict[str, str]]:
         """The environment of each process; one of an old process without our marks is read only once."""
@@ -90,8 +90,8 @@ class Kin:
 
     def used(self) -> dict[tuple[int, int], float]:
         """Return the CPU time, in seconds, of each living process that :meth:`remember` or :meth:`find` saw last."""
-        told = ((key, procs.cpu_seconds(key[0])) for key in self._remembered)
-        return {key: seconds for key, seconds in told if seconds is not None}
+        used = ((key, procs.cpu_seconds(key[0])) for key in self._remembered)
+        return {key: seconds for key, seconds in used if seconds is not None}
 
     def spare(self, key: tuple[int, int]) -> None:
         """Exclude a process that the runner started for itself, with everything below it.

@@ -106,14 +106,14 @@ def look(pid: int, *, commands: bool = True) -> Process | None:
 
 def alive(pid: int, start: int) -> bool:
     """Return whether exactly this process still runs; a zombie does not."""
-    found = look(pid)
-    return found is not None and found.start == start and not found.zombie
+    process = look(pid)
+    return process is not None and process.start == start and not process.zombie
 
 
 def scan() -> dict[int, Process]:
     """Return all visible processes by pid, without their commands (:func:`look` gives those)."""
     pids = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
-    return {pid: found for pid in pids if (found := look(pid, commands=False))}
+    return {pid: process for pid in pids if (process := look(pid, commands=False))}
 
 
 def environment(pid: int) -> dict[str, str]:
@@ -189,13 +189,13 @@ def _children(pid: int) -> list[int] | None:
 
 def listening_ports(pids: Iterable[int]) -> dict[int, tuple[int, ...]]:
     """The TCP ports on which each of these processes listens; none if the process may not be inspected."""
-    found = {}
+    by_pid = {}
     for pid in pids:
         sockets = _listening(pid)
         ports = {sockets[inode] for inode in _sockets(pid) if inode in sockets} if sockets else set()
         if ports:
-            found[pid] = tuple(sorted(ports))
-    return found
+            by_pid[pid] = tuple(sorted(ports))
+    return by_pid
 
 
 def _listening(pid: int) -> dict[str, int]:

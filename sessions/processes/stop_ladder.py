@@ -141,30 +141,30 @@ class Stop:
         """Signal all our other processes: SIGTERM, a pause, SIGKILL, until ``CLEAN_SCANS`` scans find nothing."""
         if now < self._next_scan:
             return
-        found = self._look()
+        living = self._look()
         # Many stops at once must not spend all of a busy machine on scans.
         self._next_scan = now + SCAN_SHARE * (time.monotonic() - now)
-        if not any(key not in self._refused for key in found):
+        if not any(key not in self._refused for key in living):
             self._clean += 1
             if self._clean >= CLEAN_SCANS:
-                self._finish(found)
+                self._finish(living)
             return
         self._clean = 0
         waited = now - self._phase_began
         if self.phase is Phase.SWEEP_TERMINATE and waited >= self._ladder.sweep:
             self._enter(Phase.SWEEP_KILL, now)
         elif self.phase is Phase.SWEEP_KILL and waited >= KILL_PATIENCE:
-            self._finish(found)
+            self._finish(living)
             return
         number = signal.SIGTERM if self.phase is Phase.SWEEP_TERMINATE else signal.SIGKILL
-        for key, process in found.items():
+        for key, process in living.items():
             if self._signals.get(key) != number or number is signal.SIGKILL:
                 self._signal_one(process, number)
 
     def _look(self) -> dict[tuple[int, int], Process]:
-        found = self._kin.find()
-        self._seen |= found
-        return found
+        living = self._kin.find()
+        self._seen |= living
+        return living
 
     def _signal_group(self, number: signal.Signals) -> None:
         """Signal the agent's group, but only until its leader is reaped: after that the number may be reused."""
@@ -185,10 +185,10 @@ class Stop:
             return
         self._signals[process.key] = number
 
-    def _finish(self, found: dict[tuple[int, int], Process]) -> None:
+    def _finish(self, living: dict[tuple[int, int], Process]) -> None:
         self.left = tuple(
             Left(pid=p.pid, command=p.command, reason=self._refused.get(key, "did not react to SIGKILL"))
-            for key, p in found.items()
+            for key, p in living.items()
         )
         self.phase = Phase.OVER
 

@@ -121,7 +121,7 @@ def _reason(session: Session, kind: AttentionKind, now: int) -> str:
         case AttentionKind.SILENT:
             return f"printed nothing for {durations.text((now - session.last_sign_at) // 60_000 * 60)}"
         case AttentionKind.DONE:
-            return session.reason or "done, and nobody has looked yet"
+            return session.reason or "done, and not opened yet"
 
 
 def _since(session: Session, kind: AttentionKind) -> int:

@@ -142,12 +142,12 @@ def _field(field: str, value: str, written: str) -> Test:
         return _is(value)
     if "://" in written:
         return _anywhere(written)  # an address is a word
-    told = one_line(written, _WRITTEN_CELLS)
-    raise _unknown(f"field {field}", field, FIELDS, f'"{told}" in quotes looks for the text. Fields', colon=":")
+    shown = one_line(written, _WRITTEN_CELLS)
+    raise _unknown(f"field {field}", field, FIELDS, f'"{shown}" in quotes looks for the text. Fields', colon=":")
 
 
 _MESSAGE_CELLS, _WRITTEN_CELLS = 100, 24
-"""The widths of a message, and of the quoted word in it: the line below a table is no wider."""
+"""The widths of a message, and of the quoted word in it: the line below a table has that much room."""
 
 
 def _unknown(what: str, written: str, choices: Sequence[str], lead: str, *, colon: str = "") -> UsageError:
@@ -198,14 +198,14 @@ def _is(value: str) -> Test:
 
 def _compares(field: str, value: str) -> Test:
     measure, usual, number = _AMOUNTS[field]
-    found = _AMOUNT.fullmatch(value)
+    match = _AMOUNT.fullmatch(value)
     try:
-        wanted = number(found[2]) if found else None
+        wanted = number(match[2]) if match else None
     except UsageError:
         wanted = None
-    if found is None or wanted is None:
-        raise UsageError(f"{field}:{value} is no amount. Write it like {_example(field)}.")
-    compare = _COMPARE[found[1] or usual]
+    if match is None or wanted is None:
+        raise UsageError(f"{field}:{value} is not a valid amount. Write it like {_example(field)}.")
+    compare = _COMPARE[match[1] or usual]
 
     def test(session: Session, now: int) -> bool:
         amount = measure(session, now)
@@ -215,8 +215,8 @@ def _compares(field: str, value: str) -> Test:
 
 
 def _count(text: str) -> float | None:
-    found = _COUNT.fullmatch(text)
-    return float(found[1]) * _UNITS[found[2].lower()] if found else None
+    match = _COUNT.fullmatch(text)
+    return float(match[1]) * _UNITS[match[2].lower()] if match else None
 
 
 def _age(session: Session, now: int) -> float:
@@ -304,6 +304,6 @@ def _values(field: str, sessions: Iterable[Session]) -> list[str]:
     if field == "is":
         return list(KINDS)
     if field in ("agent", "model", "source", "cwd"):
-        found = {text for session in sessions if (text := _TEXTS[field](session))}
-        return sorted(f'"{text}"' if " " in text else text for text in found)
+        values = {text for session in sessions if (text := _TEXTS[field](session))}
+        return sorted(f'"{text}"' if " " in text else text for text in values)
     return []

@@ -50,8 +50,8 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def over(self, general: "Limits") -> "Limits":
         """Return these limits, with the general ones for those that are not set."""
-        own = {key: value for key, value in structs.asdict(self).items() if value is not None}
-        return structs.replace(general, **own)
+        stated = {key: value for key, value in structs.asdict(self).items() if value is not None}
+        return structs.replace(general, **stated)
 
     @property
     def stops(self) -> bool:
@@ -74,26 +74,26 @@ class Measured(Struct, frozen=True, kw_only=True):
 
 def crossed(limits: Limits, now: Measured) -> dict[str, str]:
     """Return the crossed limits by name, each with its text; usually empty."""
-    found = {}
+    reasons = {}
     if limits.wall_seconds is not None and now.wall_s >= limits.wall_seconds:
-        found["wall"] = f"ran longer than {durations.text(limits.wall_seconds)}"
+        reasons["wall"] = f"ran longer than {durations.text(limits.wall_seconds)}"
     if limits.silence_seconds is not None and now.silence_s is not None and now.silence_s >= limits.silence_seconds:
-        found["silence"] = f"printed nothing for {durations.text(limits.silence_seconds)}"
+        reasons["silence"] = f"printed nothing for {durations.text(limits.silence_seconds)}"
     if limits.output_mb is not None and now.output_bytes > limits.output_mb * 10**6:
-        found["output"] = f"printed more than {limits.output_mb:,.12g} MB ({now.output_bytes:,} bytes)"
-    return found | used_up(limits, now.tokens, now.cost_usd, estimated=now.estimated)
+        reasons["output"] = f"printed more than {limits.output_mb:,.12g} MB ({now.output_bytes:,} bytes)"
+    return reasons | used_up(limits, now.tokens, now.cost_usd, estimated=now.estimated)
 
 
 def used_up(limits: Limits, tokens: int | None, cost_usd: float | None, *, estimated: bool = False) -> dict[str, str]:
     """Return the crossed limits on the whole session; waiting for its next turn changes none of them."""
-    found = {}
+    reasons = {}
     if limits.tokens is not None and tokens is not None and tokens > limits.tokens:
-        found["tokens"] = f"used more than {limits.tokens:,} tokens ({tokens:,})"
+        reasons["tokens"] = f"used more than {limits.tokens:,} tokens ({tokens:,})"
     if limits.cost_usd is not None and cost_usd is not None and cost_usd > limits.cost_usd:
         about = "about " if estimated else ""
         used = dollars(cost_usd, above=limits.cost_usd)
-        found["cost"] = f"cost more than {dollars(limits.cost_usd)} ({about}{used})"
-    return found
+        reasons["cost"] = f"cost more than {dollars(limits.cost_usd)} ({about}{used})"
+    return reasons
 
 
 def dollars(amount: float, *, above: float = 0.0) -> str:
@@ -142,29 +142,27 @@ def parsed(pairs: Iterable[str]) -> dict[str, object]:
     Raises:
         UsageError: an unknown limit, or an invalid value.
     """
-    found: dict[str, object] = {}
+    limits: dict[str, object] = {}
     for pair in pairs:
         name, equals, value = (part.strip() for part in pair.partition("="))
         if not equals or name not in _PARSERS:
             raise UsageError(f"--limit takes {', '.join(f'{known}=…' for known in _PARSERS)}, not {pair!r}.")
         key, parse = _PARSERS[name]
-        found[key] = parse(value)
-    return found
+        limits[key] = parse(value)
+    return limits
 
 
 def _amount(text: str, example: str) -> Decimal:
     match = _AMOUNT.fullmatch(text.lower())
     if match is None:
-        raise UsageError(f"{text!r} is no amount. Write a number, also with k, M or G, such as {example}.")
+        raise UsageError(f"{text!r} is not a valid amount. Write a number, also with k, M or G, such as {example}.")
     return Decimal(match[1]) * _FACTORS[match[2]]
 
 
 def _tokens(text: str) -> int:
     amount = _amount(text, "500k")
     if amount != int(amount):
-        raise UsageError(
-            f"{text!r} is no number of tokens: it is not whole. Write a whole number, such as 1500 or 1.5k."
-        )
+        raise UsageError(f"{text!r} is not a whole number of tokens. Write a whole number, such as 1500 or 1.5k.")
     return int(amount)
 
 

@@ -118,8 +118,8 @@ class _Speaker:
         self._failures.move_to_end(key)
         failures.count, failures.others = failures.count + 1, 0
         if failures.count >= self._repeats:
-            told = one_line(text[:_READ_CHARACTERS], _SHOWN_CELLS)
-            self._failing = key, Loop(f"command:{key}", f"`{told}` failed {failures.count} times in a row")
+            command = one_line(text[:_READ_CHARACTERS], _SHOWN_CELLS)
+            self._failing = key, Loop(f"command:{key}", f"`{command}` failed {failures.count} times in a row")
         if len(self._failures) > _MOST_COMMANDS:
             self._forget(next(iter(self._failures)))
 

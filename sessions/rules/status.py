@@ -66,7 +66,7 @@ MEANINGS = {
     Status.QUEUED: "the turn is recorded and no runner has taken it yet",
     Status.STARTING: "a runner has taken the turn and has not started the agent yet",
     Status.RUNNING: "the runner holds its lock, the agent lives, and no final event was seen",
-    Status.WAITING: "the agent asked a question and nobody has answered",
+    Status.WAITING: "the agent asked a question and waits for the answer",
     Status.FINISHING: "the final event was seen and the agent's process still lives",
     Status.DONE: _GOOD_END,
     Status.FAILED: "the turn ended without the proper end of a good turn",
@@ -152,12 +152,12 @@ def _failure(end: EndFacts) -> str:
         return f"killed by {end.signal}, not by agentdash"
     what = end.stderr_reason or end.facts.error or end.stdout_reason
     if end.exit_code:
-        told = f"exit {end.exit_code}: {what}" if what else f"exit {end.exit_code}"
-        return f"completed, then {told}" if end.facts.end == "completed" else told
+        exit_text = f"exit {end.exit_code}: {what}" if what else f"exit {end.exit_code}"
+        return f"completed, then {exit_text}" if end.facts.end == "completed" else exit_text
     if end.facts.end == "failed":
         return what or "the agent reported a failure"
     if end.facts.end == "completed":
-        code = "its exit code is not known" if end.exit_code is None else "that is no good end for this agent (exit 0)"
+        code = "its exit code is not known" if end.exit_code is None else "exit 0 is not a good end for this agent"
         return f"completed, but {code}"
     return f"ended without a final event (exit 0){f': {what}' if what else ''}"
 

@@ -75,11 +75,11 @@ def settings(*, demo: bool = False) -> Iterator[Setting]:
 
     ``demo`` adds the demo agent's settings, which are valid only in the settings of a demo.
     """
-    own = [field for field in _fields(Config) if field.name != "agents"]
-    yield from (one for field in own if not _is_table(field) for one in _settings(field, ()))
+    fields = [field for field in _fields(Config) if field.name != "agents"]
+    yield from (one for field in fields if not _is_table(field) for one in _settings(field, ()))
     for name in agent_names(demo=demo):
         yield from map(_with_source, _struct(agent_named(name).settings_type, ("agents", name)))
-    yield from (_with_source(one) for field in own if _is_table(field) for one in _settings(field, ()))
+    yield from (_with_source(one) for field in fields if _is_table(field) for one in _settings(field, ()))
     yield Setting(
         path=("profiles", NAME),
         kind="table",
@@ -108,7 +108,7 @@ def setting_named(key: str, *, demo: bool = False) -> Setting:
     """
     path = parts(key)
     for one in (*settings(demo=demo), *VARIABLES):
-        if len(one.path) == len(path) and all(own in (NAME, part) for own, part in zip(one.path, path, strict=True)):
+        if len(one.path) == len(path) and all(word in (NAME, part) for word, part in zip(one.path, path, strict=True)):
             return structs.replace(one, path=path)
     from difflib import get_close_matches
 
@@ -138,7 +138,7 @@ def _fields(kind: type) -> tuple[inspect.Field, ...]:
 def _settings(field: inspect.Field, prefix: tuple[str, ...]) -> Iterator[Setting]:
     """Yield the setting of a field, or the settings of the table below it."""
     path = (*prefix, field.encode_name)
-    kind, told = _unwrapped(field.type)
+    kind, extra = _unwrapped(field.type)
     if isinstance(kind, inspect.StructType):
         yield from _struct(kind.cls, path)
     elif isinstance(kind, inspect.DictType) and isinstance(kind.value_type, inspect.StructType):
@@ -147,9 +147,9 @@ def _settings(field: inspect.Field, prefix: tuple[str, ...]) -> Iterator[Setting
         yield Setting(
             path=(*path, NAME),
             kind=_kind(kind.value_type)[0],
-            default_words=told.get("default", ""),
-            description=told.get("description", ""),
-            example=next(iter(told.get("examples", ())), None),
+            default_words=extra.get("default", ""),
+            description=extra.get("description", ""),
+            example=next(iter(extra.get("examples", ())), None),
         )
     else:
         words, choices = _kind(kind)
@@ -157,10 +157,10 @@ def _settings(field: inspect.Field, prefix: tuple[str, ...]) -> Iterator[Setting
             path=path,
             kind=words,
             default=_default(field),
-            default_words=told.get("default", ""),
-            description=told.get("description", ""),
+            default_words=extra.get("default", ""),
+            description=extra.get("description", ""),
             choices=choices,
-            example=next(iter(told.get("examples", ())), None),
+            example=next(iter(extra.get("examples", ())), None),
         )
 
 
@@ -174,16 +174,16 @@ def _is_table(field: inspect.Field) -> bool:
 
 def _unwrapped(kind: inspect.Type) -> tuple[inspect.Type, dict[str, Any]]:
     """Return the type itself and the metadata of its annotations."""
-    told: dict[str, Any] = {}
+    extra: dict[str, Any] = {}
     while isinstance(kind, inspect.Metadata):
-        told = (kind.extra_json_schema or {}) | (kind.extra or {}) | told
+        extra = (kind.extra_json_schema or {}) | (kind.extra or {}) | extra
         kind = kind.type
     if isinstance(kind, inspect.UnionType):
         arms = [arm for arm in kind.types if not isinstance(arm, inspect.NoneType)]
         if len(arms) == 1:
             inner, more = _unwrapped(arms[0])
-            return inner, more | told
-    return kind, told
+            return inner, more | extra
+    return kind, extra
 
 
 def _default(field: inspect.Field) -> Any:
@@ -208,8 +208,8 @@ def _kind(kind: inspect.Type) -> tuple[str, tuple[str, ...]]:
             words, choices = _kind(kind.item_type)
             words = f"a list of: {words}"
         case inspect.UnionType():
-            found = [_kind(arm) for arm in kind.types if not isinstance(arm, inspect.NoneType)]
-            words, choices = " or ".join(arm for arm, _ in found), tuple(c for _, more in found for c in more)
+            arms = [_kind(arm) for arm in kind.types if not isinstance(arm, inspect.NoneType)]
+            words, choices = " or ".join(arm for arm, _ in arms), tuple(c for _, more in arms for c in more)
         case inspect.DictType():
             words = "table"
     return words, choices

@@ -233,12 +233,12 @@ def _config(source: Source, stated: Mapping[str, Any], demo: bool) -> Config:
     """Convert the checked file, with each agent's section as the agent's own type."""
     file = source.convert(stated, _File, ())
     same = {f.name: getattr(file, f.name) for f in structs.fields(Config)}
-    own = {
+    sections = {
         "agents": _sections(source, file.agents, (), demo),
         "presets": _presets(source, file.presets, (), demo),
         "prices": _prices(source, file.prices, ()),
     }
-    config = Config(**same | own)
+    config = Config(**same | sections)
     for name, preset in config.presets.items():
         kind = agent_named(preset.agent or config.default_agent).settings_type
         source.convert(preset.options, kind, ("presets", name, "options"))

@@ -8,16 +8,16 @@ from .catalog import VARIABLES, Setting, patterns
 _INTRODUCTION = """\
 # Settings
 
-Made by `agentdash config docs`. The settings stand in one TOML file; `agentdash config path` says where,
-`agentdash config edit` opens it (and makes a first one, in which everything is a comment). It is read at every start
-and every follow-up, and agentdash never writes into it. What cannot be used is an error with file, line and key:
-`agentdash config check`. `agentdash config list` shows what holds and where that comes from.
+Made by `agentdash config docs`. The settings are in one TOML file. `agentdash config path` prints its path, and
+`agentdash config edit` opens it; if there is none, it creates one in which every setting is a comment. agentdash reads
+the file at every start and every follow-up, and never writes to it. `agentdash config check` reports a value that
+cannot be used with file, line and key; `agentdash config list` shows every value in force and its origin.
 
-- `agents.NAME` is the section of any agent. What it does not say of `stop` and `limits`, `[stop]` and `[limits]` say.
+- `agents.NAME` is the section of any agent. What it omits of `stop` and `limits` is taken from `[stop]`, `[limits]`.
 - `presets.NAME` is a start with a name: `agentdash spawn --preset NAME "the text"`. Options of the command line win.
-- `profiles.NAME` holds any of the other sections. `agentdash --profile NAME …` or `AGENTDASH_PROFILE` lays them over
-  the rest. A session remembers the profile under which it began: its later turns have the same settings, whoever
-  asks for them, and so has what its agent starts.
+- `profiles.NAME` holds any of the other sections. `agentdash --profile NAME …` or `AGENTDASH_PROFILE` puts them in
+  place of the general ones. A session remembers the profile under which it began: its later turns, and the sessions
+  that its agent starts, have the same settings.
 """
 
 

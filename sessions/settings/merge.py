@@ -6,8 +6,8 @@ from typing import Any
 
 def merged(stated: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     """Merge two tables key by key; ``over`` wins."""
-    found = dict(stated)
+    result = dict(stated)
     for key, value in over.items():
-        old = found.get(key)
-        found[key] = merged(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
-    return found
+        old = result.get(key)
+        result[key] = merged(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
+    return result

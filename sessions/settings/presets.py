@@ -69,18 +69,19 @@ class Preset(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             return self.prompt.replace(PLACE, text)
         return f"{self.frame()[0]}{text}"
 
-    def text_in(self, told: str) -> str:
+    def text_in(self, prompt: str) -> str:
         """Extract the text of one start from a prompt that :meth:`told` made; a rewritten prompt is returned whole."""
         before, after = (part.strip() for part in self.frame())
-        if len(told) < len(before) + len(after) or not (told.startswith(before) and told.endswith(after)):
-            return told
-        return told[len(before) : len(told) - len(after)].strip()
+        if len(prompt) < len(before) + len(after) or not (prompt.startswith(before) and prompt.endswith(after)):
+            return prompt
+        return prompt[len(before) : len(prompt) - len(after)].strip()
 
     def all_options(self) -> dict[str, Any]:
         """Return its options including its limits, as a start takes them."""
-        own = {key: value for key, value in structs.asdict(self.limits).items() if value is not None}
+        limits = {key: value for key, value in structs.asdict(self.limits).items() if value is not None}
         stated = self.options.get("limits")
-        return self.options | ({"limits": {**stated, **own} if isinstance(stated, Mapping) else own} if own else {})
+        merged = {**stated, **limits} if isinstance(stated, Mapping) else limits
+        return self.options | ({"limits": merged} if limits else {})
 
     def completing(self, start: Start, default_agent: str) -> Start:
         """Complete the start with this preset; the start's own values win.

@@ -86,7 +86,7 @@ _BELOW = {
 }
 _PROFILE = (
     "",
-    "# A profile is any of the tables above once more, laid over them by --profile NAME or AGENTDASH_PROFILE.",
+    "# A profile holds any of the tables above; --profile NAME or AGENTDASH_PROFILE puts it in force.",
     "# [profiles.NAME.limits]",
     "# wall_seconds = 3600.0",
 )

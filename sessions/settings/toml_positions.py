@@ -31,7 +31,7 @@ def error_line(message: str, text: str) -> int:
 
 
 def _lines(text: str) -> dict[tuple[str, ...], int]:
-    found: dict[tuple[str, ...], int] = {}
+    lines_of: dict[tuple[str, ...], int] = {}
     section: tuple[str, ...] = ()
     quoted = False
     for number, line in enumerate(text.split("\n"), 1):
@@ -40,11 +40,11 @@ def _lines(text: str) -> dict[tuple[str, ...], int]:
             if header := _HEADER.match(line):
                 section = parts(header[1])
                 for length in range(1, len(section) + 1):  # [a.b] makes a table a as well
-                    found.setdefault(section[:length], number)
+                    lines_of.setdefault(section[:length], number)
             elif assignment := _ASSIGNMENT.match(line):
-                found.setdefault(section + parts(assignment[1]), number)
+                lines_of.setdefault(section + parts(assignment[1]), number)
         quoted ^= (line.count('"""') + line.count("'''")) % 2 == 1
-    return found
+    return lines_of
 
 
 def parts(key: str) -> tuple[str, ...]:
@@ -68,6 +68,6 @@ def place_of(text: str, key: tuple[str, ...]) -> int:
         if key in known:
             return known[key]
     last = max(1, len(text.splitlines()))
-    tables = [(parts(found[1]), number) for number, line in enumerate(lines, 1) if (found := _HEADER.match(line))]
+    tables = [(parts(header[1]), number) for number, line in enumerate(lines, 1) if (header := _HEADER.match(line))]
     begin = next((number for table, number in tables if table == key[:-1]), None) if len(key) > 1 else 0
     return last if begin is None else max(1, next((number - 1 for _, number in tables if number > begin), last))

@@ -83,8 +83,8 @@ class DraftFiles:
 
     def _files(self, key: str) -> list[Path]:
         """The files of a draft, newest first."""
-        found = [self._folder / name for name in self._names() if name.partition(".")[0] == key]
-        return sorted(found, key=_written_at, reverse=True)
+        drafts = [self._folder / name for name in self._names() if name.partition(".")[0] == key]
+        return sorted(drafts, key=_written_at, reverse=True)
 
     def _names(self) -> list[str]:
         try:

@@ -69,18 +69,18 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _version(connection: sqlite3.Connection, path: Path) -> int:
-    found = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    if found > VERSION:
-        raise NewerStoreError(f"{path} was written by a newer agentdash (schema {found}); please upgrade this one.")
-    return found
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    if version > VERSION:
+        raise NewerStoreError(f"{path} was written by a newer agentdash (schema {version}); please upgrade this one.")
+    return version
 
 
-def _missing(found: int) -> Iterator[str]:
+def _missing(version: int) -> Iterator[str]:
     """The statements that a file of this version still needs; version 0 is an empty file."""
-    if found == 0:
+    if version == 0:
         yield from _split((Path(__file__).parent / "schema.sql").read_text("utf-8"))
         return
-    for statements in MIGRATIONS[found - 1 :]:
+    for statements in MIGRATIONS[version - 1 :]:
         yield from statements
 
 

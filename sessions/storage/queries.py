@@ -63,8 +63,8 @@ class Queries:
             outdated = self.database.rows(NOT_IN_ORDER)
             rows = self.database.rows(FIRST, (limit,))
             total = self.database.rows(IN_ORDER)[0]["n"] + len(outdated)
-        found = [session_from(row) for row in (*outdated, *rows)]
-        return sorted(found, key=by_urgency)[:limit], total
+        sessions = [session_from(row) for row in (*outdated, *rows)]
+        return sorted(sessions, key=by_urgency)[:limit], total
 
     def archived(self) -> int:
         """The number of archived sessions."""

@@ -58,10 +58,10 @@ def signature(path: Path) -> Signature:
 
 def _facts(path: Path) -> Signature:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return (None,)
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _opened(path: Path, how: str, seconds: float) -> sqlite3.Connection | None:

@@ -57,10 +57,10 @@ def _turn_row(turn: Turn, launch: Launch, session: Session) -> dict[str, object]
     packed = {name: dump(plain[name]) for name in ("usage", "thread_usage", "left", "unreadable")}
     receipt = dump(turn.receipt) if turn.receipt else None
     # The record does not hold each turn's conversation; the turns that matter here belong to the last one.
-    own = {"receipt": receipt, "launch": dump(launch), "agent_session": session.agent_session}
+    columns = {"receipt": receipt, "launch": dump(launch), "agent_session": session.agent_session}
     if turn.n == session.turn and session.denied_names is not None:
-        own["denied_names"] = dump(session.denied_names)
-    return plain | packed | own
+        columns["denied_names"] = dump(session.denied_names)
+    return plain | packed | columns
 
 
 def _prompt_row(prompt: Prompt) -> dict[str, object]:

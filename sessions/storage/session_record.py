@@ -85,8 +85,8 @@ class _Versioned(Struct):
 def _check_format(path: Path, data: bytes) -> None:
     """Refuse the record of a newer agentdash, whatever else it contains."""
     try:
-        found = msgspec.json.decode(data, type=_Versioned).format
+        version = msgspec.json.decode(data, type=_Versioned).format
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return
-    if found > FORMAT:
-        raise NewerStoreError(f"{path} was written by a newer agentdash (format {found}).")
+    if version > FORMAT:
+        raise NewerStoreError(f"{path} was written by a newer agentdash (format {version}).")

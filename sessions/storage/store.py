@@ -88,8 +88,8 @@ class Store(Queries):
             if row is None:
                 raise UnknownSessionError(f"Session {session_id} was deleted.")
             if row["turn"] != after or Status(row["status"]) not in ENDED:
-                found = f"{row['status']} (turn {row['turn']})"
-                raise SessionBusyError(f"Session {short_id(session_id)} is {found}: another prompt was faster.")
+                state = f"{row['status']} (turn {row['turn']})"
+                raise SessionBusyError(f"Session {short_id(session_id)} is {state}: another prompt was faster.")
             n = after + 1
             _insert_turn(db, session_id, n, prompt, launch, run_id, now, asked_by)
             if options is not None:

@@ -62,22 +62,22 @@ def count(layout: Layout) -> int:
 
 def listing(layout: Layout) -> list[Trashed]:
     """The deleted sessions with their sizes, last deleted first."""
-    found = []
+    entries = []
     for path in _entries(layout):
         with suppress(FileNotFoundError):  # restored or removed since the trash was listed
             if _is_a_sessions(path):
-                found.append(_trashed(path))
-    return sorted(found, key=lambda trashed: -trashed.deleted_at)
+                entries.append(_trashed(path))
+    return sorted(entries, key=lambda trashed: -trashed.deleted_at)
 
 
 def sessions(layout: Layout) -> list[Session]:
     """The deleted sessions, last deleted first; a placeholder for each whose record cannot be read."""
-    found = []
+    deleted = []
     for path in _entries(layout):
         with suppress(FileNotFoundError):  # restored or removed since the folder was listed
             if _is_a_sessions(path):
-                found.append(_session(path))
-    return sorted(found, key=lambda session: -(session.deleted_at or 0))
+                deleted.append(_session(path))
+    return sorted(deleted, key=lambda session: -(session.deleted_at or 0))
 
 
 def _session(path: Path) -> Session:
@@ -104,8 +104,8 @@ def record(layout: Layout, session_id: str) -> Identity | None:
 
 def begins(layout: Layout, ref: str) -> str | None:
     """The id of the only deleted session whose id begins with ``ref``; None if there is none, or several."""
-    found = [path.name for path in _entries(layout) if path.name.startswith(ref) and _is_a_sessions(path)]
-    return found[0] if len(found) == 1 else None
+    names = [path.name for path in _entries(layout) if path.name.startswith(ref) and _is_a_sessions(path)]
+    return names[0] if len(names) == 1 else None
 
 
 def find(layout: Layout, ref: str) -> Trashed:
@@ -118,13 +118,13 @@ def find(layout: Layout, ref: str) -> Trashed:
     if not ref:
         raise UsageError("An empty session id matches nothing. `agentdash restore` lists what can be restored.")
     there = listing(layout)
-    found = there[:1] if ref == "@last" else [trashed for trashed in there if trashed.id.startswith(ref)]
-    if not found:
+    matches = there[:1] if ref == "@last" else [trashed for trashed in there if trashed.id.startswith(ref)]
+    if not matches:
         raise UnknownSessionError(f"No deleted session has an id that begins with {ref!r}.")
-    if len(found) > 1:
-        lines = [f"  {trashed.id[:13]}  {trashed.title[:60]}" for trashed in found[:8]]
+    if len(matches) > 1:
+        lines = [f"  {trashed.id[:13]}  {trashed.title[:60]}" for trashed in matches[:8]]
         raise AmbiguousSessionError("\n".join([f"{ref!r} is the beginning of several ids:", *lines]))
-    return found[0]
+    return matches[0]
 
 
 def take_back(layout: Layout, store: Store, session_id: str) -> Session:

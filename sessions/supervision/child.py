@@ -26,9 +26,9 @@ class AgentChild:
 
     def started(self, process: subprocess.Popen[bytes]) -> tuple[int, int]:
         """Take a process just started, and return its identity; it cannot vanish before :meth:`reap` collects it."""
-        found = processes.look(process.pid)
+        agent = processes.look(process.pid)
         self._process = process
-        self.identity = (process.pid, found.start if found else 0)
+        self.identity = (process.pid, agent.start if agent else 0)
         self.gone = False
         return self.identity
 

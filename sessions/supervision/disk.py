@@ -94,10 +94,10 @@ class DiskWatch:
         cut = torn and (size == self._size or self._probe() is not None)
         return NoRoom(what=self._found[0], evidence=self._found[1], cut=cut)
 
-    def _find(self, found: tuple[str, str] | None) -> None:
+    def _find(self, evidence: tuple[str, str] | None) -> None:
         """Keep the first evidence, and the size of the output at that time."""
-        if found is not None:
-            self._found, self._size = found, _end_of(self._output)[0]
+        if evidence is not None:
+            self._found, self._size = evidence, _end_of(self._output)[0]
 
     def _probe(self) -> tuple[str, str] | None:
         """Write one block beside the turn file and remove it; return the evidence if it did not fit."""

@@ -84,9 +84,9 @@ class Keeper:
 
     def _reap(self, pid: int) -> None:
         with contextlib.suppress(ChildProcessError):
-            while (found := os.waitpid(-1, os.WNOHANG))[0]:
-                if found[0] == pid:
-                    self._status = found[1]
+            while (reaped := os.waitpid(-1, os.WNOHANG))[0]:
+                if reaped[0] == pid:
+                    self._status = reaped[1]
 
 
 def _wake_on_child() -> int:
@@ -108,8 +108,8 @@ def _belongs_to_a_session(pid: int) -> bool:
 
 def _kill_everything() -> None:
     deadline = time.monotonic() + KILL_SECONDS
-    while (found := _below()) and time.monotonic() < deadline:
-        for process in found:
+    while (living := _below()) and time.monotonic() < deadline:
+        for process in living:
             with contextlib.suppress(PermissionError):
                 processes.send_kill(process)
         with contextlib.suppress(ChildProcessError):
@@ -123,9 +123,9 @@ def main(argv: list[str]) -> int:
     processes.become_subreaper()
     keeper = Keeper(command, float(seconds))
     wrong = keeper.run()
-    said = keeper.output.decode("utf-8", "replace")
-    if wrong is not None or said.strip():
-        line = one_line(": ".join(filter(None, (f"hook on {name}", wrong or "ok", said))), LINE_CELLS)
+    output = keeper.output.decode("utf-8", "replace")
+    if wrong is not None or output.strip():
+        line = one_line(": ".join(filter(None, (f"hook on {name}", wrong or "ok", output))), LINE_CELLS)
         os.write(2, f"{line}\n".encode("utf-8", "replace"))  # in one write: others write to this log too
     return 0
 

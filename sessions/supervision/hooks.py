@@ -51,7 +51,7 @@ class Hooks:
         if hook.argv and (session := self._store.session(self._session)) is not None:
             self._last = session.status
 
-    def tell(self, status: Status, reason: str | None) -> None:
+    def status_changed(self, status: Status, reason: str | None) -> None:
         """Run the hook if the new state is a change that it is for."""
         before, self._last = self._last, status
         if not self._hook.argv or not _is_change(before, status):
@@ -61,7 +61,7 @@ class Hooks:
             self._spare(send(self._layout, self._hook, session, self._turn, status, reason))
 
 
-def tell_end(layout: Layout, store: Store, session_id: str, turn: int, status: Status, reason: str | None) -> None:
+def run_end_hook(layout: Layout, store: Store, session_id: str, turn: int, status: Status, reason: str | None) -> None:
     """Run the hook of a turn that ended without a runner.
 
     Errors are logged, not raised: the end is recorded, and a command that cannot run must not stop the caller.
@@ -103,10 +103,10 @@ def send(
         raise OSError(errno.EINVAL, str(error)) from None  # a NUL byte, a lone surrogate
     finally:
         os.close(log)
-    found = processes.look(process.pid)
+    keeper = processes.look(process.pid)
     # A long-lived front end must not collect zombies; a runner reaps every child anyway.
     threading.Thread(target=process.wait, name=f"reap hook {process.pid}", daemon=True).start()
-    return process.pid, found.start if found else 0
+    return process.pid, keeper.start if keeper else 0
 
 
 def _environment(layout: Layout, session: Session, turn: int, status: Status, reason: str | None) -> dict[str, str]:

@@ -13,7 +13,6 @@ never later: an upgrade may replace the files during the turn.
 import contextlib
 import os
 import select
-import signal
 import sys
 import time
 from collections.abc import Callable
@@ -36,6 +35,7 @@ from .hooks import Hooks
 from .queue import pump
 from .recorder import COMMIT_SECONDS, Recorder
 from .spawn import StartError, clean_signals, start_agent
+from .stop_signals import StopSignals
 
 LOCK_SECONDS = 5.0
 """Maximum wait of a starting runner for an ending one."""
@@ -68,7 +68,7 @@ class Runner:
         self._log = TurnLog(self._store, session_id, turn, _owner())
         self._kin = Kin(session_id, self._folder.lock, self._folder.procs)
         self._hooks = Hooks(self._layout, self._store, session_id, turn, self._kin.spare)
-        self._recorder = Recorder(self._layout, session_id, turn, self._store, self._log, self._hooks.tell)
+        self._recorder = Recorder(self._layout, session_id, turn, self._store, self._log, self._hooks.status_changed)
         self._child = AgentChild()
         self._ladder = Ladder()
         self._ended = False
@@ -78,14 +78,12 @@ class Runner:
         self._unfinished_stop: str | None = None
         self._sweeps_after_turn = False
         self._lingered = False
-        self._told_left: tuple[Left, ...] | None = None
+        self._recorded_left: tuple[Left, ...] | None = None
         self._finishing_since: float | None = None
         self._next_look = 0.0
-        self._shutdown = False
-        self._asked = False
         self._store.data_version()  # opens the database while its folder surely exists
         self._poke = os.open(self._folder.poke, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
-        self._wake = self._install_handlers()
+        self._signals = StopSignals()
         self._growth: int | None = None
         self._use = inotify.LateWatch()
 
@@ -122,8 +120,8 @@ class Runner:
         self._recorder.guarded(lambda: self._hooks.begin(claim.launch.hook))
         recorded = (claim.agent_pid, claim.agent_start)
         # A runner that died after the spawn and before recording it left only the tag.
-        found = processes.tagged_leader(claim.run_id) if None in recorded else recorded
-        identity = (found[0], found[1]) if found and found[0] is not None and found[1] is not None else None
+        leader = processes.tagged_leader(claim.run_id) if None in recorded else recorded
+        identity = (leader[0], leader[1]) if leader and leader[0] is not None and leader[1] is not None else None
         self._kin.agent = identity
         self._child.adopt(identity)
         self._recorder.keep_room()
@@ -151,7 +149,7 @@ class Runner:
 
     def _loop(self) -> None:
         poll = select.poll()
-        for descriptor in (self._wake, self._poke, self._growth):
+        for descriptor in (self._signals.wake, self._poke, self._growth):
             if descriptor is not None:
                 poll.register(descriptor, select.POLLIN)
         asked = True
@@ -174,8 +172,9 @@ class Runner:
             ready = [descriptor for descriptor, _ in poll.poll(0 if more else self._delay(now) * 1000)]
             for descriptor in ready:
                 inotify.drain(descriptor)
-            asked = self._poke in ready or self._shutdown or self._asked or self._ended_but_lives()
-            if self._ended and self._wake in ready:
+            signalled = self._signals.shutdown or self._signals.requested
+            asked = self._poke in ready or signalled or self._ended_but_lives()
+            if self._ended and self._signals.wake in ready:
                 self._next_look = min(self._next_look, now + CHILD_SECONDS)
             if self._growth in ready:
                 time.sleep(COALESCE_SECONDS)
@@ -224,9 +223,9 @@ class Runner:
         """In whose name to stop; None if there is no reason to stop."""
         if self._unfinished_stop is not None:
             return self._unfinished_stop
-        if kinds or self._asked:
+        if kinds or self._signals.requested:
             return StoppedBy.YOU
-        if self._shutdown:
+        if self._signals.shutdown:
             return StoppedBy.SYSTEM
         if not self._folder.path.is_dir():
             return StoppedBy.AGENTDASH.because("its folder was removed")  # no front end could see or stop it
@@ -290,8 +289,8 @@ class Runner:
     def _may_leave(self) -> bool:
         """Return whether the runner may exit: not while processes are left, unless a later turn is queued."""
         left = _left(self._kin.find())
-        if left != self._told_left and self._recorder.guarded(lambda: self._log.left(left)):
-            self._told_left = left
+        if left != self._recorded_left and self._recorder.guarded(lambda: self._log.left(left)):
+            self._recorded_left = left
         if not left:
             return not self._pending()
         with contextlib.suppress(StoreError):
@@ -336,29 +335,6 @@ class Runner:
             return self._log.status() or Status.STOPPED
         return Status.STOPPED
 
-    def _install_handlers(self) -> int:
-        """Return a descriptor that becomes readable on a signal; SIGTERM asks the runner to end the agent and exit.
-
-        SIGUSR1 is a stop that could not be recorded because the disk is full.
-        """
-
-        def shut_down(*_: object) -> None:
-            self._shutdown = True
-
-        def stop(*_: object) -> None:
-            self._asked = True
-
-        def wake(*_: object) -> None:
-            """Only wake the loop, through the descriptor."""
-
-        receive, send = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-        signal.set_wakeup_fd(send, warn_on_full_buffer=False)
-        signal.signal(signal.SIGTERM, shut_down)
-        signal.signal(signal.SIGUSR1, stop)
-        for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
-            signal.signal(number, wake)
-        return receive
-
 
 def _owner() -> Owner:
     me = processes.look(os.getpid())
@@ -370,11 +346,11 @@ def _owner() -> Owner:
     )
 
 
-def _left(found: dict[tuple[int, int], processes.Process]) -> tuple[Left, ...]:
-    ports = processes.listening_ports([process.pid for process in found.values()])
+def _left(living: dict[tuple[int, int], processes.Process]) -> tuple[Left, ...]:
+    ports = processes.listening_ports([process.pid for process in living.values()])
     return tuple(
         Left(pid=p.pid, command=p.command, reason="left running by the agent", ports=ports.get(p.pid, ()))
-        for p in found.values()
+        for p in living.values()
     )
 
 

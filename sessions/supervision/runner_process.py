@@ -25,7 +25,7 @@ def send_runner(layout: Layout, session_id: str, turn: int, mode: str, env: Mapp
     if not folder.path.is_dir():
         folder.create()  # it was removed, but the runner that ends its processes needs a lock to hold
     base = {name: value for name, value in os.environ.items() if name not in {SESSION_TAG, RUN_TAG, *env}}
-    own = {name: value for name, value in env.items() if value is not None}
+    recorded = {name: value for name, value in env.items() if value is not None}
     log = os.open(folder.runner_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
         process = subprocess.Popen(
@@ -34,7 +34,7 @@ def send_runner(layout: Layout, session_id: str, turn: int, mode: str, env: Mapp
             stdout=log,
             stderr=log,
             cwd="/",
-            env=base | own | {RUNNER_MARK: str(folder.lock)},
+            env=base | recorded | {RUNNER_MARK: str(folder.lock)},
             start_new_session=True,
         )
     finally:

@@ -69,8 +69,8 @@ def _environment(
     base: Mapping[str, str], layout: Layout, session_id: str, run_id: str, extra: Mapping[str, str]
 ) -> dict[str, str]:
     env = {name: value for name, value in base.items() if name != RUNNER_MARK}
-    own = {SESSION_TAG: session_id, RUN_TAG: run_id, HOME: str(layout.home)}
-    return env | dict(extra) | own
+    tags = {SESSION_TAG: session_id, RUN_TAG: run_id, HOME: str(layout.home)}
+    return env | dict(extra) | tags
 
 
 def _stdin(path: Path, text: str | None) -> int:

@@ -74,8 +74,8 @@ class Spending:
         if self._earlier is None:
             with contextlib.suppress(StoreError):
                 self._earlier = spent_by(turn for turn in self._turns() if turn.n < self._n)
-        own, about = facts.cost_usd, facts.cost_about_usd
-        cost = None if own is None and about is None else (own or 0.0) + (about or 0.0)
+        reported, about = facts.cost_usd, facts.cost_about_usd
+        cost = None if reported is None and about is None else (reported or 0.0) + (about or 0.0)
         return (self._earlier or Spent()).plus(Spent(facts.usage.total_tokens, cost, bool(about)))
 
     def recorded(self) -> Spent:

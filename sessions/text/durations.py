@@ -15,10 +15,12 @@ def seconds(text: str) -> float:
     Raises:
         UsageError: the text is not a duration, or is a negative or infinite one.
     """
-    found = _DURATION.fullmatch(text.lower())
-    value = float(found[1]) * _UNITS[found[2]] if found else math.nan
+    match = _DURATION.fullmatch(text.lower())
+    value = float(match[1]) * _UNITS[match[2]] if match else math.nan
     if not math.isfinite(value):
-        raise UsageError(f"{text!r} is no duration. Write seconds, or a number with s, m, h, d or w: 90, 10m, 7d.")
+        raise UsageError(
+            f"{text!r} is not a valid duration. Write seconds, or a number with s, m, h, d or w: 90, 10m, 7d."
+        )
     return value
 
 

@@ -64,11 +64,11 @@ class Scanner:
         return first if first in ("+", "-", "\\") else CONTEXT
 
     def _begin_hunk(self, line: str) -> None:
-        found = _HUNK.match(line)
+        match = _HUNK.match(line)
         self._in_hunks = True
-        self._next = [int(found[1]), int(found[3])] if found else [0, 0]
+        self._next = [int(match[1]), int(match[3])] if match else [0, 0]
         # A hunk without a length has one line.
-        self._left = [int(found[n] if found[n] is not None else 1) for n in (2, 4)] if found else [0, 0]
+        self._left = [int(match[n] if match[n] is not None else 1) for n in (2, 4)] if match else [0, 0]
 
     def _names_file(self, line: str, following: Sequence[str]) -> bool:
         """Return whether a line with ``--- `` or ``+++ `` names a file, and is not a removed or added line."""
@@ -104,8 +104,8 @@ def counts(diff: str) -> tuple[int, int]:
     added, removed = text.count("\n+"), text.count("\n-")
     if "\n--- " in text or "\n+++ " in text:
         # Only these lines can name files, and few diffs have any: most need no second pass.
-        found = [kind for kind, _ in classified(diff)]
-        return found.count(ADDED), found.count(REMOVED)
+        kinds = [kind for kind, _ in classified(diff)]
+        return kinds.count(ADDED), kinds.count(REMOVED)
     return added, removed
 
 

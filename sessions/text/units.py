@@ -112,7 +112,7 @@ def _written(at: int | None, pattern: str, *, local: bool = True) -> str:
     if at is None:
         return ""
     try:
-        found = datetime.fromtimestamp(at / 1000, UTC)
-        return (found.astimezone() if local else found).strftime(pattern)
+        moment = datetime.fromtimestamp(at / 1000, UTC)
+        return (moment.astimezone() if local else moment).strftime(pattern)
     except (OverflowError, ValueError, OSError):
         return ""

@@ -37,10 +37,10 @@ class BlockCache:
     def get(self, owner: object, number: int) -> Block | None:
         """Return a block; None if it is no longer kept."""
         with self._lock:
-            found = self._blocks.get((owner, number))
-            if found is not None:
+            block = self._blocks.get((owner, number))
+            if block is not None:
                 self._blocks.move_to_end((owner, number))
-            return found
+            return block
 
     def keep(self, owner: object, number: int, block: Block) -> None:
         """Keep a block, and drop the least recently used ones if there are too many."""

@@ -217,10 +217,10 @@ def _start(step: Step) -> tuple[Block, ...]:
 
 
 def _usage(step: Step) -> tuple[Block, ...]:
-    own, total = step.turn_usage if step.whole_thread else step.usage, step.usage
-    thread = total if total is not None and total.known and total != own else None
+    of_turn, total = step.turn_usage if step.whole_thread else step.usage, step.usage
+    thread = total if total is not None and total.known and total != of_turn else None
     remark = "" if step.whole_thread else step.text
-    return (Tokens(own if own is not None and own.known else None, thread, step.cost_usd, remark),)
+    return (Tokens(of_turn if of_turn is not None and of_turn.known else None, thread, step.cost_usd, remark),)
 
 
 def _error(step: Step) -> tuple[Block, ...]:

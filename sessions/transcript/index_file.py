@@ -107,6 +107,7 @@ def _maker(agent: str) -> str:
     sessions = Path(__file__).parents[1]
     rooms = (sessions / name for name in ("transcript", "agents", "rules", "text"))
     modules = [path for room in rooms for path in room.rglob("*.py")]
-    for module in sorted([*modules, sessions / "storage" / "line_reader.py", sessions / "model.py"]):
+    values = [sessions / name for name in ("storage/line_reader.py", "model.py", "steps.py", "usage.py")]
+    for module in sorted([*modules, *values]):
         code = zlib.crc32(module.read_bytes(), code)
     return f"{agent} {code:08x}"

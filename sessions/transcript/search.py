@@ -26,10 +26,10 @@ def texts(step: Step) -> Iterator[str]:
 
 def holds(step: Step, needle: str) -> bool:
     """Return whether a step contains the text as it is shown; a lower-case text matches any case."""
-    found = (clean(text) if "\x1b" in text else text for text in texts(step))
+    searched = (clean(text) if "\x1b" in text else text for text in texts(step))
     if needle.islower():
-        return any(needle in text.lower() for text in found)
-    return any(needle in text for text in found)
+        return any(needle in text.lower() for text in searched)
+    return any(needle in text for text in searched)
 
 
 class Search:

@@ -273,10 +273,10 @@ def _without_what_is_shown(reason: str, index: TurnIndex) -> str:
     for place in sorted({*range(min(count, MOST_STRAY)), *range(max(0, count - MOST_STRAY), count)}):
         step = index.step(place)
         if step.kind is StepKind.UNKNOWN and step.event == NOT_JSON:
-            told = f": {stray_words(step.text).strip()}"
-            before, found, after = reason.rpartition(told)
+            shown = f": {stray_words(step.text).strip()}"
+            before, separator, after = reason.rpartition(shown)
             # A note in brackets may follow.
-            if found and (not after or after.startswith(" (")):
+            if separator and (not after or after.startswith(" (")):
                 return before + after
     return reason
 

@@ -45,9 +45,9 @@ class Section(Protocol):
 class Gap:
     """A placeholder for the unread steps between the beginning and the end of a session."""
 
-    def __init__(self, turn: int, told: str) -> None:
+    def __init__(self, turn: int, text: str) -> None:
         self.turn = turn
-        self._step = Step(turn=turn, kind=StepKind.NOTICE, text=told)
+        self._step = Step(turn=turn, kind=StepKind.NOTICE, text=text)
         self.kinds = bytearray([encoded(self._step)])
 
     def step(self, place: int) -> Step:  # noqa: ARG002 - there is only one
@@ -112,12 +112,12 @@ class View:
 
     def fill(self, items: Iterable[int]) -> list[int]:
         """Search for the diffs of steps that lack them; return the items whose diffs were found.  Reads files."""
-        found = []
+        filled = []
         for item in items:
             section, place = self.find(item)
             if section.fill(place):
-                found.append(item)
-        return found
+                filled.append(item)
+        return filled
 
     def filled(self, item: int) -> Step:
         """Return a step like :meth:`step`, but search for its diffs if it lacks them.  Reads files."""
@@ -167,9 +167,9 @@ class View:
         same = self.item(section, place)
         if same is not None:
             return same
-        found = self._gap() if isinstance(section, Gap) else self._same_line(section, place)
+        position = self._gap() if isinstance(section, Gap) else self._same_line(section, place)
         # Both views end with the same steps.
-        return max(0, item + len(self) - len(earlier)) if found is None else found
+        return max(0, item + len(self) - len(earlier)) if position is None else position
 
     def number(self, turn: int, index: int) -> int | None:
         """Return the item of a turn's step, or of its last if it has fewer; None while the step is not read."""
@@ -213,19 +213,19 @@ class View:
 
     def matching(self, marked: bytes) -> "array[int]":
         """Return the items that a table of ``kind_codes`` marks."""
-        found = array("I")
+        items = array("I")
         for start, kinds in zip(self._starts, self._kinds(), strict=True):
-            found.extend(compress(range(start, start + len(kinds)), kinds.translate(marked)))
-        return found
+            items.extend(compress(range(start, start + len(kinds)), kinds.translate(marked)))
+        return items
 
     def next_marked(self, marked: bytes, item: int, direction: int) -> int | None:
         """Return the nearest marked item after (1) or before (-1) an item."""
         wanted = pattern(marked)
         pieces = list(zip(self._starts, self._kinds(), strict=True))
         for start, kinds in pieces if direction > 0 else reversed(pieces):
-            found = _after(wanted, kinds, item - start) if direction > 0 else _before(wanted, kinds, item - start)
-            if found is not None:
-                return start + found
+            place = _after(wanted, kinds, item - start) if direction > 0 else _before(wanted, kinds, item - start)
+            if place is not None:
+                return start + place
         return None
 
     def _gap(self) -> int | None:
@@ -249,13 +249,13 @@ class View:
 
 
 def _after(wanted: re.Pattern[bytes], kinds: bytes, place: int) -> int | None:
-    found = wanted.search(kinds, max(0, place + 1)) if place + 1 < len(kinds) else None
-    return found.start() if found else None
+    match = wanted.search(kinds, max(0, place + 1)) if place + 1 < len(kinds) else None
+    return match.start() if match else None
 
 
 def _before(wanted: re.Pattern[bytes], kinds: bytes, place: int) -> int | None:
     if place <= 0:
         return None
     backwards = kinds[: min(place, len(kinds))][::-1]
-    found = wanted.search(backwards)
-    return len(backwards) - 1 - found.start() if found else None
+    match = wanted.search(backwards)
+    return len(backwards) - 1 - match.start() if match else None

@@ -119,17 +119,17 @@ class StepTail:
                 yield item
 
     def _new(self, view: View) -> list[Told]:
-        told = []
+        printed = []
         for item in self._items(view, self._next):
             step = self._step(view, item)
             if step.status is StepStatus.RUNNING:
                 self._running[item] = step
-            told.append(Told(step, begun=item in self._running))
+            printed.append(Told(step, begun=item in self._running))
         self._next = len(view)
-        return told
+        return printed
 
     def _went_on(self, view: View) -> list[Told]:
-        told = []
+        printed = []
         for item, earlier in sorted(self._running.items()):
             step = self._step(view, item)
             ended = step.status is not StepStatus.RUNNING
@@ -138,10 +138,10 @@ class StepTail:
             if step.kind is StepKind.PLAN and step.items == earlier.items:
                 continue
             if ended or step.kind is StepKind.PLAN:
-                told.append(Told(step, begun=not ended))
+                printed.append(Told(step, begun=not ended))
                 if not ended:
                     self._running[item] = step
-        return told
+        return printed
 
     def _step(self, view: View, item: int) -> Step:
         return view.whole(item) if self._whole else view.step(item)

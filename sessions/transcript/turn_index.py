@@ -6,8 +6,7 @@ is parsed again from the kept state, which gives the same steps as parsing from 
 """
 
 from array import array
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import RLock
 from time import sleep
@@ -23,6 +22,7 @@ from ..rules.turn_facts import Facts
 from ..storage.line_reader import ArrivalTimes, LineReader
 from .additions import Additions, Diffs
 from .block_cache import Block, BlockCache, Placed
+from .block_table import BEGINNING, BlockTable
 from .index_file import SavedIndex
 from .kind_codes import FATAL, encoded, table
 
@@ -38,13 +38,11 @@ STATE_SHARE = 64
 LINE_CAP = 16 << 20
 """The longest line in bytes; a longer one is a step of its own that shows only its beginning."""
 
-BEGINNING = 4_096
-
 _GIVE_WAY = 0.001
 """Seconds between two blocks, in which other threads can draw."""
 
 _NOTHING = encoded(Step(kind=StepKind.UNKNOWN))
-_GONE = "This part of the turn file cannot be read any more."
+_GONE = "This part of the turn file can no longer be read."
 _FATAL = table(having=FATAL)
 
 
@@ -84,6 +82,8 @@ class TurnIndex:
         """True once no further step can come."""
         self.held: int | None = None
         """The offset at which reading stopped because no arrival after it is recorded yet; None if it did not stop."""
+        self.position = begin
+        """The offset from which reading goes on, in bytes."""
         self.kept = 0
         """Bytes of the file that the saved index covers."""
         self._output, self._times_path = output, times
@@ -91,14 +91,13 @@ class TurnIndex:
         self._lock = RLock()
         self._parser = agent.parser(turn)
         self._blocks = array("I")
-        self._starts = array("Q", [begin])
-        self._states = [self._parser.checkpoint() or b""]
-        self._giants: set[int] = set()
+        """The number of the block with the last line of each step."""
+        self._table = BlockTable([begin], [self._parser.checkpoint() or b""], set())
         self._newest: Block = {}
         self._lines = 0
         """Lines read of the current block."""
         self._later = Additions(None if begin else diffs)  # a step's rank among equal edits needs the whole turn
-        self._own: dict[int, Step] = {}
+        self._extra: dict[int, Step] = {}
         """Steps that come from no line: the prompt, interrupted steps, the reason of a failed turn."""
         self.lead = 0
         """Steps before those of the agent: its prompt."""
@@ -106,9 +105,8 @@ class TurnIndex:
         """Steps after those of the agent."""
         self._reader = LineReader(output, begin, cap=LINE_CAP, kept=BEGINNING)
         self._times = ArrivalTimes(times, begin)
-        self._position = begin
         if prompt is not None:
-            self._add_own(prompt)
+            self._add_extra(prompt)
             self.lead = 1
 
     def __len__(self) -> int:
@@ -123,11 +121,6 @@ class TurnIndex:
             return 0
 
     @property
-    def position(self) -> int:
-        """The offset from which reading goes on, in bytes."""
-        return self._position
-
-    @property
     def facts(self) -> Facts:
         """The parser's facts so far."""
         return self._parser.facts
@@ -140,9 +133,7 @@ class TurnIndex:
     def read_on(self, seconds: float, *, timed: bool = False) -> set[int]:
         """Read on, for about ``seconds``, and return the places of new and changed steps.
 
-        Args:
-            seconds: about how long to read.
-            timed: leave lines without a recorded time of arrival to a later call, see :attr:`held`.
+        ``timed`` leaves lines without a recorded time of arrival to a later call, see :attr:`held`.
 
         Raises:
             OSError: the file cannot be read.
@@ -169,20 +160,18 @@ class TurnIndex:
     def finish(self, at: int | None, last: Callable[[], Step | None] | None = None) -> set[int]:
         """End the turn: take an unfinished last line as it is, and interrupt open steps; return the changed places.
 
-        Args:
-            at: the end of the turn, UTC ms.
-            last: makes a last step, once all others are there.
+        ``at`` is the end of the turn, UTC ms; ``last`` makes a last step, once all others are there.
         """
         touched: set[int] = set()
         with self._lock:
             rest = self._reader.rest()
             if rest is not None:
                 self._line(rest, self._reader.offset, touched)
-            self._end_block(self._position)
+            self._end_block(self.position)
             for step in self._parser.close(at):
                 place = step.index + self.lead
                 self._make_room(place)
-                self._own[place] = structs.replace(trimmed(step), index=self._number(step.index))
+                self._extra[place] = structs.replace(trimmed(step), index=self._number(step.index))
                 self.kinds[place] = encoded(step)
                 self._later.note(place, step)
                 touched.add(place)
@@ -190,7 +179,7 @@ class TurnIndex:
             if more is not None:
                 touched.add(len(self))
                 self.added += 1
-                self._add_own(structs.replace(more, index=self._number(self._parser.state.next)))
+                self._add_extra(structs.replace(more, index=self._number(self._parser.state.next)))
             self.finished = True
             self._reader.close()
         return touched
@@ -202,9 +191,10 @@ class TurnIndex:
     def step(self, place: int) -> Step:
         """Return a step; very long texts lack their middle."""
         with self._lock:
-            own = self._own.get(place)
-        found = None if own else self._placed(place)
-        step = own or (found.step if found else Step(turn=self.turn, index=place, kind=StepKind.UNKNOWN, text=_GONE))
+            step = self._extra.get(place)
+        if step is None:
+            placed = self._placed(place)
+            step = placed.step if placed else Step(turn=self.turn, index=place, kind=StepKind.UNKNOWN, text=_GONE)
         return self._later.added(place, step) if step.changes or step.whole_thread else step
 
     def fill(self, place: int) -> bool:
@@ -221,8 +211,8 @@ class TurnIndex:
 
     def where(self, place: int) -> tuple[int, int]:
         """Return offset and size in bytes of the line that gave a step its last form; (0, 0) if no line did."""
-        found = self._placed(place)
-        return (found.offset, found.size) if found else (0, 0)
+        placed = self._placed(place)
+        return (placed.offset, placed.size) if placed else (0, 0)
 
     def whole(self, place: int) -> Step:
         """Return a step with its whole texts, parsed again.
@@ -231,34 +221,32 @@ class TurnIndex:
             OSError: the file can no longer be read.
         """
         step = self.step(place)
-        found = self._parse(self._blocks[place], whole=True).get(place) if step.cut else None
-        step = step if found is None else self._later.added(place, _latest(found.step, step))
+        placed = self._parse(self._blocks[place], whole=True).get(place) if step.cut else None
+        step = step if placed is None else self._later.added(place, _latest(placed.step, step))
         return self._later.sought(place, step)
 
     def places_at(self, offset: int) -> list[int]:
         """Return the places of the steps that got their last form from the line at an offset."""
         with self._lock:
-            block = self._block(bisect_right(self._starts, offset) - 1)
+            block = self._block(self._table.at(offset))
         return sorted(place for place, placed in block.items() if placed.offset == offset)
 
     @property
     def block_count(self) -> int:
         """The number of blocks, which are searched one by one."""
-        return len(self._starts)
+        return len(self._table)
 
     def block(self, number: int) -> dict[int, Step]:
-        """Return the steps that got their last form in a block, with their whole texts and their diffs.
-
-        For callers that go through all blocks.  Missing diffs are searched for.
+        """Return the steps that got their last form in a block, with whole texts; missing diffs are searched for.
 
         Raises:
             OSError: the file can no longer be read.
         """
-        found = {place: placed.step for place, placed in self._parse(number, whole=True).items()}
+        parsed = {place: placed.step for place, placed in self._parse(number, whole=True).items()}
         with self._lock:
-            own = {place: step for place, step in self._own.items() if self._blocks[place] == number}
-            steps = {place: step for place, step in found.items() if self._blocks[place] == number}
-        whole = sorted((steps | {place: _latest(steps.get(place), step) for place, step in own.items()}).items())
+            extra = {place: step for place, step in self._extra.items() if self._blocks[place] == number}
+            steps = {place: step for place, step in parsed.items() if self._blocks[place] == number}
+        whole = sorted((steps | {place: _latest(steps.get(place), step) for place, step in extra.items()}).items())
         return {place: self._later.sought(place, self._later.added(place, step)) for place, step in whole}
 
     def every(self) -> Iterator[Step]:
@@ -284,14 +272,14 @@ class TurnIndex:
     def saved(self) -> SavedIndex | None:
         """Return the index, which saves the next reader the first reading; None if it cannot be saved."""
         with self._lock:
-            self._end_block(self._position)
+            self._end_block(self.position)
             if self._newest or self.begin:
                 return None
             return SavedIndex(
-                covered=self._starts[-1],
-                starts=self._starts.tobytes(),
-                states=self._states,
-                giants=sorted(self._giants),
+                covered=self._table.newest_start,
+                starts=self._table.starts,
+                states=self._table.states,
+                giants=sorted(self._table.giants),
                 kinds=bytes(self.kinds[self.lead : len(self) - self.added]),
                 blocks=self._blocks[self.lead : len(self) - self.added].tobytes(),
                 lacking=self._later.saved(self.lead),
@@ -302,25 +290,24 @@ class TurnIndex:
         """Continue from the saved index of an earlier reading of the same file."""
         with self._lock:
             self.kept = saved.covered
-            self._starts = array("Q", saved.starts)
-            self._states, self._giants = list(saved.states), set(saved.giants)
+            self._table = BlockTable(array("Q", saved.starts), list(saved.states), set(saved.giants))
             self.kinds[self.lead :] = saved.kinds
             self._blocks[self.lead :] = array("I", saved.blocks)
             self._later.take_up(saved.lacking, self.lead, saved.conversation)
-            self._parser.resume(self._states[-1])
-            self._position = saved.covered
+            self._parser.resume(self._table.states[-1])
+            self.position = saved.covered
             self._reader.close()
             self._reader = LineReader(self._output, saved.covered, cap=LINE_CAP, kept=BEGINNING)
             self._times = ArrivalTimes(self._times_path, saved.covered)
 
-    def _add_own(self, step: Step) -> None:
-        self._own[len(self)] = step
+    def _add_extra(self, step: Step) -> None:
+        self._extra[len(self)] = step
         self.kinds.append(encoded(step))
-        self._blocks.append(len(self._starts) - 1)
+        self._blocks.append(self._table.newest)
 
     def _line(self, line: bytes, end: int, touched: set[int]) -> None:
         """Add the steps of the line that ends at ``end``."""
-        begin, self._position = self._position, end
+        begin, self.position = self.position, end
         self._lines += 1
         giant = end - begin > LINE_CAP + 1
         if giant:
@@ -328,37 +315,36 @@ class TurnIndex:
         for step in _steps(self._parser, line, end - begin, self._times.at(end)):
             place = step.index + self.lead
             self._make_room(place)
-            self.kinds[place], self._blocks[place] = encoded(step), len(self._starts) - 1
+            self.kinds[place], self._blocks[place] = encoded(step), self._table.newest
             self._newest[place] = self._at(step, begin, end)
             if step.changes or step.agent_session:
                 self._later.note(place, step)
             touched.add(place)
-        if giant and self._starts[-1] == begin:
-            self._giants.add(len(self._starts) - 1)
+        if giant and self._table.newest_start == begin:
+            self._table.giants.add(self._table.newest)
             self._end_block(end)
-        elif self._is_full(end - self._starts[-1]):
+        elif self._is_full(end - self._table.newest_start):
             self._end_block(end)
 
     def _is_full(self, size: int) -> bool:
         """Return whether a block of ``size`` bytes is worth a state of its own."""
         enough = size >= BLOCK_BYTES or self._lines >= BLOCK_LINES
-        return enough and size >= STATE_SHARE * len(self._states[-1])
+        return enough and size >= STATE_SHARE * len(self._table.states[-1])
 
     def _make_room(self, place: int) -> None:
         missing = place + 1 - len(self.kinds)
         if missing > 0:
             self.kinds.extend(bytes([_NOTHING]) * missing)
-            self._blocks.extend([len(self._starts) - 1] * missing)
+            self._blocks.extend([self._table.newest] * missing)
 
     def _end_block(self, end: int) -> None:
         """Begin a new block, unless the parser's state cannot be saved: then the current block goes on."""
-        state = self._parser.checkpoint() if end > self._starts[-1] else None
+        state = self._parser.checkpoint() if end > self._table.newest_start else None
         if state is None:
             return
-        self._cache.keep(self, len(self._starts) - 1, self._newest)
+        self._cache.keep(self, self._table.newest, self._newest)
         self._newest, self._lines = {}, 0
-        self._starts.append(end)
-        self._states.append(state)
+        self._table.end(end, state)
 
     def _placed(self, place: int) -> Placed | None:
         with self._lock:
@@ -366,46 +352,30 @@ class TurnIndex:
 
     def _block(self, number: int) -> Block:
         """Return a block with trimmed texts; empty if it can no longer be read."""
-        if number == len(self._starts) - 1 and not self.finished:
+        if number == self._table.newest and not self.finished:
             return self._newest
-        found = self._cache.get(self, number)
-        if found is None:
+        block = self._cache.get(self, number)
+        if block is None:
             try:
-                found = self._parse(number)
+                block = self._parse(number)
             except OSError:
                 return {}
-            self._cache.keep(self, number, found)
-        return found
+            self._cache.keep(self, number, block)
+        return block
 
     def _parse(self, number: int, *, whole: bool = False) -> Block:
         with self._lock:
-            last = number + 1 >= len(self._starts)
-            start, stop = self._starts[number], self._position if last else self._starts[number + 1]
-            state, giant = self._states[number], number in self._giants
+            stretch = self._table.stretch(number, self.position)
         parser = self._agent.parser(self.turn)
-        parser.resume(state)
-        times = ArrivalTimes(self._times_path, start)
+        parser.resume(stretch.state)
+        begin = stretch.start
+        times = ArrivalTimes(self._times_path, begin)
         block: Block = {}
-        begin = start
-        for end, line in self._stretch(start, stop, giant=giant):
+        for end, line in stretch.lines(self._output, cap=LINE_CAP, chunk_bytes=BLOCK_BYTES):
             for step in _steps(parser, line, end - begin, times.at(end)):
                 block[step.index + self.lead] = self._at(step, begin, end, whole=whole)
             begin = end
         return block
-
-    def _stretch(self, start: int, stop: int, *, giant: bool) -> Iterable[tuple[int, bytes]]:
-        """Yield the lines of a block, each with the offset after it."""
-        if giant:
-            with self._output.open("rb") as file:
-                file.seek(start)
-                yield stop, file.read(BEGINNING)
-            return
-        with LineReader(self._output, start, cap=LINE_CAP) as reader:
-            while reader.offset < stop and (chunk := reader.read(min(BLOCK_BYTES, stop - reader.offset))):
-                yield from reader.split(chunk)
-            rest = reader.rest()
-            if rest is not None:
-                yield stop, rest
 
     def _at(self, step: Step, begin: int, end: int, *, whole: bool = False) -> Placed:
         step = structs.replace(step if whole else trimmed(step), index=self._number(step.index))
@@ -423,8 +393,8 @@ def _steps(parser: TurnParser, line: bytes, size: int, at: int | None) -> list[S
     return parser.feed(line, at)
 
 
-def _latest(step: Step | None, own: Step) -> Step:
-    """Return a step with its whole texts, and with the ending of ``own``, which no line gives."""
+def _latest(step: Step | None, ended: Step) -> Step:
+    """Return a step with its whole texts, and with the ending of ``ended``, which no line gives."""
     if step is None:
-        return own
-    return structs.replace(step, index=own.index, status=own.status, ended_at=own.ended_at)
+        return ended
+    return structs.replace(step, index=ended.index, status=ended.status, ended_at=ended.ended_at)

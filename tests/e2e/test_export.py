@@ -154,8 +154,8 @@ def test_a_replay_as_json_is_a_step_a_line(session: str) -> None:
         (["--speed", "nan"], "--speed takes a number above 0, not nan"),
         (["--speed", "inf"], "--speed takes a number above 0, not inf"),
         (["--speed", "fast"], "'fast' is not a valid float"),
-        (["--max-gap", "-1"], "'-1' is no duration"),
-        (["--max-gap", "nan"], "'nan' is no duration"),
+        (["--max-gap", "-1"], "'-1' is not a valid duration"),
+        (["--max-gap", "nan"], "'nan' is not a valid duration"),
         (["--turn", "9"], "has no turn 9"),
     ],
 )

@@ -20,7 +20,7 @@ _STYLES: dict[str, Style] = {
 
 
 class Look(Struct, frozen=True, kw_only=True):
-    """How the output is displayed: its width, its characters and colours, and the current time."""
+    """Settings of the output: its width, its characters and colours, and the current time."""
 
     width: int = 100
     now: int = 0

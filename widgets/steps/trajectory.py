@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import ClassVar
 
 from msgspec import structs
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.strip import Strip
 
@@ -13,10 +13,12 @@ from ..drawing.glyphs import UNICODE, Signs
 from ..drawing.spans import Row
 from ..lists.virtual_list import VirtualList
 from .filtered_steps import ShownSteps
+from .headed_steps import HeadedSteps
 from .protocol import Steps
-from .step_decorations import Unread, edged, marked
-from .step_groups import FAILURES, GROUPS, PROMPTS
-from .step_lines import BRIEF, USUAL, WHOLE, Manner, rule, step_rows
+from .step_decorations import Unread
+from .step_groups import FAILURES, PROMPTS
+from .step_keys import STEP_KEYS
+from .step_lines import WHOLE, Manner
 
 BACK = 50
 """Most places to go back to."""
@@ -25,26 +27,7 @@ BACK = 50
 class Trajectory(VirtualList):
     """Follows the newest step until the user moves up; marks the step under the cursor at its left edge."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j,down", "step(1)", "the next step; one line, if it is long", show=False, id="steps.down"),
-        Binding("k,up", "step(-1)", "the step before it", show=False, id="steps.up"),
-        Binding("g,home", "first", "the beginning", show=False, id="steps.first"),
-        Binding("G,end", "last", "the end, and follow", show=False, id="steps.last"),
-        Binding("enter", "open", "the step in a pane of its own", show=False, id="steps.open"),
-        Binding("l,right", "unfold(1)", "more of the step", show=False, id="steps.more"),
-        Binding("h,left", "unfold(-1)", "less of the step", show=False, id="steps.less"),
-        Binding("z", "fold_all", "all steps: one line, usual, whole", show=False, id="steps.fold"),
-        Binding("right_square_bracket", "turn(1)", "the next turn", show=False, id="steps.next_turn"),
-        Binding("left_square_bracket", "turn(-1)", "the turn's beginning; the one before", id="steps.previous_turn"),
-        Binding("e", "failure(1)", "the next failure", show=False, id="steps.next_failure"),
-        Binding("E", "failure(-1)", "the failure before", show=False, id="steps.previous_failure"),
-        Binding("right_curly_bracket", "prompt(1)", "the next prompt", show=False, id="steps.next_prompt"),
-        Binding("left_curly_bracket", "prompt(-1)", "the prompt before", show=False, id="steps.previous_prompt"),
-        Binding("full_stop", "unread", "the first step that is new since you looked", show=False, id="steps.unread"),
-        Binding("backspace", "back", "back to where you were before a jump", show=False, id="steps.jump_back"),
-        *(Binding(group.key, f"group('{group.key}')", "", show=False) for group in GROUPS),
-        Binding("0", "all", "steps of all kinds", show=False, id="steps.all"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = STEP_KEYS
 
     class Moved(Message):
         """The cursor moved to another step, or its step changed."""
@@ -70,13 +53,8 @@ class Trajectory(VirtualList):
         self.set_reactive(VirtualList.following, True)
         self._list = ShownSteps()
         self._cursor = 0
-        self._level = USUAL
-        self._levels: dict[tuple[int, int], int] = {}
+        self._drawing = HeadedSteps(signs)
         self._behind: list[int] = []
-        self._turn_notes: Mapping[int, str] = {}
-        self._manner = Manner(signs=signs)
-        self._needle = ""
-        self._unread: Unread | None = None
         self._lacking: set[int] = set()
         """The numbers of the drawn steps that lack their diffs."""
 
@@ -104,8 +82,8 @@ class Trajectory(VirtualList):
         """Remove all steps, for another session or none; ``note`` is shown until new steps come."""
         self.note = note
         self._list, self._cursor = ShownSteps(), 0
-        self._levels, self._behind, self._turn_notes, self._unread = {}, [], {}, None
-        self._level, self._needle = USUAL, ""
+        self._behind = []
+        self._drawing.clear()
         self.forget_all()
         self.following = True
         self.place((0, 0))
@@ -154,34 +132,32 @@ class Trajectory(VirtualList):
 
     def tick(self, now: int) -> None:
         """Redraw the running steps on the screen with their age at ``now``."""
-        self.look_like(structs.replace(self._manner, now=now))
+        self.look_like(structs.replace(self._drawing.manner, now=now))
 
     def look_like(self, manner: Manner) -> None:
         """Show steps with other settings: a later time, or the session's new folder."""
-        if manner == structs.replace(self._manner, now=manner.now):
-            running = [p for p in self.shown() if self._list.step(p).status is StepStatus.RUNNING]
-            self._manner = manner
-            if running:
-                self.forget(running)
-                self.redraw()
-        else:
-            self._manner = manner
+        only_later = manner == structs.replace(self._drawing.manner, now=manner.now)
+        self._drawing.manner = manner
+        if not only_later:
             self._again()
+        elif running := [p for p in self.shown() if self._list.step(p).status is StepStatus.RUNNING]:
+            self.forget(running)
+            self.redraw()
 
     def highlight(self, needle: str) -> None:
         """Highlight this text in all steps; an empty one highlights nothing."""
-        if needle != self._needle:
-            self._needle = needle
+        if needle != self._drawing.needle:
+            self._drawing.needle = needle
             self._again()
 
     def reveal_match(self) -> None:
         """Scroll to the search match in the step under the cursor; unfold the step if the match is folded away."""
         position = self._list.position(self._cursor)
         step = self.current
-        if step is None or not self._needle:
+        if step is None or not self._drawing.needle:
             return
         if not self._matches(position):
-            self._levels[step.turn, step.index] = WHOLE
+            self._drawing.unfold(step, WHOLE)
             self.forget([position])
         lines = self._matches(position)
         self.reveal(position)
@@ -196,16 +172,16 @@ class Trajectory(VirtualList):
 
     def mark_unread(self, unread: Unread | None) -> None:
         """Show a heading above the first step that the user has not seen."""
-        if unread != self._unread:
-            self._unread = unread
+        if unread != self._drawing.unread:
+            self._drawing.unread = unread
             self._again()
 
     def action_unread(self) -> None:
         """Go to the first step that the user has not seen."""
-        if self._unread is None:
+        if self._drawing.unread is None:
             self.post_message(self.Lost("nothing is marked as new since you looked"))
         else:
-            self._jump(self._unread.item, "new step", 1)
+            self._jump(self._drawing.unread.item, "new step", 1)
 
     def go(self, item: int, *, remember: bool = True) -> None:
         """Put the cursor on a step and show it; if it is filtered out, show all steps again."""
@@ -255,15 +231,7 @@ class Trajectory(VirtualList):
         if step.changes and step.lacks_diffs and number not in self._lacking:
             self._lacking.add(number)
             self.post_message(self.Lacking())
-        rows: list[Row] = []
-        if self._list.begins_turn(item):
-            rows.append(rule(f"turn {step.turn}", width, self.signs, note=self._turn_notes.get(step.turn, "")))
-        if self._unread is not None and self._unread.item == number:
-            rows += self._unread.rows(width, self.signs)
-        level = self._levels.get((step.turn, step.index), self._level)
-        manner = structs.replace(self._manner, level=level)
-        steps = step_rows(step, width - 1, manner)
-        return [*rows, *(edged(marked(row, self._needle)) for row in steps)]
+        return self._drawing.rows(self._list, item, width)
 
     def strips(self, item: int) -> list[Strip]:
         """The lines of a step; under the cursor, its left edge is marked."""
@@ -271,7 +239,7 @@ class Trajectory(VirtualList):
         if self._list.item(item) != self._cursor:
             return strips
         edge = self._painter.strip([(self.signs.cursor, "running" if self.has_focus else "dim")], 1)
-        above = self._lines_above(item)
+        above = self._drawing.lines_above(self._list, item, self.columns)
         return [strip if n < above else Strip.join([edge, strip.crop(1)]) for n, strip in enumerate(strips)]
 
     def on_focus(self) -> None:
@@ -339,31 +307,27 @@ class Trajectory(VirtualList):
     def action_unfold(self, more: int) -> None:
         """Show more or less of the step under the cursor."""
         if (step := self.current) is not None:
-            key = (step.turn, step.index)
-            self._levels[key] = max(BRIEF, min(WHOLE, self._levels.get(key, self._level) + more))
+            self._drawing.unfold(step, more)
             self._hold(lambda: self.forget([self._list.position(self._cursor)]))
 
     def action_fold_all(self) -> None:
         """Show all steps in one line, in the usual form, or whole, in turn."""
-        self._level = {USUAL: WHOLE, WHOLE: BRIEF, BRIEF: USUAL}[self._level]
-        self._levels.clear()
+        self._drawing.fold_all()
         self._hold(self.forget_all)
         self.post_message(self.Filtered())
 
     @property
     def level(self) -> int:
         """The fold level of the steps without one of their own."""
-        return self._level
+        return self._drawing.level
 
     def action_turn(self, direction: int) -> None:
         """Go to the beginning of the next or previous turn."""
         starts = self.steps.turn_starts() if self.steps is not None else []
         # If the beginning of a turn is filtered out, take its first shown step.
         shown = {self._list.item(self._list.position(start)) for start in starts}
-        before = [item for item in shown if item < self._cursor]
-        after = [item for item in shown if item > self._cursor]
-        found = min(after, default=None) if direction > 0 else max(before, default=None)
-        self._jump(found, "turn", direction)
+        beyond = [item for item in shown if (item - self._cursor) * direction > 0]
+        self._jump(min(beyond, key=lambda item: abs(item - self._cursor), default=None), "turn", direction)
 
     def action_failure(self, direction: int) -> None:
         """Go to the next or previous failure."""
@@ -389,8 +353,8 @@ class Trajectory(VirtualList):
         self.show_groups(frozenset())
 
     def _jump_marked(self, marked: bytes, what: str, direction: int) -> None:
-        found = self.steps.next_marked(marked, self._cursor, direction) if self.steps is not None else None
-        self._jump(found, what, direction)
+        item = self.steps.next_marked(marked, self._cursor, direction) if self.steps is not None else None
+        self._jump(item, what, direction)
 
     def _jump(self, item: int | None, what: str, direction: int) -> None:
         if item is None:
@@ -429,15 +393,6 @@ class Trajectory(VirtualList):
 
     def _say_turns(self, notes: Mapping[int, str]) -> None:
         """Store the notes of the turns; forget the lines of shown steps whose note changed."""
-        other = {turn for turn in {*notes, *self._turn_notes} if notes.get(turn) != self._turn_notes.get(turn)}
-        self._turn_notes = notes
+        other = self._drawing.note_turns(notes)
         if other:
             self.forget([position for position in self.shown() if self._list.turn(position) in other])
-
-    def _lines_above(self, position: int) -> int:
-        """The number of heading lines above a step."""
-        heading = self._list.begins_turn(position)
-        unread = self._unread
-        if unread is None or unread.item != self._list.item(position):
-            return int(heading)
-        return heading + len(unread.rows(self.columns, self.signs))

@@ -92,14 +92,15 @@ _MOST = 12
 """Entries of a list that are named."""
 
 
-def attachment_text(found: Attachment, raw: Raw) -> str | None:
+def attachment_text(attachment: Attachment, raw: Raw) -> str | None:
     """Return an attachment of a known kind as a line for people; None if it has nothing to show."""
-    if found.type in FOR_CLAUDE_ALONE:
+    if attachment.type in FOR_CLAUDE_ALONE:
         return None
-    content = found.content if found.content != NULL else found.message
-    own = (found.hook_name, found.filename, found.stdout, found.stderr, found.text, readable(content))
-    text = ": ".join(filter(None, own)) or _in_words(found.type, value_of(raw))
-    name = _NAMES.get(found.type, found.type.replace("_", " "))
+    content = attachment.content if attachment.content != NULL else attachment.message
+    outputs = (attachment.stdout, attachment.stderr, attachment.text, readable(content))
+    texts = (attachment.hook_name, attachment.filename, *outputs)
+    text = ": ".join(filter(None, texts)) or _in_words(attachment.type, value_of(raw))
+    name = _NAMES.get(attachment.type, attachment.type.replace("_", " "))
     return f"{name}: {text}" if text else name
 
 
@@ -113,8 +114,8 @@ def _in_words(kind: str, value: Any) -> str:
         # Its first paragraph explains the status to the model.
         fields["gitStatus"] = status.partition("\n\n")[2] or status
     chosen = _FIELDS.get(kind) or tuple((_spaced(name), name) for name in value if name != "type")
-    told = ((words, _short(fields.get(name))) for words, name in chosen)
-    return _cut("; ".join(f"{words} {text}".strip() for words, text in told if text))
+    values = ((words, _short(fields.get(name))) for words, name in chosen)
+    return _cut("; ".join(f"{words} {text}".strip() for words, text in values if text))
 
 
 def _short(value: Any) -> str:

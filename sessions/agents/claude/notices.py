@@ -32,7 +32,7 @@ def notice_text(event: System) -> str:
         return f"retry {event.attempt} of {event.max_retries}{f' ({why})' if why else ''}"
     if event.subtype == "thinking_tokens":
         return f"about {event.estimated_tokens} tokens of thinking"
-    told = (event.summary, event.description, event.content, event.text, event.reason, event.title, event.tool_name)
+    texts = (event.summary, event.description, event.content, event.text, event.reason, event.title, event.tool_name)
     state = (event.hook_name, event.status, event.state, event.permission_mode, event.error_code, event.kind)
-    text = ": ".join(filter(None, (next(filter(None, told), None), next(filter(None, state), None))))
+    text = ": ".join(filter(None, (next(filter(None, texts), None), next(filter(None, state), None))))
     return f"{event.subtype.replace('_', ' ')}{f': {text}' if text else ''}"

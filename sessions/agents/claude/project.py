@@ -81,8 +81,8 @@ class ClaudeProjectParser(TranscriptParser):
             steps.append(self._note(f"forked from session {origin}", at, "fork"))
         if line.is_sidechain:
             return steps
-        told = {"cwd": line.cwd, "git branch": line.git_branch or None, "permission mode": line.permission_mode}
-        return [*steps, *self._settings(told, at)]
+        settings = {"cwd": line.cwd, "git branch": line.git_branch or None, "permission mode": line.permission_mode}
+        return [*steps, *self._settings(settings, at)]
 
     # Messages
 
@@ -211,8 +211,8 @@ class ClaudeProjectParser(TranscriptParser):
 
     def _call(self, key: str, name: str, arguments: Raw, parent: str | None, at: int | None) -> Step:
         given = value_of(arguments)
-        own = self.state.tasks.begun(name, given) or begun(name, given)
-        step = self._new(at=at, parent=parent, call_id=key, status=StepStatus.RUNNING, **own)
+        fields = self.state.tasks.begun(name, given) or begun(name, given)
+        step = self._new(at=at, parent=parent, call_id=key, status=StepStatus.RUNNING, **fields)
         self._remember(key, step)
         return step
 
@@ -226,10 +226,10 @@ class ClaudeProjectParser(TranscriptParser):
         if earlier is None:
             earlier = self._new(StepKind.TOOL_CALL, block.tool_use_id, at=at, parent=parent)
         details = line.tool_use_result
-        own = answered(earlier.kind, text, is_error=bool(block.is_error), details=details)
-        if earlier.kind is StepKind.PLAN and own["status"] is StepStatus.OK:
+        fields = answered(earlier.kind, text, is_error=bool(block.is_error), details=details)
+        if earlier.kind is StepKind.PLAN and fields["status"] is StepStatus.OK:
             self.state.tasks.answered(earlier.tool, earlier.arguments, details)
-        return structs.replace(earlier, ended_at=at, **own)
+        return structs.replace(earlier, ended_at=at, **fields)
 
     def _count(self, message: events.Message, speaker: str) -> None:
         """Count each message once: its lines repeat the usage, and the last line may have more."""
@@ -253,17 +253,17 @@ class ClaudeProjectParser(TranscriptParser):
         return [self._note(system_text(line), at, line.subtype)]
 
     def _attachment(self, line: events.Line, raw: bytes, at: int | None) -> list[Step]:
-        found = self.decoded(line.attachment, events.Attachment)
+        attachment = self.decoded(line.attachment, events.Attachment)
         self._leaf(line, fresh=False)
-        if found.type == "queued_command" and found.command_mode != "task-notification":
-            text = readable(value_of(found.prompt))
+        if attachment.type == "queued_command" and attachment.command_mode != "task-notification":
+            text = readable(value_of(attachment.prompt))
             self.state.queued.pop(digest(text), None)
             return [self._prompt(text, at)]
-        event = f"attachment {found.type}"[:KIND_LENGTH]
-        if found.type not in KNOWN:
+        event = f"attachment {attachment.type}"[:KIND_LENGTH]
+        if attachment.type not in KNOWN:
             return [self._unknown(raw, at, event)]
-        told = attachment_text(found, line.attachment)
-        return [] if told is None else [self._note(told, at, event)]
+        note = attachment_text(attachment, line.attachment)
+        return [] if note is None else [self._note(note, at, event)]
 
     def _progress(self, line: events.Line, raw: bytes, at: int | None) -> list[Step]:
         """Return the steps of a sub-agent's message; other progress is also in the result."""

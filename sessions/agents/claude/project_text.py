@@ -52,8 +52,8 @@ def system_text(line: Line) -> str:
     name = line.subtype.replace("_", " ")
     if line.subtype == "compact_boundary":
         how = line.compact_metadata
-        told = (how.trigger, f"{how.pre_tokens:,} tokens before" if how.pre_tokens else None) if how else ()
-        more = ", ".join(filter(None, told))
+        facts = (how.trigger, f"{how.pre_tokens:,} tokens before" if how.pre_tokens else None) if how else ()
+        more = ", ".join(filter(None, facts))
         return f"context compacted ({more})" if more else "context compacted"
     if line.subtype == "api_error" and line.retry_attempt is not None:
         return f"api error: retry {line.retry_attempt} of {line.max_retries}"

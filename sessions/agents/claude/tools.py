@@ -54,16 +54,16 @@ def tool_name(step: Step) -> str:
 
 def answered(kind: StepKind, text: str, *, is_error: bool, details: Raw) -> dict[str, Any]:
     """Return the fields that a ``tool_result`` adds to its step; ``details`` is the line's ``tool_use_result``."""
-    own: dict[str, Any] = {"status": StepStatus.OK, "output": text}
+    fields: dict[str, Any] = {"status": StepStatus.OK, "output": text}
     if is_error:
-        return own | _failure(kind, text)
+        return fields | _failure(kind, text)
     if kind is StepKind.COMMAND:
         interrupted = read(details, BashResult).interrupted
-        return own | ({"status": StepStatus.INTERRUPTED} if interrupted else {"exit_code": 0})
+        return fields | ({"status": StepStatus.INTERRUPTED} if interrupted else {"exit_code": 0})
     if kind is StepKind.FILE_CHANGE:
         change = _change(read(details, FileResult))
-        return own | ({"changes": (change,)} if change else {})
-    return own
+        return fields | ({"changes": (change,)} if change else {})
+    return fields
 
 
 def read(details: Raw, kind: type[_Result]) -> _Result:
@@ -121,9 +121,9 @@ class TaskList(Struct):
 
 def _failure(kind: StepKind, text: str) -> dict[str, Any]:
     """Return the fields of a failed call; a failed command's text begins with its exit code (protocols 3.2)."""
-    found = _EXIT.match(text) if kind is StepKind.COMMAND else None
-    if found is not None:
-        return {"status": StepStatus.FAILED, "exit_code": int(found[1]), "output": text[found.end() :]}
+    exit_line = _EXIT.match(text) if kind is StepKind.COMMAND else None
+    if exit_line is not None:
+        return {"status": StepStatus.FAILED, "exit_code": int(exit_line[1]), "output": text[exit_line.end() :]}
     if _INTERRUPTED.match(text):
         return {"status": StepStatus.INTERRUPTED}
     return {"status": StepStatus.DECLINED if _DECLINED.match(text) else StepStatus.FAILED}
@@ -153,8 +153,8 @@ def _hunk(hunk: Hunk) -> str:
 def _todos(todos: Any) -> tuple[PlanItem, ...] | None:
     if not isinstance(todos, list):
         return None
-    found = [todo for todo in todos if isinstance(todo, dict)]
-    return tuple(PlanItem(text=_string(todo.get("content")), status=_state(todo.get("status"))) for todo in found)
+    items = [todo for todo in todos if isinstance(todo, dict)]
+    return tuple(PlanItem(text=_string(todo.get("content")), status=_state(todo.get("status"))) for todo in items)
 
 
 def _state(value: Any, otherwise: str = "pending") -> str:

@@ -107,11 +107,11 @@ class ClaudeParser(EventParser):
 
     def _tool(self, block: events.ToolUse, parent: str | None, at: int | None) -> Step:
         arguments = value_of(block.input)
-        own = self.state.tasks.begun(block.name, arguments) or begun(block.name, arguments)
+        fields = self.state.tasks.begun(block.name, arguments) or begun(block.name, arguments)
         earlier = self.state.open.get(block.id) if block.id else None
         if earlier is None:
-            earlier = self._new(at=at, parent=parent, call_id=block.id or None, status=StepStatus.RUNNING, **own)
-        step = structs.replace(earlier, **own)
+            earlier = self._new(at=at, parent=parent, call_id=block.id or None, status=StepStatus.RUNNING, **fields)
+        step = structs.replace(earlier, **fields)
         self._remember(block.id or f"{_NAMELESS}{step.index}", step)
         return step
 
@@ -149,13 +149,13 @@ class ClaudeParser(EventParser):
             # A call of an earlier process, such as one that was still running when the process was stopped.
             earlier = self._new(StepKind.TOOL_CALL, block.tool_use_id, at=at, parent=event.parent_tool_use_id)
         self._counted.pop(hash(block.tool_use_id), None)
-        own = answered(earlier.kind, text, is_error=bool(block.is_error), details=event.tool_use_result)
-        if own["status"] is StepStatus.DECLINED:
+        fields = answered(earlier.kind, text, is_error=bool(block.is_error), details=event.tool_use_result)
+        if fields["status"] is StepStatus.DECLINED:
             self._declined.append(tool_name(earlier))
             self.facts.deny(self._declined[-1])
-        if earlier.kind is StepKind.PLAN and own["status"] is StepStatus.OK:
+        if earlier.kind is StepKind.PLAN and fields["status"] is StepStatus.OK:
             self.state.tasks.answered(earlier.tool, earlier.arguments, event.tool_use_result)
-        return structs.replace(earlier, ended_at=at, **own)
+        return structs.replace(earlier, ended_at=at, **fields)
 
     def _result(self, event: events.Result, at: int | None) -> list[Step]:
         self.facts.notice = None
@@ -185,10 +185,10 @@ class ClaudeParser(EventParser):
 
     def _count_denials(self, denials: list[events.Denial]) -> None:
         """Count a result's denials, which cover the time since the previous result, except those counted at a step."""
-        told, self._declined = self._declined, deque(maxlen=MOST_OPEN)
+        declined, self._declined = self._declined, deque(maxlen=MOST_OPEN)
         for denial in denials:
-            if denial.tool_name in told:
-                told.remove(denial.tool_name)
+            if denial.tool_name in declined:
+                declined.remove(denial.tool_name)
             else:
                 self.facts.deny(denial.tool_name)
 
@@ -229,5 +229,5 @@ class ClaudeParser(EventParser):
 
 
 def _denied(denial: events.Denial) -> str:
-    told = begun(denial.tool_name, value_of(denial.tool_input))["text"].partition("\n")[0]
-    return denial.tool_name if told == denial.tool_name else f"{denial.tool_name} {told}"
+    call = begun(denial.tool_name, value_of(denial.tool_input))["text"].partition("\n")[0]
+    return denial.tool_name if call == denial.tool_name else f"{denial.tool_name} {call}"

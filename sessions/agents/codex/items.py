@@ -120,10 +120,10 @@ def message_of(error: events.Failure | str) -> str:
 
 def unwrapped(command: str) -> str:
     """Return the command itself, without the ``/bin/bash -lc '…'`` that codex puts around it."""
-    found = _SHELL.fullmatch(command)
-    if found is None:
+    match = _SHELL.fullmatch(command)
+    if match is None:
         return command
-    quoted = found[1]
+    quoted = match[1]
     if quoted[0] == quoted[-1] == "'" and quoted.count("'") == 2:
         return quoted[1:-1]
     try:

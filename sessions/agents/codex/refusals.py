@@ -44,9 +44,9 @@ def refused(step: Step) -> str | None:
 def complaints(stderr: str) -> Iterator[str | None]:
     """Yield the refused commands that stderr names, with codex's shell wrapper; None for a patch."""
     for line in stderr.splitlines():
-        found = _REJECTED.search(line)
-        if found is not None:
-            yield found[1]
+        match = _REJECTED.search(line)
+        if match is not None:
+            yield match[1]
 
 
 def culprit(command: str, output: str = "") -> str:
@@ -57,8 +57,8 @@ def culprit(command: str, output: str = "") -> str:
     """
     names = _names(command)
     for line in output.split("\n") if len(set(names)) > 1 else ():
-        before, found, after = line.partition(_READ_ONLY)
-        if found:
+        before, marker, after = line.partition(_READ_ONLY)
+        if marker:
             who = before.partition(":")[0].strip()
             if (name := who.rsplit("/", 1)[-1]) in names:
                 return name

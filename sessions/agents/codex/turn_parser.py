@@ -92,10 +92,10 @@ class CodexParser(CallItemParser):
             return self._call_item(item, at) if completed else []
         if isinstance(item, events.AgentMessage):
             self.facts.last_message = item.text
-        own = described(item)
-        key = item.id or _key(own)
+        fields = described(item)
+        key = item.id or _key(fields)
         earlier = self.state.open.pop(key, None)
-        step = structs.replace(earlier, **own) if earlier else self._new(at=at, call_id=item.id or None, **own)
+        step = structs.replace(earlier, **fields) if earlier else self._new(at=at, call_id=item.id or None, **fields)
         if completed:
             step = ended(step, at if earlier else None)
             if (what := refused(step)) is not None:
@@ -106,9 +106,9 @@ class CodexParser(CallItemParser):
         return [step]
 
 
-def _key(own: dict[str, Any]) -> str:
+def _key(fields: dict[str, Any]) -> str:
     """Return the key that links the end of an item without an id to its beginning: its kind and its command."""
-    return f"?{own['kind']}:{zlib.crc32((own.get('command') or '').encode())}"
+    return f"?{fields['kind']}:{zlib.crc32((fields.get('command') or '').encode())}"
 
 
 def _readable(message: str) -> str:

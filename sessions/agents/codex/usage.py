@@ -187,10 +187,10 @@ def configured_model(home: Path) -> str | None:
     import tomllib
 
     try:
-        found = tomllib.loads((home / "config.toml").read_text("utf-8")).get("model")
+        model = tomllib.loads((home / "config.toml").read_text("utf-8")).get("model")
     except (OSError, ValueError):
         return None
-    return found if isinstance(found, str) else None
+    return model if isinstance(model, str) else None
 
 
 def _usage(tokens: _Tokens) -> Usage:

@@ -75,8 +75,8 @@ def make_demo(home: Path, projects: Path) -> DemoPlace:
     Raises:
         UsageError: the state folder or the projects folder holds files that no demo made.
     """
-    if (found := find_demo(home)) is not None:
-        return found
+    if (demo := find_demo(home)) is not None:
+        return demo
     for folder in (home, projects):
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise UsageError(f"{folder} holds files that no demo made. Name a new folder, or an empty one.")

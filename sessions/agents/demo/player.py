@@ -35,17 +35,17 @@ class Memory:
     def prompts(self) -> list[str]:
         """Return the prompts of earlier turns."""
         try:
-            found = json.loads(self._path.read_text("utf-8"))
+            prompts = json.loads(self._path.read_text("utf-8"))
         except (OSError, ValueError):
             return []
-        return [text for text in found if isinstance(text, str)] if isinstance(found, list) else []
+        return [text for text in prompts if isinstance(text, str)] if isinstance(prompts, list) else []
 
     def add(self, prompt: str) -> None:
         """Store a prompt; a demo that cannot write continues without it."""
-        told = [*self.prompts(), prompt]
+        prompts = [*self.prompts(), prompt]
         with contextlib.suppress(OSError):
             self._path.parent.mkdir(mode=0o700, exist_ok=True)
-            write_atomic(self._path, json.dumps(told).encode())
+            write_atomic(self._path, json.dumps(prompts).encode())
 
 
 class Player:

@@ -78,10 +78,10 @@ def _plan(event: events.Plan) -> dict[str, Any]:
 
 def _file(event: events.FileChange) -> dict[str, Any]:
     change = Change(path=event.path, kind=event.kind, diff=event.diff)
-    told = {"kind": StepKind.FILE_CHANGE, "text": event.path, "changes": (change,)}
+    fields = {"kind": StepKind.FILE_CHANGE, "text": event.path, "changes": (change,)}
     if event.error is not None:
-        return told | {"output": event.error, "status": StepStatus.FAILED}
-    return told | {"status": StepStatus.OK}
+        return fields | {"output": event.error, "status": StepStatus.FAILED}
+    return fields | {"status": StepStatus.OK}
 
 
 def _tool(event: events.ToolCall) -> dict[str, Any]:

@@ -62,12 +62,12 @@ class GeminiSessionParser(TranscriptParser):
 
     # The session
 
-    def _fields(self, told: dict[str, Raw], line: bytes, at: int | None) -> list[Step]:
+    def _fields(self, fields: dict[str, Raw], line: bytes, at: int | None) -> list[Step]:
         """Return the steps of a heading or a patch, field by field."""
-        started = self._stamp(told.get("startTime", NULL)) or self._stamp(told.get("lastUpdated", NULL)) or at
-        session = value_of(told.get("sessionId", NULL))
+        started = self._stamp(fields.get("startTime", NULL)) or self._stamp(fields.get("lastUpdated", NULL)) or at
+        session = value_of(fields.get("sessionId", NULL))
         steps = self._session(session if isinstance(session, str) else None, started)
-        for name, value in told.items():
+        for name, value in fields.items():
             if name == "messages":
                 steps += self._context(value, line, at)
             elif name not in events.SAID_ELSEWHERE and value != NULL:
@@ -83,10 +83,10 @@ class GeminiSessionParser(TranscriptParser):
     def _context(self, messages: Raw, line: bytes, at: int | None) -> list[Step]:
         """Return the steps of the model's new context, without messages already shown, which may be shortened here."""
         try:
-            found = self.decoded(messages, list[events.Line])
+            lines = self.decoded(messages, list[events.Line])
         except UNREADABLE:
             return [self._unknown(line, at, "$set messages")]
-        fresh = [one for one in found if one.id is None or digest(one.id) not in self.state.met]
+        fresh = [one for one in lines if one.id is None or digest(one.id) not in self.state.met]
         return [step for one in fresh for step in self._message(one, line, at)]
 
     def _stamp(self, raw: Raw) -> int | None:
@@ -172,10 +172,10 @@ class GeminiSessionParser(TranscriptParser):
         return steps
 
     def _call(self, call: events.ToolCall, met: Met, at: int | None) -> list[Step]:
-        own = step_of(call)
-        running = own["status"] is StepStatus.RUNNING
+        fields = step_of(call)
+        running = fields["status"] is StepStatus.RUNNING
         ended = None if running else milliseconds(call.timestamp)
-        steps = self._show(met, _key(call.id or call.name), at, call_id=call.id, ended_at=ended, **own)
+        steps = self._show(met, _key(call.id or call.name), at, call_id=call.id, ended_at=ended, **fields)
         if call.id is not None and not running:
             self.state.open.pop(call.id, None)
         elif call.id is not None and steps:
@@ -184,17 +184,17 @@ class GeminiSessionParser(TranscriptParser):
 
     def _response(self, response: Any, met: Met, at: int | None) -> list[Step]:
         """Return the step of a call's response, unless the record of the call shows it."""
-        told = response if isinstance(response, dict) else {}
-        key = told["id"] if isinstance(told.get("id"), str) else None
+        response_fields = response if isinstance(response, dict) else {}
+        key = response_fields["id"] if isinstance(response_fields.get("id"), str) else None
         text = events.response_text(response)
         earlier = self.state.open.pop(key, None) if key is not None else None
         if earlier is not None:
             return [structs.replace(earlier, status=StepStatus.OK, output=text, ended_at=at)]
         if self._is_shown(key):
             return []
-        name = told["name"] if isinstance(told.get("name"), str) else key or "tool"
-        own = {"kind": StepKind.TOOL_CALL, "text": name, "tool": name, "call_id": key, "output": text}
-        return self._show(met, _key(key or f"response {text}"), at, **own)
+        name = response_fields["name"] if isinstance(response_fields.get("name"), str) else key or "tool"
+        fields = {"kind": StepKind.TOOL_CALL, "text": name, "tool": name, "call_id": key, "output": text}
+        return self._show(met, _key(key or f"response {text}"), at, **fields)
 
     def _is_shown(self, call: str | None) -> bool:
         if call is None:
@@ -210,13 +210,13 @@ class GeminiSessionParser(TranscriptParser):
         self.facts.error = text
         return self._show(met, line.type, at, kind=StepKind.ERROR, text=text, fatal=False)
 
-    def _show(self, met: Met, part: str, at: int | None, **own: Any) -> list[Step]:
+    def _show(self, met: Met, part: str, at: int | None, **fields: Any) -> list[Step]:
         """Return the new or changed step of a message's part; nothing if it is unchanged."""
         earlier = met.parts.get(part)
         if earlier is None:
-            step = self._new(at=at, **own)
+            step = self._new(at=at, **fields)
         else:
-            step = Step(turn=earlier.turn, index=earlier.index, at=at, **own)
+            step = Step(turn=earlier.turn, index=earlier.index, at=at, **fields)
         form = digest(msgspec.json.encode(step).decode())
         if earlier is not None and earlier.form == form:
             return []

@@ -26,23 +26,23 @@ def step_of(call: ToolCall) -> dict[str, Any]:
     given = arguments if isinstance(arguments, dict) else {}
     display = value_of(call.result_display)
     answer = result_text(call.result)
-    own: dict[str, Any] = {"status": _status(call, answer), "output": None if call.result == NULL else answer}
+    fields: dict[str, Any] = {"status": _status(call, answer), "output": None if call.result == NULL else answer}
     if call.name == "run_shell_command":
-        return own | _command(_string(given.get("command")), answer, display, own)
+        return fields | _command(_string(given.get("command")), answer, display, fields)
     if call.name in ("write_file", "replace"):
         change = _change(call.name, given, display)
-        return own | {"kind": StepKind.FILE_CHANGE, "text": change.path, "tool": call.name, "changes": (change,)}
-    own |= {"tool": call.name, "arguments": arguments}
-    if own["output"] is None and isinstance(display, str):
-        own["output"] = display
+        return fields | {"kind": StepKind.FILE_CHANGE, "text": change.path, "tool": call.name, "changes": (change,)}
+    fields |= {"tool": call.name, "arguments": arguments}
+    if fields["output"] is None and isinstance(display, str):
+        fields["output"] = display
     if call.name == "write_todos" and isinstance(given.get("todos"), list):
-        return own | _plan(given["todos"])
+        return fields | _plan(given["todos"])
     if call.name in ("google_web_search", "web_fetch"):
         sought = _string(given.get("query") or given.get("prompt") or given.get("url"))
-        return own | {"kind": StepKind.WEB_SEARCH, "text": sought}
+        return fields | {"kind": StepKind.WEB_SEARCH, "text": sought}
     if call.name == "invoke_agent":
-        return own | {"kind": StepKind.SUBAGENT, "text": _string(given.get("prompt")) or call.name}
-    return own | {"kind": StepKind.TOOL_CALL, "text": call.name}
+        return fields | {"kind": StepKind.SUBAGENT, "text": _string(given.get("prompt")) or call.name}
+    return fields | {"kind": StepKind.TOOL_CALL, "text": call.name}
 
 
 def _status(call: ToolCall, answer: str) -> StepStatus:
@@ -52,39 +52,39 @@ def _status(call: ToolCall, answer: str) -> StepStatus:
     return StepStatus.DECLINED if status is not StepStatus.OK and _DECLINED.search(answer) else status
 
 
-def _command(command: str, answer: str, display: Any, own: dict[str, Any]) -> dict[str, Any]:
-    body, told = _unwrapped(answer)
-    found = _EXIT.fullmatch(told.get("Exit Code", ""))
-    code = int(found[0]) if found else None
-    killed = told.get("Signal", "(none)") not in ("(none)", "")
-    failed = own["status"] is StepStatus.OK and (killed or code not in (None, 0))
-    shown = isinstance(display, str) and (display or own["status"] is StepStatus.OK)
+def _command(command: str, answer: str, display: Any, fields: dict[str, Any]) -> dict[str, Any]:
+    body, report = _unwrapped(answer)
+    exit_code = _EXIT.fullmatch(report.get("Exit Code", ""))
+    code = int(exit_code[0]) if exit_code else None
+    killed = report.get("Signal", "(none)") not in ("(none)", "")
+    failed = fields["status"] is StepStatus.OK and (killed or code not in (None, 0))
+    shown = isinstance(display, str) and (display or fields["status"] is StepStatus.OK)
     return {
         "kind": StepKind.COMMAND,
         "text": command,
         "command": command,
-        "status": StepStatus.FAILED if failed else own["status"],
+        "status": StepStatus.FAILED if failed else fields["status"],
         "exit_code": code,
-        "output": display if shown else None if own["output"] is None else body,
+        "output": display if shown else None if fields["output"] is None else body,
     }
 
 
 def _unwrapped(answer: str) -> tuple[str, dict[str, str]]:
     """Return the output of a command, and the lines that gemini puts below it."""
-    found = _WRAPPED.fullmatch(answer)
-    text = found[1] if found else answer
+    wrapped = _WRAPPED.fullmatch(answer)
+    text = wrapped[1] if wrapped else answer
     heading = _HEADING.match(text)
     if heading is None:
         return text, {}
-    told: dict[str, str] = {}
+    report: dict[str, str] = {}
     body = text[heading.end() :].rstrip("\n")
     while True:
         above, newline, last = body.rpartition("\n")
         trailer = _TRAILER.fullmatch(last)
         # The command itself may print such a line; gemini writes each only once.
-        if trailer is None or not newline or trailer[1] in told:
-            return ("" if body == "(empty)" else body), told
-        told[trailer[1]], body = trailer[2], above
+        if trailer is None or not newline or trailer[1] in report:
+            return ("" if body == "(empty)" else body), report
+        report[trailer[1]], body = trailer[2], above
 
 
 def _change(name: str, given: dict[str, Any], display: Any) -> Change:

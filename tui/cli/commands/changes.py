@@ -12,9 +12,9 @@ from . import common
 @common.json_option
 @common.id_argument
 def changes(ref: str, turn: int | None, diff: bool, no_git: bool, as_json: bool) -> None:
-    """What a session did to files, and what git says.
+    """Show a session's changes to files, and their state in git.
 
-    The files that the agent's own edits touched; what its commands changed only git can tell.
+    Lists the files that the agent's own edits touched; only git shows what its commands changed.
     """
     with common.open_reader() as reader:
         session = reader.get(ref)

@@ -19,7 +19,7 @@ def config() -> None:
 @config.command("path")
 @common.json_option
 def config_path(as_json: bool) -> None:
-    """Where the settings are read from."""
+    """Print the path of the settings file."""
     from ....sessions.settings.config import config_path
 
     path = config_path()
@@ -89,7 +89,7 @@ def config_get(key: str, as_json: bool) -> int:
 @config.command("check")
 @common.json_option
 def config_check(as_json: bool) -> None:
-    """Whether the settings can be used, under each of their profiles; else file, line and key (exit code 2)."""
+    """Check the settings, under each of their profiles; an error has file, line and key (exit code 2)."""
     path, profiles = _checked()
     if as_json:
         common.print_json({"path": str(path), "exists": path.exists(), "ok": True, "profiles": profiles})

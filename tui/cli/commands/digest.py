@@ -19,7 +19,7 @@ _FROM_THE_START = {"since_steps": None, "since_at": None}
 @common.json_option
 @common.id_argument
 def digest(ref: str, since_start: bool, turn: int | None, as_json: bool) -> None:
-    """What a session did since you last looked.
+    """Sum up a session's work since you last looked.
 
     Commands, files, tests and errors, counted; no model is asked.
     """

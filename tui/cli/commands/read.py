@@ -92,7 +92,7 @@ def show(ref: str, as_json: bool) -> None:
 @common.json_option
 @common.id_argument
 def trajectory(ref: str, full: bool, turn: int | None, as_json: bool) -> None:
-    """What the agent did, step by step."""
+    """Print the agent's steps."""
     with common.open_manager() as manager:
         session = manager.reader.get(ref)
         print_steps(manager.reader.each_step(session.id, turn), full=full, as_json=as_json)
@@ -105,7 +105,7 @@ def trajectory(ref: str, full: bool, turn: int | None, as_json: bool) -> None:
 @common.json_option
 @common.id_argument
 def messages(ref: str, as_json: bool) -> None:
-    """What was said, in full: prompts and answers."""
+    """Print the conversation in full: prompts and answers."""
     with common.open_manager() as manager:
         session = manager.reader.get(ref)
         print_steps(manager.reader.messages(session.id), full=True, as_json=as_json)

@@ -54,7 +54,7 @@ def view(file: str, format_name: str | None, full: bool, as_json: bool) -> int:
     ~/.gemini/tmp.  A file packed by gzip is unpacked.
 
     Lines that agentdash does not know are shown as they are, and counted on stderr.  Exits 1 if there are any, or if
-    the file is no transcript.
+    the file is not a transcript.
     """
     with ExitStack() as open_files:
         try:

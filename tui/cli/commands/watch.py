@@ -28,7 +28,7 @@ def table(context: click.Context) -> int:
 def watch(context: click.Context, refs: tuple[str, ...]) -> int:
     """The steps of a session as they come, full screen; of two to four, side by side.
 
-    It is quiet: nothing moves unless something happens.  q leaves; the session goes on.  If stdout is no terminal,
+    It is quiet: nothing moves unless something happens.  q leaves; the session goes on.  If stdout is not a terminal,
     it prints lines as `tail` does.
     """
     if not _has_screen():

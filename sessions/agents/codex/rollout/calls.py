@@ -38,16 +38,16 @@ class CallReader(TranscriptParser):
         return self._begun(item.call_id or item.id, tools.command(tools.command_text(item.action.command)), at)
 
     def _tool_search(self, item: events.FunctionCall, at: int | None) -> list[Step]:
-        own = {"kind": StepKind.TOOL_CALL, "text": "tool_search", "tool": "tool_search"}
-        return self._begun(item.call_id, own | {"arguments": value_of(item.arguments)}, at)
+        fields = {"kind": StepKind.TOOL_CALL, "text": "tool_search", "tool": "tool_search"}
+        return self._begun(item.call_id, fields | {"arguments": value_of(item.arguments)}, at)
 
     def _output(self, item: events.CallOutput, at: int | None) -> list[Step]:
         answer = tools.answer_of(item.output if item.output != NULL else item.tools)
         key = item.call_id
         earlier = self.state.open.get(key) if key else None
         if earlier is None:
-            own = {"kind": StepKind.TOOL_CALL, "text": key or ""}
-            return self._done(key, own | tools.ended(StepKind.TOOL_CALL, answer), at, source=ITEM)
+            fields = {"kind": StepKind.TOOL_CALL, "text": key or ""}
+            return self._done(key, fields | tools.ended(StepKind.TOOL_CALL, answer), at, source=ITEM)
         if answer.process is not None and earlier.kind is StepKind.COMMAND:
             self.state.processes[answer.process] = earlier.call_id or ""
             return self._begun(key, {"output": answer.text}, at)
@@ -62,14 +62,14 @@ class CallReader(TranscriptParser):
         command = self.state.open.get(key) if key else None
         if command is None:
             return []
-        own = tools.ended(StepKind.COMMAND, answer) | {"output": (command.output or "") + answer.text}
-        return self._done(key, own, at, source=ITEM)
+        fields = tools.ended(StepKind.COMMAND, answer) | {"output": (command.output or "") + answer.text}
+        return self._done(key, fields, at, source=ITEM)
 
-    def _begun(self, key: str | None, own: dict[str, Any], at: int | None) -> list[Step]:
+    def _begun(self, key: str | None, fields: dict[str, Any], at: int | None) -> list[Step]:
         """Begin a call, or update it if the other record has begun it already."""
         earlier = self.state.open.get(key) if key else None
-        given = {"status": StepStatus.RUNNING if key else None} | own
-        step = structs.replace(earlier, **own) if earlier else self._new(at=at, call_id=key, **given)
+        given = {"status": StepStatus.RUNNING if key else None} | fields
+        step = structs.replace(earlier, **fields) if earlier else self._new(at=at, call_id=key, **given)
         if key:
             # Some models repeat ids in later turns.
             self.state.closed.pop(key, None)
@@ -77,7 +77,7 @@ class CallReader(TranscriptParser):
         return [step]
 
     def _done(
-        self, key: str | None, own: dict[str, Any], at: int | None, *, began: int | None = None, source: int = EVENT
+        self, key: str | None, fields: dict[str, Any], at: int | None, *, began: int | None = None, source: int = EVENT
     ) -> list[Step]:
         """End a call; return no steps if the other record has ended it already."""
         earlier = self.state.open.pop(key, None) if key else None
@@ -89,6 +89,6 @@ class CallReader(TranscriptParser):
             if len(self.state.closed) > MOST_REMEMBERED:
                 del self.state.closed[next(iter(self.state.closed))]
         if earlier is None:
-            return [self._new(at=began or at, call_id=key, ended_at=at if began else None, **own)]
+            return [self._new(at=began or at, call_id=key, ended_at=at if began else None, **fields)]
         # A call that only reads further output keeps its kind.
-        return [structs.replace(earlier, ended_at=at, **own)]
+        return [structs.replace(earlier, ended_at=at, **fields)]

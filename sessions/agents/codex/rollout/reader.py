@@ -48,13 +48,13 @@ class CodexRolloutParser(CallReader):
         """Return the steps of one line; its own time is preferred to its arrival time."""
         return self._line(event, line, milliseconds(event.timestamp) or at)
 
-    def _line(self, told: events.Line, line: bytes, at: int | None) -> list[Step]:
-        payload, kind = told.payload, told.type
+    def _line(self, record: events.Line, line: bytes, at: int | None) -> list[Step]:
+        payload, kind = record.payload, record.type
         if payload == NULL:
             # The first versions wrote items without a wrapper, and a heading without a type.
             if kind:
                 return self._by_kind(_ITEMS, kind, Raw(line), line, at)
-            if told.record_type is not None:
+            if record.record_type is not None:
                 return []
             return self._meta(self.decoded(line, events.SessionMeta), at)
         if kind == "response_item":
@@ -72,12 +72,12 @@ class CodexRolloutParser(CallReader):
         if kind in ("item_started", "item_completed"):
             return self._thing(self.decoded(data, events.ItemEvent), line, at, completed=kind == "item_completed")
         if kind in work.CALLS:
-            item, own = self._described(work.CALLS[kind], data)
-            return self._done(item.call_id or item.id, own, at, source=ITEM)
+            item, fields = self._described(work.CALLS[kind], data)
+            return self._done(item.call_id or item.id, fields, at, source=ITEM)
         name, _, phase = kind.rpartition("_")
         if name in work.EVENTS and phase in ("begin", "end"):
-            item, own = self._described(work.EVENTS[name], data)
-            return self._done(item.call_id, own, at) if phase == "end" else self._begun(item.call_id, own, at)
+            item, fields = self._described(work.EVENTS[name], data)
+            return self._done(item.call_id, fields, at) if phase == "end" else self._begun(item.call_id, fields, at)
         return self._other(kind, data, line, at)
 
     def _thing(self, event: events.ItemEvent, line: bytes, at: int | None, *, completed: bool) -> list[Step]:
@@ -89,11 +89,11 @@ class CodexRolloutParser(CallReader):
             return self._compaction(events.Compacted(), at) if completed else []
         if kind not in work.ITEMS:
             return self._other(kind, event.item, line, at)
-        item, own = self._described(work.ITEMS[kind], event.item)
+        item, fields = self._described(work.ITEMS[kind], event.item)
         key = item.id or item.call_id
         if not completed:
-            return self._begun(key, own, event.started_at_ms or at)
-        return self._done(key, own, event.completed_at_ms or at, began=event.started_at_ms)
+            return self._begun(key, fields, event.started_at_ms or at)
+        return self._done(key, fields, event.completed_at_ms or at, began=event.started_at_ms)
 
     def _described(self, entry: tuple[type[Any], work.Describe], data: Raw) -> tuple[Any, dict[str, Any]]:
         """Return the decoded item and the fields of its step."""
@@ -126,8 +126,8 @@ class CodexRolloutParser(CallReader):
 
     def _context(self, context: events.TurnContext, at: int | None) -> list[Step]:
         sandbox, approval = policy(context.sandbox_policy), policy(context.approval_policy)
-        told = {"model": context.model, "cwd": context.cwd, "sandbox": sandbox, "approval policy": approval}
-        return self._settings(told | {"effort": context.effort or context.reasoning_effort}, at)
+        settings = {"model": context.model, "cwd": context.cwd, "sandbox": sandbox, "approval policy": approval}
+        return self._settings(settings | {"effort": context.effort or context.reasoning_effort}, at)
 
     def _applied(self, event: events.ThreadSettings, at: int | None) -> list[Step]:
         return self._context(event.thread_settings, at)
@@ -265,14 +265,14 @@ class CodexRolloutParser(CallReader):
 
     def _twice(self, source: int, *keys: str) -> bool:
         """Return whether the other record held this already; if not, remember that this record did."""
-        told = self.state.told
-        matching = [key for key in keys if told.get(key, 0) * source < 0]
+        counts = self.state.told
+        matching = [key for key in keys if counts.get(key, 0) * source < 0]
         for key in matching or keys:
-            count = told.pop(key, 0) + source
+            count = counts.pop(key, 0) + source
             if count:
-                told[key] = count
-        while len(told) > MOST_REMEMBERED:
-            del told[next(iter(told))]
+                counts[key] = count
+        while len(counts) > MOST_REMEMBERED:
+            del counts[next(iter(counts))]
         return bool(matching)
 
     def _planned(self, event: events.PlanUpdate, at: int | None) -> list[Step]:

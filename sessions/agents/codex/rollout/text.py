@@ -48,14 +48,14 @@ def noted(kind: str, data: Raw) -> str | None:
     if kind not in _NOTED:
         return None
     try:
-        told = msgspec.json.decode(data, type=Told)
+        notice = msgspec.json.decode(data, type=Told)
     except UNREADABLE:
-        told = Told()
-    rerouted = f"{told.from_model} to {told.to_model}" if told.to_model else None
-    rolled_back = None if told.num_turns is None else f"{told.num_turns} turns"
-    command = command_text(told.command) if told.command else None
-    words = (told.message, told.text, told.summary, told.review, told.user_facing_hint, told.thread_name)
-    more = (rerouted, rolled_back, command, told.reason or told.details, told.kind)
+        notice = Told()
+    rerouted = f"{notice.from_model} to {notice.to_model}" if notice.to_model else None
+    rolled_back = None if notice.num_turns is None else f"{notice.num_turns} turns"
+    command = command_text(notice.command) if notice.command else None
+    words = (notice.message, notice.text, notice.summary, notice.review, notice.user_facing_hint, notice.thread_name)
+    more = (rerouted, rolled_back, command, notice.reason or notice.details, notice.kind)
     text = ": ".join(filter(None, (next(filter(None, words), None), *more)))
     name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind).replace("_", " ").lower()
     return f"{name}: {text}" if text else name
@@ -83,10 +83,10 @@ def policy(raw: Raw) -> str | None:
     if raw == NULL:
         return None
     try:
-        found = msgspec.json.decode(raw, type=str | SandboxPolicy)
+        decoded = msgspec.json.decode(raw, type=str | SandboxPolicy)
     except UNREADABLE:
         return None
-    return found if isinstance(found, str) else found.type or found.mode
+    return decoded if isinstance(decoded, str) else decoded.type or decoded.mode
 
 
 def _words(piece: Content | Piece) -> str:

@@ -86,8 +86,8 @@ def ended(kind: StepKind, answer: Answer) -> dict[str, Any]:
         status = StepStatus.INTERRUPTED
     elif _DECLINED.match(answer.text):
         status = StepStatus.DECLINED
-    own: dict[str, Any] = {"status": status, "output": answer.text}
-    return own | ({"exit_code": answer.exit_code} if kind is StepKind.COMMAND else {})
+    fields: dict[str, Any] = {"status": status, "output": answer.text}
+    return fields | ({"exit_code": answer.exit_code} if kind is StepKind.COMMAND else {})
 
 
 def answer_of(output: Raw) -> Answer:
@@ -99,10 +99,10 @@ def answer_of(output: Raw) -> Answer:
     heading = _HEADING.match(text)
     if heading is None:
         return Answer(text, None, success)
-    found = _EXIT.search(heading[0])
-    running = None if found else _GOES_ON.search(heading[0])
+    exit_line = _EXIT.search(heading[0])
+    running = None if exit_line else _GOES_ON.search(heading[0])
     body = text[heading.end() :]
-    return Answer(body, int(found[1]) if found else None, success, running[1] if running else None)
+    return Answer(body, int(exit_line[1]) if exit_line else None, success, running[1] if running else None)
 
 
 def command_text(command: list[str] | str) -> str:
@@ -127,7 +127,7 @@ def file_change(changes: tuple[Change, ...]) -> dict[str, Any]:
 
 def changes_of(changes: dict[str, Changed]) -> tuple[Change, ...]:
     """Return the changes of a patch as codex records it, with diffs."""
-    return tuple(Change(path=path, kind=found.type or "update", diff=_diff(found)) for path, found in changes.items())
+    return tuple(Change(path=path, kind=one.type or "update", diff=_diff(one)) for path, one in changes.items())
 
 
 def patched(patch: str) -> tuple[Change, ...]:
@@ -137,13 +137,13 @@ def patched(patch: str) -> tuple[Change, ...]:
     for line in patch.split("\n"):
         if line.startswith("*** End Patch"):
             break
-        if (found := _FILE.fullmatch(line)) is not None:
-            changes.append(Change(path=found[2], kind=_KINDS[found[1]]))
+        if (heading := _FILE.fullmatch(line)) is not None:
+            changes.append(Change(path=heading[2], kind=_KINDS[heading[1]]))
             bodies.append([])
         elif bodies and not _MOVE.fullmatch(line) and line != "*** End of File":
             bodies[-1].append(line)
-    told = zip(changes, bodies, strict=True)
-    return tuple(msgspec.structs.replace(change, diff=_hunks(change.kind, body)) for change, body in told)
+    pairs = zip(changes, bodies, strict=True)
+    return tuple(msgspec.structs.replace(change, diff=_hunks(change.kind, body)) for change, body in pairs)
 
 
 def plan_steps(value: Any) -> list[PlanStep] | None:

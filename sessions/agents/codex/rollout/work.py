@@ -42,18 +42,19 @@ def _execution(item: events.Execution) -> dict[str, Any]:
         output = "\n".join(filter(None, (item.stdout, item.stderr))) or None
     code = item.exit_code
     by_code = None if code is None else StepStatus.FAILED if code else StepStatus.OK
-    own = {"output": output, "exit_code": code, "status": _STATUS.get(item.status or "", by_code)}
+    fields = {"output": output, "exit_code": code, "status": _STATUS.get(item.status or "", by_code)}
     if item.source == "unified_exec_interaction":
         # A call that reads further output of another command.
-        return {"kind": StepKind.TOOL_CALL, "text": "write_stdin", "tool": "write_stdin"} | own
-    return tools.command(tools.command_text(item.command)) | own
+        return {"kind": StepKind.TOOL_CALL, "text": "write_stdin", "tool": "write_stdin"} | fields
+    return tools.command(tools.command_text(item.command)) | fields
 
 
 def _patch(item: events.Patch) -> dict[str, Any]:
     by_success = None if item.success is None else StepStatus.OK if item.success else StepStatus.FAILED
-    own: dict[str, Any] = {"status": _STATUS.get(item.status or "", by_success)}
-    own["output"] = "\n".join(filter(None, (item.stdout, item.stderr))) or None
-    return (tools.file_change(tools.changes_of(item.changes)) if item.changes else {"kind": StepKind.FILE_CHANGE}) | own
+    fields: dict[str, Any] = {"status": _STATUS.get(item.status or "", by_success)}
+    fields["output"] = "\n".join(filter(None, (item.stdout, item.stderr))) or None
+    changes = tools.file_change(tools.changes_of(item.changes)) if item.changes else {"kind": StepKind.FILE_CHANGE}
+    return changes | fields
 
 
 def _mcp(item: events.McpCall) -> dict[str, Any]:

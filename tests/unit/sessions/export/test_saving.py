@@ -70,7 +70,7 @@ def test_a_link_is_followed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("no/such/a.md", "there is no folder"), ("folder", "is a folder"), ("pipe", "is no regular file")],
+    [("no/such/a.md", "there is no folder"), ("folder", "is a folder"), ("pipe", "is not a regular file")],
 )
 @pytest.mark.parametrize("force", [False, True])
 def test_what_is_no_place_for_a_file(tmp_path: Path, name: str, message: str, force: bool) -> None:

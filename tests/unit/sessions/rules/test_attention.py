@@ -61,7 +61,7 @@ def kind(one, now=NOW):
             session(Status.RUNNING, last_event_at=NOW - 190_000),
             Attention(AttentionKind.SILENT, "printed nothing for 3m", NOW - 190_000),
         ),
-        (session(Status.DONE), Attention(AttentionKind.DONE, "done, and nobody has looked yet", NOW - 1000)),
+        (session(Status.DONE), Attention(AttentionKind.DONE, "done, and not opened yet", NOW - 1000)),
     ],
     ids=lambda value: str(value.kind) if isinstance(value, Attention) else "",
 )

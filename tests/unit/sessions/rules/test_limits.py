@@ -110,14 +110,14 @@ def test_a_number_of_tokens_is_never_rounded() -> None:
     [
         ("wall", "--limit takes wall=…"),
         ("speed=3", "--limit takes wall=…"),
-        ("wall=soon", "'soon' is no duration"),
-        ("tokens=many", "'many' is no amount"),
-        ("cost=-1", "'-1' is no amount"),
-        ("cost=2MB", "'2MB' is no amount"),
-        ("tokens=$5", "'\\$5' is no amount"),
-        ("tokens=500kB", "'500kB' is no amount"),
-        ("tokens=1.5", "'1.5' is no number of tokens"),
-        ("tokens=0.0005k", "'0.0005k' is no number of tokens"),
+        ("wall=soon", "'soon' is not a valid duration"),
+        ("tokens=many", "'many' is not a valid amount"),
+        ("cost=-1", "'-1' is not a valid amount"),
+        ("cost=2MB", "'2MB' is not a valid amount"),
+        ("tokens=$5", "'\\$5' is not a valid amount"),
+        ("tokens=500kB", "'500kB' is not a valid amount"),
+        ("tokens=1.5", "'1.5' is not a whole number of tokens"),
+        ("tokens=0.0005k", "'0.0005k' is not a whole number of tokens"),
     ],
 )
 def test_a_limit_that_cannot_be_read(pair: str, told: str) -> None:

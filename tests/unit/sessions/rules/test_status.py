@@ -24,7 +24,7 @@ def test_only_the_proper_end_is_green():
         ({"end": "failed", "error": "rate limit", "exit_code": 1}, "rate limit"),
         ({"end": "failed", "exit_code": 1}, "exit 1"),
         ({"exit_code": 0}, "ended without a final event (exit 0)"),
-        ({"exit_code": 0, "end": "completed"}, "completed, but that is no good end for this agent (exit 0)"),
+        ({"exit_code": 0, "end": "completed"}, "completed, but exit 0 is not a good end for this agent"),
         ({"exit_code": None, "end": "completed"}, "completed, but its exit code is not known"),
         ({"exit_code": 1, "end": "completed"}, "completed, then exit 1"),
         ({"exit_code": 1, "end": "completed", "stderr_reason": "Error: x"}, "completed, then exit 1: Error: x"),

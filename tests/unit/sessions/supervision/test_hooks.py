@@ -32,7 +32,7 @@ def told(monkeypatch, tmp_path):
         one = Hooks(Layout(tmp_path), Rows(before), "session1", 2, spared.append)
         one.begin(hook)
         for number, status in enumerate(statuses):
-            one.tell(status, f"reason {number}")
+            one.status_changed(status, f"reason {number}")
         assert spared == [(number + 1, 1) for number in range(len(sent))]
         return sent
 

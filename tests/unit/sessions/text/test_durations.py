@@ -16,5 +16,5 @@ def test_what_a_text_means(text: str, value: float) -> None:
 
 @pytest.mark.parametrize("text", ["", "s", "-1", "nan", "inf", "1e400", "1h30m", "10 ms", "²", "1" * 400])
 def test_what_is_no_duration(text: str) -> None:
-    with pytest.raises(UsageError, match="is no duration"):
+    with pytest.raises(UsageError, match="is not a valid duration"):
         seconds(text)

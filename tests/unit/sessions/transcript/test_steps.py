@@ -14,7 +14,7 @@ from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model import Prompt, Status, Step, StepKind, StepStatus, Turn, Usage
 from agentdash.sessions.storage.line_reader import stamp
 from agentdash.sessions.storage.paths import SessionFolder
-from agentdash.sessions.transcript import index_file, session_steps, turn_index
+from agentdash.sessions.transcript import block_table, index_file, session_steps, turn_index
 from agentdash.sessions.transcript.block_cache import BlockCache
 from agentdash.sessions.transcript.search import Search
 from agentdash.sessions.transcript.session_steps import SessionSteps
@@ -158,7 +158,7 @@ def test_a_line_that_is_too_long_shows_its_beginning_and_hides_nothing_else(monk
     assert (run.output, run.status) == ("fine", StepStatus.OK)
     assert giant.kind is StepKind.UNKNOWN
     assert giant.event == f"a line of {len(json.dumps(long)):,} bytes"
-    assert 0 < len(giant.text) <= turn_index.BEGINNING
+    assert 0 < len(giant.text) <= block_table.BEGINNING
 
 
 def test_a_long_text_is_cut_in_the_list_and_whole_when_it_is_asked_for(tmp_path):
@@ -438,7 +438,7 @@ def test_a_folder_that_goes_away_is_told_and_not_a_crash(session):
         path.unlink()
     kinds = {view.step(item).kind for item in range(len(view))}
     assert StepKind.UNKNOWN in kinds
-    assert "cannot be read" in view.step(1).text
+    assert "can no longer be read" in view.step(1).text
     assert steps.refresh().view.count(union({"1"})) == 1
 
 

@@ -1,0 +1,65 @@
+"""The rows of a step in a list, with the headings above it."""
+
+import pytest
+
+from agentdash.sessions.model import Step, StepKind
+from agentdash.widgets.drawing.glyphs import UNICODE
+from agentdash.widgets.steps.filtered_steps import ShownSteps
+from agentdash.widgets.steps.headed_steps import HeadedSteps
+from agentdash.widgets.steps.step_decorations import Unread
+
+
+class Steps:
+    """Two turns of two commands each."""
+
+    def __len__(self):
+        return 4
+
+    def step(self, item):
+        return Step(turn=self.turn(item), index=item, kind=StepKind.COMMAND, command="line", output="line\n" * 60)
+
+    def turn(self, item):
+        return item // 2 + 1
+
+
+def texts(drawing, position):
+    return ["".join(text for text, _ in row) for row in drawing.rows(ShownSteps(Steps()), position, 60)]
+
+
+@pytest.fixture
+def drawing():
+    return HeadedSteps(UNICODE)
+
+
+def test_the_first_step_of_a_turn_has_a_heading_with_the_turns_note(drawing):
+    drawing.note_turns({2: "stopped by you"})
+    assert "turn 2" in texts(drawing, 2)[0]
+    assert "stopped by you" in texts(drawing, 2)[0]
+    assert "turn" not in texts(drawing, 3)[0]
+
+
+def test_the_turns_whose_note_changed_are_reported(drawing):
+    assert drawing.note_turns({1: "a", 2: "b"}) == {1, 2}
+    assert drawing.note_turns({1: "a", 2: "c"}) == {2}
+    assert drawing.note_turns({1: "a"}) == {2}
+
+
+def test_the_lines_above_a_step_are_its_headings(drawing):
+    drawing.unread = Unread(2, "2 new steps", ("3 commands", "1 failed"))
+    for position in range(4):
+        above = drawing.lines_above(ShownSteps(Steps()), position, 60)
+        assert [row for row in texts(drawing, position)[above:] if "turn" in row or "new steps" in row] == []
+        assert sum("line" in row for row in texts(drawing, position)[:above]) == 0
+    assert drawing.lines_above(ShownSteps(Steps()), 2, 60) == 4
+
+
+def test_a_step_unfolds_alone_and_folding_all_forgets_it(drawing):
+    usual = len(texts(drawing, 1))
+    drawing.unfold(Steps().step(1), 1)
+    assert len(texts(drawing, 1)) > usual == len(texts(drawing, 3))
+    drawing.fold_all()
+    assert len(texts(drawing, 1)) == len(texts(drawing, 3)) > usual
+    drawing.fold_all()
+    assert len(texts(drawing, 1)) == len(texts(drawing, 3)) == 1
+    drawing.fold_all()
+    assert len(texts(drawing, 1)) == usual

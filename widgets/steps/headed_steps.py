@@ -1,0 +1,69 @@
+"""The rows of a step in a list: its headings, its fold level, its search matches.  Needs no screen."""
+
+from collections.abc import Mapping
+
+from msgspec import structs
+
+from ...sessions.model import Step
+from ..drawing.glyphs import Signs
+from ..drawing.spans import Row
+from .filtered_steps import ShownSteps
+from .step_decorations import Unread, edged, marked
+from .step_lines import BRIEF, USUAL, WHOLE, Manner, rule, step_rows
+
+_NEXT_LEVEL = {USUAL: WHOLE, WHOLE: BRIEF, BRIEF: USUAL}
+
+
+class HeadedSteps:
+    """Draws steps below the headings of their turn and of the new steps."""
+
+    def __init__(self, signs: Signs) -> None:
+        self.manner = Manner(signs=signs)
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget the data of the session."""
+        self.level = USUAL
+        """The fold level of the steps without one of their own."""
+        self.needle = ""
+        """The text to highlight."""
+        self.unread: Unread | None = None
+        """The heading above the first step that the user has not seen."""
+        self.turn_notes: Mapping[int, str] = {}
+        """The note at the end of each turn's heading."""
+        self._levels: dict[tuple[int, int], int] = {}
+
+    def note_turns(self, notes: Mapping[int, str]) -> set[int]:
+        """Store the notes of the turns; return the turns whose note changed."""
+        former, self.turn_notes = self.turn_notes, notes
+        return {turn for turn in {*notes, *former} if notes.get(turn) != former.get(turn)}
+
+    def unfold(self, step: Step, more: int) -> None:
+        """Change the fold level of one step by ``more``."""
+        self._levels[step.turn, step.index] = max(BRIEF, min(WHOLE, self._level_of(step) + more))
+
+    def fold_all(self) -> None:
+        """Give all steps the next fold level: usual, whole, one line."""
+        self.level = _NEXT_LEVEL[self.level]
+        self._levels.clear()
+
+    def rows(self, steps: ShownSteps, position: int, width: int) -> list[Row]:
+        """Return the rows of the step at a position, below its headings."""
+        step, signs = steps.step(position), self.manner.signs
+        rows: list[Row] = []
+        if steps.begins_turn(position):
+            rows.append(rule(f"turn {step.turn}", width, signs, note=self.turn_notes.get(step.turn, "")))
+        if self.unread is not None and self.unread.item == steps.item(position):
+            rows += self.unread.rows(width, signs)
+        manner = structs.replace(self.manner, level=self._level_of(step))
+        return [*rows, *(edged(marked(row, self.needle)) for row in step_rows(step, width - 1, manner))]
+
+    def lines_above(self, steps: ShownSteps, position: int, width: int) -> int:
+        """Return the number of heading lines above the step at a position."""
+        heading = steps.begins_turn(position)
+        if self.unread is None or self.unread.item != steps.item(position):
+            return int(heading)
+        return heading + len(self.unread.rows(width, self.manner.signs))
+
+    def _level_of(self, step: Step) -> int:
+        return self._levels.get((step.turn, step.index), self.level)
