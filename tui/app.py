@@ -275,7 +275,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     async def _catch_up(self) -> None:
         await self.requests.expect(self.feed.pull())
         if isinstance(self.home, MainScreen):
-            self.home.all_read()
+            self.home.pane.all_loaded()
 
     @work(exclusive=True, group="settle")
     async def _settle(self) -> None:

@@ -362,7 +362,7 @@ async def test_the_meter_reads_nothing_on_a_quiet_screen_and_goes_again(dashboar
         await d.shows(" B/s")
         await d.press("f3")
         await d.until(lambda: "CPU " not in d.text())
-        assert not d.main.meter.running
+        assert not d.main.foot.meter.running
 
 
 async def test_processes_are_measured_only_while_a_column_shows_them(dashboard, manager):

@@ -12,6 +12,8 @@ from ...widgets.drawing.line import Line
 from ...widgets.inputs.prompt_box import DraftBook, PromptBox
 from ...widgets.steps.trajectory import Trajectory
 from .. import texts
+from ..keys.actions import REGISTRY
+from ..keys.keymap import Keymap
 from ..services.background import Requests
 from ..services.external_programs import Outside
 from .steps.step_documents import Source
@@ -61,17 +63,18 @@ class Detail(Vertical):
         self.prompt.switch(session.id if session is not None else None)
         self.viewer.open(session)
 
-    def say(self, session: Session | None, target: str, *, follow_key: str) -> None:
+    def say(self, session: Session | None, effect: str, keymap: Keymap) -> None:
         """Update headline and label; an unchanged label is not redrawn.
 
         Args:
             session: the session that the pane shows.
-            target: the effect of sending a prompt.
-            follow_key: the key that follows the newest step.
+            effect: the effect of sending a prompt.
+            keymap: the keys in force.
         """
-        self.prompt.say(target)
+        self.prompt.say(effect)
         width = self.headline.size.width
         if session is None or not width:
             self.headline.say("")
         else:
+            follow_key = keymap.names(REGISTRY["follow"]).split(" ")[-1]
             self.headline.say(texts.headline(session, width, following=self.steps.following, follow_key=follow_key))

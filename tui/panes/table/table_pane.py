@@ -36,6 +36,7 @@ from ...keys.keymap import DEFAULT, Keymap
 from ...services.background import Requests
 from ...state.table_views import BUILT_IN, ENDS, QUICK, View
 from ...state.ui_state import Memory
+from .load_columns import LoadWatch
 from .put_away import PutAway
 
 SORT_KEYS = {
@@ -92,6 +93,7 @@ class TablePane(Vertical):
         self.missing = 0
         """Number of sessions that are still being loaded."""
         self.away = PutAway(table, reader, requests, self.say)
+        self._loads = LoadWatch(self, table, reader, requests)
         self._progress = ""
         self._agents: Sequence[AgentInfo] = ()
         self._keymap = DEFAULT
@@ -350,6 +352,21 @@ class TablePane(Vertical):
             view = structs.replace(view, filter=self._before)
         self.view = view
         self._apply()
+
+    def all_loaded(self) -> None:
+        """Record that all sessions are in the table, not only those of the first screen."""
+        self.missing = 0
+        self.say()
+
+    @on(Changed)
+    def _measure_loads(self, event: Message) -> None:
+        event.stop()
+        self._loads.watch(self._memory.now.columns, self.table.order.sort)
+
+    @on(SessionTable.NothingWaits)
+    def _nothing_waits(self, event: Message) -> None:
+        event.stop()
+        self._requests.tell("No other session needs you.")
 
     def show_progress(self, progress: str) -> None:
         """Show the progress of an operation above the table; "" when it is over."""
