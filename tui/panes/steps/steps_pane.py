@@ -29,8 +29,8 @@ from ...services.background import Requests
 from ...services.external_programs import Outside
 from ...state.read_positions import Places
 from .diff_seeker import DiffSeeker
-from .paper_pane import PaperPane
 from .step_actions import Chosen, StepActions
+from .step_document_pane import PaperPane
 from .step_documents import Papers, Source
 from .step_numbers import numbered
 from .step_search import Finder
