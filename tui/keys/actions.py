@@ -177,9 +177,9 @@ VIEWER_ACTIONS = tuple(
         ("source", "M", "source", "Markdown as it was written, or set out", 0, "source"),
         ("changes", "c", "changes", "the files that the session changed", 5, "changes"),
         ("export", "s", "save", "save the session as Markdown, HTML or JSON", 0, "export"),
-        ("raw", "r", "raw", "the line of JSON that gave the step", 0, "paper('raw')"),
-        ("stderr", "S", "stderr", "what the agent wrote to stderr", 0, "paper('stderr')"),
-        ("explain", "equals_sign", "why", "why the session has its status", 0, "paper('explain')"),
+        ("raw", "r", "raw", "the line of JSON that gave the step", 0, "document('raw')"),
+        ("stderr", "S", "stderr", "what the agent wrote to stderr", 0, "document('stderr')"),
+        ("explain", "equals_sign", "why", "why the session has its status", 0, "document('explain')"),
     )
 )
 """The keys of the steps and of one step; they take precedence over the keys of the whole screen."""

@@ -10,7 +10,7 @@ from ..keys.action_target import ActionTarget
 from ..keys.actions import Place
 from ..keys.footer import valid_keys
 from ..keys.keymap import Keymap
-from .cost_meter import Meter
+from .cost_meter import CostMeter
 
 
 class Foot(Horizontal):
@@ -27,7 +27,7 @@ class Foot(Horizontal):
         self._table = table
         self._note = note
         self._keys = Line(signs=signs, id="keys")
-        self.meter = Meter(signs=signs)
+        self.meter = CostMeter(signs=signs)
 
     def compose(self) -> ComposeResult:
         """Yield the keys and the meter."""
@@ -48,4 +48,4 @@ class Foot(Horizontal):
         parts = [Content.assemble((key, "bold $foreground"), f" {label}") for key, label in pairs]
         if self._note:
             parts.insert(0, Content.styled(self._note, "$text-warning"))
-        self._keys.say(Content("   ").join(parts))
+        self._keys.show_text(Content("   ").join(parts))

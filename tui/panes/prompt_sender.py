@@ -10,8 +10,8 @@ from ...widgets.inputs.prompt_box import PromptBox
 from .. import texts
 from ..keys.action_target import ActionTarget
 from ..keys.actions import can_prompt
-from ..services.session_actions import Operations
-from .session_pane import Detail
+from ..services.session_actions import SessionActions
+from .session_pane import SessionPane
 
 
 class PromptSender:
@@ -22,7 +22,7 @@ class PromptSender:
         operations: asks and calls the manager.
     """
 
-    def __init__(self, owner: Screen[Any], operations: Operations) -> None:
+    def __init__(self, owner: Screen[Any], operations: SessionActions) -> None:
         self._owner = owner
         self._operations = operations
         self._sending = asyncio.Lock()
@@ -37,11 +37,11 @@ class PromptSender:
         session = chosen[0] if chosen else None
         return texts.target(session, operations.default_agent, str(Path.cwd()), missing=operations.missing)
 
-    def send(self, text: str, target: ActionTarget, pane: Detail) -> None:
+    def send(self, text: str, target: ActionTarget, pane: SessionPane) -> None:
         """Send a text to the chosen sessions, or to a new one; ``pane`` shows the current one."""
         self._owner.run_worker(self._send(text, target, pane), group="send")
 
-    async def _send(self, text: str, target: ActionTarget, pane: Detail) -> None:
+    async def _send(self, text: str, target: ActionTarget, pane: SessionPane) -> None:
         chosen, current = target.chosen, target.current
         async with self._sending:  # one at a time: the second text may be for the session that the first one starts
             if len(chosen) > 1:
@@ -54,11 +54,11 @@ class PromptSender:
         else:
             pane.prompt.give_back(current.id if current is not None else None, text)
 
-    def retry(self, target: ActionTarget, pane: Detail) -> None:
+    def retry(self, target: ActionTarget, pane: SessionPane) -> None:
         """Send the last prompt of the chosen sessions again, and follow the answer."""
         self._owner.run_worker(self._retry(target, pane))
 
-    async def _retry(self, target: ActionTarget, pane: Detail) -> None:
+    async def _retry(self, target: ActionTarget, pane: SessionPane) -> None:
         if await self._operations.retry_chosen(target.chosen, target.current):
             pane.steps.following = True
 
@@ -67,4 +67,4 @@ class PromptSender:
         self._owner.run_worker(self._offer_earlier(box), exclusive=True, group="history")
 
     async def _offer_earlier(self, box: PromptBox) -> None:
-        box.input.recall.learn(await self._operations.earlier_prompts())
+        box.input.earlier.learn(await self._operations.earlier_prompts())

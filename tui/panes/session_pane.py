@@ -15,12 +15,12 @@ from .. import texts
 from ..keys.actions import REGISTRY
 from ..keys.keymap import Keymap
 from ..services.background import Requests
-from ..services.external_programs import Outside
+from ..services.external_programs import ExternalPrograms
 from .steps.step_documents import Source
-from .steps.steps_pane import Viewer
+from .steps.steps_pane import StepsPane
 
 
-class Detail(Vertical):
+class SessionPane(Vertical):
     """Shows headline, steps and prompt of one session at a time."""
 
     class Resized(Message):
@@ -30,7 +30,7 @@ class Detail(Vertical):
         self,
         source: Source,
         requests: Requests,
-        outside: Outside,
+        outside: ExternalPrograms,
         signs: Signs,
         drafts: DraftBook,
         *,
@@ -40,7 +40,7 @@ class Detail(Vertical):
     ) -> None:
         super().__init__(id=id)
         self.headline = Line(signs=signs, id="detail-title")
-        self.viewer = Viewer(source, requests, outside, signs, clock=clock)
+        self.viewer = StepsPane(source, requests, outside, signs, clock=clock)
         self.prompt = PromptBox(drafts, signs=signs, placeholder=signs.plain(hint))
 
     @property
@@ -63,7 +63,7 @@ class Detail(Vertical):
         self.prompt.switch(session.id if session is not None else None)
         self.viewer.open(session)
 
-    def say(self, session: Session | None, effect: str, keymap: Keymap) -> None:
+    def show_texts(self, session: Session | None, effect: str, keymap: Keymap) -> None:
         """Update headline and label; an unchanged label is not redrawn.
 
         Args:
@@ -71,10 +71,12 @@ class Detail(Vertical):
             effect: the effect of sending a prompt.
             keymap: the keys in force.
         """
-        self.prompt.say(effect)
+        self.prompt.show_target(effect)
         width = self.headline.size.width
         if session is None or not width:
-            self.headline.say("")
+            self.headline.show_text("")
         else:
             follow_key = keymap.names(REGISTRY["follow"]).split(" ")[-1]
-            self.headline.say(texts.headline(session, width, following=self.steps.following, follow_key=follow_key))
+            self.headline.show_text(
+                texts.headline(session, width, following=self.steps.following, follow_key=follow_key)
+            )

@@ -20,14 +20,14 @@ from ..keys.action_target import ActionTarget
 from ..keys.actions import bindings
 from ..keys.command_line import Command
 from ..messages import SessionsChanged
-from ..panes.session_pane import Detail
+from ..panes.session_pane import SessionPane
 from ..panes.table.split import Split
 from ..panes.table.table_commands import table_commands
 from ..panes.table.table_pane import TablePane
 from ..services.background import Requests
-from ..services.change_feed import Feed
-from ..services.session_actions import Operations
-from ..state.ui_state import Memory
+from ..services.change_feed import ChangeFeed
+from ..services.session_actions import SessionActions
+from ..state.ui_state import UiState
 from .session_screen import SessionScreen
 from .watch import MOST, WatchScreen
 
@@ -42,10 +42,10 @@ class MainScreen(SessionScreen):
     def __init__(
         self,
         reader: SessionReader,
-        feed: Feed,
+        feed: ChangeFeed,
         requests: Requests,
-        operations: Operations,
-        memory: Memory,
+        operations: SessionActions,
+        ui_state: UiState,
         *,
         clock: Callable[[], int],
         signs: Signs = UNICODE,
@@ -59,14 +59,14 @@ class MainScreen(SessionScreen):
         self._tally = Tally()
         self.status = StatusLine(signs=signs, note="read-only" if self.read_only else "", id="status")
         self.table = SessionTable(clock, on_open=self._open, signs=signs, id="table")
-        self.pane = TablePane(self.table, memory, requests, signs, reader)
+        self.pane = TablePane(self.table, ui_state, requests, signs, reader)
         self.pane.missing = missing
         operations.bulk.progress = self.pane.show_progress
         self.set_class(alone, "-alone")
-        detail = Detail(
+        detail = SessionPane(
             reader,
             requests,
-            self._outside,
+            self._programs,
             signs,
             operations.drafts,
             clock=clock,
@@ -74,7 +74,7 @@ class MainScreen(SessionScreen):
         )
         self.details = [detail]
         self.areas = [self.pane, detail]
-        self._split = Split(self, self.pane, detail, memory)
+        self._split = Split(self, self.pane, detail, ui_state)
         self.too_small = Static("", id="too-small", markup=False)
 
     @property
@@ -211,7 +211,7 @@ class MainScreen(SessionScreen):
         """Show the marked sessions, or the selected one, side by side on a screen of their own."""
         chosen = self.table.marked or ([self.current] if self.current is not None else [])
         if len(chosen) > MOST:
-            self.requests.tell(f"{len(chosen)} sessions are marked: {MOST} have room side by side.")
+            self.requests.show_message(f"{len(chosen)} sessions are marked: {MOST} have room side by side.")
             return
         self.table.unmark()
         screen = WatchScreen(self._reader, self.requests, self.operations, chosen, clock=self._clock, signs=self._signs)
@@ -224,7 +224,7 @@ class MainScreen(SessionScreen):
 
     def keys_changed(self) -> None:
         """Show the new keys, also in the lines of an empty table."""
-        self.pane.teach(self.operations.agents, self.keymap)
+        self.pane.show_agents(self.operations.agents, self.keymap)
         super().keys_changed()
 
     @property
@@ -235,6 +235,6 @@ class MainScreen(SessionScreen):
     def show_words(self) -> None:
         """Update counts, headline, the prompt's label and the valid keys."""
         self.status.show(self._tally, self._where)
-        self.detail.say(self.current, self.sender.effect(self.target), self.keymap)
-        self.pane.say_last(self.current)
+        self.detail.show_texts(self.current, self.sender.effect(self.target), self.keymap)
+        self.pane.show_last_message(self.current)
         super().show_words()

@@ -12,9 +12,9 @@ from ..keys.actions import LINES_KEYS, STEPS_KEYS, TABLE_KEYS, VIEWER_ACTIONS, h
 from ..keys.command_line import Command, starting
 from ..keys.keymap import Keymap
 from ..panes.prompt_sender import PromptSender
-from ..panes.session_pane import Detail
+from ..panes.session_pane import SessionPane
 from ..services.background import Requests
-from ..services.session_actions import Operations
+from ..services.session_actions import SessionActions
 from ..themes import THEMES
 
 
@@ -23,7 +23,7 @@ class Commanded(Protocol):
 
     has_table: bool
     requests: Requests
-    operations: Operations
+    operations: SessionActions
     sender: PromptSender
 
     @property
@@ -31,7 +31,7 @@ class Commanded(Protocol):
         """The keys in force."""
 
     @property
-    def detail(self) -> Detail:
+    def detail(self) -> SessionPane:
         """The pane that shows the current session."""
 
     @property
@@ -105,7 +105,7 @@ class _More:
 
     async def theme(self, name: str) -> None:
         if name and name not in THEMES:
-            self._screen.requests.complain(f"Unknown theme {name!r}. Themes: {', '.join(THEMES)}.")
+            self._screen.requests.show_error(f"Unknown theme {name!r}. Themes: {', '.join(THEMES)}.")
         else:
             await self._screen.run_action(f"app.theme({name!r})")
 
@@ -128,7 +128,7 @@ class _More:
             return
         there, reason = await self._screen.operations.save(session.id, path, False)
         if reason is not None:
-            self._screen.requests.complain(f"{path} is there already; it was not touched." if there else reason)
+            self._screen.requests.show_error(f"{path} is there already; it was not touched." if there else reason)
 
     def quit(self, _: str) -> Awaitable[object]:
         return self._screen.run_action("quit")

@@ -15,7 +15,7 @@ from ...sessions.model import Session
 from ...sessions.reader import SessionReader
 from ...widgets.document.document_pane import DocumentPane
 from ...widgets.drawing.glyphs import UNICODE, Signs
-from ...widgets.inputs.history_input import RecallInput
+from ...widgets.inputs.history_input import HistoryInput
 from ...widgets.inputs.prompt_box import PromptInput
 from .. import texts
 from ..dialogs.command import CommandScreen
@@ -29,11 +29,11 @@ from ..keys.keymap import Keymap
 from ..messages import ChangesAsked, SaveAsked
 from ..panes.foot import Foot
 from ..panes.prompt_sender import PromptSender
-from ..panes.session_pane import Detail
-from ..panes.steps.steps_pane import Viewer
+from ..panes.session_pane import SessionPane
+from ..panes.steps.steps_pane import StepsPane
 from ..services.background import Requests
-from ..services.external_programs import Outside
-from ..services.session_actions import Operations
+from ..services.external_programs import ExternalPrograms
+from ..services.session_actions import SessionActions
 from ..services.target_actions import TARGET_ACTIONS
 from ..state.message_log import crash_lines
 from .changes import ChangesScreen
@@ -50,7 +50,7 @@ class SessionScreen(Screen[None]):
         self,
         reader: SessionReader,
         requests: Requests,
-        operations: Operations,
+        operations: SessionActions,
         *,
         clock: Callable[[], int],
         signs: Signs = UNICODE,
@@ -60,7 +60,7 @@ class SessionScreen(Screen[None]):
         self._reader = reader
         self.requests = requests
         self.operations = operations
-        self._outside = Outside(operations.app, requests)
+        self._programs = ExternalPrograms(operations.app, requests)
         self._clock = clock
         self._signs = signs
         self._tour = tour
@@ -68,7 +68,7 @@ class SessionScreen(Screen[None]):
         self.sender = PromptSender(self, operations)
         self._came_from: Widget | None = None
         self.foot = Foot(signs, table=self.has_table, note="" if self.has_table or not self.read_only else "read-only")
-        self.details: list[Detail] = []
+        self.details: list[SessionPane] = []
         """The panes that show sessions; at least one once the screen is constructed."""
         self.areas: list[Widget] = []
         """The widgets whose layout changes while the user reads."""
@@ -88,7 +88,7 @@ class SessionScreen(Screen[None]):
         """The session that keys act on; None if there is none."""
 
     @property
-    def detail(self) -> Detail:
+    def detail(self) -> SessionPane:
         """The focused pane, else the first one."""
         return next((pane for pane in self.details if pane.has_focus_within), self.details[0])
 
@@ -143,7 +143,7 @@ class SessionScreen(Screen[None]):
 
     def show_words(self) -> None:
         """Show the texts about the current session, and the keys that are valid now."""
-        self.foot.show(self.keymap, self._place, self.target, in_field=isinstance(self.focused, RecallInput))
+        self.foot.show(self.keymap, self._place, self.target, in_field=isinstance(self.focused, HistoryInput))
 
     @property
     def _place(self) -> Place:
@@ -187,10 +187,10 @@ class SessionScreen(Screen[None]):
             if event.key in self.keymap.keys(action, taken):
                 why_not = self.target.why_not(action.id, restore_key=restore_key)
                 if why_not:
-                    self.requests.tell(why_not)
+                    self.requests.show_message(why_not)
 
-    @on(Detail.Resized)
-    @on(Viewer.Changed)
+    @on(SessionPane.Resized)
+    @on(StepsPane.Changed)
     def _other_words(self) -> None:
         self.show_words()
 
@@ -206,7 +206,7 @@ class SessionScreen(Screen[None]):
         viewer, session = self.detail.viewer, self.current
         if session is None or session.id != event.session_id:
             return
-        screen = ChangesScreen(self._reader, self.requests, self._outside, session, self._signs, self.keymap)
+        screen = ChangesScreen(self._reader, self.requests, self._programs, session, self._signs, self.keymap)
         self.app.push_screen(screen, lambda step: viewer.show_step(*step) if step is not None else None)
 
     @on(PromptInput.Left)
@@ -238,7 +238,7 @@ class SessionScreen(Screen[None]):
         """Show the message log."""
         entries, home = self.requests.log.newest_first(), self._reader.home
         read = partial(self.requests.ask, crash_lines, home)
-        self.app.push_screen(LogScreen(entries, self._outside.copy, read))
+        self.app.push_screen(LogScreen(entries, self._programs.copy, read))
 
     def action_help(self) -> None:
         """Show all keys."""
@@ -263,7 +263,7 @@ class SessionScreen(Screen[None]):
         """Show all settings, and the file that they come from."""
         from .settings import SettingsScreen  # walks all types of settings, which only this screen needs
 
-        self.app.push_screen(SettingsScreen(self._reader, self.requests, self._outside, self._signs))
+        self.app.push_screen(SettingsScreen(self._reader, self.requests, self._programs, self._signs))
 
     def action_on_target(self, action: str) -> None:
         """Do one of the actions that need only the sessions that they act on."""

@@ -16,9 +16,9 @@ from ..dialogs.help import HelpScreen
 from ..keys.action_target import ActionTarget
 from ..keys.actions import watch_bindings
 from ..messages import SessionsChanged
-from ..panes.session_pane import Detail
+from ..panes.session_pane import SessionPane
 from ..services.background import Requests
-from ..services.session_actions import Operations
+from ..services.session_actions import SessionActions
 from .session_screen import SessionScreen
 
 MOST = 4
@@ -35,7 +35,7 @@ class WatchScreen(SessionScreen):
         self,
         reader: SessionReader,
         requests: Requests,
-        operations: Operations,
+        operations: SessionActions,
         sessions: Sequence[Session],
         *,
         clock: Callable[[], int],
@@ -44,10 +44,10 @@ class WatchScreen(SessionScreen):
         super().__init__(reader, requests, operations, clock=clock, signs=signs)
         self._sessions = list(sessions)
         self.details = [
-            Detail(
+            SessionPane(
                 reader,
                 requests,
-                self._outside,
+                self._programs,
                 signs,
                 operations.drafts,
                 clock=clock,
@@ -96,7 +96,7 @@ class WatchScreen(SessionScreen):
     def show_words(self) -> None:
         """Update headlines, labels and valid keys."""
         for pane, session in zip(self.details, self._sessions, strict=True):
-            pane.say(session, self.sender.effect(ActionTarget(session, [session])), self.keymap)
+            pane.show_texts(session, self.sender.effect(ActionTarget(session, [session])), self.keymap)
         super().show_words()
 
     @on(SessionsChanged)

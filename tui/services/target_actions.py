@@ -7,27 +7,27 @@ from typing import Any
 from .. import texts
 from ..dialogs.processes import ProcessesScreen
 from ..keys.action_target import ActionTarget
-from .session_actions import Operations
+from .session_actions import SessionActions
 
-Act = Callable[[Operations, ActionTarget], Coroutine[Any, Any, None] | None]
+Act = Callable[[SessionActions, ActionTarget], Coroutine[Any, Any, None] | None]
 """Begins an action; returns the rest of it, if it goes on in a worker."""
 
 
-def _new_session(operations: Operations, target: ActionTarget) -> Coroutine[Any, Any, None]:
+def _new_session(operations: SessionActions, target: ActionTarget) -> Coroutine[Any, Any, None]:
     return operations.ask_what_to_start(target.current.cwd if target.current is not None else str(Path.cwd()))
 
 
-def _new_like(operations: Operations, target: ActionTarget) -> Coroutine[Any, Any, None] | None:
+def _new_like(operations: SessionActions, target: ActionTarget) -> Coroutine[Any, Any, None] | None:
     session = target.current
     return operations.ask_what_to_start(session.cwd, session) if session is not None else None
 
 
-def _rename(operations: Operations, target: ActionTarget) -> None:
+def _rename(operations: SessionActions, target: ActionTarget) -> None:
     if target.current is not None:
         operations.ask_for_title(target.current)
 
 
-def _processes(operations: Operations, target: ActionTarget) -> None:
+def _processes(operations: SessionActions, target: ActionTarget) -> None:
     if (session := target.current) is not None:
         operations.app.push_screen(ProcessesScreen(texts.title(session), operations.processes_of(session)))
 

@@ -14,14 +14,14 @@ from ...sessions.text.sanitize import cut
 from ..drawing.glyphs import Signs
 from ..drawing.painted_view import PaintedView
 from .columns import Cell, Choice, Column, Moment, columns, headings
-from .paint_cache import RowPainting, difference
-from .row_model import TableRows
-from .selection import Marks
+from .paint_cache import PaintCache, difference
+from .row_model import RowModel
+from .selection import Selection
 
 CACHED_STRIPS = 512
 
 
-class DrawnRows(PaintedView, can_focus=True):
+class RowCanvas(PaintedView, can_focus=True):
     """Draws rows with a cursor and marks, and redraws only differences.
 
     Args:
@@ -33,11 +33,11 @@ class DrawnRows(PaintedView, can_focus=True):
         super().__init__(signs, id=id)
         self._clock = clock
         self._now = clock()
-        self._rows = TableRows()
-        self._marks = Marks()
+        self._rows = RowModel()
+        self._marks = Selection()
         self._cursor: str | None = None
         """The key of a row; it stays the same when other rows come and go."""
-        self._painting = RowPainting()
+        self._painting = PaintCache()
         self._painting.moment = Moment(self._now, signs)
         self._strips: LRUCache[object, Strip] = LRUCache(CACHED_STRIPS)
         self._empty: list[str] = []

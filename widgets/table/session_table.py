@@ -14,14 +14,14 @@ from ...sessions.model import Load, Session
 from ...sessions.rules.attention import attention
 from ..drawing.glyphs import UNICODE, Signs
 from .ordering import Arrangement
-from .row_canvas import DrawnRows
+from .row_canvas import RowCanvas
 from .row_model import Chooser
 
 HAND_MS = 10_000
 """Milliseconds after a key in the table during which its cursor's row stays in place, even if the order changes."""
 
 
-class SessionTable(DrawnRows):
+class SessionTable(RowCanvas):
     """Sessions as rows; reports the selected session and the one to open.
 
     Args:

@@ -5,7 +5,7 @@ from typing import Any
 from textual.screen import Screen
 from textual.widget import Widget
 
-from ...state.ui_state import LEAST_SHARE, MOST_SHARE, Memory
+from ...state.ui_state import LEAST_SHARE, MOST_SHARE, UiState
 from .table_pane import TablePane
 
 USUAL_SHARES = {"wide": 55, "tall": 40}
@@ -19,14 +19,14 @@ class Split:
         screen: the screen; its class ``-wide`` means that there is room for both side by side.
         pane: the pane of the table.
         steps: the pane of the steps.
-        memory: stores the shares.
+        ui_state: stores the shares.
     """
 
-    def __init__(self, screen: Screen[Any], pane: TablePane, steps: Widget, memory: Memory) -> None:
+    def __init__(self, screen: Screen[Any], pane: TablePane, steps: Widget, ui_state: UiState) -> None:
         self._screen = screen
         self._pane = pane
         self._steps = steps
-        self._memory = memory
+        self._ui_state = ui_state
 
     @property
     def _direction(self) -> str:
@@ -35,16 +35,16 @@ class Split:
 
     def apply(self) -> None:
         """Give table and steps the shares of the screen that the user chose, if both fit."""
-        share, beside = self._memory.now.shares.get(self._direction), self._direction == "wide"
+        share, beside = self._ui_state.now.shares.get(self._direction), self._direction == "wide"
         for style, cells in ((self._pane.styles, share), (self._steps.styles, 100 - (share or 0))):
             style.width = f"{cells}fr" if share and beside else None
             style.height = f"{cells}fr" if share and not beside and not self._screen.has_class("-reading") else None
 
     def enlarge(self, by: int) -> None:
         """Give the table ``by`` percent more of the screen; less if ``by`` is negative."""
-        shares, direction = self._memory.now.shares, self._direction
+        shares, direction = self._ui_state.now.shares, self._direction
         share = shares.get(direction, USUAL_SHARES[direction]) + by
-        self._memory.set(shares=shares | {direction: max(LEAST_SHARE, min(MOST_SHARE, share))})
+        self._ui_state.set(shares=shares | {direction: max(LEAST_SHARE, min(MOST_SHARE, share))})
         self.apply()
         self._pane.remember()
 
