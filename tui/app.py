@@ -39,14 +39,14 @@ from .screens.palette import Palette, offered
 from .screens.session_screen import SessionScreen
 from .screens.watch import WatchScreen
 from .services.background import Requests
-from .services.change_feed import Feed
+from .services.change_feed import ChangeFeed
 from .services.drafts import Drafts
 from .services.notifier import Notifier
-from .services.session_actions import Operations
+from .services.session_actions import SessionActions
 from .services.settings_watch import SettingsWatch
 from .services.write_access import WriteAccess
 from .state.crash_log import record
-from .state.ui_state import Memory
+from .state.ui_state import UiState
 from .terminal import mouse
 from .terminal.state import abandon, hung_up
 from .texts import Tour
@@ -106,13 +106,15 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self._sweeps = 0
         self.requests = Requests(self, reader.home)
         self.notifier = self._notifier(notify or NotifySettings(), watched, look, plain_ascii=plain_ascii)
-        self.feed = Feed(reader, self._announce, lambda wait: self.set_timer(wait, self.feed.tell), self.notifier.hear)
+        self.feed = ChangeFeed(
+            reader, self._announce, lambda wait: self.set_timer(wait, self.feed.announce), self.notifier.hear
+        )
         self.feed.prime(first[0] if first else None)
         characters = glyphs.ASCII if plain_ascii else glyphs.UNICODE
         self.keymap = keymap
         self.set_keymap(keymap.for_textual())
         self.drafts = Drafts(DraftFiles(Layout(reader.home)), self.set_timer)
-        self._operations = Operations(
+        self._operations = SessionActions(
             self, reader, access, self.requests, characters, drafts=self.drafts, keymap=keymap
         )
         self.home: MainScreen | WatchScreen
@@ -142,7 +144,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             self.feed,
             self.requests,
             self._operations,
-            Memory(self._reader.home),
+            UiState(self._reader.home),
             clock=now_ms,
             signs=signs,
             tour=tour,
@@ -186,20 +188,20 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         if monotonic() - self._interrupted_at < TWICE_SECONDS:
             self.exit()
         self._interrupted_at = monotonic()
-        self.requests.tell("Ctrl+C once more quits; the sessions go on.")
+        self.requests.show_message("Ctrl+C once more quits; the sessions go on.")
 
     def action_mouse(self) -> None:
         """Turn the mouse on or off."""
         self.mouse = not self.mouse
         self._report_mouse()
         self.clear_notifications()
-        self.requests.tell("Mouse on: hold Shift to select text." if self.mouse else "Mouse off.")
+        self.requests.show_message("Mouse on: hold Shift to select text." if self.mouse else "Mouse off.")
 
     def action_theme(self, name: str = "") -> None:
         """Use the theme with this name in the settings, or else the next theme."""
         self.theme = THEMES[name].name if name in THEMES else after(self.theme)
         self.clear_notifications()
-        self.requests.tell(f"Theme: {self.theme.removeprefix('agentdash-')}")
+        self.requests.show_message(f"Theme: {self.theme.removeprefix('agentdash-')}")
 
     @on(SettingsRead)
     def _settings_read(self, event: SettingsRead) -> None:
@@ -218,7 +220,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         try:
             keymap = keymap_of(config.keys)
         except UnusableKeyError as error:
-            self.requests.complain(f"{'.'.join(('keys', *error.path))}: {error}")
+            self.requests.show_error(f"{'.'.join(('keys', *error.path))}: {error}")
             return
         if keymap != self.keymap:
             self.keymap = self._operations.keymap = keymap
@@ -275,7 +277,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     async def _catch_up(self) -> None:
         await self.requests.expect(self.feed.pull())
         if isinstance(self.home, MainScreen):
-            self.home.all_read()
+            self.home.pane.all_loaded()
 
     @work(exclusive=True, group="settle")
     async def _settle(self) -> None:

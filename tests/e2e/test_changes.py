@@ -216,7 +216,7 @@ def test_a_lost_transcript_is_told_and_git_fills_in(
     out = told("changes", worked, "--diff")
     assert out.splitlines()[0] == "2 files changed"
     assert LOST in out
-    assert "  git diff HEAD, whoever changed it:" in out
+    assert "  git diff HEAD, including changes by others:" in out
     assert "  -kept" in out.splitlines()
     assert "the agent gave no diff, and git has none" in out
     assert "git diff HEAD" not in told("changes", worked, "--diff", "--no-git")

@@ -27,7 +27,7 @@ def manager(tmp_path, monkeypatch):
     monkeypatch.setattr("agentdash.tui.app.now_ms", lambda: T0)
     monkeypatch.setenv("HOME", "/home/ann")
     # A slow machine may draw the next frame only after a message would have gone.
-    monkeypatch.setattr("agentdash.tui.services.background.TOLD_SECONDS", 60)
+    monkeypatch.setattr("agentdash.tui.services.background.MESSAGE_SECONDS", 60)
     return FakeManager(tmp_path / "state")
 
 

@@ -1,4 +1,4 @@
-"""Rename, pin, and what a session that needs somebody shows, by keys."""
+"""Rename, pin, and what a session that needs the user shows, by keys."""
 
 from factories import T0
 from msgspec import structs

@@ -17,7 +17,7 @@ from agentdash.tui.dialogs.processes import ProcessesScreen
 from agentdash.tui.dialogs.stopping import StoppingScreen
 from agentdash.tui.terminal import mouse
 from agentdash.tui.themes import THEMES
-from agentdash.widgets.inputs.history_input import RecallInput
+from agentdash.widgets.inputs.history_input import HistoryInput
 from agentdash.widgets.inputs.prompt_box import PromptInput
 from pilot.fakes import FakeManager, session
 
@@ -617,7 +617,7 @@ async def test_folders_are_completed_and_recalled(dashboard, tmp_path):
     async with dashboard() as d:
         await d.press("n")
         screen = await d.screen(NewSessionScreen)
-        folder = screen.query_one("#new-cwd", RecallInput)
+        folder = screen.query_one("#new-cwd", HistoryInput)
         folder.focus()
         await d.press("up")
         assert folder.value == "~/code/web"
@@ -652,7 +652,7 @@ async def test_up_brings_back_earlier_prompts_and_down_the_draft(dashboard):
         await d.select("done0001")
         await d.press("i", *"so")
         text = d.main.detail.prompt.input
-        await d.until(lambda: text.recall._texts, "the history")
+        await d.until(lambda: text.earlier._texts, "the history")
         await d.press("up")
         assert text.text == "write the migration"
         await d.press("up")

@@ -63,7 +63,7 @@ class Keys:
 def programs(monkeypatch):
     """What was run in the terminal."""
     ran = []
-    monkeypatch.setattr(external_programs.Outside, "_run", lambda self, argv: ran.append(list(argv)))
+    monkeypatch.setattr(external_programs.ExternalPrograms, "_run", lambda self, argv: ran.append(list(argv)))
     monkeypatch.setenv("PAGER", "less")
     monkeypatch.setenv("VISUAL", "nano")
     return ran
@@ -116,7 +116,7 @@ async def writes_a_prompt(d, keys):
     await d.select("done0001")
     await keys("write_prompt")
     text = d.main.detail.prompt.input
-    await d.until(lambda: text.recall._texts)
+    await d.until(lambda: text.earlier._texts)
     await d.press("a")
     await keys("prompt.earlier")
     assert text.text == "write the migration"
@@ -501,7 +501,7 @@ async def opens_a_step_and_shows_its_source(d, keys):
     await keys("steps.open")
     assert isinstance(d.app.focused, DocumentPane)
     await keys("steps.source")
-    await d.until(lambda: d.main.detail.viewer.papers.source)
+    await d.until(lambda: d.main.detail.viewer.documents.source)
 
 
 @scenario("steps.raw", "steps.stderr", "steps.explain")

@@ -5,7 +5,7 @@ import pytest
 from agentdash.sessions.launch import Start
 from agentdash.sessions.settings.config import DashboardSettings
 from agentdash.tui.keys.actions import ACTIONS
-from agentdash.tui.services.session_actions import Operations
+from agentdash.tui.services.session_actions import SessionActions
 from agentdash.widgets.inputs.prompt_box import PromptInput
 from pilot.fakes import SESSIONS
 
@@ -68,7 +68,7 @@ async def test_palette_and_command_line_do_not_offer_it(dashboard):
 
 async def test_no_operation_gets_through_to_the_manager(dashboard):
     async with dashboard(look=LOOK) as d:
-        asked: Operations = d.main.operations
+        asked: SessionActions = d.main.operations
         one = d.manager.get("failed01")
         await asked.undo()
         assert not await asked.send(one, "hello", "/")

@@ -5,7 +5,7 @@ from factories import T0
 from msgspec import structs
 
 from agentdash.sessions.model import Status
-from agentdash.tui.state.message_log import Log
+from agentdash.tui.state.message_log import MessageLog
 from pilot.fakes import SESSIONS, session
 from pilot.test_snapshots import drawn, fixed_words, ready, screen
 
@@ -56,7 +56,7 @@ async def check_sizes(d, screen):
 def fixed_log(manager, monkeypatch):
     """Nothing that is told depends on where and when the test runs."""
     monkeypatch.chdir(manager.home.parent)  # where a session would start is said in some screens
-    monkeypatch.setattr("agentdash.tui.services.background.Log", lambda: Log(lambda: T0))
+    monkeypatch.setattr("agentdash.tui.services.background.MessageLog", lambda: MessageLog(lambda: T0))
 
 
 async def bring_up(d, name):

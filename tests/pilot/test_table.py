@@ -13,8 +13,8 @@ from agentdash.tui.dialogs.confirm import ConfirmScreen
 from agentdash.tui.dialogs.pick import PickScreen
 from agentdash.tui.dialogs.rename import RenameScreen
 from agentdash.tui.dialogs.views import ViewsScreen
-from agentdash.tui.state.ui_state import Memory
-from agentdash.widgets.inputs.history_input import RecallInput
+from agentdash.tui.state.ui_state import UiState
+from agentdash.widgets.inputs.history_input import HistoryInput
 from pilot.conftest import Driver
 from pilot.fakes import SESSIONS, session
 
@@ -68,7 +68,7 @@ async def test_a_filter_that_cannot_be_understood_says_why_and_hides_nothing(das
         await d.shows("No field stat: did you mean state:?")
         assert len(table(d)) == 5
         await d.press("enter")
-        assert isinstance(d.app.focused, RecallInput)
+        assert isinstance(d.app.focused, HistoryInput)
         await d.press("escape")
         await d.until(lambda: "did you mean" not in d.text())
 
@@ -271,7 +271,7 @@ async def test_columns_are_chosen_ordered_sized_and_remembered(dashboard, manage
         await d.until(lambda: d.app.screen is d.main)
         await d.until(lambda: "age" not in heading().split())
         assert heading().split("what")[0].split() == ["state", "new", "tok", "turn", "cost", "agent", "where"]
-        await d.until(lambda: Memory(manager.home).now.widths == {"turn": 6})
+        await d.until(lambda: UiState(manager.home).now.widths == {"turn": 6})
     async with dashboard() as d:
         await d.shows("tok   turn")
         await d.press("C")
@@ -286,7 +286,7 @@ async def test_views_are_saved_by_name_shown_and_forgotten(dashboard, manager):
         await d.press("V")
         await d.screen(ViewsScreen)
         await d.press("tab", *"mine", "enter")
-        await d.until(lambda: "mine" in Memory(manager.home).now.views)
+        await d.until(lambda: "mine" in UiState(manager.home).now.views)
         await d.press("escape")
         await d.until(lambda: len(table(d)) == 5)
         await d.press("V")
@@ -296,7 +296,7 @@ async def test_views_are_saved_by_name_shown_and_forgotten(dashboard, manager):
         await d.press("V")
         await d.screen(ViewsScreen)
         await d.press("D", "escape")
-        await d.until(lambda: Memory(manager.home).now.views == {})
+        await d.until(lambda: UiState(manager.home).now.views == {})
 
 
 async def test_a_filter_is_not_remembered_but_the_order_is(dashboard):
@@ -313,11 +313,11 @@ async def test_the_split_moves_and_is_remembered(dashboard, manager):
         await d.press("less_than_sign", "less_than_sign")
         await d.until(lambda: d.main.pane.size.width < width - 10)
         smaller = d.main.pane.size.width
-        await d.until(lambda: Memory(manager.home).now.shares == {"wide": 45})
+        await d.until(lambda: UiState(manager.home).now.shares == {"wide": 45})
     async with dashboard() as d:
         await d.until(lambda: d.main.pane.size.width == smaller)
         await d.press(*["greater_than_sign"] * 20)
-        await d.until(lambda: Memory(manager.home).now.shares == {"wide": 85})
+        await d.until(lambda: UiState(manager.home).now.shares == {"wide": 85})
         assert d.main.detail.size.width > 10
     async with dashboard(size=(110, 40)) as d:
         height = d.main.pane.size.height
@@ -362,7 +362,7 @@ async def test_the_meter_reads_nothing_on_a_quiet_screen_and_goes_again(dashboar
         await d.shows(" B/s")
         await d.press("f3")
         await d.until(lambda: "CPU " not in d.text())
-        assert not d.main.meter.running
+        assert not d.main.foot.meter.running
 
 
 async def test_processes_are_measured_only_while_a_column_shows_them(dashboard, manager):
@@ -579,7 +579,7 @@ async def test_leaving_the_field_keeps_the_filter(dashboard):
         await d.press("slash")
         await d.until(lambda: d.main.pane.has_class("-asking"))
         await d.press("up")
-        assert d.main.query_one("#filter", RecallInput).value == "agent:claude"
+        assert d.main.query_one("#filter", HistoryInput).value == "agent:claude"
 
 
 async def test_leaving_the_field_with_what_cannot_be_understood_keeps_on_saying_why(dashboard):

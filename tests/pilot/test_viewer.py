@@ -299,7 +299,7 @@ def programs(monkeypatch):
         with open(argv[-1], encoding="utf-8") as file:
             ran.append((list(argv), file.read()))
 
-    monkeypatch.setattr(external_programs.Outside, "_run", run)
+    monkeypatch.setattr(external_programs.ExternalPrograms, "_run", run)
     monkeypatch.setenv("PAGER", "less -S")
     monkeypatch.setenv("VISUAL", "nano --view")
     return ran

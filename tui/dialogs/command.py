@@ -12,7 +12,7 @@ from textual.widgets import Input, Static
 from ...widgets.drawing.glyphs import UNICODE, Signs
 from ...widgets.drawing.line import Line
 from ...widgets.inputs.command_input import CommandInput
-from ...widgets.inputs.history import Recall
+from ...widgets.inputs.history import History
 from ..keys.command_line import CommandLine, UnusableLineError, longer
 
 
@@ -21,11 +21,11 @@ class CommandScreen(ModalScreen[str | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "close", show=False)]
 
-    def __init__(self, commands: CommandLine, recall: Recall, *, signs: Signs = UNICODE) -> None:
+    def __init__(self, commands: CommandLine, history: History, *, signs: Signs = UNICODE) -> None:
         super().__init__()
         self._commands = commands
         self._hint = Line(signs=signs, id="command-hint")
-        self._input = CommandInput(self._completions, recall, id="command-input")
+        self._input = CommandInput(self._completions, history, id="command-input")
 
     def compose(self) -> ComposeResult:
         """Yield the hint and the line."""
@@ -37,12 +37,12 @@ class CommandScreen(ModalScreen[str | None]):
 
     def on_mount(self) -> None:
         """Show how to use the line."""
-        self._hint.say("Tab completes   Up recalls   Enter does it   Esc closes")
+        self._hint.show_text("Tab completes   Up recalls   Enter does it   Esc closes")
 
     @on(Input.Changed)
     def _changed(self, event: Input.Changed) -> None:
         if event.value:
-            self._hint.say(self._commands.hint(event.value, self._hint.size.width or self.size.width))
+            self._hint.show_text(self._commands.hint(event.value, self._hint.size.width or self.size.width))
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
@@ -51,10 +51,10 @@ class CommandScreen(ModalScreen[str | None]):
             if line:
                 self._commands.find(line)
         except UnusableLineError as error:
-            self._hint.say(str(error))
+            self._hint.show_text(str(error))
             return
         if line:
-            self._input.recall.sent(line)
+            self._input.earlier.sent(line)
         self.dismiss(line or None)
 
     def _completions(self, line: str) -> tuple[str, list[str]]:

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from ...widgets.inputs.history_input import RecallInput
+from ...widgets.inputs.history_input import HistoryInput
 from ..keys.actions import (
     APP_ACTIONS,
     CHANGES_ACTIONS,
@@ -76,7 +76,7 @@ class HelpScreen(ModalScreen[None]):
         """Yield a filter field, and the keys in groups."""
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = "Keys"
-            yield RecallInput(id="help-filter", placeholder="type to filter: a key or a word")
+            yield HistoryInput(id="help-filter", placeholder="type to filter: a key or a word")
             with VerticalScroll(can_focus=False):
                 yield self._text
             yield Static("Up Down PgUp PgDn scroll   Esc close", classes="keys")

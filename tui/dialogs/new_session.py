@@ -21,7 +21,7 @@ from ...sessions.text.sanitize import clean
 from ...widgets.drawing.short_forms import place
 from ...widgets.inputs.choice import Choice
 from ...widgets.inputs.field import Field
-from ...widgets.inputs.history_input import RecallInput
+from ...widgets.inputs.history_input import HistoryInput
 from ...widgets.inputs.prompt_box import PromptInput
 from .. import texts
 from .path_suggester import FolderSuggester
@@ -82,9 +82,9 @@ class NewSessionScreen(ModalScreen[None]):
         self._agent = Choice(installed, first.agent, without=without, id="new-agent")
         self._mode = Choice((), "", id="new-mode")
         self._mode_name = Label()
-        self._folder = RecallInput(first.cwd, suggester=FolderSuggester(offer.folders), id="new-cwd")
-        self._model = RecallInput(first.model or "", id="new-model")
-        self._more = RecallInput(_arguments(first), placeholder="passed on as they are", id="new-args")
+        self._folder = HistoryInput(first.cwd, suggester=FolderSuggester(offer.folders), id="new-cwd")
+        self._model = HistoryInput(first.model or "", id="new-model")
+        self._more = HistoryInput(_arguments(first), placeholder="passed on as they are", id="new-args")
         self._copies = Input("1", type="integer", max_length=3, compact=True, id="new-copies")
         self._danger = Static(DANGER, markup=False, id="new-danger")
         self._beside = Static("", id="new-beside", markup=False)
@@ -113,8 +113,8 @@ class NewSessionScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         """Fill in the prompt and focus it."""
-        self._folder.recall.learn(map(place, self._offer.folders))
-        self._prompt.recall.learn(self._offer.prompts)
+        self._folder.earlier.learn(map(place, self._offer.folders))
+        self._prompt.earlier.learn(self._offer.prompts)
         self._prompt.text = self._offer.first.prompt
         self._prompt.move_cursor(self._prompt.document.end)
         self._prompt.focus()
@@ -123,7 +123,7 @@ class NewSessionScreen(ModalScreen[None]):
     def on_descendant_focus(self) -> None:
         """Show the keys of the focused field."""
         focused = self.focused
-        own = "Up earlier" if isinstance(focused, RecallInput) else ""
+        own = "Up earlier" if isinstance(focused, HistoryInput) else ""
         if isinstance(focused, Choice):
             own = "Left Right change" if self.app.has_class("-ascii") else "←→ change"
         elif isinstance(focused, PromptInput):

@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from ...sessions.text.sanitize import one_line
-from ...widgets.inputs.history_input import RecallInput
+from ...widgets.inputs.history_input import HistoryInput
 
 
 class RenameScreen(ModalScreen[None]):
@@ -30,7 +30,7 @@ class RenameScreen(ModalScreen[None]):
         """Yield the title, and the error in it."""
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = Content("Rename")
-            yield RecallInput(self._title, placeholder="the beginning of its task", id="rename-title")
+            yield HistoryInput(self._title, placeholder="the beginning of its task", id="rename-title")
             yield Static("", id="rename-error", markup=False)
             yield Static("Enter rename   empty: the automatic title   Esc close", classes="keys")
 

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from ...widgets.inputs.history_input import RecallInput
+from ...widgets.inputs.history_input import HistoryInput
 
 
 class SaveScreen(ModalScreen[None]):
@@ -32,7 +32,7 @@ class SaveScreen(ModalScreen[None]):
         """Yield the file name, and the error."""
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = Content(f'Save "{self._title}"')
-            yield RecallInput(self._path, id="save-path")
+            yield HistoryInput(self._path, id="save-path")
             yield Static("", id="save-error", markup=False)
             yield Static(".md Markdown   .html web page   .json JSON     Enter save   Esc close", classes="keys")
 

@@ -87,7 +87,7 @@ class StoppingScreen(ModalScreen[None]):
 
     def _tick(self) -> None:
         if self._receipt is None:
-            self._countdown.say(countdown(self._ladder, monotonic() - self._began))
+            self._countdown.show_text(countdown(self._ladder, monotonic() - self._began))
 
     def _head(self, title: str) -> None:
         self._dialog.border_title = title.replace("[", "\\[")

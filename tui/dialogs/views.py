@@ -14,7 +14,7 @@ from textual.widgets.option_list import Option
 
 from ...sessions.text.sanitize import one_line
 from ...widgets.drawing.roles import MUTED
-from ...widgets.inputs.history_input import RecallInput
+from ...widgets.inputs.history_input import HistoryInput
 from ...widgets.table.ordering import Grouping
 from ...widgets.table.table_bar import GROUPED
 from ..state.table_views import BUILT_IN, QUICK, View
@@ -45,7 +45,7 @@ class ViewsScreen(ModalScreen[View | None]):
         self._present = present
         self._save = save
         self._list = OptionList(id="views")
-        self._field = RecallInput(placeholder="a name for the view as it is now", id="view-name")
+        self._field = HistoryInput(placeholder="a name for the view as it is now", id="view-name")
 
     def compose(self) -> ComposeResult:
         """Yield the names with their descriptions, and a field for a new name."""

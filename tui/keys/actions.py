@@ -57,6 +57,8 @@ class Action(Struct, frozen=True, kw_only=True):
     """Parts of the screen in which it acts."""
     does: str = ""
     """Textual's name of the action, if it is not the id."""
+    on_target: bool = False
+    """True if it needs only the sessions that it acts on: see ``target_actions``."""
     changes: bool = False
     """True if it changes a session, which a read-only dashboard refuses."""
     fixed: bool = False
@@ -65,34 +67,48 @@ class Action(Struct, frozen=True, kw_only=True):
     @property
     def run(self) -> str:
         """Textual's name of the action."""
-        return self.does or self.id
+        return f"on_target('{self.id}')" if self.on_target else self.does or self.id
 
 
 ACTIONS = (
-    Action(id="new_session", keys="n", label="new", help="start a session", weight=4, changes=True),
+    Action(
+        id="new_session", keys="n", label="new", help="start a session", weight=4, on_target=True, changes=True
+    ),
     Action(
         id="new_like", keys="N", label="new like it", help="start a session like the selected one", weight=0,
-        changes=True,
+        on_target=True, changes=True,
     ),
     Action(id="write_prompt", keys="i,m", label="prompt", help="write to the selected session", weight=5, changes=True),
     Action(
         id="stop", keys="x", label="stop", help="stop the session and all its processes (asks first)", weight=3,
+        on_target=True, changes=True,
+    ),
+    Action(
+        id="kill", keys="X", label="kill", help="stop it at once, without giving it time", weight=0, on_target=True,
         changes=True,
     ),
-    Action(id="kill", keys="X", label="kill", help="stop it at once, without giving it time", weight=0, changes=True),
     Action(id="retry", keys="R", label="retry", help="send its last prompt again", weight=2, changes=True),
-    Action(id="delete", keys="D", label="delete", help="move the session to the trash (asks first)", changes=True),
     Action(
-        id="archive", keys="A", label="archive", help="put it out of the way; u brings it back", weight=0, changes=True
+        id="delete", keys="D", label="delete", help="move the session to the trash (asks first)", on_target=True,
+        changes=True,
     ),
-    Action(id="rename", keys="r", label="rename", help="give the session another title", weight=0, changes=True),
+    Action(
+        id="archive", keys="A", label="archive", help="put it out of the way; u brings it back", weight=0,
+        on_target=True, changes=True,
+    ),
+    Action(
+        id="rename", keys="r", label="rename", help="give the session another title", weight=0, on_target=True,
+        changes=True,
+    ),
     Action(
         id="pin", keys="P", label="pin", help="keep it above the others, or not any more", weight=0, changes=True
     ),
     Action(
         id="undo", keys="u", label="undo", help="bring back what was deleted or archived last", weight=0, changes=True
     ),
-    Action(id="processes", keys="p", label="processes", help="its processes, and what they cost", weight=0),
+    Action(
+        id="processes", keys="p", label="processes", help="its processes, and what they cost", weight=0, on_target=True
+    ),
     Action(
         id="beside", keys="vertical_line", label="beside", help="the marked sessions side by side, or this one alone"
     ),
@@ -106,8 +122,14 @@ ACTIONS = (
     ),
     Action(id="zoom", keys="plus", label="zoom", help="the whole screen for this pane, or for both", weight=0),
     Action(id="meter", keys="f3", label="meter", help="what the dashboard itself costs", weight=0),
-    Action(id="theme", keys="t", label="theme", help="the next theme: dark, light, colour-blind-safe", weight=0),
-    Action(id="mouse", keys="f2", label="mouse", help="mouse on or off; off: the terminal selects", weight=0),
+    Action(
+        id="theme", keys="t", label="theme", help="the next theme: dark, light, colour-blind-safe", weight=0,
+        does="app.theme",
+    ),
+    Action(
+        id="mouse", keys="f2", label="mouse", help="mouse on or off; off: the terminal selects", weight=0,
+        does="app.mouse",
+    ),
     Action(id="settings", keys="comma", label="settings", help="all settings, and where they come from", weight=0),
     Action(id="log", keys="L", label="log", help="what was said here, to be read again", weight=0),
     Action(
@@ -155,9 +177,9 @@ VIEWER_ACTIONS = tuple(
         ("source", "M", "source", "Markdown as it was written, or set out", 0, "source"),
         ("changes", "c", "changes", "the files that the session changed", 5, "changes"),
         ("export", "s", "save", "save the session as Markdown, HTML or JSON", 0, "export"),
-        ("raw", "r", "raw", "the line of JSON that gave the step", 0, "paper('raw')"),
-        ("stderr", "S", "stderr", "what the agent wrote to stderr", 0, "paper('stderr')"),
-        ("explain", "equals_sign", "why", "why the session has its status", 0, "paper('explain')"),
+        ("raw", "r", "raw", "the line of JSON that gave the step", 0, "document('raw')"),
+        ("stderr", "S", "stderr", "what the agent wrote to stderr", 0, "document('stderr')"),
+        ("explain", "equals_sign", "why", "why the session has its status", 0, "document('explain')"),
     )
 )
 """The keys of the steps and of one step; they take precedence over the keys of the whole screen."""

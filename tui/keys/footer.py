@@ -58,6 +58,28 @@ def _cells(pairs: Iterable[tuple[str, str]]) -> int:
     return sum(len(key) + len(label) + 4 for key, label in pairs) - 3
 
 
+def valid_keys(
+    keymap: Keymap,
+    place: Place,
+    can: Callable[[str], bool],
+    width: int,
+    *,
+    in_field: bool = False,
+    table: bool = True,
+) -> Pairs:
+    """Return the keys and labels that are valid in a place, or in a field of it, as many as fit into ``width`` cells.
+
+    ``can`` returns whether an action is possible.
+    """
+    if place is Place.PROMPT:
+        return whole(said(keymap, WRITING), width)
+    if place is Place.STEP:
+        return whole(said(keymap, ONE_STEP), width)
+    if in_field:
+        return whole(FILTERING if place is Place.TABLE else ASKING, width)
+    return footer(keymap, can, width, reading=place is Place.STEPS, table=table)
+
+
 def footer(
     keymap: Keymap,
     can: Callable[[str], bool],

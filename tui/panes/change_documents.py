@@ -91,7 +91,7 @@ def _edit(edit: Edit, signs: Signs) -> Block:
     caption: Row = ((f"turn {edit.turn} step {edit.index}", "strong"), (f" · {told}", "dim"), *ending)
     if edit.diff:
         return Diff(edit.diff, caption)
-    return Spans([((), (("the diff was too long to keep" if edit.cut else "nobody has its diff", "dim"),))], caption)
+    return Spans([((), (("the diff was too long to keep" if edit.cut else "no diff was recorded", "dim"),))], caption)
 
 
 def _git(file: FileChanges, found: GitDiff) -> Block:

@@ -15,7 +15,7 @@ from ...widgets.drawing.line import Line
 from .._textual_hacks import counted_writes
 
 
-class Meter(Line):
+class CostMeter(Line):
     """One line, updated once a second. Its own bytes are not counted, so that a quiet screen shows 0 B/s."""
 
     def __init__(self, *, signs: Signs) -> None:
@@ -36,7 +36,7 @@ class Meter(Line):
             self._unhook = counted_writes(self.app, self._count)
             self._before = (monotonic(), _spent())
             self._timer = self.set_interval(1.0, self._tell)
-            self.say("measuring")
+            self.show_text("measuring")
         else:
             self.on_unmount()
         self.display = self.running
@@ -62,7 +62,7 @@ class Meter(Line):
         share = 100 * (spent - self._before[1]) / passed
         self._before = (at, spent)
         self._bytes = self._frames = self._own_bytes = self._own_frames = 0
-        self.say(f"{size(round(wrote))}/s  {frames:.0f} writes/s  CPU {share:.1f} %  {_memory()}")
+        self.show_text(f"{size(round(wrote))}/s  {frames:.0f} writes/s  CPU {share:.1f} %  {_memory()}")
         self.call_after_refresh(self._leave_out_own)
 
     def _leave_out_own(self) -> None:

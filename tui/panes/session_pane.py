@@ -12,13 +12,15 @@ from ...widgets.drawing.line import Line
 from ...widgets.inputs.prompt_box import DraftBook, PromptBox
 from ...widgets.steps.trajectory import Trajectory
 from .. import texts
+from ..keys.actions import REGISTRY
+from ..keys.keymap import Keymap
 from ..services.background import Requests
-from ..services.external_programs import Outside
+from ..services.external_programs import ExternalPrograms
 from .steps.step_documents import Source
-from .steps.steps_pane import Viewer
+from .steps.steps_pane import StepsPane
 
 
-class Detail(Vertical):
+class SessionPane(Vertical):
     """Shows headline, steps and prompt of one session at a time."""
 
     class Resized(Message):
@@ -28,7 +30,7 @@ class Detail(Vertical):
         self,
         source: Source,
         requests: Requests,
-        outside: Outside,
+        outside: ExternalPrograms,
         signs: Signs,
         drafts: DraftBook,
         *,
@@ -38,7 +40,7 @@ class Detail(Vertical):
     ) -> None:
         super().__init__(id=id)
         self.headline = Line(signs=signs, id="detail-title")
-        self.viewer = Viewer(source, requests, outside, signs, clock=clock)
+        self.viewer = StepsPane(source, requests, outside, signs, clock=clock)
         self.prompt = PromptBox(drafts, signs=signs, placeholder=signs.plain(hint))
 
     @property
@@ -61,17 +63,20 @@ class Detail(Vertical):
         self.prompt.switch(session.id if session is not None else None)
         self.viewer.open(session)
 
-    def say(self, session: Session | None, target: str, *, follow_key: str) -> None:
+    def show_texts(self, session: Session | None, effect: str, keymap: Keymap) -> None:
         """Update headline and label; an unchanged label is not redrawn.
 
         Args:
             session: the session that the pane shows.
-            target: the effect of sending a prompt.
-            follow_key: the key that follows the newest step.
+            effect: the effect of sending a prompt.
+            keymap: the keys in force.
         """
-        self.prompt.say(target)
+        self.prompt.show_target(effect)
         width = self.headline.size.width
         if session is None or not width:
-            self.headline.say("")
+            self.headline.show_text("")
         else:
-            self.headline.say(texts.headline(session, width, following=self.steps.following, follow_key=follow_key))
+            follow_key = keymap.names(REGISTRY["follow"]).split(" ")[-1]
+            self.headline.show_text(
+                texts.headline(session, width, following=self.steps.following, follow_key=follow_key)
+            )

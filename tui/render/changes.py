@@ -111,7 +111,7 @@ def _git_diff(found: GitDiff, look: Look) -> Iterator[str]:
         why = "" if found.answer is GitAnswer.OK else f": {found.answer}"
         yield look.paint(f"  the agent gave no diff, and git has none{why}", "dim")
         return
-    yield look.paint("  git diff HEAD, whoever changed it:", "dim")
+    yield look.paint("  git diff HEAD, including changes by others:", "dim")
     yield from _diff_lines(found.text, look)
     if found.cut:
         yield look.paint("  (the rest of this diff is not shown)", "dim")

@@ -27,7 +27,7 @@ from ..keys.footer import CHANGES, said, whole
 from ..keys.keymap import DEFAULT, Keymap
 from ..panes import change_documents
 from ..services.background import Requests
-from ..services.external_programs import Outside
+from ..services.external_programs import ExternalPrograms
 
 
 class ChangesScreen(Screen[tuple[int, int] | None]):
@@ -42,7 +42,7 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
         self,
         reader: SessionReader,
         requests: Requests,
-        outside: Outside,
+        outside: ExternalPrograms,
         session: Session,
         signs: Signs,
         keymap: Keymap = DEFAULT,
@@ -51,7 +51,7 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
         self._keymap = keymap
         self._reader = reader
         self._requests = requests
-        self._outside = outside
+        self._programs = outside
         self._session = session
         self._signs = signs
         self._changes: SessionChanges | None = None
@@ -79,7 +79,7 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
         """Show as many keys as fit."""
         told = whole(said(self._keymap, CHANGES), self.size.width)
         pairs = [Content.assemble((key, "bold $foreground"), f" {label}") for key, label in told]
-        self._keys.say(Content("   ").join(pairs))
+        self._keys.show_text(Content("   ").join(pairs))
 
     @property
     def _file(self) -> FileChanges | None:
@@ -94,7 +94,7 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
             self.dismiss(None)
             return
         self._changes, self._find = found, None
-        self._title.say(f"{texts.title(self._session)}   {change_documents.summary(found)}")
+        self._title.show_text(f"{texts.title(self._session)}   {change_documents.summary(found)}")
         # Set before the rows: an empty list paints its note only when its rows are replaced.
         self.files.note = "No edits by this agent."
         self.files.show([change_documents.file_row(file) for file in found.files])
@@ -149,12 +149,12 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
     def action_edit(self) -> None:
         """Open the file, as it is now, in the editor."""
         if (file := self._file) is not None:
-            self._outside.edit(Path(file.absolute))
+            self._programs.edit(Path(file.absolute))
 
     async def action_copy(self) -> None:
         """Copy the file's path."""
         if (file := self._file) is not None:
-            await self._outside.copy(file.absolute, "path")
+            await self._programs.copy(file.absolute, "path")
 
     def action_step(self) -> None:
         """Go to the last recorded step that changed the file; if none did, to the last that tried."""

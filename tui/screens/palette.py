@@ -11,7 +11,7 @@ from textual.command import CommandPalette
 from textual.css.query import NoMatches
 from textual.worker import Worker, WorkerState
 
-from ..keys.actions import ACTIONS, TABLE_ACTIONS, VIEWER_ACTIONS
+from ..keys.actions import TABLE_ACTIONS, VIEWER_ACTIONS, here
 from ..keys.command_line import Command
 from ..keys.keymap import Keymap
 from .session_screen import SessionScreen
@@ -39,8 +39,8 @@ def offered(screen: SessionScreen, keymap: Keymap) -> Iterator[SystemCommand]:
 
     The title of a pane's action names the pane, because its key may mean something else outside it.
     """
-    for action in ACTIONS:
-        if hasattr(screen, f"action_{action.run.partition('(')[0]}") and screen.check_action(action.id, ()):
+    for action in here(table=screen.has_table):
+        if screen.target.can(action.id):
             run = partial(screen.run_action, action.run)
             yield SystemCommand(f"{action.label} ({keymap.name(action.id)})", action.help, run)
     commands = {command.names[0]: command for command in reversed(list(screen.commands()))}

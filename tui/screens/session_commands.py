@@ -6,16 +6,16 @@ from typing import Any, Protocol
 
 from textual.widget import Widget
 
-from ...sessions.model import Session
 from ..keys.action_commands import named
+from ..keys.action_target import ActionTarget
 from ..keys.actions import LINES_KEYS, STEPS_KEYS, TABLE_KEYS, VIEWER_ACTIONS, here
 from ..keys.command_line import Command, starting
 from ..keys.keymap import Keymap
-from ..panes.session_pane import Detail
+from ..panes.prompt_sender import PromptSender
+from ..panes.session_pane import SessionPane
 from ..services.background import Requests
-from ..services.session_actions import Operations
+from ..services.session_actions import SessionActions
 from ..themes import THEMES
-from .action_target import ActionTarget
 
 
 class Commanded(Protocol):
@@ -23,22 +23,19 @@ class Commanded(Protocol):
 
     has_table: bool
     requests: Requests
-    operations: Operations
+    operations: SessionActions
+    sender: PromptSender
 
     @property
     def keymap(self) -> Keymap:
         """The keys in force."""
 
     @property
-    def current(self) -> Session | None:
-        """The session that commands act on."""
-
-    @property
-    def detail(self) -> Detail:
+    def detail(self) -> SessionPane:
         """The pane that shows the current session."""
 
     @property
-    def about(self) -> ActionTarget:
+    def target(self) -> ActionTarget:
         """The sessions that actions act on."""
 
     def home_focus(self) -> Widget:
@@ -47,14 +44,8 @@ class Commanded(Protocol):
     def go_to_steps(self) -> None:
         """Give the keys to the steps."""
 
-    def send_prompt(self, text: str) -> None:
-        """Send a text to the current session."""
-
     def action_write_prompt(self) -> object:
         """Give the keys to the prompt."""
-
-    def action_theme(self, name: str = "") -> Coroutine[Any, Any, None]:
-        """Change the theme."""
 
     def run_action(self, action: str) -> Coroutine[Any, Any, None]:
         """Run an action of the registry."""
@@ -62,7 +53,7 @@ class Commanded(Protocol):
 
 def session_commands(screen: Commanded) -> Iterator[Command]:
     """Yield every command of the screen; a later one replaces an earlier one of the same name."""
-    why_not = partial(screen.about.why_not, restore_key=screen.keymap.name("undo"))
+    why_not = partial(screen.target.why_not, restore_key=screen.keymap.name("undo"))
     if screen.has_table:
         yield from named(screen.home_focus(), TABLE_KEYS)
     yield from named(screen.detail.steps, [*LINES_KEYS, *STEPS_KEYS])
@@ -108,15 +99,15 @@ class _More:
     def inject(self, text: str) -> None:
         """Send a text at once; without a text, give the keys to the prompt."""
         if text:
-            self._screen.send_prompt(text)
+            self._screen.sender.send(text, self._screen.target, self._screen.detail)
         else:
             self._screen.action_write_prompt()
 
     async def theme(self, name: str) -> None:
         if name and name not in THEMES:
-            self._screen.requests.complain(f"Unknown theme {name!r}. Themes: {', '.join(THEMES)}.")
+            self._screen.requests.show_error(f"Unknown theme {name!r}. Themes: {', '.join(THEMES)}.")
         else:
-            await self._screen.action_theme(name)
+            await self._screen.run_action(f"app.theme({name!r})")
 
     def search(self, text: str) -> None:
         self._screen.go_to_steps()
@@ -131,13 +122,13 @@ class _More:
         self._screen.detail.viewer.go_to(number)
 
     async def export(self, path: str) -> None:
-        session = self._screen.current
+        session = self._screen.target.current
         if not path or session is None:
             self._screen.detail.viewer.action_export()
             return
         there, reason = await self._screen.operations.save(session.id, path, False)
         if reason is not None:
-            self._screen.requests.complain(f"{path} is there already; it was not touched." if there else reason)
+            self._screen.requests.show_error(f"{path} is there already; it was not touched." if there else reason)
 
     def quit(self, _: str) -> Awaitable[object]:
         return self._screen.run_action("quit")

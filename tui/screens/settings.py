@@ -28,7 +28,7 @@ from ..keys.keymap import check_keys
 from ..messages import SettingsRead
 from ..render.settings import about, drawer, matches
 from ..services.background import Requests
-from ..services.external_programs import Outside
+from ..services.external_programs import ExternalPrograms
 
 KEYS = (("Enter", "edit"), ("Esc", "back"), ("letters", "filter"), ("Up Down", "choose"))
 
@@ -45,11 +45,11 @@ class SettingsScreen(Screen[None]):
     ]
     AUTO_FOCUS = "#settings-filter"
 
-    def __init__(self, reader: SessionReader, requests: Requests, outside: Outside, signs: Signs) -> None:
+    def __init__(self, reader: SessionReader, requests: Requests, outside: ExternalPrograms, signs: Signs) -> None:
         super().__init__()
         self._reader = reader
         self._requests = requests
-        self._outside = outside
+        self._programs = outside
         self._all: list[Held] = []
         self._shown: list[Held] = []
         self._path = config_path()
@@ -81,7 +81,7 @@ class SettingsScreen(Screen[None]):
         pairs = [
             Content.assemble((key, "bold $foreground"), f" {label}") for key, label in whole(KEYS, self.size.width)
         ]
-        self._keys.say(Content("   ").join(pairs))
+        self._keys.show_text(Content("   ").join(pairs))
 
     @work(exclusive=True, group="settings")
     async def _read(self) -> None:
@@ -98,7 +98,7 @@ class SettingsScreen(Screen[None]):
                 self.post_message(SettingsRead(loaded.config))
         self._error.update(clean(f"{self._wrong} Enter goes there.") if self._wrong else "")
         self._error.display = self._wrong is not None
-        self._title.say(self._headline(loaded.profile if self._wrong is None and loaded is not None else None))
+        self._title.show_text(self._headline(loaded.profile if self._wrong is None and loaded is not None else None))
         self._show(self._chosen)
 
     def _usable(self) -> Loaded:
@@ -154,13 +154,13 @@ class SettingsScreen(Screen[None]):
         if self._wrong is None and chosen is None:
             return
         if self._wrong is None and chosen is not None and chosen.setting.section == ENVIRONMENT:
-            self._requests.tell(f"{chosen.setting.key} is no key of the file: set it in your shell.")
+            self._requests.show_message(f"{chosen.setting.key} is no key of the file: set it in your shell.")
             return
         line, reason = await self._requests.outcome(asyncio.to_thread(self._line, chosen))
         if line is None:
-            self._requests.complain(reason or "")
+            self._requests.show_error(reason or "")
             return
-        self._outside.edit(self._path, line)
+        self._programs.edit(self._path, line)
         self._read()
 
     def _line(self, chosen: Held | None) -> int:

@@ -11,12 +11,14 @@ from textual.widgets import Static
 from ...sessions.model import Session
 from ...sessions.reader import SessionReader
 from ...widgets.drawing.glyphs import UNICODE, Signs
+from ...widgets.inputs.prompt_box import PromptInput
 from ..dialogs.help import HelpScreen
+from ..keys.action_target import ActionTarget
 from ..keys.actions import watch_bindings
 from ..messages import SessionsChanged
-from ..panes.session_pane import Detail
+from ..panes.session_pane import SessionPane
 from ..services.background import Requests
-from ..services.session_actions import Operations
+from ..services.session_actions import SessionActions
 from .session_screen import SessionScreen
 
 MOST = 4
@@ -33,7 +35,7 @@ class WatchScreen(SessionScreen):
         self,
         reader: SessionReader,
         requests: Requests,
-        operations: Operations,
+        operations: SessionActions,
         sessions: Sequence[Session],
         *,
         clock: Callable[[], int],
@@ -42,10 +44,10 @@ class WatchScreen(SessionScreen):
         super().__init__(reader, requests, operations, clock=clock, signs=signs)
         self._sessions = list(sessions)
         self.details = [
-            Detail(
+            SessionPane(
                 reader,
                 requests,
-                self._outside,
+                self._programs,
                 signs,
                 operations.drafts,
                 clock=clock,
@@ -61,7 +63,7 @@ class WatchScreen(SessionScreen):
         """Yield the panes, and the keys that are valid now."""
         with Container(id="panes"):
             yield from self.details
-        yield self.foot()
+        yield self.foot
         yield self.too_small
 
     def on_mount(self) -> None:
@@ -86,20 +88,15 @@ class WatchScreen(SessionScreen):
         """Ids of all sessions: they are side by side."""
         return frozenset(session.id for session in self._sessions)
 
-    def uncover(self) -> None:
-        """Make room for a prompt."""
-        self.detail.add_class("-writing")
-
-    def left_for(self, widget: Widget) -> None:  # noqa: ARG002 - wherever the keys go
-        """Hide the prompts; a draft stays in its prompt."""
+    def make_room(self, widget: Widget) -> None:
+        """Show a prompt while it has the keys; a draft stays in its prompt."""
         for pane in self.details:
-            pane.remove_class("-writing")
+            pane.set_class(pane is self.detail and isinstance(widget, PromptInput), "-writing")
 
     def show_words(self) -> None:
         """Update headlines, labels and valid keys."""
-        follow_key = self.follow_key()
         for pane, session in zip(self.details, self._sessions, strict=True):
-            pane.say(session, self.target(session), follow_key=follow_key)
+            pane.show_texts(session, self.sender.effect(ActionTarget(session, [session])), self.keymap)
         super().show_words()
 
     @on(SessionsChanged)

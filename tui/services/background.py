@@ -12,12 +12,12 @@ from ...sessions.clock import monotonic
 from ...sessions.errors import AgentdashError
 from ...sessions.text.sanitize import clean
 from ..state.crash_log import record
-from ..state.message_log import Log
+from ..state.message_log import MessageLog
 
 T = TypeVar("T")
 
 ERROR_SECONDS = 8.0
-TOLD_SECONDS = 3.0
+MESSAGE_SECONDS = 3.0
 
 
 class Requests:
@@ -26,8 +26,8 @@ class Requests:
     def __init__(self, app: App[Any], home: Path) -> None:
         self._app = app
         self._home = home
-        self._told = ("", 0.0)
-        self.log = Log()
+        self._last_error = ("", 0.0)
+        self.log = MessageLog()
         """All messages shown so far."""
 
     async def ask(self, call: Callable[..., T], *args: Any, **options: Any) -> T | None:
@@ -38,14 +38,14 @@ class Requests:
         """Return whether a blocking call succeeded; an error is shown."""
         _, reason = await self.outcome(asyncio.to_thread(call, *args))
         if reason is not None:
-            self.complain(reason)
+            self.show_error(reason)
         return reason is None
 
     async def expect(self, result: Awaitable[T]) -> T | None:
         """Return the awaited result; None after an error, which is shown."""
         found, reason = await self.outcome(result)
         if reason is not None:
-            self.complain(reason)
+            self.show_error(reason)
         return found
 
     async def outcome_of(self, call: Callable[..., T], *args: Any) -> T | None:
@@ -69,17 +69,17 @@ class Requests:
             where = record(self._home, "".join(traceback.format_exception(error)))
             return None, clean(f"Unexpected {type(error).__name__}: {error}. Details: {where}")
 
-    def complain(self, message: str) -> None:
+    def show_error(self, message: str) -> None:
         """Show an error, unless the same one is still on the screen."""
-        earlier, at = self._told
+        earlier, at = self._last_error
         if message == earlier and monotonic() - at < ERROR_SECONDS:
             return
-        self._told = (message, monotonic())
+        self._last_error = (message, monotonic())
         self.log.add(message, "error")
         self._app.notify(clean(message), severity="error", timeout=ERROR_SECONDS, markup=False)
 
-    def tell(self, message: str) -> None:
+    def show_message(self, message: str) -> None:
         """Show a message in place of the earlier ones."""
         self.log.add(message)
         self._app.clear_notifications()
-        self._app.notify(clean(message), markup=False, timeout=TOLD_SECONDS)
+        self._app.notify(clean(message), markup=False, timeout=MESSAGE_SECONDS)

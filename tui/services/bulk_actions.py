@@ -28,7 +28,7 @@ SHOWN_FROM = 10
 SHOWN_EVERY_SECONDS = 0.1
 
 
-class Bulk:
+class BulkActions:
     """Stops, retries, deletes, archives and prompts several sessions; a failure is reported and the rest continue."""
 
     def __init__(
@@ -55,25 +55,25 @@ class Bulk:
     async def _end(self, verb: str, sessions: Sequence[Session], consequence: str, *, now: bool) -> bool:
         running = [session for session in sessions if can_stop(session)]
         if not running:
-            self._requests.tell(texts.none_of(sessions, "stop"))
+            self._requests.show_message(texts.none_of(sessions, "stop"))
             return False
         if not await self._confirmed(verb, running, consequence):
             return False
         ids = [session.id for session in running]
         receipts = await self._requests.ask(lambda: self._access.manager("stop all").stop_all(ids, now=now))
-        self._requests.tell(_stopped(receipts or []))
+        self._requests.show_message(_stopped(receipts or []))
         return True
 
     async def end_family(self, session: Session) -> None:
         """Stop a session and those that it started, and show the result."""
         told = await self._requests.ask(lambda: self._access.manager("stop family").stop_family([session.id]))
-        self._requests.tell(_stopped([receipt for _, receipt in told or ()]))
+        self._requests.show_message(_stopped([receipt for _, receipt in told or ()]))
 
     async def retry(self, sessions: Sequence[Session]) -> bool:
         """Send each session its last prompt again, after a question; return whether any session got it."""
         ended = [session for session in sessions if can_retry(session)]
         if not ended:
-            self._requests.tell(texts.none_of(sessions, "retry"))
+            self._requests.show_message(texts.none_of(sessions, "retry"))
             return False
         if not await self._confirmed("Retry", ended, "Sends each its last prompt again."):
             return False
@@ -94,7 +94,7 @@ class Bulk:
         """Archive the sessions that have ended, after a question; return the ids of the archived ones."""
         ended = [session for session in sessions if session.status.ended and not session.put_away]
         if not ended:
-            self._requests.tell(texts.none_of(sessions, "archive"))
+            self._requests.show_message(texts.none_of(sessions, "archive"))
             return []
         left = len(sessions) - len(ended)
         others = f" {units.count(left, 'session', 'sessions')} of {len(sessions)} cannot be archived." if left else ""
@@ -113,10 +113,10 @@ class Bulk:
             went = await self._requests.ask(archive) or []
         if went:
             what = units.count(len(went), "session")
-            self._requests.tell(f"Archived {what}. {texts.undoable(went, undo_key)}")
+            self._requests.show_message(f"Archived {what}. {texts.undoable(went, undo_key)}")
         if len(went) < len(ids):
             left = units.count(len(ids) - len(went), "session")
-            self._requests.complain(f"{left} not archived: running again, or already put away.")
+            self._requests.show_error(f"{left} not archived: running again, or already put away.")
         return went
 
     async def restore(self, session_ids: Sequence[str]) -> list[Session]:
@@ -147,9 +147,9 @@ class Bulk:
                 await self._requests.done(restore)
         if back:
             what = texts.title(back[0]) if len(back) == 1 else f"{len(back)} sessions"
-            self._requests.tell(f"Restored {what}.")
+            self._requests.show_message(f"Restored {what}.")
         if refused:
-            self._requests.complain("\n".join([f"{len(refused)} not restored:", *refused[:5]]))
+            self._requests.show_error("\n".join([f"{len(refused)} not restored:", *refused[:5]]))
         return back
 
     @contextmanager
@@ -176,7 +176,7 @@ class Bulk:
         """Send a prompt to each session that can take one, after a question; return whether any session got it."""
         able = [session for session in sessions if can_prompt(session)]
         if not able:
-            self._requests.tell(texts.none_of(sessions, "write_prompt"))
+            self._requests.show_message(texts.none_of(sessions, "write_prompt"))
             return False
         left = len(sessions) - len(able)
         others = f" {units.count(left, 'session takes', 'sessions take')} no prompt now." if left else ""
@@ -204,9 +204,9 @@ class Bulk:
             well = await self._requests.done(all_of_them)
         if well:
             undo = f" {texts.undoable(went, undo_key)}" if undo_key and went else ""
-            self._requests.tell(f"{units.count(len(went), 'session')} {done}.{undo}")
+            self._requests.show_message(f"{units.count(len(went), 'session')} {done}.{undo}")
             if refused:
-                self._requests.complain("\n".join([f"{len(refused)} not {done}:", *refused[:5]]))
+                self._requests.show_error("\n".join([f"{len(refused)} not {done}:", *refused[:5]]))
         return went
 
     async def _confirmed(self, verb: str, sessions: Sequence[Session], consequence: str) -> bool:

@@ -18,7 +18,7 @@ class Source(Protocol):
         """Return the changes after ``since``."""
 
 
-class Feed:
+class ChangeFeed:
     """Merges changes until a screen takes them; only the newest of a session's changes is kept."""
 
     def __init__(
@@ -67,7 +67,7 @@ class Feed:
             if wait > 0:
                 self._later(wait)
             else:
-                self.tell()
+                self.announce()
 
     def _merge(self, found: Changes) -> None:
         self._seq = found.seq
@@ -88,7 +88,7 @@ class Feed:
             self._removed.add(session_id)
         self._hear(found)
 
-    def tell(self) -> None:
+    def announce(self) -> None:
         """Announce that there are changes to take."""
         self._told_at = monotonic()
         self._announce()

@@ -21,7 +21,7 @@ OSC52_MOST = 74_000
 """Maximum bytes of Base64 that terminals accept (xterm's limit is the smallest that matters)."""
 
 
-class Outside:
+class ExternalPrograms:
     """Passes texts and files to other programs; the dashboard waits while a program has the terminal."""
 
     def __init__(self, app: App[Any], requests: Requests) -> None:
@@ -38,9 +38,9 @@ class Outside:
         lines = text.count("\n") + 1
         how = count(len(text), "character") + (f", {count(lines, 'line')}" if lines > 1 else "")
         if fits or helper is not None:
-            self._requests.tell(f"Copied {what}: {how}{f' ({helper})' if helper else ''}.")
+            self._requests.show_message(f"Copied {what}: {how}{f' ({helper})' if helper else ''}.")
         else:
-            self._requests.complain(
+            self._requests.show_error(
                 f"Not copied: {what}, {how}. Terminals take 55 kB at most. The pager takes it whole."
             )
 
@@ -54,7 +54,7 @@ class Outside:
         """Open a file in ``$VISUAL`` or ``$EDITOR``, at a line if the editor accepts one."""
         argv = editor(os.environ)
         if argv is None:
-            self._requests.complain("No editor: set VISUAL or EDITOR.")
+            self._requests.show_error("No editor: set VISUAL or EDITOR.")
         else:
             self._run(at_line(argv, path, line))
 
@@ -75,23 +75,23 @@ class Outside:
                     file.write(clean(text))
                 show(path)
         except OSError as error:
-            self._requests.complain(f"{name} could not be written: {error.strerror or error}.")
+            self._requests.show_error(f"{name} could not be written: {error.strerror or error}.")
 
     def _run(self, argv: Sequence[str]) -> None:
         """Run a program that takes the terminal."""
         if shutil.which(argv[0]) is None:
-            self._requests.complain(f"{argv[0]} is not installed.")
+            self._requests.show_error(f"{argv[0]} is not installed.")
             return
         try:
             with self._app.suspend():
                 code = run(argv)
         except SuspendNotSupported:
-            self._requests.complain(f"This terminal cannot be handed to {argv[0]}.")
+            self._requests.show_error(f"This terminal cannot be handed to {argv[0]}.")
             return
         except (OSError, ValueError) as error:  # an agent's path can hold characters that no path may
-            self._requests.complain(f"{argv[0]}: {error}.")
+            self._requests.show_error(f"{argv[0]}: {error}.")
             return
         with suppress(AttributeError):
             self._app.screen.refresh(layout=True)
         if code not in (0, -2, 130):
-            self._requests.complain(f"{argv[0]} ended with exit code {code}.")
+            self._requests.show_error(f"{argv[0]} ended with exit code {code}.")

@@ -19,7 +19,7 @@ from ...sessions.storage.drafts import NEW_SESSION
 from ...sessions.text import units
 from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.short_forms import place
-from ...widgets.inputs.history import Recall
+from ...widgets.inputs.history import History
 from .. import texts
 from ..dialogs.confirm import Answer, ConfirmScreen
 from ..dialogs.new_session import NewSessionScreen, Offer
@@ -29,12 +29,12 @@ from ..dialogs.stopping import StoppingScreen
 from ..keys.key_queue import KeysInOrder
 from ..keys.keymap import DEFAULT, Keymap
 from .background import Requests
-from .bulk_actions import Bulk
+from .bulk_actions import BulkActions
 from .drafts import Drafts
 from .write_access import WriteAccess
 
 
-class Operations:
+class SessionActions:
     """Starts, prompts, stops and deletes sessions for the main screen."""
 
     def __init__(
@@ -58,14 +58,14 @@ class Operations:
         self._access = access
         self._requests = requests
         self._signs = signs
-        self.bulk = Bulk(app, reader, access, requests, signs)
+        self.bulk = BulkActions(app, reader, access, requests, signs)
         """The same actions for several sessions at once."""
         self.default_agent = ""
         """The agent that is started if the user names none; empty until it is known."""
         self.agents: list[AgentInfo] = []
         """The agents, installed or not; empty until they are known."""
         self._undoable: list[list[str]] = []
-        self.said = Recall()
+        self.said = History()
         """The history of the command line."""
         self.awaited: str | None = None
         """A session that was just started or restored; it is selected as soon as it is in the table."""
@@ -103,7 +103,7 @@ class Operations:
             self.app.push_screen(NoAgentScreen(agents))
             return
         if like is not None and like.agent not in {agent.name for agent in agents}:
-            self._requests.complain(texts.not_offered(like.agent))
+            self._requests.show_error(texts.not_offered(like.agent))
             return
         draft = self.drafts.get(NEW_SESSION)
         first = Start(draft, agent=self.default_agent, cwd=place(cwd))
@@ -152,11 +152,11 @@ class Operations:
             sent = await self._requests.ask(lambda: self._access.manager("inject").inject(session.id, text))
             return sent is not None
         if self.missing:
-            self._requests.complain(f"{self.missing[0].upper()}{self.missing[1:]}.")
+            self._requests.show_error(f"{self.missing[0].upper()}{self.missing[1:]}.")
             return False
         reason = await self.spawn(Start(text, cwd=cwd))
         if reason is not None:
-            self._requests.complain(reason)
+            self._requests.show_error(reason)
         return reason is None
 
     async def retry_chosen(self, sessions: Sequence[Session], current: Session | None) -> bool:
@@ -220,7 +220,7 @@ class Operations:
             deleted = await self._requests.done(lambda: self._access.manager("delete").delete(session.id))
             self._remember([session.id] if deleted else [])
         if deleted:
-            self._requests.tell(f'Deleted "{texts.title(session)}". {self.keymap.name("undo")} brings it back.')
+            self._requests.show_message(f'Deleted "{texts.title(session)}". {self.keymap.name("undo")} brings it back.')
 
     async def archive(self, session: Session) -> None:
         """Archive a session."""
@@ -232,7 +232,9 @@ class Operations:
             )
             self._remember([session.id] if archived else [])
         if archived:
-            self._requests.tell(f'Archived "{texts.title(session)}". {self.keymap.name("undo")} brings it back.')
+            self._requests.show_message(
+                f'Archived "{texts.title(session)}". {self.keymap.name("undo")} brings it back.'
+            )
 
     def ask_for_title(self, session: Session) -> None:
         """Open the dialog with the session's title."""
@@ -257,16 +259,16 @@ class Operations:
                 return
         if sessions:
             what = f'"{texts.title(sessions[0])}"' if len(sessions) == 1 else f"{len(sessions)} sessions"
-            self._requests.tell(f"{'Pinned' if pinned else 'Unpinned'} {what}.")
+            self._requests.show_message(f"{'Pinned' if pinned else 'Unpinned'} {what}.")
 
     async def undo(self) -> None:
         """Restore the sessions that this dashboard last deleted or archived; wait if that is still in progress."""
         if self.bulk.moving.locked():
-            self._requests.tell("Not done yet: undo follows.")
+            self._requests.show_message("Not done yet: undo follows.")
             async with self.bulk.moving:
                 pass
         if not self._undoable:
-            self._requests.tell("Nothing to undo.")
+            self._requests.show_message("Nothing to undo.")
             return
         await self.restore(self._undoable[-1])
 
@@ -302,7 +304,7 @@ class Operations:
         except ExistsError as error:
             return True, str(error)
         if written is not None:
-            self._requests.tell(f"Wrote {place(str(written[0]))}, {units.size(written[1])}.")
+            self._requests.show_message(f"Wrote {place(str(written[0]))}, {units.size(written[1])}.")
         return False, reason
 
     def processes_of(self, session: Session) -> Callable[[], Awaitable[list[ProcessInfo] | None]]:
@@ -333,11 +335,11 @@ class Operations:
             if screen in self.app.screen_stack:
                 screen.dismiss(None)
             if receipt.note:
-                self._requests.tell(receipt.note)
+                self._requests.show_message(receipt.note)
         elif screen.is_attached and screen in self.app.screen_stack:
             screen.show_receipt(receipt)
         else:
-            self._requests.tell(f'"{texts.title(session)}": {receipt.summary()}')
+            self._requests.show_message(f'"{texts.title(session)}": {receipt.summary()}')
         return receipt
 
     async def _confirmed(

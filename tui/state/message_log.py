@@ -28,7 +28,7 @@ class Entry(Struct, frozen=True):
     text: str
 
 
-class Log:
+class MessageLog:
     """The last messages, in the order in which they were shown."""
 
     def __init__(self, clock: Callable[[], int] = now_ms) -> None:

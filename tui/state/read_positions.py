@@ -5,7 +5,7 @@ from msgspec import Struct
 from ...sessions.transcript.snapshot import View
 
 
-class Place(Struct, frozen=True):
+class ReadPosition(Struct, frozen=True):
     """Turn and index of the step under the cursor and of the step at the screen's top, and a line of the latter."""
 
     cursor: tuple[int, int]
@@ -14,17 +14,17 @@ class Place(Struct, frozen=True):
     groups: frozenset[str] = frozenset()
 
 
-class Places:
+class ReadPositions:
     """The positions in the sessions that the user read; a session that follows its newest step has none."""
 
     def __init__(self) -> None:
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, ReadPosition] = {}
 
     def leave(self, session_id: str, view: View, place: tuple[int, int, int], groups: frozenset[str]) -> None:
         """Record the position that the user leaves."""
         cursor, top, line = place
         if len(view):
-            self._places[session_id] = Place(_named(view, cursor), _named(view, top), line, groups)
+            self._places[session_id] = ReadPosition(_named(view, cursor), _named(view, top), line, groups)
 
     def forget(self, session_id: str) -> None:
         """Discard the position, so that the session follows its newest step next time."""

@@ -44,7 +44,7 @@ class Remembered(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return Choice(tuple(dict.fromkeys(name for name in self.columns if name in COLUMNS)), widths)
 
 
-class Memory:
+class UiState:
     """Reads the file once; saves the user's choices to it, and keeps those that another dashboard wrote.
 
     An unusable value is ignored, and stays in the file until the user changes that field.  A file that is not valid

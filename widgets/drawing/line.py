@@ -16,7 +16,7 @@ class Line(Static):
         self._plain = signs.plain
         self._said: Content | None = None
 
-    def say(self, text: str | Content) -> None:
+    def show_text(self, text: str | Content) -> None:
         """Show a text."""
         content = Content(text) if isinstance(text, str) else text
         content = Content(self._plain(content.plain), spans=list(content.spans))

@@ -5,16 +5,16 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from .history import Recall
-from .history_input import RecallInput
+from .history import History
+from .history_input import HistoryInput
 
 
-class CommandInput(RecallInput):
+class CommandInput(HistoryInput):
     """Tab inserts the common part of all completions, then one completion after the other.
 
     Args:
         complete: returns the common part and the completions of a line.
-        recall: earlier lines, which outlive the field.
+        history: earlier lines, which outlive the field.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -25,12 +25,12 @@ class CommandInput(RecallInput):
     def __init__(
         self,
         complete: Callable[[str], tuple[str, list[str]]],
-        recall: Recall,
+        history: History,
         *,
         id: str | None = None,  # noqa: A002
     ) -> None:
         super().__init__(id=id)
-        self.recall = recall
+        self.earlier = history
         self._complete = complete
         self._offers: list[str] = []
 

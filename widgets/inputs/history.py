@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 
-class Recall:
+class History:
     """Earlier texts, newest first; position 0 is the draft."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:

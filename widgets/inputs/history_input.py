@@ -6,10 +6,10 @@ from textual.binding import Binding, BindingType
 from textual.suggester import Suggester
 from textual.widgets import Input
 
-from .history import Recall
+from .history import History
 
 
-class RecallInput(Input):
+class HistoryInput(Input):
     """Up and down put earlier values into the field; right accepts the suggestion."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -27,16 +27,16 @@ class RecallInput(Input):
     ) -> None:
         super().__init__(value, placeholder=placeholder, suggester=suggester, compact=True, id=id)
         self.cursor_blink = False
-        self.recall = Recall()
+        self.earlier = History()
         """The earlier values."""
 
     def action_older(self) -> None:
         """Put the previous value into the field."""
-        self._put(self.recall.older(self.value))
+        self._put(self.earlier.older(self.value))
 
     def action_newer(self) -> None:
         """Put the next value into the field, finally the draft."""
-        self._put(self.recall.newer())
+        self._put(self.earlier.newer())
 
     def _put(self, value: str | None) -> None:
         if value is not None:

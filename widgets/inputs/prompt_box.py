@@ -12,7 +12,7 @@ from textual.widgets import TextArea
 
 from ..drawing.glyphs import UNICODE, Signs
 from ..drawing.line import Line
-from .history import Recall
+from .history import History
 
 
 class PromptInput(TextArea):
@@ -41,7 +41,7 @@ class PromptInput(TextArea):
         )
         self.cursor_blink = False
         self.highlight_cursor_line = False
-        self.recall = Recall()
+        self.earlier = History()
         """Earlier prompts."""
         self.clears = False
         """True if sending clears the text at once: text typed after that belongs to the next prompt."""
@@ -63,12 +63,12 @@ class PromptInput(TextArea):
 
     def action_cursor_up(self, select: bool = False) -> None:
         """Move up by a line; from the first line to an earlier prompt."""
-        if select or self._row > 0 or not self._put(self.recall.older(self.text)):
+        if select or self._row > 0 or not self._put(self.earlier.older(self.text)):
             super().action_cursor_up(select)
 
     def action_cursor_down(self, select: bool = False) -> None:
         """Move down by a line; from the last line to a later prompt."""
-        if select or self._row < self.wrapped_document.height - 1 or not self._put(self.recall.newer()):
+        if select or self._row < self.wrapped_document.height - 1 or not self._put(self.earlier.newer()):
             super().action_cursor_down(select)
 
     @property
@@ -133,9 +133,9 @@ class PromptBox(Vertical):
         """The widget with the current text."""
         return self.query_one(PromptInput)
 
-    def say(self, target: str) -> None:
+    def show_target(self, target: str) -> None:
         """Show what sending will do."""
-        self.target.say(target)
+        self.target.show_text(target)
 
     def switch(self, session_id: str | None) -> None:
         """Show the draft of a session that was just selected, or was edited elsewhere."""
@@ -161,7 +161,7 @@ class PromptBox(Vertical):
 
     def accepted(self, text: str) -> None:
         """Add a prompt that was accepted to the history."""
-        self.input.recall.sent(text)
+        self.input.earlier.sent(text)
 
     def give_back(self, session_id: str | None, text: str) -> None:
         """Put an unsent prompt back into the session's draft, before the text typed since."""

@@ -4,6 +4,7 @@ The place at the top of the screen (an item and a line of it) is the truth, and 
 estimate of a height moves the scrollbar, never the text.
 """
 
+from abc import abstractmethod
 from collections.abc import Iterable
 from typing import ClassVar
 
@@ -16,7 +17,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from ..drawing.glyphs import UNICODE, Signs
-from ..drawing.paint import Painter
+from ..drawing.painted_view import PaintedView
 from ..drawing.spans import Row
 from .heights import Heights
 
@@ -26,7 +27,7 @@ Place = tuple[int, int]
 """An item, and a line within it."""
 
 
-class VirtualList(ScrollView, can_focus=True):
+class VirtualList(PaintedView, can_focus=True):
     """Items in order, each some lines high; follows the last one if ``following`` is set."""
 
     DEFAULT_CSS = "VirtualList { overflow-x: hidden; overflow-y: scroll; }"
@@ -50,9 +51,7 @@ class VirtualList(ScrollView, can_focus=True):
             self.following = following
 
     def __init__(self, *, signs: Signs = UNICODE, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
-        self.signs = signs
-        self._painter = Painter(self, signs)
+        super().__init__(signs, id=id)
         self._heights = Heights()
         self._strips: LRUCache[int, list[Strip]] = LRUCache(CACHED_ITEMS)
         self._top: Place = (0, 0)
@@ -62,13 +61,13 @@ class VirtualList(ScrollView, can_focus=True):
         """The text to show while there are no items."""
         self._noted = ""
 
+    @abstractmethod
     def count(self) -> int:
         """The number of items."""
-        raise NotImplementedError
 
+    @abstractmethod
     def rows(self, item: int, width: int) -> list[Row]:
         """The lines of an item, at least one, none wider than ``width`` cells."""
-        raise NotImplementedError
 
     @property
     def columns(self) -> int:
@@ -177,22 +176,8 @@ class VirtualList(ScrollView, can_focus=True):
             line = int(share * self.height(item)) if share else 0
         self.place(self.end() if self.following else (item, line))
 
-    def on_mount(self) -> None:
-        """Subscribe to theme changes: a theme that keeps the widget's own colours restyles nothing here."""
-        self.app.theme_changed_signal.subscribe(self, lambda _: self._theme_changed())
-
-    def notify_style_update(self) -> None:
-        """Drop all strips: the widget's own colours changed."""
-        super().notify_style_update()
-        self._forget_strips()
-
-    def _theme_changed(self) -> None:
-        if self._painter.outdated:
-            self._forget_strips()
-            self.refresh()
-
-    def _forget_strips(self) -> None:
-        self._painter.clear()
+    def forget_strips(self) -> None:
+        """Drop all drawn lines."""
         self._strips.clear()
         self._page = []
 

@@ -8,7 +8,7 @@ from .protocol import Steps
 from .step_groups import union
 
 
-class ShownSteps:
+class FilteredSteps:
     """A sequence of steps, or only its steps of some groups."""
 
     def __init__(self, steps: Steps | None = None, groups: frozenset[str] = frozenset()) -> None:
@@ -24,7 +24,7 @@ class ShownSteps:
             return len(self._chosen)
         return 0 if self.steps is None else len(self.steps)
 
-    def continues(self, earlier: "ShownSteps") -> bool:
+    def continues(self, earlier: "FilteredSteps") -> bool:
         """Return whether it begins with all shown steps of ``earlier``, whose sequence this one extends."""
         if self._chosen is None or earlier._chosen is None:
             return self._chosen is earlier._chosen

@@ -7,7 +7,7 @@ from msgspec import structs
 from ...sessions.model import Step
 from ..drawing.glyphs import Signs
 from ..drawing.spans import Row
-from .filtered_steps import ShownSteps
+from .filtered_steps import FilteredSteps
 from .step_decorations import Unread, edged, marked
 from .step_lines import BRIEF, USUAL, WHOLE, Manner, rule, step_rows
 
@@ -47,7 +47,7 @@ class HeadedSteps:
         self.level = _NEXT_LEVEL[self.level]
         self._levels.clear()
 
-    def rows(self, steps: ShownSteps, position: int, width: int) -> list[Row]:
+    def rows(self, steps: FilteredSteps, position: int, width: int) -> list[Row]:
         """Return the rows of the step at a position, below its headings."""
         step, signs = steps.step(position), self.manner.signs
         rows: list[Row] = []
@@ -58,7 +58,7 @@ class HeadedSteps:
         manner = structs.replace(self.manner, level=self._level_of(step))
         return [*rows, *(edged(marked(row, self.needle)) for row in step_rows(step, width - 1, manner))]
 
-    def lines_above(self, steps: ShownSteps, position: int, width: int) -> int:
+    def lines_above(self, steps: FilteredSteps, position: int, width: int) -> int:
         """Return the number of heading lines above the step at a position."""
         heading = steps.begins_turn(position)
         if self.unread is None or self.unread.item != steps.item(position):

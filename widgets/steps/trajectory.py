@@ -12,7 +12,7 @@ from ...sessions.model import Step, StepStatus
 from ..drawing.glyphs import UNICODE, Signs
 from ..drawing.spans import Row
 from ..lists.virtual_list import VirtualList
-from .filtered_steps import ShownSteps
+from .filtered_steps import FilteredSteps
 from .headed_steps import HeadedSteps
 from .protocol import Steps
 from .step_decorations import Unread
@@ -51,7 +51,7 @@ class Trajectory(VirtualList):
     def __init__(self, *, signs: Signs = UNICODE, id: str | None = None) -> None:  # noqa: A002
         super().__init__(signs=signs, id=id)
         self.set_reactive(VirtualList.following, True)
-        self._list = ShownSteps()
+        self._list = FilteredSteps()
         self._cursor = 0
         self._drawing = HeadedSteps(signs)
         self._behind: list[int] = []
@@ -81,7 +81,7 @@ class Trajectory(VirtualList):
     def clear(self, note: str = "") -> None:
         """Remove all steps, for another session or none; ``note`` is shown until new steps come."""
         self.note = note
-        self._list, self._cursor = ShownSteps(), 0
+        self._list, self._cursor = FilteredSteps(), 0
         self._behind = []
         self._drawing.clear()
         self.forget_all()
@@ -99,7 +99,7 @@ class Trajectory(VirtualList):
         """
         earlier, at_end, before = self.steps, self.following, self._cursor
         top = self._list.item(self._top[0]), self._top[1]
-        former, self._list = self._list, ShownSteps(steps, self.groups)
+        former, self._list = self._list, FilteredSteps(steps, self.groups)
         if earlier is not None and steps.extends(earlier) and self._list.continues(former):
             self.grow()
             self.forget(self._list.position(item) for item in changed if self._list.shows(item))
@@ -197,7 +197,7 @@ class Trajectory(VirtualList):
     def show_groups(self, groups: frozenset[str]) -> None:
         """Show the steps of some groups; of all if the set is empty."""
         line = self._list.position(self._cursor) - self._top[0]
-        self._list = ShownSteps(self.steps, groups)
+        self._list = FilteredSteps(self.steps, groups)
         self.forget_all()
         if len(self._list):
             position = len(self._list) - 1 if self.following else self._list.position(self._cursor)

@@ -136,7 +136,7 @@ STATE = Column("state", 12, _state)
 """Mark and word of the state."""
 
 _MARK = Column("", 1, _mark)
-_NEW = Column("new", 3, _unread, rank=7, room=UNREAD_ROOM, right=True, help="steps since somebody looked")
+_NEW = Column("new", 3, _unread, rank=7, room=UNREAD_ROOM, right=True, help="steps since you opened it")
 OTHERS = (
     Column("age", 4, _age, rank=1, right=True, help="since its agent last printed something, or since it ended"),
     _NEW,

@@ -17,7 +17,7 @@ Painted = tuple[tuple[Cell, ...], Cell | None]
 _FOREVER = sys.maxsize
 
 
-class RowPainting:
+class PaintCache:
     """Cells of rows for one width, choice of columns and moment; a new width clears them."""
 
     def __init__(self) -> None:

@@ -7,22 +7,21 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from textual.cache import LRUCache
 from textual.geometry import Region, Size
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from ...sessions.model import Load, Session
 from ...sessions.text.sanitize import cut
 from ..drawing.glyphs import Signs
-from ..drawing.paint import Painter
+from ..drawing.painted_view import PaintedView
 from .columns import Cell, Choice, Column, Moment, columns, headings
-from .paint_cache import RowPainting, difference
-from .row_model import TableRows
-from .selection import Marks
+from .paint_cache import PaintCache, difference
+from .row_model import RowModel
+from .selection import Selection
 
 CACHED_STRIPS = 512
 
 
-class DrawnRows(ScrollView, can_focus=True):
+class RowCanvas(PaintedView, can_focus=True):
     """Draws rows with a cursor and marks, and redraws only differences.
 
     Args:
@@ -31,17 +30,15 @@ class DrawnRows(ScrollView, can_focus=True):
     """
 
     def __init__(self, clock: Callable[[], int], signs: Signs, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
+        super().__init__(signs, id=id)
         self._clock = clock
         self._now = clock()
-        self._signs = signs
-        self._rows = TableRows()
-        self._marks = Marks()
+        self._rows = RowModel()
+        self._marks = Selection()
         self._cursor: str | None = None
         """The key of a row; it stays the same when other rows come and go."""
-        self._painting = RowPainting()
+        self._painting = PaintCache()
         self._painting.moment = Moment(self._now, signs)
-        self._painter = Painter(self, signs)
         self._strips: LRUCache[object, Strip] = LRUCache(CACHED_STRIPS)
         self._empty: list[str] = []
         self._problem = ""
@@ -93,22 +90,8 @@ class DrawnRows(ScrollView, can_focus=True):
         spans = own if found[1] == 0 else (below,) if below else ()
         return self._strip(spans, width, key == self._cursor)
 
-    def on_mount(self) -> None:
-        """Subscribe to theme changes: a theme that keeps the widget's own colours restyles nothing here."""
-        self.app.theme_changed_signal.subscribe(self, lambda _: self._theme_changed())
-
-    def notify_style_update(self) -> None:
-        """Drop all strips: the widget's own colours changed."""
-        super().notify_style_update()
-        self._forget_strips()
-
-    def _theme_changed(self) -> None:
-        if self._painter.outdated:
-            self._forget_strips()
-            self.refresh()
-
-    def _forget_strips(self) -> None:
-        self._painter.clear()
+    def forget_strips(self) -> None:
+        """Drop all drawn lines."""
         self._strips.clear()
 
     @property
@@ -143,7 +126,7 @@ class DrawnRows(ScrollView, can_focus=True):
         """Set the current time, and the process loads if they are given."""
         self._now = self._clock()
         known = self._painting.moment.loads if loads is None else loads
-        self._painting.moment = Moment(self._now, self._signs, known)
+        self._painting.moment = Moment(self._now, self.signs, known)
 
     def _redraw_all(self, only: Callable[[str], bool] = lambda _: True) -> None:
         """Redraw the differences in the visible rows."""

@@ -25,7 +25,7 @@ class Chooser(Struct, frozen=True):
     """True if time alone can change the result."""
 
 
-class TableRows:
+class RowModel:
     """Sessions in a chosen order; a row has a second line only if there is a remark to show."""
 
     def __init__(self) -> None:

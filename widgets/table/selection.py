@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 
-class Marks:
+class Selection:
     """Session ids in the order they were marked; one end of an open range follows the cursor."""
 
     def __init__(self) -> None:

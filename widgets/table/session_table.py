@@ -14,14 +14,14 @@ from ...sessions.model import Load, Session
 from ...sessions.rules.attention import attention
 from ..drawing.glyphs import UNICODE, Signs
 from .ordering import Arrangement
-from .row_canvas import DrawnRows
+from .row_canvas import RowCanvas
 from .row_model import Chooser
 
 HAND_MS = 10_000
 """Milliseconds after a key in the table during which its cursor's row stays in place, even if the order changes."""
 
 
-class SessionTable(DrawnRows):
+class SessionTable(RowCanvas):
     """Sessions as rows; reports the selected session and the one to open.
 
     Args:
@@ -53,7 +53,7 @@ class SessionTable(DrawnRows):
             id="table.mark_range",
         ),
         Binding("asterisk", "mark_all", "mark all that are shown, or none", show=False, id="table.mark_all"),
-        Binding("w", "next_attention(1)", "the next that needs somebody", show=False, id="table.next_attention"),
+        Binding("w", "next_attention(1)", "the next that needs you", show=False, id="table.next_attention"),
         Binding("W", "next_attention(-1)", "the one before that does", show=False, id="table.previous_attention"),
         Binding("h,left", "fold(True)", "fold a tree or a group", show=False, id="table.fold"),
         Binding("l,right", "fold(False)", "unfold it", show=False, id="table.unfold"),

@@ -82,7 +82,7 @@ class StatusLine(Line):
 
     def show(self, tally: Tally, where: str) -> None:
         """Show the current counts."""
-        self.say(counts(tally, where, self.size.width, self._signs, note=self._note))
+        self.show_text(counts(tally, where, self.size.width, self._signs, note=self._note))
 
 
 def counts(tally: Tally, where: str, width: int, signs: Signs = UNICODE, *, note: str = "") -> Content:

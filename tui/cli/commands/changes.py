@@ -29,8 +29,8 @@ def changes(ref: str, turn: int | None, diff: bool, no_git: bool, as_json: bool)
     from ...render.changes import changes_text, file_diffs
 
     seen_as = common.look()
-    common.say(changes_text(found, seen_as))
+    common.print_lines(changes_text(found, seen_as))
     if diff:
         find = None if no_git else git_diffs(found.cwd)
         for file in found.files:
-            common.say(file_diffs(file, seen_as, find))
+            common.print_lines(file_diffs(file, seen_as, find))

@@ -131,7 +131,7 @@ def look(*, full: bool = False, err: bool = False) -> "Look":
     )
 
 
-def say(lines: Iterable[str], *, err: bool = False, painted: bool = True) -> None:
+def print_lines(lines: Iterable[str], *, err: bool = False, painted: bool = True) -> None:
     """Print lines of text; a terminal gets no control characters except the colours of :func:`look`.
 
     Lines that are not ``painted`` contain a raw path or name: a pipe gets it unchanged, and a terminal cleaned.
@@ -151,9 +151,9 @@ def say_on(lines: Iterable[str], *, otherwise: str) -> None:
     said = False
     while piece := list(islice(lines, _PIECE)):
         said = True
-        say(piece)
+        print_lines(piece)
     if not said:
-        say([otherwise])
+        print_lines([otherwise])
 
 
 _PIECE = 500
@@ -222,7 +222,7 @@ def print_sessions(sessions: Sequence["Session"], *, as_json: bool) -> None:
     from ...render.table import session_lines
 
     seen_as = look()
-    say(line for session in sessions for line in session_lines(session, seen_as))
+    print_lines(line for session in sessions for line in session_lines(session, seen_as))
 
 
 def named(reader: "SessionReader", refs: Sequence[str]) -> "list[Session]":
@@ -269,7 +269,7 @@ def read_prompt(words: Sequence[str], *, needed: bool = True) -> str:
     if asked or (not given and not _at_terminal()):
         given.append(_stdin_text())
     elif given and _is_fed():
-        say(["agentdash: stdin is not read; add - after the prompt to append it."], err=True)
+        print_lines(["agentdash: stdin is not read; add - after the prompt to append it."], err=True)
     text = "\n\n".join(filter(str.strip, given))
     if not text and needed:
         raise UsageError("The prompt is empty. Give it as an argument, or pipe it in.")

@@ -26,7 +26,7 @@ def config_path(as_json: bool) -> None:
     if as_json:
         common.print_json({"path": str(path), "exists": path.exists()})
     else:
-        common.say([str(path)], painted=False)
+        common.print_lines([str(path)], painted=False)
 
 
 @config.command("show")
@@ -42,7 +42,7 @@ def config_show(as_json: bool) -> None:
 
         common.print_json(to_builtins(settings))
     else:
-        common.say([as_toml(settings).rstrip()])
+        common.print_lines([as_toml(settings).rstrip()])
 
 
 @config.command("list")
@@ -57,7 +57,7 @@ def config_list(as_json: bool) -> None:
     if as_json:
         common.print_json([held_json(one) for one in listed])
     else:
-        common.say(settings_lines(listed, common.look()))
+        common.print_lines(settings_lines(listed, common.look()))
 
 
 def complete_keys(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
@@ -82,7 +82,7 @@ def config_get(key: str, as_json: bool) -> int:
     if as_json:
         common.print_json(value)
     elif value is not None:
-        common.say([_plain(value)])
+        common.print_lines([_plain(value)])
     return FAILED if value is None else 0
 
 
@@ -96,7 +96,7 @@ def config_check(as_json: bool) -> None:
         return
     under = f", also under {', '.join(profiles)}" if profiles else ""
     words = f"{path}: fine{under}" if path.exists() else f"{path} is not there: the defaults hold"
-    common.say([words], painted=False)
+    common.print_lines([words], painted=False)
 
 
 @config.command("init")
@@ -111,7 +111,7 @@ def config_init(as_json: bool) -> None:
     if as_json:
         common.print_json({"path": str(path), "exists": True})
     else:
-        common.say([f"wrote {path}"], painted=False)
+        common.print_lines([f"wrote {path}"], painted=False)
 
 
 @config.command("edit")
@@ -138,7 +138,7 @@ def config_edit(key: str | None) -> int:
     except (OSError, ValueError) as error:
         raise UsageError(f"The editor {argv[0]}: {error}.") from None
     _checked()
-    common.say([f"{path}: fine"], err=True, painted=False)
+    common.print_lines([f"{path}: fine"], err=True, painted=False)
     return FAILED if code else 0
 
 
@@ -147,7 +147,7 @@ def config_docs() -> None:
     """Print the page with all settings, as Markdown."""
     from ....sessions.settings.docs import page
 
-    common.say([page().rstrip("\n")])
+    common.print_lines([page().rstrip("\n")])
 
 
 @click.command()

@@ -55,7 +55,7 @@ def _say(session: "Session", told: "Digest", turn: int | None, marker: "Session 
         facts = [look.paint(f"{count(told.steps, 'step')} {part}", "dim"), *digest_lines(told)]
     else:
         facts = [f"nothing new {part}" if marker else f"no steps {part}"]
-    common.say([*session_lines(session, look), *(f"  {line}" for line in facts)])
+    common.print_lines([*session_lines(session, look), *(f"  {line}" for line in facts)])
 
 
 def _part(turn: int | None, marker: "Session | None", now: int) -> str:

@@ -33,7 +33,7 @@ def doctor(rebuilds: bool, as_json: bool) -> int:
     else:
         from ...render.doctor import findings_text
 
-        common.say(findings_text(findings, common.look()))
+        common.print_lines(findings_text(findings, common.look()))
     return FAILED if any(finding.state == "fail" for finding in findings) else 0
 
 
@@ -44,7 +44,7 @@ def _rebuild() -> "Rebuilt":
     from ....sessions.storage.paths import Layout, default_home
 
     done = rebuild(Layout(default_home()), load_config().queue.max_running)
-    common.say(_rebuilt_lines(done), err=True)
+    common.print_lines(_rebuilt_lines(done), err=True)
     return done
 
 

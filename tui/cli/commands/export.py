@@ -78,4 +78,6 @@ def _tell(path: Path, chosen: "Format", steps: int, size: int, *, as_json: bool)
         return
     from ....sessions.text import units
 
-    common.say([f"wrote {path}: {units.count(steps, 'step')}, {chosen.title}, {units.size(size)}"], painted=False)
+    common.print_lines(
+        [f"wrote {path}: {units.count(steps, 'step')}, {chosen.title}, {units.size(size)}"], painted=False
+    )

@@ -57,7 +57,7 @@ def ps(ref: str, as_json: bool) -> None:
         return
     from ...render.processes import processes_text
 
-    common.say(processes_text(processes, common.look()))
+    common.print_lines(processes_text(processes, common.look()))
 
 
 @click.command()
@@ -72,7 +72,7 @@ def rm(refs: tuple[str, ...], yes: bool, as_json: bool) -> int:
     with common.open_manager() as manager:
         sessions = common.named(manager.reader, refs)
         if not yes and not _agreed([session for session in sessions if session.status.live]):
-            common.say(["Nothing was deleted."], err=True)
+            common.print_lines(["Nothing was deleted."], err=True)
             return FAILED
         told, errors = _deleted(manager, sessions)
     if as_json:
@@ -84,7 +84,7 @@ def rm(refs: tuple[str, ...], yes: bool, as_json: bool) -> int:
     for session, receipt in () if as_json else told:
         if receipt:
             _say_receipt(receipt, session)
-        common.say([f"deleted {common.name_of(session)} (agentdash restore {session.short_id} brings it back)"])
+        common.print_lines([f"deleted {common.name_of(session)} (agentdash restore {session.short_id} brings it back)"])
     _complain(errors)
     return 0
 
@@ -145,4 +145,4 @@ def _agreed(running: list["Session"]) -> bool:
 def _say_receipt(receipt: "Receipt", session: "Session") -> None:
     from ...render.cards import receipt_text
 
-    common.say(receipt_text(receipt, session.label, common.look()))
+    common.print_lines(receipt_text(receipt, session.label, common.look()))

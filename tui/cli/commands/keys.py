@@ -29,4 +29,6 @@ def keys(as_json: bool) -> None:
         ])  # fmt: skip
     else:
         width = max(len(action.id) for action, _ in found)
-        common.say([f"{action.id:<{width}}  {' '.join(keys) or '-':<15}  {action.help}" for action, keys in found])
+        common.print_lines(
+            [f"{action.id:<{width}}  {' '.join(keys) or '-':<15}  {action.help}" for action, keys in found]
+        )

@@ -32,7 +32,7 @@ def notify(kind: "Chosen | None", text: str, as_json: bool) -> None:
         known = {"kind": chosen.kind, "why": chosen.why, "tmux": chosen.tmux, "bell": chosen.bell} if chosen else None
         common.print_json({"sent": chosen is not None, "way": known})
     else:
-        common.say([_told(chosen)])
+        common.print_lines([_told(chosen)])
 
 
 def _send(sequence: str) -> None:

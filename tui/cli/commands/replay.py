@@ -57,7 +57,7 @@ def play(
     from ...render.steps import steps_text
 
     for line in steps_text(_in_time(steps, wait), common.look(full=full)):
-        common.say([line])
+        common.print_lines([line])
 
 
 def _in_time(steps: "Iterable[tuple[float, Step]]", wait: Callable[[float], None]) -> "Iterator[Step]":

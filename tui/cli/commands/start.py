@@ -234,7 +234,7 @@ def _show_plan(launch: Any, as_json: bool) -> int:
         return 0
     from ...render.cards import launch_text
 
-    common.say(launch_text(launch))
+    common.print_lines(launch_text(launch))
     _warn(launch.warnings)
     return 0
 
@@ -243,7 +243,7 @@ def _warn(warnings: Sequence[str]) -> None:
     from ....sessions.text.sanitize import clean
 
     for warning in warnings:
-        common.say([clean(f"agentdash: {warning}")], err=True)
+        common.print_lines([clean(f"agentdash: {warning}")], err=True)
 
 
 def _follow(
@@ -284,7 +284,7 @@ def _follow(
         if _words(session) != reported[session.id]:
             _report([session], as_json=False, err=True)
         if several:
-            common.say([f"-- {common.name_of(session)} --"])
+            common.print_lines([f"-- {common.name_of(session)} --"])
         _print_answer(manager.reader, session, raw=raw)
     _say_what_is_missing(manager.reader, sessions)
     return common.outcome(sessions)
@@ -307,7 +307,7 @@ def _print_answer(reader: "SessionReader", session: "Session", *, raw: bool) -> 
     if not takes_prompts(session.agent):
         common.print_file(reader.output_path(session.id), raw=raw)
     elif answer := reader.answer(session.id):
-        common.say([clean(answer)])
+        common.print_lines([clean(answer)])
 
 
 def _words(session: "Session") -> tuple[str, str | None, str]:
@@ -334,6 +334,6 @@ def _report(
     from ...render.table import session_line
 
     for session in sessions:
-        common.say([session_line(session, common.look(err=err))], err=err)
+        common.print_lines([session_line(session, common.look(err=err))], err=err)
         if session.reason and (session.status.ended or session.status in (Status.WAITING, Status.QUEUED)):
-            common.say([clean(session.reason)], err=True)
+            common.print_lines([clean(session.reason)], err=True)

@@ -120,7 +120,7 @@ def follow(
     with common.open_manager() as manager:
         sessions = common.named(manager.reader, refs)
         write_json = common.print_json if as_json else None
-        printer = Printer(common.look(full=full), common.say, write_json, named=len(sessions) > 1)
+        printer = Printer(common.look(full=full), common.print_lines, write_json, named=len(sessions) > 1)
         try:
             good = follow(manager, sessions, printer, _complain, last=last, turn=turn, full=full, next_turns=next_turns)
         except KeyboardInterrupt:

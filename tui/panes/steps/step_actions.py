@@ -10,9 +10,9 @@ from ....sessions.text.sanitize import one_line
 from ....sessions.transcript.snapshot import View
 from ...dialogs.pick import PickScreen
 from ...services.background import Requests
-from ...services.external_programs import Outside
+from ...services.external_programs import ExternalPrograms
 from .copy_parts import main_piece, pieces
-from .step_documents import Papers, Source, step_text
+from .step_documents import Source, StepDocuments, step_text
 
 
 class Chosen(NamedTuple):
@@ -30,21 +30,21 @@ class StepActions:
         source: returns the paths of the files.
         requests: runs blocking calls in a thread.
         outside: runs the other programs.
-        papers: reads the full text of a step.
+        documents: reads the full text of a step.
     """
 
-    def __init__(self, source: Source, requests: Requests, outside: Outside, papers: Papers) -> None:
+    def __init__(self, source: Source, requests: Requests, outside: ExternalPrograms, documents: StepDocuments) -> None:
         self._source = source
         self._requests = requests
-        self._outside = outside
-        self._papers = papers
+        self._programs = outside
+        self._documents = documents
 
     async def copy(self, chosen: Chosen | None) -> None:
         """Copy the main part of the step."""
         step = await self._whole(chosen)
         piece = main_piece(step) if step is not None else None
         if piece is not None:
-            await self._outside.copy(piece.text, piece.name)
+            await self._programs.copy(piece.text, piece.name)
 
     async def copy_part(self, chosen: Chosen | None, app: App[Any]) -> None:
         """Ask for a part of the step, and copy it."""
@@ -54,17 +54,17 @@ class StepActions:
             offers = [(piece.key, f"{piece.name}   {one_line(piece.text, 50)}") for piece in found]
             number = await app.push_screen_wait(PickScreen("Copy", offers))
             if number is not None:
-                await self._outside.copy(found[number].text, found[number].name)
+                await self._programs.copy(found[number].text, found[number].name)
 
     async def page(self, chosen: Chosen | None) -> None:
         """Show the whole step in the pager."""
         if (step := await self._whole(chosen)) is not None:
-            self._outside.page_text(step_text(step), f"turn-{step.turn}-step-{step.index}.txt")
+            self._programs.page_text(step_text(step), f"turn-{step.turn}-step-{step.index}.txt")
 
     async def edit(self, chosen: Chosen | None) -> None:
         """Open a copy of the whole step in the editor."""
         if (step := await self._whole(chosen)) is not None:
-            self._outside.edit_text(step_text(step), f"turn-{step.turn}-step-{step.index}.md")
+            self._programs.edit_text(step_text(step), f"turn-{step.turn}-step-{step.index}.md")
 
     async def page_file(self, chosen: Chosen | None, *, stderr: bool) -> None:
         """Show the turn's file in the pager, at the line of the step; or its stderr."""
@@ -74,8 +74,8 @@ class StepActions:
         path = partial(self._source.output_path, session_id, view.turn(item), stderr=stderr)
         found = await self._requests.ask(path)
         if found is not None:
-            self._outside.page(found, 0 if stderr else view.where(item)[0])
+            self._programs.page(found, 0 if stderr else view.where(item)[0])
 
     async def _whole(self, chosen: Chosen | None) -> Step | None:
         """Return the step with its full text."""
-        return await self._requests.ask(self._papers.whole, chosen.view, chosen.item) if chosen is not None else None
+        return await self._requests.ask(self._documents.whole, chosen.view, chosen.item) if chosen is not None else None

@@ -41,7 +41,7 @@ class Source(FollowingSource, Protocol):
         """Return the path of its output."""
 
 
-class Papers:
+class StepDocuments:
     """Makes the documents of the pane; reads files, so call it in a thread."""
 
     def __init__(self, source: Source, signs: Signs) -> None:

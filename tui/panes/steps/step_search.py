@@ -11,7 +11,7 @@ PIECE_SECONDS = 0.1
 """Length of one piece of the search, after which the hits so far are shown."""
 
 
-class Finder:
+class StepSearch:
     """Runs one search at a time.
 
     Args:
@@ -38,7 +38,7 @@ class Finder:
         """Search all steps of a view, and go to the first hit at or after ``item`` as soon as it is found."""
         if not view.complete:
             self.waiting = needle
-            self._requests.tell("The search begins when everything is read.")
+            self._requests.show_message("The search begins when everything is read.")
             return
         self.waiting = ""
         search = self._search = Search(view, needle, item)
@@ -52,7 +52,7 @@ class Finder:
                 self._go(first)
             self._changed()
         if not search.hits:
-            self._requests.tell(f'"{needle}" is nowhere in this session.')
+            self._requests.show_message(f'"{needle}" is nowhere in this session.')
 
     async def grown(self, view: View, changed: Collection[int]) -> None:
         """Search the steps that are new or changed since."""
@@ -64,13 +64,13 @@ class Finder:
     def next(self, item: int, direction: int) -> None:
         """Go to the next hit, or to the previous one."""
         if self._search is None:
-            self._requests.tell("Nothing was searched for yet.")
+            self._requests.show_message("Nothing was searched for yet.")
             return
         found = self._search.next(item, direction)
         if found is not None:
             self._go(found)
         else:
-            self._requests.tell("Nothing found." if self._search.finished else "Nothing found yet.")
+            self._requests.show_message("Nothing found." if self._search.finished else "Nothing found yet.")
 
     def found(self, item: int) -> Found | None:
         """Return the progress of the search; None without a search."""

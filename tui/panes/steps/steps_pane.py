@@ -17,7 +17,7 @@ from ....sessions.transcript.snapshot import View
 from ....widgets.document.document_pane import DocumentPane
 from ....widgets.drawing.glyphs import Signs
 from ....widgets.drawing.line import Line
-from ....widgets.inputs.history_input import RecallInput
+from ....widgets.inputs.history_input import HistoryInput
 from ....widgets.lists.virtual_list import VirtualList
 from ....widgets.steps.filter_line import filter_line
 from ....widgets.steps.step_lines import Manner
@@ -26,50 +26,50 @@ from ... import texts
 from ...keys.actions import VIEWER_ACTIONS, bindings
 from ...messages import ChangesAsked, SaveAsked
 from ...services.background import Requests
-from ...services.external_programs import Outside
-from ...state.read_positions import Places
+from ...services.external_programs import ExternalPrograms
+from ...state.read_positions import ReadPositions
 from .diff_seeker import DiffSeeker
-from .paper_pane import PaperPane
 from .step_actions import Chosen, StepActions
-from .step_documents import Papers, Source
+from .step_document_pane import StepDocumentPane
+from .step_documents import Source, StepDocuments
 from .step_numbers import numbered
-from .step_search import Finder
-from .trajectory_reader import Following
+from .step_search import StepSearch
+from .trajectory_reader import TrajectoryReader
 from .unread_steps import UnreadSteps
 
 SLOW_SECONDS = 0.2
 """After this delay the former session's steps are cleared, even if the new one's are still being read."""
 
 
-class Viewer(Vertical):
+class StepsPane(Vertical):
     """Reads the steps of one session at a time, in a thread, and shows them."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(VIEWER_ACTIONS)
     DEFAULT_CSS = """
-    Viewer > #ask, Viewer > #pane { display: none; }
-    Viewer > #ask { height: 1; }
-    Viewer.-asking > #ask, Viewer.-paned > #pane { display: block; }
+    StepsPane > #ask, StepsPane > #pane { display: none; }
+    StepsPane > #ask { height: 1; }
+    StepsPane.-asking > #ask, StepsPane.-paned > #pane { display: block; }
     """
 
     class Changed(Message):
         """State that other widgets show has changed: the following of the newest step, or the amount read."""
 
     def __init__(
-        self, source: Source, requests: Requests, outside: Outside, signs: Signs, *, clock: Callable[[], int]
+        self, source: Source, requests: Requests, outside: ExternalPrograms, signs: Signs, *, clock: Callable[[], int]
     ) -> None:
         super().__init__()
         self.source = source
         self.requests = requests
-        self.papers = Papers(source, signs)
-        self._actions = StepActions(source, requests, outside, self.papers)
+        self.documents = StepDocuments(source, signs)
+        self._actions = StepActions(source, requests, outside, self.documents)
         self._clock = clock
-        self._following: Following | None = None
-        self._shown: Following | None = None
+        self._following: TrajectoryReader | None = None
+        self._shown: TrajectoryReader | None = None
         self._stale = False
         self._reading = False
-        self._places = Places()
+        self._places = ReadPositions()
         self._recalling = False
-        self._finder = Finder(requests, self._show_hit, self._say_counts)
+        self._finder = StepSearch(requests, self._show_hit, self._say_counts)
         self._asked = ""
         self._view = View()
         self.growth: Growth | None = None
@@ -78,14 +78,14 @@ class Viewer(Vertical):
         self._unread = UnreadSteps(self, self.steps, requests)
         self._seeker = DiffSeeker(requests, self.steps, lambda: self._view)
         self.counts = Line(signs=signs, id="counts")
-        self.pane = PaperPane(self.papers, requests, signs)
+        self.pane = StepDocumentPane(self.documents, requests, signs)
 
     def compose(self) -> ComposeResult:
         """Yield the counts, the steps, the pane, and the field for searches and numbers."""
         yield self.counts
         yield self.steps
         yield self.pane
-        yield RecallInput(id="ask")
+        yield HistoryInput(id="ask")
 
     @property
     def chosen(self) -> Chosen | None:
@@ -121,7 +121,7 @@ class Viewer(Vertical):
             self._shown, self._view = None, View()
             self.steps.clear()
             return
-        self._following = Following(self.source, session.id)
+        self._following = TrajectoryReader(self.source, session.id)
         self._unread.open(session)
         self.steps.look_like(Manner(signs=self.steps.signs, now=self._clock(), cwd=session.cwd))
         self.set_timer(SLOW_SECONDS, self._clear_if_slow)
@@ -153,15 +153,15 @@ class Viewer(Vertical):
         finally:
             self._reading = False
 
-    def _show(self, following: Following, growth: Growth) -> None:
+    def _show(self, following: TrajectoryReader, growth: Growth) -> None:
         opened = following is not self._shown
         if opened:
             self._shown = following
-            self._read_paper()
+            self._read_document()
             self.steps.clear()
             self._recalling = True
         if growth.trouble is not None and (self.growth is None or self.growth.trouble != growth.trouble):
-            self.requests.complain(growth.trouble)
+            self.requests.show_error(growth.trouble)
         if not opened and growth == self.growth:
             return  # nothing is new
         self.growth, self._view = growth, growth.view
@@ -186,7 +186,7 @@ class Viewer(Vertical):
     async def _seek_diffs(self) -> None:
         """Search for the diffs that steps on the screen lack; a running turn can bring them later."""
         if self.steps.cursor in await self._seeker.run() and self.pane.kind == "step":
-            self._read_paper()
+            self._read_document()
 
     def _seek_if_wanted(self) -> None:
         if self._seeker.wanted:
@@ -228,12 +228,12 @@ class Viewer(Vertical):
         self._say_counts()
         self._seek_if_wanted()
         if self.pane.follows:
-            self._read_paper()
+            self._read_document()
 
     @on(Trajectory.Opened)
     def _opened(self, event: Message) -> None:
         event.stop()
-        self.open_paper("step")
+        self.open_document("step")
 
     @on(DocumentPane.Another)
     def _another(self, event: DocumentPane.Another) -> None:
@@ -274,27 +274,27 @@ class Viewer(Vertical):
 
     def action_source(self) -> None:
         """Switch between texts as they were written and rendered Markdown."""
-        self.papers.source = not self.papers.source
+        self.documents.source = not self.documents.source
         self.pane.begin_anew()
-        self.open_paper("step")
+        self.open_document("step")
 
-    def action_paper(self, kind: str) -> None:
+    def action_document(self, kind: str) -> None:
         """Show a kind of document in the pane, or close the pane if it already shows that kind."""
         if self.pane.kind == kind:
-            self.close_paper()
+            self.close_document()
         else:
-            self.open_paper(kind)
+            self.open_document(kind)
 
-    def open_paper(self, kind: str) -> None:
+    def open_document(self, kind: str) -> None:
         """Show the step under the cursor, its raw line, stderr or an explanation in the pane."""
         if self._following is None:
             return
         self.pane.kind = kind
         self.add_class("-paned")
-        self._read_paper()
+        self._read_document()
         self.screen.set_focus(self.pane)
 
-    def close_paper(self) -> bool:
+    def close_document(self) -> bool:
         """Close the pane; return True if it was open."""
         if not self.pane.kind:
             return False
@@ -303,8 +303,8 @@ class Viewer(Vertical):
         self.screen.set_focus(self.steps)
         return True
 
-    @work(exclusive=True, group="paper")
-    async def _read_paper(self) -> None:
+    @work(exclusive=True, group="document")
+    async def _read_document(self) -> None:
         if self.pane.kind and (chosen := self.chosen) is not None:
             await self.pane.read(chosen)
 
@@ -316,7 +316,7 @@ class Viewer(Vertical):
     @on(Trajectory.Lost)
     def _lost(self, event: Trajectory.Lost) -> None:
         event.stop()
-        self.requests.tell(event.what if self._view.complete else f"{event.what}: the rest is still being read")
+        self.requests.show_message(event.what if self._view.complete else f"{event.what}: the rest is still being read")
 
     def action_search(self) -> None:
         """Ask for a text to search for."""
@@ -335,7 +335,7 @@ class Viewer(Vertical):
         if self.has_class("-asking"):
             self._answered()
             return True
-        if self.close_paper():
+        if self.close_document():
             return True
         if not self._finder.forget():
             return False
@@ -345,7 +345,7 @@ class Viewer(Vertical):
 
     def _ask(self, kind: str, hint: str) -> None:
         self._asked = kind
-        ask = self.query_one("#ask", RecallInput)
+        ask = self.query_one("#ask", HistoryInput)
         ask.value, ask.placeholder = "", f"{kind} {hint}"
         self.add_class("-asking")
         # Focus at once, not at the screen's next refresh: the next key belongs to the field.
@@ -360,14 +360,14 @@ class Viewer(Vertical):
         event.stop()
         self._answered()
         if event.value.strip():
-            event.input.recall.sent(event.value)  # type: ignore[attr-defined]
+            event.input.earlier.sent(event.value)  # type: ignore[attr-defined]
             self.find(event.value) if self._asked == "/" else self.go_to(event.value)
 
     def go_to(self, text: str) -> None:
         """Go to a step by its number, or by turn and number."""
         item, missing = numbered(text, self._view, self.steps.current)
         if item is None:
-            self.requests.tell(missing)
+            self.requests.show_message(missing)
         else:
             self.steps.following = False
             self.steps.go(item)
@@ -397,4 +397,4 @@ class Viewer(Vertical):
         shown = filter_line(
             self._view.count, steps.groups, steps.level, width, signs=steps.signs, found=found, note=note
         )
-        self.counts.say(shown if len(self._view) else Content(""))
+        self.counts.show_text(shown if len(self._view) else Content(""))

@@ -23,7 +23,7 @@ class Source(Protocol):
         """Open the trajectory of a session."""
 
 
-class Following:
+class TrajectoryReader:
     """Reads the steps of one session; a close during a read takes effect after it."""
 
     def __init__(self, source: Source, session_id: str) -> None:

@@ -60,7 +60,7 @@ class _More:
 
     async def named(self, name: str, values: Iterable[str], value: str) -> None:
         if value and value not in values:
-            self._pane.complain(f"Unknown {name} {value!r}: {', '.join(values)}.")
+            self._pane.show_error(f"Unknown {name} {value!r}: {', '.join(values)}.")
         elif not value:
             await self._pane.run_action(name)
         elif name == "sort":
@@ -71,7 +71,7 @@ class _More:
     async def view(self, name: str) -> None:
         views = self._pane.views
         if name and name not in views:
-            self._pane.complain(f"Unknown view {name!r}: {', '.join(views)}.")
+            self._pane.show_error(f"Unknown view {name!r}: {', '.join(views)}.")
         elif name:
             self._pane.show(views[name])
         else:

@@ -22,7 +22,7 @@ from ....widgets.drawing.glyphs import Signs
 from ....widgets.drawing.line import Line
 from ....widgets.drawing.roles import MUTED
 from ....widgets.drawing.short_forms import place
-from ....widgets.inputs.history_input import RecallInput
+from ....widgets.inputs.history_input import HistoryInput
 from ....widgets.table.columns import Choice
 from ....widgets.table.ordering import Grouping
 from ....widgets.table.session_table import SessionTable
@@ -35,7 +35,8 @@ from ...keys.actions import TABLE_ACTIONS, bindings
 from ...keys.keymap import DEFAULT, Keymap
 from ...services.background import Requests
 from ...state.table_views import BUILT_IN, ENDS, QUICK, View
-from ...state.ui_state import Memory
+from ...state.ui_state import UiState
+from .load_columns import LoadWatch
 from .put_away import PutAway
 
 SORT_KEYS = {
@@ -60,7 +61,7 @@ class TablePane(Vertical):
 
     Args:
         table: the table to show.
-        memory: stores the choices.
+        ui_state: stores the choices.
         requests: runs reads in a thread, and shows messages.
         signs: the characters to draw with.
         reader: reads the archived and the deleted sessions.
@@ -80,18 +81,19 @@ class TablePane(Vertical):
         """The choice of columns or rows changed; values measured for the visible rows may be missing."""
 
     def __init__(
-        self, table: SessionTable, memory: Memory, requests: Requests, signs: Signs, reader: SessionReader
+        self, table: SessionTable, ui_state: UiState, requests: Requests, signs: Signs, reader: SessionReader
     ) -> None:
         super().__init__(id="table-pane")
         self.table = table
-        self._memory = memory
+        self._ui_state = ui_state
         self._requests = requests
         self._signs = signs
         # A filter from an earlier run would hide sessions created since.
-        self.view = structs.replace(memory.now.view, filter="", quick="", folder="")
+        self.view = structs.replace(ui_state.now.view, filter="", quick="", folder="")
         self.missing = 0
         """Number of sessions that are still being loaded."""
-        self.away = PutAway(table, reader, requests, self.say)
+        self.away = PutAway(table, reader, requests, self.update_bar)
+        self._loads = LoadWatch(self, table, reader, requests)
         self._progress = ""
         self._agents: Sequence[AgentInfo] = ()
         self._keymap = DEFAULT
@@ -109,7 +111,7 @@ class TablePane(Vertical):
         yield self.bar
         with Horizontal(id="filter-line"):
             yield Static("/", id="filter-sign")
-            yield RecallInput(
+            yield HistoryInput(
                 placeholder="words, state:failed agent:codex cwd:api cost>1 age<1h is:attention !not",
                 suggester=_Words(self.table),
                 id="filter",
@@ -121,26 +123,26 @@ class TablePane(Vertical):
 
     def on_mount(self) -> None:
         """Restore the columns and the view of the last run."""
-        self.table.show_columns(self._memory.now.choice)
+        self.table.show_columns(self._ui_state.now.choice)
         self._apply()
-        if self._memory.problem:
-            self._requests.complain(self._memory.problem)
+        if self._ui_state.problem:
+            self._requests.show_error(self._ui_state.problem)
 
     @property
     def views(self) -> Mapping[str, View]:
         """The views by name, built-in and saved."""
-        return BUILT_IN | self._memory.now.views
+        return BUILT_IN | self._ui_state.now.views
 
-    def complain(self, message: str) -> None:
+    def show_error(self, message: str) -> None:
         """Show why a request cannot be met."""
-        self._requests.complain(message)
+        self._requests.show_error(message)
 
     def show(self, view: View) -> None:
         """Show a view; if its filter is not valid, report the error and keep the former view."""
         try:
             view.chooser()
         except UsageError as error:
-            self._requests.complain(str(error))
+            self._requests.show_error(str(error))
             return
         self.view = view
         self._apply()
@@ -149,7 +151,7 @@ class TablePane(Vertical):
     def action_filter(self) -> None:
         """Ask for a filter."""
         self._before, self._row = self.view.filter, self.table.selected
-        field = self.query_one("#filter", RecallInput)
+        field = self.query_one("#filter", HistoryInput)
         field.value = self.view.filter + (" " if self.view.filter else "")
         field.cursor_position = len(field.value)
         self.add_class("-asking")
@@ -194,7 +196,7 @@ class TablePane(Vertical):
 
     def action_columns(self) -> None:
         """Choose, order and size the columns."""
-        self.app.push_screen(ColumnsScreen(self._memory.now.choice, self.table.size.width, self._choose_columns))
+        self.app.push_screen(ColumnsScreen(self._ui_state.now.choice, self.table.size.width, self._choose_columns))
 
     def _choose_columns(self, choice: Choice) -> None:
         self.table.show_columns(choice)
@@ -203,17 +205,17 @@ class TablePane(Vertical):
 
     def action_views(self) -> None:
         """Go to a saved view, or save this one."""
-        self.app.push_screen(ViewsScreen(self._memory.now.views, self.view, self._save_view), self._view_chosen)
+        self.app.push_screen(ViewsScreen(self._ui_state.now.views, self.view, self._save_view), self._view_chosen)
 
     def _view_chosen(self, view: View | None) -> None:
         if view is not None:
             self.show(view)
 
     def _save_view(self, name: str, view: View | None) -> None:
-        kept = {other: saved for other, saved in self._memory.now.views.items() if other != name}
+        kept = {other: saved for other, saved in self._ui_state.now.views.items() if other != name}
         self._keep(views=kept if view is None else kept | {name: view})
 
-    def teach(self, agents: Sequence[AgentInfo], keymap: Keymap) -> None:
+    def show_agents(self, agents: Sequence[AgentInfo], keymap: Keymap) -> None:
         """Set the agents that can be started or installed, and the keys: an empty table names them."""
         self._agents, self._keymap = agents, keymap
         self._say_why_empty()
@@ -222,7 +224,7 @@ class TablePane(Vertical):
         """Update the bar, and the lines of an empty table."""
         if not self.table.counts[1]:
             self.away.count()
-        self.say()
+        self.update_bar()
 
     def _say_why_empty(self) -> None:
         view = self.view
@@ -260,7 +262,7 @@ class TablePane(Vertical):
 
     @on(SessionTable.Recounted)
     @on(SessionTable.Marked)
-    def say(self) -> None:
+    def update_bar(self) -> None:
         """Update the bar above the table."""
         view, width = self.view, self.size.width
         chosen = [f"/{view.filter}"] if view.filter and not self.has_class("-asking") else []
@@ -284,18 +286,18 @@ class TablePane(Vertical):
             said = Content.styled(f"reading {self.missing:,} more", MUTED)
         self.table.show_problem(self._problem)
         shown, there = self.table.counts
-        self.count.say(f"{shown:,} of {there:,}" if view.chooses else "")
-        self.bar.say(said)
+        self.count.show_text(f"{shown:,} of {there:,}" if view.chooses else "")
+        self.bar.show_text(said)
         self.set_class(bool(said.plain), "-said")
 
-    def say_last(self, session: Session | None) -> None:
+    def show_last_message(self, session: Session | None) -> None:
         """Show the selected session's last message below the table, for a screen that shows it nowhere else."""
         said = (session.last_message or session.reason or "") if session is not None else ""
-        self.preview.say(cut(one_line(said, self.size.width * 4), self.size.width))
+        self.preview.show_text(cut(one_line(said, self.size.width * 4), self.size.width))
 
     def on_resize(self) -> None:
         """Redraw the bar for the new width."""
-        self.say()
+        self.update_bar()
 
     @on(Input.Changed, "#filter")
     def _typed(self, event: Input.Changed) -> None:
@@ -327,9 +329,9 @@ class TablePane(Vertical):
         self._try(text)
         if self._problem:
             return False
-        self.query_one("#filter", RecallInput).recall.sent(text.strip())
+        self.query_one("#filter", HistoryInput).earlier.sent(text.strip())
         self.remove_class("-asking")
-        self.say()
+        self.update_bar()
         return True
 
     def _answer(self, text: str) -> None:
@@ -351,10 +353,25 @@ class TablePane(Vertical):
         self.view = view
         self._apply()
 
+    def all_loaded(self) -> None:
+        """Record that all sessions are in the table, not only those of the first screen."""
+        self.missing = 0
+        self.update_bar()
+
+    @on(Changed)
+    def _measure_loads(self, event: Message) -> None:
+        event.stop()
+        self._loads.watch(self._ui_state.now.columns, self.table.order.sort)
+
+    @on(SessionTable.NothingWaits)
+    def _nothing_waits(self, event: Message) -> None:
+        event.stop()
+        self._requests.show_message("No other session needs you.")
+
     def show_progress(self, progress: str) -> None:
         """Show the progress of an operation above the table; "" when it is over."""
         self._progress = progress
-        self.say()
+        self.update_bar()
 
     def _apply(self) -> None:
         self.away.want(self.view.away)
@@ -362,21 +379,21 @@ class TablePane(Vertical):
             self.away.count()
         self.table.choose(self.view.chooser(), self.view.arrangement)
         self._say_why_empty()
-        self.say()
+        self.update_bar()
         self.post_message(self.Changed())
 
     def _keep(self, **changes: object) -> None:
-        self._memory.set(**changes)
+        self._ui_state.set(**changes)
         self.remember()
 
     @work(group="remember")
     async def remember(self) -> None:
         """Save the choices for the next run."""
         try:
-            await asyncio.to_thread(self._memory.save)
+            await asyncio.to_thread(self._ui_state.save)
         except OSError as error:
-            where = self._memory.path
-            self._requests.complain(f"{where} cannot be written: {error.strerror}. It holds until you quit.")
+            where = self._ui_state.path
+            self._requests.show_error(f"{where} cannot be written: {error.strerror}. It holds until you quit.")
 
 
 class _Words(Suggester):

@@ -16,7 +16,7 @@ from agentdash.sessions.rules.urgency import Urgency, by_urgency, urgency
 from agentdash.sessions.storage import queries
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turn_log import Owner, TurnLog
-from agentdash.widgets.table.row_model import TableRows
+from agentdash.widgets.table.row_model import RowModel
 
 NOW = 1_000_000
 MOMENTS = st.integers(1, 3)
@@ -92,7 +92,7 @@ def test_the_table_shows_sessions_in_the_order_of_the_function(all_facts: list[d
         )
         for number, facts in enumerate(all_facts)
     ]  # fmt: skip
-    rows = TableRows()
+    rows = RowModel()
     rows.update(sessions, (), NOW)
     shown = [rows.row(number).key for number in range(len(rows))]
     assert shown == [session.id for session in sorted(sessions, key=by_urgency)]

@@ -12,9 +12,10 @@ from agentdash.sessions.model import Status
 from agentdash.sessions.settings.config import read_settings
 from agentdash.tui.dialogs.help import help_text, matching, sections
 from agentdash.tui.keys.actions import ACTIONS, REGISTRY, Place, possible
-from agentdash.tui.keys.footer import CHANGES, ONE_STEP, WRITING, footer, said, whole
+from agentdash.tui.keys.footer import ASKING, CHANGES, FILTERING, ONE_STEP, WRITING, footer, said, valid_keys, whole
 from agentdash.tui.keys.key_names import shown
 from agentdash.tui.keys.keymap import DEFAULT, NEVER, Keymap, UnusableKeyError, keymap, keys_in_force
+from agentdash.tui.services.target_actions import TARGET_ACTIONS
 from agentdash.widgets.steps.step_groups import GROUPS
 from pilot.fakes import session
 
@@ -240,6 +241,25 @@ def test_the_default_keys_of_the_readme_are_true():
     known = {shown(key) for action in REGISTRY.values() for key in action.keys.split(",")}
     assert len(written) > 30
     assert [key for key in written if key not in known] == []
+
+
+@pytest.mark.parametrize(
+    ("place", "in_field", "shown_first"),
+    [
+        (Place.PROMPT, False, said(DEFAULT, WRITING)[0]),
+        (Place.STEP, False, said(DEFAULT, ONE_STEP)[0]),
+        (Place.TABLE, True, FILTERING[0]),
+        (Place.STEPS, True, ASKING[0]),
+        (Place.STEPS, False, ("/", "search")),
+        (Place.TABLE, False, ("n", "new")),
+    ],
+)
+def test_the_last_line_has_the_keys_of_the_place_that_has_the_focus(place, in_field, shown_first):
+    assert valid_keys(DEFAULT, place, can, 300, in_field=in_field)[0] == shown_first
+
+
+def test_every_action_that_needs_only_its_sessions_has_a_function():
+    assert {action.id for action in ACTIONS if action.on_target} == TARGET_ACTIONS.keys()
 
 
 def test_a_footer_without_room_drops_whole_pairs_and_keeps_the_way_back():

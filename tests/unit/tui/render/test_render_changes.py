@@ -156,7 +156,7 @@ def test_what_is_missing_of_a_diff_is_said() -> None:
 def test_git_fills_in_only_where_the_agent_gave_nothing() -> None:
     found = GitDiff(answer=GitAnswer.OK, text=DIFF + "\n", cut=True)
     assert diffs(file(), found)[3:] == [
-        "  git diff HEAD, whoever changed it:",
+        "  git diff HEAD, including changes by others:",
         "  @@ -1 +1 @@",
         "  -old ",
         "  +new",

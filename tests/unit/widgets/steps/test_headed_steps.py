@@ -4,7 +4,7 @@ import pytest
 
 from agentdash.sessions.model import Step, StepKind
 from agentdash.widgets.drawing.glyphs import UNICODE
-from agentdash.widgets.steps.filtered_steps import ShownSteps
+from agentdash.widgets.steps.filtered_steps import FilteredSteps
 from agentdash.widgets.steps.headed_steps import HeadedSteps
 from agentdash.widgets.steps.step_decorations import Unread
 
@@ -23,7 +23,7 @@ class Steps:
 
 
 def texts(drawing, position):
-    return ["".join(text for text, _ in row) for row in drawing.rows(ShownSteps(Steps()), position, 60)]
+    return ["".join(text for text, _ in row) for row in drawing.rows(FilteredSteps(Steps()), position, 60)]
 
 
 @pytest.fixture
@@ -47,10 +47,10 @@ def test_the_turns_whose_note_changed_are_reported(drawing):
 def test_the_lines_above_a_step_are_its_headings(drawing):
     drawing.unread = Unread(2, "2 new steps", ("3 commands", "1 failed"))
     for position in range(4):
-        above = drawing.lines_above(ShownSteps(Steps()), position, 60)
+        above = drawing.lines_above(FilteredSteps(Steps()), position, 60)
         assert [row for row in texts(drawing, position)[above:] if "turn" in row or "new steps" in row] == []
         assert sum("line" in row for row in texts(drawing, position)[:above]) == 0
-    assert drawing.lines_above(ShownSteps(Steps()), 2, 60) == 4
+    assert drawing.lines_above(FilteredSteps(Steps()), 2, 60) == 4
 
 
 def test_a_step_unfolds_alone_and_folding_all_forgets_it(drawing):

@@ -13,7 +13,7 @@ from agentdash.tui.state.table_views import QUICK, View
 from agentdash.widgets.drawing.glyphs import UNICODE
 from agentdash.widgets.table.columns import STATE, Moment, fitted
 from agentdash.widgets.table.ordering import Arrangement, Grouping
-from agentdash.widgets.table.row_model import TableRows
+from agentdash.widgets.table.row_model import RowModel
 from agentdash.widgets.table.status_line import Tally, counts
 
 NOW = 10_000_000
@@ -60,7 +60,7 @@ def test_the_header_counts_what_the_state_column_shows(sessions):
 @given(SESSIONS)
 def test_a_quick_filter_names_how_many_of_its_rows_the_header_counts(sessions):
     for key, word in {"3": "failed new", "4": "done new"}.items():
-        rows = TableRows()
+        rows = RowModel()
         rows.choose(View(quick=key).chooser(), NOW)
         rows.update(sessions, (), NOW)
         assert rows.chosen == sum(words(one).startswith(QUICK[key][0]) for one in sessions)
@@ -69,10 +69,10 @@ def test_a_quick_filter_names_how_many_of_its_rows_the_header_counts(sessions):
 
 @given(SESSIONS)
 def test_the_headings_of_groups_count_what_needs_you_as_its_filter_does(sessions):
-    chosen = TableRows()
+    chosen = RowModel()
     chosen.choose(View(quick="1").chooser(), NOW)
     chosen.update(sessions, (), NOW)
-    grouped = TableRows()
+    grouped = RowModel()
     grouped.choose(None, NOW, Arrangement(grouping=Grouping.FOLDER))
     grouped.update(sessions, (), NOW)
     headings = [row.heading for row in map(grouped.row, range(len(grouped))) if row.heading]
@@ -80,7 +80,7 @@ def test_the_headings_of_groups_count_what_needs_you_as_its_filter_does(sessions
 
 
 def test_a_heading_counts_a_session_that_falls_silent_and_one_that_speaks_again():
-    rows = TableRows()
+    rows = RowModel()
     rows.choose(None, NOW, Arrangement(grouping=Grouping.FOLDER))
     rows.update([session("quiet", Status.RUNNING)], (), NOW)
     assert rows.row(0).heading.attention == 0

@@ -22,7 +22,7 @@ from agentdash.widgets.table.columns import (
     second_line,
     steady_until,
 )
-from agentdash.widgets.table.row_model import TableRows
+from agentdash.widgets.table.row_model import RowModel
 from agentdash.widgets.table.status_line import Tally, counts
 
 NOW = 1_790_000_000_000
@@ -141,7 +141,7 @@ def test_t2_a_running_session_that_says_nothing_for_long_is_called_silent():
     quiet = session(last_event_at=NOW - 4 * 60_000)
     assert second_line(quiet, NOW, 100)[0].strip() == "↳ silent 4m"
     assert second_line(session(status=Status.DONE, ended_at=NOW - 240_000), NOW, 100) is None
-    rows = TableRows()
+    rows = RowModel()
     assert rows.update([session()], (), NOW)
     assert rows.height == 1
     assert not rows.fell_silent(NOW + 60_000)
@@ -163,7 +163,7 @@ def test_what_waits_in_the_queue_says_so_behind_its_title_and_takes_one_line():
     assert cells(waits, Moment(NOW), 160)[-1][0].rstrip() == "· waits for a free place: 8 at work"
     assert cells(waits, Moment(NOW), 160)[-1][1] == "dim"
     assert second_line(waits, NOW, 160) is None
-    rows = TableRows()
+    rows = RowModel()
     rows.update([structs.replace(waits, id=str(number)) for number in range(8)], (), NOW)
     assert rows.height == 8
     stopping = structs.replace(waits, stopping=Stopping(rung="SIGKILL"))

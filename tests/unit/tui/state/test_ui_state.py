@@ -5,16 +5,16 @@ import stat
 import pytest
 
 from agentdash.tui.state.table_views import BUILT_IN, View
-from agentdash.tui.state.ui_state import FILE, Memory, Remembered
+from agentdash.tui.state.ui_state import FILE, Remembered, UiState
 from agentdash.widgets.table.columns import USUAL
 
 
 def test_what_was_chosen_holds_the_next_time(tmp_path):
-    memory = Memory(tmp_path)
+    memory = UiState(tmp_path)
     view = View(filter="state:failed", sort="cost", reverse=True)
     memory.set(view=view, columns=("age", "cost"), widths={"age": 6}, views={"dear": view}, shares={"wide": 40})
     memory.save()
-    again = Memory(tmp_path)
+    again = UiState(tmp_path)
     assert again.now == memory.now
     assert again.now.choice.names == ("age", "cost")
     assert again.now.choice.widths == (("age", 6),)
@@ -24,7 +24,7 @@ def test_what_was_chosen_holds_the_next_time(tmp_path):
 @pytest.mark.parametrize("text", ["view = 3", "columns = [", 'widths = {age = "wide"}', "\x00", "view = {sort = 1}"])
 def test_a_file_that_cannot_be_used_is_told_and_left_alone(tmp_path, text):
     (tmp_path / FILE).write_text(text)
-    memory = Memory(tmp_path)
+    memory = UiState(tmp_path)
     assert FILE in memory.problem
     assert memory.now.choice == USUAL
     assert (tmp_path / FILE).read_text() == text
@@ -32,7 +32,7 @@ def test_a_file_that_cannot_be_used_is_told_and_left_alone(tmp_path, text):
 
 def test_columns_and_orders_of_another_version_are_left_out(tmp_path):
     (tmp_path / FILE).write_text('columns = ["age", "mood"]\n[widths]\nage = 900\n[view]\nsort = "mood"\n')
-    now = Memory(tmp_path).now
+    now = UiState(tmp_path).now
     assert now.choice.names == ("age",)
     assert now.choice.widths == ()
     assert now.view.arrangement.sort == "attention"
@@ -51,7 +51,7 @@ def test_a_value_of_another_version_costs_nothing_but_itself(tmp_path):
         '[views.mine]\nfilter = "login"\n[views.odd]\ngrouping = "by mood"\nsort = "tok"\n[shares]\nwide = 40\n'
         "[views]\nnone = 3\n"
     )
-    memory = Memory(tmp_path)
+    memory = UiState(tmp_path)
     assert memory.now == Remembered(
         view=View(sort="cost"), views={"mine": View(filter="login"), "odd": View(sort="tok")}, shares={"wide": 40}
     )
@@ -61,56 +61,56 @@ def test_a_value_of_another_version_costs_nothing_but_itself(tmp_path):
     text = path.read_text()
     assert 'mood = "high"' in text
     assert text.count('grouping = "by mood"') == 2
-    assert Memory(tmp_path).now.shares == {"wide": 50}
+    assert UiState(tmp_path).now.shares == {"wide": 50}
 
 
 def test_a_file_that_is_none_is_kept_before_another_is_written(tmp_path):
     (tmp_path / FILE).write_text("columns = [")
-    memory = Memory(tmp_path)
+    memory = UiState(tmp_path)
     memory.set(columns=("age",))
     memory.save()
     assert (tmp_path / f"{FILE}.bad").read_text() == "columns = ["
-    assert Memory(tmp_path).now.columns == ("age",)
+    assert UiState(tmp_path).now.columns == ("age",)
 
 
 def test_two_dashboards_keep_the_views_of_each_other(tmp_path):
-    first = Memory(tmp_path)
+    first = UiState(tmp_path)
     first.set(views={"old": View(sort="age")}, columns=("age",))
     first.save()
-    second = Memory(tmp_path)
+    second = UiState(tmp_path)
     first.set(views=first.now.views | {"mine": View(sort="cost")})
     first.save()
     second.set(views={"yours": View(sort="tok")}, columns=("cost",), shares={"wide": 30})
     second.save()
     first.set(view=View(sort="new"))
     first.save()
-    now = Memory(tmp_path).now
+    now = UiState(tmp_path).now
     assert now.views == {"mine": View(sort="cost"), "yours": View(sort="tok")}
     assert (now.columns, now.shares, now.view.sort) == (("cost",), {"wide": 30}, "new")
 
 
 def test_what_is_usual_again_is_so_the_next_time_too(tmp_path):
-    memory = Memory(tmp_path)
+    memory = UiState(tmp_path)
     memory.set(view=View(sort="cost"), columns=("age",))
     memory.save()
     memory.set(view=View(), columns=USUAL.names)
     memory.save()
-    assert Memory(tmp_path).now == Remembered()
+    assert UiState(tmp_path).now == Remembered()
 
 
 def test_names_and_sizes_that_are_read_can_be_shown(tmp_path):
     path = tmp_path / FILE
     path.write_text('[views."a\\u001b[31m\\nb"]\nsort = "age"\n[shares]\nwide = 1\ntall = 900\n')
-    memory = Memory(tmp_path)
+    memory = UiState(tmp_path)
     assert memory.now.views == {"a b": View(sort="age")}
     assert memory.now.shares == {"wide": 15, "tall": 85}
     memory.set(views={})
     memory.save()
-    assert Memory(tmp_path).now.views == {}
+    assert UiState(tmp_path).now.views == {}
 
 
 def test_what_could_not_be_written_is_written_with_the_next_choice(tmp_path, monkeypatch):
-    memory = Memory(tmp_path)
+    memory = UiState(tmp_path)
     memory.save()
 
     def full(*_):
@@ -123,5 +123,5 @@ def test_what_could_not_be_written_is_written_with_the_next_choice(tmp_path, mon
             memory.save()
     memory.set(shares={"wide": 30})
     memory.save()
-    now = Memory(tmp_path).now
+    now = UiState(tmp_path).now
     assert (now.columns, now.views, now.shares) == (("age",), {"mine": View(sort="cost")}, {"wide": 30})

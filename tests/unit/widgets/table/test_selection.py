@@ -1,10 +1,10 @@
 """Marks, one by one and from here to there."""
 
-from agentdash.widgets.table.selection import Marks
+from agentdash.widgets.table.selection import Selection
 
 
 def test_marks_keep_the_order_in_which_they_were_made():
-    marks = Marks()
+    marks = Selection()
     for name in "cab":
         marks.toggle(name)
     marks.toggle("a")
@@ -12,7 +12,7 @@ def test_marks_keep_the_order_in_which_they_were_made():
 
 
 def test_a_range_follows_its_end_and_keeps_what_was_marked_before():
-    marks, order = Marks(), list("abcdef")
+    marks, order = Selection(), list("abcdef")
     marks.toggle("f")
     marks.begin("b")
     marks.reach(order, "d")
@@ -25,7 +25,7 @@ def test_a_range_follows_its_end_and_keeps_what_was_marked_before():
 
 
 def test_a_range_whose_beginning_is_gone_stays_as_it_is():
-    marks = Marks()
+    marks = Selection()
     marks.begin("a")
     marks.forget(["a"])
     marks.reach(["b", "c"], "c")
@@ -34,7 +34,7 @@ def test_a_range_whose_beginning_is_gone_stays_as_it_is():
 
 
 def test_a_range_ends_with_the_session_at_which_it_began():
-    marks = Marks()
+    marks = Selection()
     marks.begin("a")
     marks.reach(["a", "b", "c"], "c")
     marks.forget(["a"])
@@ -43,7 +43,7 @@ def test_a_range_ends_with_the_session_at_which_it_began():
 
 
 def test_what_is_gone_does_not_come_back_with_a_range():
-    marks = Marks()
+    marks = Selection()
     marks.toggle("x")
     marks.begin("a")
     marks.forget(["x"])
@@ -52,7 +52,7 @@ def test_what_is_gone_does_not_come_back_with_a_range():
 
 
 def test_a_group_is_marked_wholly_before_its_marks_are_taken_away():
-    marks = Marks()
+    marks = Selection()
     marks.toggle("b")
     marks.toggle_all(["a", "b", "c"])
     assert list(marks) == ["b", "a", "c"]

@@ -4,15 +4,15 @@ from ....widgets.document.document_pane import DocumentPane
 from ....widgets.drawing.glyphs import Signs
 from ...services.background import Requests
 from .step_actions import Chosen
-from .step_documents import Papers
+from .step_documents import StepDocuments
 
 
-class PaperPane(DocumentPane):
+class StepDocumentPane(DocumentPane):
     """Shows a step, its raw line, stderr or an explanation; keeps its scroll position while the step is the same."""
 
-    def __init__(self, papers: Papers, requests: Requests, signs: Signs) -> None:
+    def __init__(self, documents: StepDocuments, requests: Requests, signs: Signs) -> None:
         super().__init__(signs=signs, id="pane")
-        self._papers = papers
+        self._documents = documents
         self._requests = requests
         self._subject: tuple[str, int, int] | None = None
         self.kind = ""
@@ -35,7 +35,7 @@ class PaperPane(DocumentPane):
     async def read(self, chosen: Chosen) -> None:
         """Show the document of the current kind about a step, unless the user changes the kind during the read."""
         kind, (session_id, view, item) = self.kind, chosen
-        made = await self._requests.ask(self._papers.make, kind, session_id, view, item)
+        made = await self._requests.ask(self._documents.make, kind, session_id, view, item)
         if made is not None and kind == self.kind:
             subject = (kind, view.step(item).turn, view.step(item).index)
             self.show(made, same=subject == self._subject)

@@ -5,7 +5,7 @@ import pytest
 
 from agentdash.sessions.model import Changes
 from agentdash.tui.services import change_feed as module
-from agentdash.tui.services.change_feed import LEAST_SECONDS, Feed
+from agentdash.tui.services.change_feed import LEAST_SECONDS, ChangeFeed
 
 
 def session(sid, title):
@@ -29,7 +29,7 @@ class Clock:
 def watched(monkeypatch):
     source, told, later = Source(), [], []
     monkeypatch.setattr(module, "monotonic", lambda: Clock.now)
-    feed = Feed(source, lambda: told.append(Clock.now), later.append)
+    feed = ChangeFeed(source, lambda: told.append(Clock.now), later.append)
     return source, feed, told, later
 
 
@@ -43,7 +43,7 @@ async def test_a_burst_is_told_once_and_the_rest_a_tenth_of_a_second_later(monke
         await feed.pull()
     assert told == [100.0]
     assert later == [pytest.approx(LEAST_SECONDS)]
-    feed.tell()
+    feed.announce()
     assert [s.title for s in feed.take().updated] == ["title 20"]
 
 

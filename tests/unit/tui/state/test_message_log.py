@@ -3,12 +3,12 @@
 from datetime import UTC, datetime, timedelta
 
 from agentdash.tui.state.crash_log import record
-from agentdash.tui.state.message_log import MOST, TAIL_BYTES, TAIL_LINES, Log, crash_lines
+from agentdash.tui.state.message_log import MOST, TAIL_BYTES, TAIL_LINES, MessageLog, crash_lines
 
 
 def test_the_last_entry_comes_first():
     times = iter((1, 2))
-    log = Log(lambda: next(times))
+    log = MessageLog(lambda: next(times))
     log.add("one")
     log.add("two \x1b[31mred", "error")
     assert [(entry.at, entry.severity) for entry in log.newest_first()] == [(2, "error"), (1, "information")]
@@ -16,7 +16,7 @@ def test_the_last_entry_comes_first():
 
 
 def test_only_so_many_are_kept():
-    log = Log(lambda: 0)
+    log = MessageLog(lambda: 0)
     for number in range(MOST + 7):
         log.add(str(number))
     assert len(log.newest_first()) == MOST

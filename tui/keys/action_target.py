@@ -5,7 +5,7 @@ from functools import cached_property
 
 from ...sessions.model import Session
 from .. import texts
-from ..keys.actions import BULK, possible, unlike
+from .actions import BULK, possible, unlike
 
 
 class ActionTarget:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from agentdash.sessions.model import Load, Status, Usage
 from agentdash.widgets.table.columns import COLUMNS
 from agentdash.widgets.table.ordering import ORDERS, Arrangement, Grouping, heading_key
-from agentdash.widgets.table.row_model import Chooser, TableRows
+from agentdash.widgets.table.row_model import Chooser, RowModel
 
 NOW = 10_000_000
 
@@ -19,7 +19,7 @@ def session(name, status=Status.DONE, created=0, **own):
 
 
 def table(*sessions, **order):
-    rows = TableRows()
+    rows = RowModel()
     rows.choose(None, NOW, Arrangement(**order))
     rows.update(sessions, (), NOW)
     return rows
@@ -190,7 +190,7 @@ def test_no_family_hides_a_session(family):
 def test_the_order_does_not_depend_on_the_way_there(order, sort, reverse):
     states = list(Status)[:8]
     sessions = [session(str(n), states[n], created=n % 3, cost_usd=n % 2 or None) for n in range(8)]
-    at_once, one_by_one = TableRows(), TableRows()
+    at_once, one_by_one = RowModel(), RowModel()
     for rows in (at_once, one_by_one):
         rows.choose(None, NOW, Arrangement(sort=sort, reverse=reverse))
     at_once.update(sessions, (), NOW)
@@ -281,7 +281,7 @@ def test_rows_are_told_to_move_when_they_do_and_only_then(changes, grouping):
         moved = rows.update([changed], (), NOW, held)
         after = [rows.row(number) for number in range(len(rows))]
         assert moved is (before != after)
-        fresh = TableRows()
+        fresh = RowModel()
         fresh.choose(None, NOW, order)
         fresh.update(list(rows), (), NOW)
         held = held if grouping is Grouping.FLAT else None

@@ -1,0 +1,51 @@
+"""The last line of a screen: the keys that are valid now and, on demand, the dashboard's own cost."""
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
+
+from ...widgets.drawing.glyphs import Signs
+from ...widgets.drawing.line import Line
+from ..keys.action_target import ActionTarget
+from ..keys.actions import Place
+from ..keys.footer import valid_keys
+from ..keys.keymap import Keymap
+from .cost_meter import CostMeter
+
+
+class Foot(Horizontal):
+    """Shows the keys of the place that has the focus, as many as fit beside the meter.
+
+    Args:
+        signs: the characters to draw with.
+        table: True if the screen has a table of sessions.
+        note: the text before the keys; empty for none.
+    """
+
+    def __init__(self, signs: Signs, *, table: bool, note: str = "") -> None:
+        super().__init__(id="foot")
+        self._table = table
+        self._note = note
+        self._keys = Line(signs=signs, id="keys")
+        self.meter = CostMeter(signs=signs)
+
+    def compose(self) -> ComposeResult:
+        """Yield the keys and the meter."""
+        yield self._keys
+        yield self.meter
+
+    def show(self, keymap: Keymap, place: Place, target: ActionTarget, *, in_field: bool) -> None:
+        """Show the valid keys.
+
+        Args:
+            keymap: the keys in force.
+            place: the place that has the focus.
+            target: the sessions that the keys act on.
+            in_field: True if the user writes in a field of the place.
+        """
+        width = self._keys.size.width or self.screen.size.width
+        pairs = valid_keys(keymap, place, target.can, width, in_field=in_field, table=self._table)
+        parts = [Content.assemble((key, "bold $foreground"), f" {label}") for key, label in pairs]
+        if self._note:
+            parts.insert(0, Content.styled(self._note, "$text-warning"))
+        self._keys.show_text(Content("   ").join(parts))

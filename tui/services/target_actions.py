@@ -1,0 +1,45 @@
+"""The actions of keys that need only the sessions that they act on."""
+
+from collections.abc import Callable, Coroutine, Mapping
+from pathlib import Path
+from typing import Any
+
+from .. import texts
+from ..dialogs.processes import ProcessesScreen
+from ..keys.action_target import ActionTarget
+from .session_actions import SessionActions
+
+Act = Callable[[SessionActions, ActionTarget], Coroutine[Any, Any, None] | None]
+"""Begins an action; returns the rest of it, if it goes on in a worker."""
+
+
+def _new_session(operations: SessionActions, target: ActionTarget) -> Coroutine[Any, Any, None]:
+    return operations.ask_what_to_start(target.current.cwd if target.current is not None else str(Path.cwd()))
+
+
+def _new_like(operations: SessionActions, target: ActionTarget) -> Coroutine[Any, Any, None] | None:
+    session = target.current
+    return operations.ask_what_to_start(session.cwd, session) if session is not None else None
+
+
+def _rename(operations: SessionActions, target: ActionTarget) -> None:
+    if target.current is not None:
+        operations.ask_for_title(target.current)
+
+
+def _processes(operations: SessionActions, target: ActionTarget) -> None:
+    if (session := target.current) is not None:
+        operations.app.push_screen(ProcessesScreen(texts.title(session), operations.processes_of(session)))
+
+
+TARGET_ACTIONS: Mapping[str, Act] = {
+    "new_session": _new_session,
+    "new_like": _new_like,
+    "stop": lambda operations, target: operations.stop_chosen(target.chosen),
+    "kill": lambda operations, target: operations.kill_chosen(target.chosen, target.current),
+    "delete": lambda operations, target: operations.delete_chosen(target.chosen),
+    "archive": lambda operations, target: operations.archive_chosen(target.chosen, target.current),
+    "rename": _rename,
+    "processes": _processes,
+}
+"""The actions by their ids in the registry."""
