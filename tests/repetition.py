@@ -7,6 +7,9 @@ import os
 from datetime import UTC, datetime
 from typing import TypeVar
 
+import pytest
+from _pytest.mark import ParameterSet
+
 T = TypeVar("T")
 
 FULL = os.environ.get("TORTURE") == "full"
@@ -19,3 +22,8 @@ SEED = int(os.environ.setdefault("TORTURE_SEED", datetime.now(UTC).strftime("%Y%
 def repeated(short: T, full: T) -> T:
     """Return the value of the form that runs."""
     return full if FULL else short
+
+
+def in_full(*values: str) -> list[ParameterSet]:
+    """Return as parameters the values that only the full form tries, and nothing in the short form."""
+    return [pytest.param(value, marks=pytest.mark.torture) for value in values] if FULL else []

@@ -9,7 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
-PATIENCE = 30
+PATIENCE = 60
 
 
 @contextlib.contextmanager

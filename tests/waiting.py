@@ -13,7 +13,7 @@ class StuckError(AssertionError):
     """Something that must come about did not."""
 
 
-def until(predicate: Callable[[], T], timeout: float = 30, what: str = "the condition") -> T:
+def until(predicate: Callable[[], T], timeout: float = 60, what: str = "the condition") -> T:
     """Wait until a condition holds, and return what it gave."""
     deadline = time.monotonic() + timeout
     while not (found := predicate()):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from e2e.remote import open_outer, ssh
-from real_clis import EVERY_CLI
+from real_clis import TRIED
 from waiting import StuckError
 
 from agentdash.sessions.errors import AgentdashError
@@ -31,7 +31,7 @@ def manager(monkeypatch, tmp_path):
                 manager.stop(session.id, now=True)
 
 
-@pytest.fixture(params=EVERY_CLI)
+@pytest.fixture(params=TRIED)
 def agent(request, use_agent):
     """Each real agent, pointed at the scripted model in a scratch home of its own; agentdash's name for it."""
     return use_agent(request.param)
@@ -71,7 +71,7 @@ class Terminal:
         """What can be seen."""
         return self._run("capture-pane", "-p")
 
-    def shows(self, *texts, timeout=30):
+    def shows(self, *texts, timeout=60):
         """Wait until all these texts are on the screen at once; the screen."""
 
         def all_there():
@@ -83,7 +83,7 @@ class Terminal:
         except StuckError:
             pytest.fail(f"waited in vain for {texts}; the screen:\n{self.screen}")
 
-    def lacks(self, text, timeout=30):
+    def lacks(self, text, timeout=60):
         """Wait until a text is no longer on the screen."""
         self._wait_until(lambda: text not in self.screen, timeout=timeout, what=f"{text!r} to go")
 

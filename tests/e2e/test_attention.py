@@ -100,7 +100,7 @@ def test_a_command_that_fails_four_times_is_told_while_it_does_and_no_longer(man
     freed = wait_until(lambda: (s := manager.reader.get(session.id)).stuck is None and s, what="the success to be seen")
     assert (freed.stuck_at, freed.status) == (None, Status.RUNNING)
     go_on(tmp_path, "third")
-    assert manager.wait([session.id], timeout=30)[0].status is Status.DONE
+    assert manager.wait([session.id], timeout=60)[0].status is Status.DONE
 
 
 def test_ls_and_explain_say_what_is_wrong(manager, play, tmp_path, wait_until):
@@ -113,7 +113,7 @@ def test_ls_and_explain_say_what_is_wrong(manager, play, tmp_path, wait_until):
     assert facts["needs attention"].startswith("stuck: `make` failed 4 times in a row (since ")
     assert facts["stuck from"] == "repeats=4, idle_seconds=300"
     go_on(tmp_path, "end")
-    [done] = manager.wait([session.id], timeout=30)
+    [done] = manager.wait([session.id], timeout=60)
     manager.housekeeping.mark_seen(session.id)
     facts = {fact.name: fact.value for fact in manager.reader.explain(session.id).facts}
     assert (done.status, facts["needs attention"]) == (Status.DONE, "no")
@@ -124,7 +124,7 @@ def test_the_end_of_a_turn_ends_what_it_was_stuck_in(manager, play, tmp_path, wa
     stuck = wait_until(of(manager, session, AttentionKind.STUCK), what="the loop to be told")
     assert stuck.stuck == "`make` failed 5 times in a row"
     go_on(tmp_path, "end")
-    [done] = manager.wait([session.id], timeout=30)
+    [done] = manager.wait([session.id], timeout=60)
     assert (done.status, done.stuck, done.stuck_at) == (Status.DONE, None, None)
     assert attention(done, now_ms()).kind is AttentionKind.DONE
 
@@ -176,7 +176,7 @@ def test_a_hang_that_goes_on_writes_nothing(manager, play, tmp_path, wait_until)
     wait_until(of(manager, hangs, AttentionKind.STUCK), what="the hang to be told")
     before = manager.reader.changes(0).seq
     looks = manager.started(manager.run(["sh", "-c", "sleep 4"]).id)
-    manager.wait([looks.id], timeout=30)
+    manager.wait([looks.id], timeout=60)
     assert [session.id for session in manager.reader.changes(before).updated] == [looks.id]
     go_on(tmp_path, "one")
 
@@ -199,7 +199,7 @@ def test_an_agent_that_computes_in_silence_is_not_stuck(manager, play, tmp_path,
     assert manager.reader.get(works.id).stuck is None
     go_on(tmp_path, "done")
     go_on(tmp_path, "one")
-    assert manager.wait([works.id], timeout=30)[0].status is Status.DONE
+    assert manager.wait([works.id], timeout=60)[0].status is Status.DONE
 
 
 def test_T12_what_the_sandbox_stopped_is_told_while_it_runs_and_at_the_end(manager, play, tmp_path, wait_until):
@@ -209,7 +209,7 @@ def test_T12_what_the_sandbox_stopped_is_told_while_it_runs_and_at_the_end(manag
     denied = wait_until(of(manager, session, AttentionKind.DENIED), what="the refusal to be told")
     assert (denied.status, denied.denied, denied.reason) == (Status.RUNNING, 1, "1 permission denied: touch")
     go_on(tmp_path, "one")
-    [done] = manager.wait([session.id], timeout=30)
+    [done] = manager.wait([session.id], timeout=60)
     assert (done.status, done.denied, done.reason) == (Status.DONE, 2, "2 permissions denied: touch, apply_patch")
     told = attention(done, now_ms())
     assert (told.kind, told.reason) == (AttentionKind.DENIED, done.reason)

@@ -244,7 +244,7 @@ def test_what_is_over_at_once_is_reported_once(cli: Cli, monkeypatch) -> None:
     started = SessionManager.started
 
     def after_its_end(self: SessionManager, ref: str) -> object:
-        self.wait([ref], timeout=30)
+        self.wait([ref], timeout=60)
         return started(self, ref)
 
     monkeypatch.setattr(SessionManager, "started", after_its_end)

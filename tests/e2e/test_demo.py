@@ -21,7 +21,7 @@ def old_demo(manager, tmp_path):
     """A demo session in a state folder that is no demo's any more."""
     mark_demo(manager.reader.home, tmp_path)
     [session] = manager.wait(
-        [manager.spawn(Start("hello [[demo:fail]]", agent="demo", options={"speed": 900})).id], timeout=30
+        [manager.spawn(Start("hello [[demo:fail]]", agent="demo", options={"speed": 900})).id], timeout=60
     )
     (manager.reader.home / MARK).unlink()
     return session
@@ -46,7 +46,7 @@ def test_a_file_that_is_there_is_left_alone_and_the_step_says_so(manager, demo_a
 
 def test_its_own_file_is_replaced_unless_somebody_changed_it(manager, demo_agent, tmp_path):
     def again(prompt):
-        return manager.wait([manager.spawn(Start(prompt, agent="demo")).id], timeout=30)[0]
+        return manager.wait([manager.spawn(Start(prompt, agent="demo")).id], timeout=60)[0]
 
     first, second = (changes_of(manager, again("x [[demo:quick]]")) for _ in range(2))
     assert [step.status for step in first + second] == [StepStatus.OK] * 4
@@ -109,7 +109,7 @@ def test_the_agent_itself_refuses_where_the_mark_is_gone(manager, demo_agent):
 
     request = LaunchRequest(prompt="x", cwd="/", session_id="0123456789abcdef")
     argv = agent_named("demo").launch(request).argv
-    [session] = manager.wait([manager.run(list(argv)).id], timeout=30)
+    [session] = manager.wait([manager.run(list(argv)).id], timeout=60)
     assert json.loads(manager.reader.output_path(session.id).read_text())["error"] == REFUSED
     assert session.exit_code == 1
 

@@ -21,12 +21,12 @@ def made(manager, session_id, turn=None):
 
 
 def ended(manager, prompt="hello [[demo:quick]]"):
-    return manager.wait([manager.spawn(Start(prompt, agent="demo")).id], timeout=30)[0]
+    return manager.wait([manager.spawn(Start(prompt, agent="demo")).id], timeout=60)[0]
 
 
 def again(manager, session_id, prompt="more [[demo:quick]]"):
     manager.inject(session_id, prompt)
-    return manager.wait([session_id], timeout=30)[0]
+    return manager.wait([session_id], timeout=60)[0]
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_the_reason_that_readers_add_to_a_failed_turn_shifts_no_marker(manager, 
     wait_until(lambda: manager.reader.get(session.id).steps == 2, what="its first words")
     manager.housekeeping.mark_seen(session.id)
     os.kill(manager.reader.turns(session.id)[0].agent_pid, signal.SIGKILL)
-    [failed] = manager.wait([session.id], timeout=30)
+    [failed] = manager.wait([session.id], timeout=60)
     assert (failed.status, failed.unread) == (Status.FAILED, 0)
     assert len(made(manager, session.id)) == failed.steps + 1
     why = manager.reader.digest(session.id)

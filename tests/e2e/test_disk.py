@@ -71,7 +71,7 @@ def rule_of(manager, session):
 def test_S3_an_agent_whose_stream_did_not_fit_has_failed_and_the_disk_is_the_reason(manager, tmp_path):
     codex = codex_that_prints(tmp_path, messages=5000)
     session = manager.spawn(Start("x", agent="codex", options={"bin": codex}))
-    [ended] = manager.wait([session.id], timeout=30)
+    [ended] = manager.wait([session.id], timeout=60)
     assert ended.status is Status.FAILED
     assert ended.reason == "the disk was full: ended without a final event (exit 0)"
     assert re.search(f"the disk was full .({EVIDENCE})", rule_of(manager, session))
@@ -79,7 +79,7 @@ def test_S3_an_agent_whose_stream_did_not_fit_has_failed_and_the_disk_is_the_rea
 
 def test_S3_a_command_whose_output_did_not_fit_is_not_done(manager):
     session = manager.run([sys.executable, "-c", IGNORES_ERRORS])
-    [ended] = manager.wait([session.id], timeout=30)
+    [ended] = manager.wait([session.id], timeout=60)
     assert (ended.status, ended.exit_code) == (Status.FAILED, 0)
     assert ended.reason == "its output is incomplete: the disk was full (exit 0)"
     assert ended.attention is not None
@@ -89,7 +89,7 @@ def test_S3_a_command_whose_output_did_not_fit_is_not_done(manager):
 def test_S3_a_stream_that_fits_on_the_small_disk_names_no_disk(manager, tmp_path):
     codex = codex_that_prints(tmp_path, messages=500)
     session = manager.spawn(Start("x", agent="codex", options={"bin": codex}))
-    [ended] = manager.wait([session.id], timeout=30)
+    [ended] = manager.wait([session.id], timeout=60)
     assert (ended.status, ended.reason) == (Status.DONE, None)
     assert not manager.layout.session(session.id).reserve.exists()
 

@@ -8,7 +8,7 @@ import pytest
 
 @pytest.mark.parametrize("politely", [True, False], ids=["q", "kill -9"])
 def test_what_was_typed_is_there_in_the_next_dashboard(manager, terminal, wait_until, tmp_path, politely):
-    [session] = manager.wait([manager.run(["true"], title="the only one").id], timeout=30)
+    [session] = manager.wait([manager.run(["true"], title="the only one").id], timeout=60)
     first = "sh -c 'echo $$ > pid; exec agentdash'"
     terminal.start(f"{first}; stty sane; printf '\\033[?1049l'; clear; echo between; read answer; agentdash")
     terminal.shows("the only one")

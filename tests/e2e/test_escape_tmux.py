@@ -10,7 +10,7 @@ import pytest
 def three(manager):
     """Three commands that have ended, the newest first in the table."""
     for name in ("first", "second", "third"):
-        manager.wait([manager.run(["true"], title=f"the {name} one").id], timeout=30)
+        manager.wait([manager.run(["true"], title=f"the {name} one").id], timeout=60)
     return manager
 
 

@@ -28,8 +28,8 @@ run(["run", "--", "true"])
 
 
 def ended(manager, *argv, **named):
-    [session] = manager.wait([manager.run(argv or ["echo", "hello"], **named).id], timeout=30)
-    runner_lock.hold(manager.layout.session(session.id).lock, timeout=10).release()  # its runner has left
+    [session] = manager.wait([manager.run(argv or ["echo", "hello"], **named).id], timeout=60)
+    runner_lock.hold(manager.layout.session(session.id).lock, timeout=60).release()  # its runner has left
     return session
 
 

@@ -37,7 +37,7 @@ class Told:
         return dict(line.split("=", 1) for line in path.read_text().splitlines() if "=" in line)
 
 
-def use(tmp_path, *argv, timeout=10):
+def use(tmp_path, *argv, timeout=60):
     words = ", ".join(f"'{word}'" for word in argv)
     (tmp_path / "config.toml").write_text(f"[notify]\nhook = [{words}]\nhook_timeout_seconds = {timeout}\n")
 
@@ -58,7 +58,7 @@ def told(manager, tmp_path, monkeypatch, wait_until):
 
 def run(manager, *argv, **options):
     session = manager.run(argv, **options)
-    [ended] = manager.wait([session.id], timeout=30)
+    [ended] = manager.wait([session.id], timeout=60)
     return ended
 
 
@@ -102,7 +102,7 @@ def test_each_end_is_told_once_with_what_it_is_about(manager, told, tmp_path):
     assert not env.keys() & {processes.SESSION_TAG, processes.RUN_TAG, processes.RUNNER_MARK}
     assert explained(manager, session) == str(tmp_path / "hook")
     manager.retry(session.id)
-    manager.wait([session.id], timeout=30)
+    manager.wait([session.id], timeout=60)
     told.until("1 failed", "2 failed")
 
 
@@ -155,7 +155,7 @@ def test_an_agent_that_is_adopted_is_told_of_once(manager, told, tmp_path, wait_
     manager.housekeeping.settle()
     wait_until(lambda: manager.reader.turns(session.id)[-1].runner_pid != before, what="another runner")
     (tmp_path / "go").write_text("\n")
-    [ended] = manager.wait([session.id], timeout=30)
+    [ended] = manager.wait([session.id], timeout=60)
     told.until(f"1 {ended.status}")
 
 
@@ -196,7 +196,7 @@ def test_a_hook_is_none_of_the_agents_processes_and_holds_nobody_up(manager, tmp
     assert [process.command for process in receipt.ended] == ["sleep 600"]
     assert len(hooks(manager.reader.home)) == 3, "the stop must not have touched the hook"
     manager.retry(session.id)
-    [ended] = manager.wait([session.id], timeout=30)
+    [ended] = manager.wait([session.id], timeout=60)
     assert (ended.turn, ended.status) == (2, Status.DONE)
 
 

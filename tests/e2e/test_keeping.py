@@ -32,9 +32,9 @@ DAY = 86_400
 
 def ended(manager, *argv):
     """A session that has ended; its runner has left too, unless processes keep it."""
-    [session] = manager.wait([manager.run(argv or ["true"]).id], timeout=30)
+    [session] = manager.wait([manager.run(argv or ["true"]).id], timeout=60)
     if not session.left:
-        runner_lock.hold(manager.layout.session(session.id).lock, timeout=10).release()
+        runner_lock.hold(manager.layout.session(session.id).lock, timeout=60).release()
     return session
 
 
@@ -50,9 +50,9 @@ def make_older(manager, session_id, seconds):
 
 
 def test_a_deleted_session_comes_back_as_it_was(manager):
-    [first] = manager.wait([manager.spawn(Start("hello [[demo:quick]]", agent="demo")).id], timeout=30)
+    [first] = manager.wait([manager.spawn(Start("hello [[demo:quick]]", agent="demo")).id], timeout=60)
     manager.inject(first.id, "more [[demo:quick]]")
-    manager.wait([first.id], timeout=30)
+    manager.wait([first.id], timeout=60)
     manager.housekeeping.mark_seen(first.id, 7)
     before = whole(manager, first.id)
     assert before[0].seen_steps == 7
@@ -65,7 +65,7 @@ def test_a_deleted_session_comes_back_as_it_was(manager):
     assert [session.id for session in manager.reader.changes(seq).updated] == [first.id]
     assert manager.reader.changes(seq).removed == ()
     manager.inject(first.id, "and on [[demo:quick]]")
-    assert manager.wait([first.id], timeout=30)[0].turn == 3
+    assert manager.wait([first.id], timeout=60)[0].turn == 3
 
 
 def test_what_cannot_be_restored_is_told(manager):
@@ -151,7 +151,7 @@ def test_the_trash_is_emptied_of_what_is_old_and_of_nothing_else(manager, tmp_pa
 @pytest.mark.parametrize("damage", ["gone", "garbage"])
 def test_a_lost_database_is_made_anew_from_the_folders(manager, damage, database_at_rest):
     done, failed = ended(manager), ended(manager, "false")
-    [talked] = manager.wait([manager.spawn(Start("hello [[demo:quick]]", agent="demo")).id], timeout=30)
+    [talked] = manager.wait([manager.spawn(Start("hello [[demo:quick]]", agent="demo")).id], timeout=60)
     before = [whole(manager, session.id) for session in (done, failed, talked)]
     database = database_at_rest()
     if damage == "gone":
@@ -297,7 +297,7 @@ def test_a_clean_up_ends_nothing_that_began_meanwhile(manager, monkeypatch):
 
     monkeypatch.setattr(trash, "empty", then_somebody_retries)
     assert manager.housekeeping.clean(7 * DAY).deleted == ()
-    [again] = manager.wait([old.id], timeout=30)
+    [again] = manager.wait([old.id], timeout=60)
     assert (again.turn, again.status) == (2, Status.DONE)
 
 
@@ -306,7 +306,7 @@ def test_a_session_that_goes_on_is_not_archived_any_more(manager):
     manager.housekeeping.archive(session.id)
     manager.retry(session.id)
     assert [s.id for s in manager.reader.sessions()] == [session.id]
-    manager.wait([session.id], timeout=30)
+    manager.wait([session.id], timeout=60)
 
 
 def test_a_restore_that_fails_leaves_the_session_in_the_trash(manager, monkeypatch):
@@ -411,7 +411,7 @@ def test_T10_a_running_session_is_renamed_and_pinned_too(manager, tmp_path):
     manager.housekeeping.rename(session.id, "the long one")
     assert manager.housekeeping.pin(session.id).pinned_at is not None
     (tmp_path / "go").write_text("\n")
-    [done] = manager.wait([session.id], timeout=30)
+    [done] = manager.wait([session.id], timeout=60)
     assert (done.status, done.title) == (Status.DONE, "the long one")
     assert done.pinned_at is not None
 
@@ -489,7 +489,7 @@ def test_T10_the_link_survives_the_loss_of_the_database_while_the_parent_is_dele
 
 
 def test_a_draft_comes_back_with_its_session_and_goes_when_the_trash_is_emptied(manager):
-    session = manager.wait([manager.run(["true"]).id], timeout=30)[0]
+    session = manager.wait([manager.run(["true"]).id], timeout=60)[0]
     drafts = Layout(manager.reader.home).drafts
     DraftFiles(Layout(manager.reader.home)).write(session.id, "and then the docs")
     manager.delete(session.id)

@@ -42,7 +42,7 @@ def limited(manager, script, **limits):
 )
 def test_K8_a_limit_that_is_crossed_stops_the_turn_and_is_the_reason(manager, leftovers, script, limits, reason):
     session = limited(manager, script, **limits)
-    [ended] = manager.wait([session.id], timeout=30)
+    [ended] = manager.wait([session.id], timeout=60)
     assert ended.status is Status.STOPPED
     assert ended.reason.startswith(reason)
     assert ended.reason.endswith("0 left")
@@ -53,13 +53,13 @@ def test_K8_a_limit_that_is_crossed_stops_the_turn_and_is_the_reason(manager, le
 @pytest.mark.parametrize("limit", [{"tokens": 50}, {"cost_usd": 0.001}])
 def test_K8_tokens_and_money_are_counted_over_all_turns(manager, limit):
     first = manager.spawn(Start("hello [[demo:quick]]", agent="demo", options={"limits": limit}))
-    [done] = manager.wait([first.id], timeout=30)
+    [done] = manager.wait([first.id], timeout=60)
     # What the first turn used is known only at its end, which is a proper one.
     assert done.status is Status.DONE
     assert len(manager.reader.warnings(first.id)) == 1
     raised = {"tokens": done.usage.total_tokens + 10, "cost_usd": done.cost_usd + 0.00001}
     manager.inject(first.id, "more [[demo:quick]]", limits={name: raised[name] for name in limit})
-    [second] = manager.wait([first.id], timeout=30)
+    [second] = manager.wait([first.id], timeout=60)
     assert (second.status, second.turn) == (Status.DONE, 2)
     assert second.reason.startswith("over its limit: ")
 
@@ -73,25 +73,25 @@ def test_K8_tokens_and_money_are_counted_over_all_turns(manager, limit):
 )
 def test_K8_a_session_that_used_up_a_limit_gets_no_further_turn(manager, limit, told):
     session = manager.spawn(Start("hello [[demo:quick]]", agent="demo", options={"limits": limit}))
-    manager.wait([session.id], timeout=30)
+    manager.wait([session.id], timeout=60)
     with pytest.raises(SessionBusyError, match=told):
         manager.inject(session.id, "more")
     assert [(turn.n, turn.status) for turn in manager.reader.turns(session.id)] == [(1, Status.DONE)]
     assert len(manager.reader.prompts(session.id)) == 1
     manager.inject(session.id, "more", limits={"action": "warn"})
-    [done] = manager.wait([session.id], timeout=30)
+    [done] = manager.wait([session.id], timeout=60)
     assert (done.status, done.turn) == (Status.DONE, 2)
     # What was said with a prompt holds for the turns after it.
     manager.inject(session.id, "and more")
-    [done] = manager.wait([session.id], timeout=30)
+    [done] = manager.wait([session.id], timeout=60)
     assert (done.status, done.turn) == (Status.DONE, 3)
 
 
 def test_a_limit_of_one_turn_keeps_no_session_from_the_next(manager):
     session = limited(manager, "sleep 600", wall_seconds=0.5)
-    manager.wait([session.id], timeout=30)
+    manager.wait([session.id], timeout=60)
     manager.retry(session.id, limits={"wall_seconds": 0.7})
-    [stopped] = manager.wait([session.id], timeout=30)
+    [stopped] = manager.wait([session.id], timeout=60)
     assert (stopped.status, stopped.turn) == (Status.STOPPED, 2)
     assert stopped.reason.startswith("stopped by its limit: ran longer than 0.7s; ")
 
@@ -113,7 +113,7 @@ def test_K8_claude_is_stopped_by_its_cost_while_it_works(manager, tmp_path, left
     script = agent_script(tmp_path, f"echo '{says % 'a'}'; echo '{says % 'a'}'; echo '{says % 'b'}'; exec sleep 600")
     options = {"bin": script, "limits": {"cost_usd": 0.015}}
     session = manager.spawn(Start("go", agent="claude", options=options))
-    [stopped] = manager.wait([session.id], timeout=30)
+    [stopped] = manager.wait([session.id], timeout=60)
     assert stopped.reason.startswith("stopped by its limit: cost more than $0.015 (about $0.02); ")
     assert stopped.cost_usd is None  # claude named no figure of its own
     assert leftovers(session.id) == []
@@ -140,7 +140,7 @@ def test_K8_codex_is_stopped_by_what_its_transcript_says_while_it_prints_nothing
     call = f'printf "$(cat {tmp_path}/call)\\n" "$(date -u +%FT%T.%3N)" >> {transcript}'
     script = agent_script(tmp_path, f"echo '{says}'; for i in 1 2 3; do {call}; sleep 0.3; done; exec sleep 600")
     session = manager.spawn(Start("go", agent="codex", options={"bin": script, "limits": {"tokens": 1000}}))
-    [stopped] = manager.wait([session.id], timeout=30)
+    [stopped] = manager.wait([session.id], timeout=60)
     assert stopped.reason.startswith("stopped by its limit: used more than 1,000 tokens (1,260); ")
     assert stopped.usage.total_tokens == 1260
 
@@ -153,7 +153,7 @@ def test_a_cost_limit_that_turned_out_to_be_blind_says_so(manager, tmp_path, mon
         tmp_path, f'echo \'{says}\'; echo \'{{"type":"result","subtype":"success","stop_reason":"end_turn"}}\''
     )
     session = manager.spawn(Start("go", agent="claude", options={"bin": script}))
-    [done] = manager.wait([session.id], timeout=30)
+    [done] = manager.wait([session.id], timeout=60)
     assert (done.status, done.reason) == (Status.DONE, "its cost limit does not count new, which has no price")
 
 
@@ -218,13 +218,13 @@ def test_K8_a_limit_may_only_warn(manager, tmp_path, wait_until):
     warned = wait_until(lambda: (s := manager.reader.get(session.id)).reason and s, what="a warning")
     assert (warned.status, warned.reason) == (Status.RUNNING, "over its limit: printed nothing for 0.3s")
     (tmp_path / "go").write_text("\n")
-    [done] = manager.wait([session.id], timeout=30)
+    [done] = manager.wait([session.id], timeout=60)
     assert (done.status, done.reason) == (Status.DONE, "over its limit: printed nothing for 0.3s")
 
 
 def test_K8_a_warning_is_still_told_when_the_turn_went_well(manager):
     session = limited(manager, "sleep 1; echo hello", wall_seconds=0.2, action="warn")
-    [done] = manager.wait([session.id], timeout=30)
+    [done] = manager.wait([session.id], timeout=60)
     assert (done.status, done.reason) == (Status.DONE, "over its limit: ran longer than 0.2s")
 
 
@@ -251,7 +251,7 @@ def test_a_stop_by_a_limit_goes_on_when_its_runner_is_killed(manager, leftovers,
 
 def test_what_is_left_is_named_with_its_ports_and_kept(manager, tmp_path, wait_until):
     session = manager.run(["sh", "-c", f'{sys.executable} -c "{SERVER}" & until [ -s ready ]; do sleep 0.05; done'])
-    [done] = manager.wait([session.id], timeout=30)
+    [done] = manager.wait([session.id], timeout=60)
     assert (done.status, done.left) == (Status.DONE, 1)
     port = int((tmp_path / "ready").read_text())
     assert manager.reader.turns(session.id)[-1].left[0].ports == (port,)
@@ -266,7 +266,7 @@ def test_what_is_left_is_named_with_its_ports_and_kept(manager, tmp_path, wait_u
 
 def test_after_turn_sweep_ends_what_the_turn_left_and_it_stays_green(manager, leftovers):
     session = manager.run(["sh", "-c", "sleep 600 & exit 0"], options={"stop": {"after_turn": "sweep"}})
-    [done] = manager.wait([session.id], timeout=30)
+    [done] = manager.wait([session.id], timeout=60)
     assert (done.status, done.left) == (Status.DONE, 0)
     assert done.reason == "swept: 1 process ended (SIGTERM 1), 0 left"
     assert leftovers(session.id) == []
@@ -278,7 +278,7 @@ def test_a_session_whose_folder_is_removed_is_stopped(manager, leftovers, proces
     wait_until(lambda: len(manager.reader.processes(session.id)) == 3, what="three processes")
     process_book.add(manager.reader.processes(session.id))
     shutil.rmtree(manager.reader.home / "sessions" / session.id)
-    [ended] = manager.wait([session.id], timeout=30)
+    [ended] = manager.wait([session.id], timeout=60)
     assert ended.status is Status.STOPPED
     assert ended.reason.startswith("stopped by agentdash: its folder was removed; 3 processes ended")
     assert process_book.alive() == []

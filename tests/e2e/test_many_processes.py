@@ -61,14 +61,14 @@ def race(tmp_path):
 
 
 def ended(manager, *argv):
-    return manager.wait([manager.run(argv).id], timeout=20)[0]
+    return manager.wait([manager.run(argv).id], timeout=60)[0]
 
 
 def test_7_two_views_that_send_at_once_give_one_turn_and_one_refusal(manager, race):
     session = ended(manager, "sh", "-c", "echo once; exit 1")
     answers = race(session.id, ["retry"] * 4)
     assert sorted(a.split()[0] for a in answers) == ["refused"] * 3 + ["turn"]
-    after = manager.wait([session.id], timeout=20)[0]
+    after = manager.wait([session.id], timeout=60)[0]
     assert after.turn == 2
     assert len(manager.reader.prompts(session.id)) == 2
     assert manager.reader.output(session.id, 2) == b"once\n"
@@ -104,7 +104,7 @@ def test_a_killed_runner_is_settled_by_exactly_one(manager, race, leftovers):
     os.kill(turn.runner_pid, signal.SIGKILL)
     os.kill(turn.agent_pid, signal.SIGKILL)
     race(session.id, ["settle"] * 4)
-    lost = manager.wait([session.id], timeout=20)[0]
+    lost = manager.wait([session.id], timeout=60)[0]
     assert lost.status is Status.LOST
     feed = manager.reader.changes(0)
     assert [s.id for s in feed.updated] == [session.id]

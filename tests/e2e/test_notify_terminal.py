@@ -28,7 +28,7 @@ def waiting_run(manager, tmp_path):
 
     def end():
         (tmp_path / "go").write_text("\n")
-        [ended] = manager.wait([session.id], timeout=30)
+        [ended] = manager.wait([session.id], timeout=60)
         assert ended.status == "done"
 
     return end
@@ -123,7 +123,7 @@ def test_of_several_panes_of_one_tmux_only_one_tells(terminal, open_outer, waiti
     both_show("✓ done")
     wait_until(lambda: notices(outer, "the long build"), what="its notification")
     for title in ("the second", "the third"):  # what is told of the first has come before both of these
-        manager.wait([manager.run(["true"], title=title).id], timeout=30)
+        manager.wait([manager.run(["true"], title=title).id], timeout=60)
         both_show(title)
         wait_until(lambda title=title: notices(outer, title), what="its notification")
     assert [len(notices(outer, title)) for title in ("the long build", "the second")] == [1, 1]
@@ -138,7 +138,7 @@ def test_a_dashboard_that_is_hidden_takes_nothing_from_the_one_that_is_shown(
     terminal, open_outer, manager, tmp_path, wait_until, ways
 ):
     (tmp_path / "config.toml").write_text('[notify]\nterminal = "osc777"\n')
-    manager.wait([manager.run(["true"], title="the one before").id], timeout=30)
+    manager.wait([manager.run(["true"], title="the one before").id], timeout=60)
     terminal.start("agentdash")
     terminal._run("set", "-g", "allow-passthrough", "on")
     opening, *hiding = ways
@@ -157,7 +157,7 @@ def test_a_dashboard_that_is_hidden_takes_nothing_from_the_one_that_is_shown(
     wait_until(lambda: b"the one before" in outer.received, what="the dashboard in the outer terminal")
     titles = [f"number {number}" for number in range(6)]
     for title in titles:
-        manager.wait([manager.run(["true"], title=title).id], timeout=30)
+        manager.wait([manager.run(["true"], title=title).id], timeout=60)
         both_show(title)
         wait_until(lambda title=title: notices(outer, title), what=f"the notification of {title}")
     assert [len(notices(outer, title)) for title in titles] == [1] * len(titles)

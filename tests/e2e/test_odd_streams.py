@@ -29,7 +29,7 @@ def play(manager: SessionManager, tmp_path: Path) -> Play:
         path.chmod(0o755)
         (tmp_path / "config.toml").write_text(f"[agents.{agent}]\nbin = '{path}'\n")
         with SessionManager() as fresh:  # it reads the settings
-            [ended] = fresh.wait([fresh.spawn(Start("go", agent=agent, cwd=str(tmp_path))).id], timeout=30)
+            [ended] = fresh.wait([fresh.spawn(Start("go", agent=agent, cwd=str(tmp_path))).id], timeout=60)
             return ended
 
     return run

@@ -107,7 +107,7 @@ def test_a_line_that_breaks_ends_nothing(panes, manager, wait_until):
 
 def test_nothing_is_sent_while_nothing_happens(panes, manager, wait_until):
     session = manager.run(["true"], title="over")
-    manager.wait([session.id], timeout=30)
+    manager.wait([session.id], timeout=60)
     both = panes(f"{AGENTDASH} table", f"{AGENTDASH} watch {session.id}")
     both.shows(0, "✓ done", "over")
     both.shows(1, "done")

@@ -53,7 +53,7 @@ def test_K1_more_than_the_cap_waits_and_the_order_is_kept(two_places, tmp_path, 
     assert (tmp_path / "order").read_text().split()[2:] == ["c", "d"]
     for name in "cd":
         let_go(tmp_path, name)
-    assert all(session.status is Status.DONE for session in manager.wait([s.id for s in sessions], timeout=30))
+    assert all(session.status is Status.DONE for session in manager.wait([s.id for s in sessions], timeout=60))
 
 
 def test_K1_the_queue_goes_on_when_every_front_end_is_gone(two_places, tmp_path, wait_until):
@@ -124,9 +124,9 @@ def test_copies_are_numbered_and_queued_in_order(two_places):
 
 def test_who_waits_for_a_turn_of_another_session_takes_no_place(manager, tmp_path):
     (tmp_path / "config.toml").write_text("[queue]\nmax_running = 1\n")
-    [failed] = manager.wait([manager.run(["false"]).id], timeout=30)
+    [failed] = manager.wait([manager.run(["false"]).id], timeout=60)
     outer = manager.run([sys.executable, "-m", "agentdash", "retry", failed.id, "--wait"])
-    [ended] = manager.wait([outer.id], timeout=30)
+    [ended] = manager.wait([outer.id], timeout=60)
     assert ended.exit_code == 1
     assert manager.reader.get(failed.id).turn == 2
 
@@ -140,11 +140,11 @@ def test_one_that_cannot_be_sent_does_not_hold_up_the_others(manager, tmp_path, 
     wait_until((tmp_path / "order").exists, what="the first one's start")
     (tmp_path / "config.toml").write_text("[queue]\nmax_running = 3\n")
     manager.housekeeping.settle()
-    [done] = manager.wait([last.id], timeout=30)
+    [done] = manager.wait([last.id], timeout=60)
     assert done.status is Status.DONE
     assert manager.reader.get(broken.id).status is Status.QUEUED
     log.rmdir()
-    [done] = manager.wait([broken.id], timeout=30)
+    [done] = manager.wait([broken.id], timeout=60)
     assert done.status is Status.DONE
     let_go(tmp_path, "a")
-    manager.wait([first.id], timeout=30)
+    manager.wait([first.id], timeout=60)

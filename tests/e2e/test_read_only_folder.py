@@ -41,7 +41,7 @@ def seal(tmp_path, monkeypatch):
 def home(manager, database_at_rest):
     """A state folder at rest with one session that nobody has seen."""
     session = manager.run([sys.executable, "-c", "print('the answer')"], title="titled")
-    manager.wait([session.id], timeout=30)
+    manager.wait([session.id], timeout=60)
     return database_at_rest().parent
 
 
@@ -113,5 +113,5 @@ def test_S3_a_read_only_view_follows_a_session_that_others_run(manager, seal, tm
     with SessionManager(sealed) as looking:
         wait_until(lambda: looking.reader.get(session.id).status is Status.RUNNING, what="it to run")
         Path(tmp_path / "go").write_text("\n")
-        [done] = looking.wait([session.id], timeout=30)
+        [done] = looking.wait([session.id], timeout=60)
     assert done.status is Status.DONE

@@ -5,6 +5,7 @@ import re
 import time
 
 import pytest
+from real_clis import EVERY_CLI
 
 from agentdash.sessions.errors import SessionBusyError
 from agentdash.sessions.launch import Start
@@ -46,14 +47,9 @@ def running_command(manager, session, wait_until, text):
     )
 
 
-def test_each_version_of_claude_is_the_one_that_runs(manager, claude_env, project, request):
-    session = ended(manager, spawn(manager, "claude", "hello", project))
-    assert session.status is Status.DONE, session.reason
-    begin = json.loads(manager.reader.output(session.id).split(b"\n")[0])
-    assert f"claude-{begin['claude_code_version']}" == request.node.callspec.params["claude_env"]
-
-
-def test_work_gives_typed_steps_exit_codes_and_usage(manager, agent, project):
+@pytest.mark.parametrize("agent", EVERY_CLI, indirect=True)
+def test_work_gives_typed_steps_exit_codes_times_and_usage(manager, agent, project, scratch_home, request):
+    before = time.time() * 1000 - 1
     session = ended(manager, spawn(manager, agent, "[[fake:work]] please do it", project))
     assert (session.status, session.reason, session.exit_code) == (Status.DONE, None, 0)
     assert session.unknown == 0
@@ -72,7 +68,12 @@ def test_work_gives_typed_steps_exit_codes_and_usage(manager, agent, project):
     assert [(c.kind, c.path.rsplit("/", 1)[-1]) for c in changed] == [("add", "notes.txt"), ("update", "notes.txt")]
     assert (project / "notes.txt").read_text() == "first line\nsecond line, edited\n"
     assert session.last_message == "Done: notes.txt was created and edited."
-    assert all(step.at is not None for step in steps)
+
+    # A step's time is the arrival of its line, by the runner's clock.
+    times = [step.at for step in steps]
+    assert times == sorted(times)
+    assert before <= times[0] < times[-1] <= time.time() * 1000
+    assert times[-1] > times[1]
 
     # Six calls of the model: 1200 + 400 a step of input, 1000 of it cached from the second on.
     usage = session.usage
@@ -81,10 +82,15 @@ def test_work_gives_typed_steps_exit_codes_and_usage(manager, agent, project):
     assert usage.total_tokens == 13365
     assert (session.cost_usd is None) == (agent == "codex")
 
+    if agent == "claude":
+        check_claude(manager, session, request.node.callspec.params["agent"], scratch_home / "claude")
 
-def test_the_transcript_of_each_version_of_claude_is_read_in_plain_words(manager, claude_env, project):
-    session = ended(manager, spawn(manager, "claude", "[[fake:work]] please do it", project))
-    (transcript,) = claude_env.glob(f"projects/*/{session.agent_session}.jsonl")
+
+def check_claude(manager, session, version, home):
+    """The version that was asked for has run, and the transcript that it keeps is read in plain words."""
+    begin = json.loads(manager.reader.output(session.id).split(b"\n")[0])
+    assert f"claude-{begin['claude_code_version']}" == version
+    (transcript,) = home.glob(f"projects/*/{session.agent_session}.jsonl")
     steps = list(StepFile(transcript).steps())
     assert of_kind(steps, StepKind.FILE_CHANGE)
     assert of_kind(steps, StepKind.UNKNOWN) == []
@@ -125,7 +131,7 @@ def test_2_a_trouble_that_passes_does_not_end_the_turn(manager, agent, project):
     assert (session.status, session.last_message) == (Status.DONE, "Recovered.")
 
 
-def test_sleep600_is_stopped_with_a_receipt_and_nothing_is_left(
+def test_ZX3_a_running_session_takes_no_second_prompt_and_goes_on_after_its_stop(
     manager, agent, project, leftovers, process_book, wait_until
 ):
     session = manager.started(spawn(manager, agent, "[[fake:sleep600]] go", project).id)
@@ -133,6 +139,10 @@ def test_sleep600_is_stopped_with_a_receipt_and_nothing_is_left(
     wait_until(
         lambda: of_kind(manager.reader.trajectory(session.id), StepKind.COMMAND), what="the command in the stream"
     )
+    with pytest.raises(SessionBusyError, match="takes no prompt while a turn runs"):
+        manager.inject(session.id, "hurry up")
+    assert len(manager.reader.prompts(session.id)) == 1
+
     process_book.add(manager.reader.processes(session.id))
     receipt = manager.stop(session.id)
     assert receipt.left == ()
@@ -142,6 +152,11 @@ def test_sleep600_is_stopped_with_a_receipt_and_nothing_is_left(
     assert leftovers(session.id) == []
     command = of_kind(manager.reader.trajectory(session.id), StepKind.COMMAND)[-1]
     assert command.status is StepStatus.INTERRUPTED
+
+    manager.inject(session.id, "[[fake:context_probe]] still there?")
+    after = ended(manager, session)
+    assert after.status is Status.DONE, after.reason
+    assert "still there?" in after.last_message
 
 
 def test_bgproc_is_stopped_with_its_detached_children(manager, agent, project, leftovers, process_book, wait_until):
@@ -154,24 +169,6 @@ def test_bgproc_is_stopped_with_its_detached_children(manager, agent, project, l
     assert receipt.left == ()
     assert process_book.alive() == []
     assert leftovers(session.id) == []
-
-
-def test_a_stopped_session_goes_on_with_the_next_prompt(manager, agent, project, wait_until):
-    session = manager.started(spawn(manager, agent, "[[fake:sleep600]] go", project).id)
-    running_command(manager, session, wait_until, "sleep 600")
-    manager.stop(session.id)
-    manager.inject(session.id, "[[fake:context_probe]] still there?")
-    after = ended(manager, session)
-    assert after.status is Status.DONE, after.reason
-    assert "still there?" in after.last_message
-
-
-def test_ZX3_a_running_session_takes_no_second_prompt(manager, agent, project, wait_until):
-    session = manager.started(spawn(manager, agent, "[[fake:sleep600]] go", project).id)
-    with pytest.raises(SessionBusyError, match="takes no prompt while a turn runs"):
-        manager.inject(session.id, "hurry up")
-    assert len(manager.reader.prompts(session.id)) == 1
-    manager.stop(session.id)
 
 
 def test_ZX10_a_200_kb_prompt_arrives(manager, agent, project, fake_model):
@@ -236,12 +233,3 @@ def test_codex_refusals_are_shown(manager, codex_env, project):
     session = ended(manager, session)
     assert (session.status, session.denied) == (Status.DONE, 1)
     assert session.reason == "1 permission denied: apply_patch"
-
-
-def test_clock_of_the_runner_is_the_arrival_of_each_line(manager, agent, project):
-    before = time.time() * 1000 - 1
-    session = ended(manager, spawn(manager, agent, "[[fake:work]] go", project))
-    times = [step.at for step in manager.reader.trajectory(session.id)]
-    assert times == sorted(times)
-    assert before <= times[0] <= times[-1] <= time.time() * 1000
-    assert times[-1] > times[1]

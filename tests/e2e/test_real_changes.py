@@ -31,7 +31,7 @@ def diff_of(edit):
     return [line for line in edit.diff.split("\n") if line[:1] in ("+", "-")]
 
 
-def test_a_session_of_two_turns_has_every_diff_and_what_git_says(manager, agent, project):
+def test_a_session_of_two_turns_has_every_diff_in_its_steps_too_and_what_git_says(manager, agent, project):
     session = ended(
         manager, manager.spawn(Start("[[fake:work]] go", agent=agent, cwd=str(project), options=OPTIONS[agent]))
     )
@@ -52,15 +52,11 @@ def test_a_session_of_two_turns_has_every_diff_and_what_git_says(manager, agent,
     second = manager.reader.changes_of(session.id, 2)
     assert [file.path for file in second.files] == ["src/app.py"]
     assert diff_of(second.files[0].edits[0]) == ["+def main():", "+    return 1"]
+    check_steps(manager, session)
 
 
-def test_steps_have_the_diffs_in_every_turn_and_in_every_way_to_read_them(manager, agent, project):
-    session = ended(
-        manager, manager.spawn(Start("[[fake:work]] go", agent=agent, cwd=str(project), options=OPTIONS[agent]))
-    )
-    manager.inject(session.id, "[[fake:files]] go")
-    ended(manager, session)
-
+def check_steps(manager, session):
+    """Steps have the diffs in every turn, and in every way to read them."""
     steps = [step for step in manager.reader.each_step(session.id) if step.kind is StepKind.FILE_CHANGE]
     told = [(step.turn, step.changes[0].path.rpartition("/")[2], step.changes[0].lines) for step in steps]
     assert told == [(1, "notes.txt", (2, 0)), (1, "notes.txt", (1, 1)), (2, "app.py", (2, 0)), (2, "app.py", (1, 1))]

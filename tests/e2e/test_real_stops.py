@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from real_clis import CLAUDES
+from repetition import repeated
 
 from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status
@@ -15,8 +15,8 @@ pytestmark = pytest.mark.real
 
 MINUTE = 60
 CODEX_MODES = ("read-only", "workspace-write", "danger-full-access")
-SECONDS_INTO_A_COMMAND = (0, 1, 2, 3, 4)
-CLAUDE_STARTS_MS = range(600, 1001, 50)
+SECONDS_INTO_A_COMMAND = repeated((0, 3), (0, 1, 2, 3, 4))
+CLAUDE_STARTS_MS = range(600, 1001, repeated(200, 50))
 """During its start claude swallows a SIGINT (protocols 3)."""
 
 
@@ -54,16 +54,24 @@ def lost_its_helper(session):
     return "codex-linux-sandbox: No such file" in transcript.read_text()
 
 
-@pytest.mark.parametrize(
-    ("agent", "options"),
-    [
-        *(("codex", {"sandbox": mode}) for mode in CODEX_MODES),
-        *((claude, {"permission_mode": "bypassPermissions"}) for claude in CLAUDES),
-    ],
-    ids=[*CODEX_MODES, *CLAUDES],
-    indirect=["agent"],
-)
-def test_K3_a_stop_in_each_of_the_first_seconds_of_a_command(manager, agent, project, leftovers, wait_until, options):
+@pytest.mark.torture
+@pytest.mark.parametrize("sandbox", CODEX_MODES)
+def test_K3_codex_is_stopped_in_each_of_the_first_seconds_of_a_command(
+    manager, codex_env, project, leftovers, wait_until, sandbox
+):
+    stop_in_the_first_seconds(manager, "codex", project, leftovers, wait_until, {"sandbox": sandbox})
+
+
+@pytest.mark.torture
+def test_K3_claude_is_stopped_in_each_of_the_first_seconds_of_a_command(
+    manager, claude_env, project, leftovers, wait_until
+):
+    stop_in_the_first_seconds(
+        manager, "claude", project, leftovers, wait_until, {"permission_mode": "bypassPermissions"}
+    )
+
+
+def stop_in_the_first_seconds(manager, agent, project, leftovers, wait_until, options):
     def one(second):
         # Of several codex (0.169.0) that start in the same moment one may take the sandbox's helper from another, whose
         # command then fails at once: that one is started again.
@@ -87,6 +95,7 @@ def test_K3_a_stop_in_each_of_the_first_seconds_of_a_command(manager, agent, pro
             check(manager, session, before, receipt, leftovers)
 
 
+@pytest.mark.torture
 def test_K3_claude_is_stopped_at_any_moment_of_its_start(manager, claude_env, project, leftovers, wait_until):
     for after_ms in CLAUDE_STARTS_MS:
         session = manager.started(manager.spawn(Start("[[fake:sleep600]] go", agent="claude", cwd=str(project))).id)

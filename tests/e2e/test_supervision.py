@@ -105,7 +105,7 @@ def test_the_ladder_climbs_to_sigkill_by_itself(manager, leftovers, wait_until):
 
 
 def test_ZX8_a_stop_of_an_ended_session_changes_nothing(manager):
-    session = manager.wait([manager.run(["true"]).id], timeout=20)[0]
+    session = manager.wait([manager.run(["true"]).id], timeout=60)[0]
     receipt = manager.stop(session.id)
     assert (receipt.ended, receipt.left, receipt.status) == ((), (), Status.DONE)
     assert manager.reader.get(session.id) == session
@@ -113,7 +113,7 @@ def test_ZX8_a_stop_of_an_ended_session_changes_nothing(manager):
 
 def test_children_left_by_an_agent_that_ends_are_kept_and_shown_and_stop_ends_them(manager, leftovers):
     script = "sleep 617 & setsid sleep 618 & exit 0"
-    session = manager.wait([manager.run(["sh", "-c", script]).id], timeout=20)[0]
+    session = manager.wait([manager.run(["sh", "-c", script]).id], timeout=60)[0]
     assert (session.status, session.left) == (Status.DONE, 2)
     assert {left.command for left in turn_of(manager, session).left} == {"sleep 617", "sleep 618"}
     receipt = manager.stop(session.id)
@@ -124,10 +124,10 @@ def test_children_left_by_an_agent_that_ends_are_kept_and_shown_and_stop_ends_th
 
 
 def test_a_new_turn_starts_while_children_of_the_last_one_live(manager, leftovers, wait_until):
-    session = manager.wait([manager.run(["sh", "-c", "sleep 619 & exit 3"]).id], timeout=20)[0]
+    session = manager.wait([manager.run(["sh", "-c", "sleep 619 & exit 3"]).id], timeout=60)[0]
     assert session.left == 1
     manager.retry(session.id)
-    again = manager.wait([session.id], timeout=20)[0]
+    again = manager.wait([session.id], timeout=60)[0]
     assert (again.turn, again.left) == (2, 2)
     manager.stop(session.id)
     assert leftovers(session.id) == []
@@ -161,7 +161,7 @@ def test_lost_only_where_nothing_lives(manager, wait_until, leftovers):
     turn = turn_of(manager, session)
     os.kill(turn.runner_pid, signal.SIGKILL)
     os.kill(turn.agent_pid, signal.SIGKILL)
-    lost = manager.wait([session.id], timeout=20)[0]
+    lost = manager.wait([session.id], timeout=60)[0]
     assert lost.status is Status.LOST
     assert lost.left == 2
     with pytest.raises(SessionBusyError, match="still live"):
@@ -175,7 +175,7 @@ def test_lost_only_where_nothing_lives(manager, wait_until, leftovers):
 def test_ZX5_an_agent_killed_from_outside_is_failed_at_once(manager):
     session = start(manager, "sleep", "624")
     os.kill(turn_of(manager, session).agent_pid, signal.SIGKILL)
-    ended = manager.wait([session.id], timeout=20)[0]
+    ended = manager.wait([session.id], timeout=60)[0]
     assert (ended.status, ended.signal) == (Status.FAILED, "SIGKILL")
     assert ended.reason == "killed by SIGKILL, not by agentdash"
 
@@ -183,7 +183,7 @@ def test_ZX5_an_agent_killed_from_outside_is_failed_at_once(manager):
 def test_a_runner_told_to_end_stops_its_agent_and_says_so(manager, leftovers):
     session = start(manager, "sleep", "625")
     os.kill(turn_of(manager, session).runner_pid, signal.SIGTERM)
-    ended = manager.wait([session.id], timeout=20)[0]
+    ended = manager.wait([session.id], timeout=60)[0]
     assert ended.status is Status.STOPPED
     assert ended.reason == "stopped by the system; 1 process ended (SIGINT 1), 0 left"
     assert leftovers(session.id) == []
@@ -197,7 +197,7 @@ def test_ZX18_a_start_that_fails_is_a_visible_failed_session(manager, tmp_path):
         str(plain): f"{plain}: permission denied",
     }
     for command, reason in cases.items():
-        session = manager.wait([manager.run([command]).id], timeout=20)[0]
+        session = manager.wait([manager.run([command]).id], timeout=60)[0]
         assert session.status is Status.FAILED
         assert session.reason.startswith(reason)
 
@@ -205,7 +205,7 @@ def test_ZX18_a_start_that_fails_is_a_visible_failed_session(manager, tmp_path):
 def test_a_folder_deleted_between_record_and_start_is_the_reason(manager, tmp_path):
     gone = tmp_path / "gone"
     gone.mkdir()
-    session = manager.wait([manager.run(["false"], cwd=str(gone)).id], timeout=20)[0]
+    session = manager.wait([manager.run(["false"], cwd=str(gone)).id], timeout=60)[0]
     gone.rmdir()
     assert session.status is Status.FAILED
     from agentdash.sessions.errors import UsageError
@@ -215,7 +215,7 @@ def test_a_folder_deleted_between_record_and_start_is_the_reason(manager, tmp_pa
 
 
 def test_the_first_lines_of_stderr_are_the_reason(manager):
-    session = manager.wait([manager.run(["sh", "-c", "echo 'no licence' >&2; exit 7"]).id], timeout=20)[0]
+    session = manager.wait([manager.run(["sh", "-c", "echo 'no licence' >&2; exit 7"]).id], timeout=60)[0]
     assert (session.status, session.exit_code, session.reason) == (Status.FAILED, 7, "exit 7: no licence")
 
 
@@ -294,12 +294,12 @@ def test_K5_the_agent_goes_on_when_the_front_end_is_killed(manager, tmp_path, wa
     front.stdout.close()
     assert manager.reader.get(session_id).status is Status.RUNNING
     go.touch()
-    ended = manager.wait([session_id], timeout=20)[0]
+    ended = manager.wait([session_id], timeout=60)[0]
     assert (ended.status, ended.exit_code) == (Status.FAILED, 5)
 
 
 def test_8_opening_listing_and_watching_change_no_byte_of_a_session(manager, wait_until):
-    session = manager.wait([manager.run(["sh", "-c", "echo a; echo b"]).id], timeout=20)[0]
+    session = manager.wait([manager.run(["sh", "-c", "echo a; echo b"]).id], timeout=60)[0]
     folder = manager.reader.home / "sessions" / session.id
     wait_until(lambda: not runner_lock.is_held(folder / "runner.lock"), what="the runner to leave")
 
@@ -319,14 +319,14 @@ def test_8_opening_listing_and_watching_change_no_byte_of_a_session(manager, wai
 
 
 def test_files_are_private(manager):
-    session = manager.wait([manager.run(["echo", "secret"]).id], timeout=20)[0]
+    session = manager.wait([manager.run(["echo", "secret"]).id], timeout=60)[0]
     folder = manager.reader.home / "sessions" / session.id
     for path in [manager.reader.home, folder, *folder.rglob("*"), *manager.reader.home.glob("agentdash.db*")]:
         assert path.stat().st_mode & 0o077 == 0, path
 
 
 def test_ZX11_an_agent_never_reads_the_terminal(manager):
-    session = manager.wait([manager.run(["cat"]).id], timeout=20)[0]
+    session = manager.wait([manager.run(["cat"]).id], timeout=60)[0]
     assert session.status is Status.DONE
     assert Path(manager.reader.output_path(session.id)).read_bytes() == b""
 
@@ -355,7 +355,7 @@ def test_5_hostile_lines_and_an_unknown_status_hide_no_session(manager, tmp_path
     file.write_bytes(b"\n".join(lines))
     hostile = manager.run(["cat", str(file)])
     other = manager.run(["echo", "fine"])
-    manager.wait([hostile.id, other.id], timeout=30)
+    manager.wait([hostile.id, other.id], timeout=60)
 
     assert {s.id for s in manager.reader.sessions()} == {hostile.id, other.id}
     steps = [

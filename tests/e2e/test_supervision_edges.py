@@ -71,7 +71,7 @@ def test_a_runner_that_inherits_anothers_agent_leaves_it_alone(manager, leftover
 
 def test_what_is_left_is_ended_also_after_a_queued_turn_was_cancelled(manager, tmp_path, leftovers):
     session = manager.run(["sh", "-c", "sleep 843 & exit 1"])
-    [failed] = manager.wait([session.id], timeout=30)
+    [failed] = manager.wait([session.id], timeout=60)
     assert failed.left == 1
     (tmp_path / "config.toml").write_text("[queue]\nmax_running = 1\n")
     manager.started(manager.run(["sleep", "600"]).id)
@@ -88,7 +88,7 @@ def test_a_live_session_without_its_folder_harms_no_other(manager, wait_until):
     processes.send_kill(processes.look(turn.runner_pid))
     wait_until(lambda: not processes.alive(turn.runner_pid, turn.runner_start), what="the runner's end")
     shutil.rmtree(manager.reader.home / "sessions" / broken.id)
-    [other] = manager.wait([manager.run(["true"]).id], timeout=30)
+    [other] = manager.wait([manager.run(["true"]).id], timeout=60)
     assert other.status is Status.DONE
     receipt = manager.stop(broken.id)
     assert [ended.pid for ended in receipt.ended] == [turn.agent_pid]
@@ -96,31 +96,31 @@ def test_a_live_session_without_its_folder_harms_no_other(manager, wait_until):
 
 
 def test_a_session_whose_folder_was_removed_after_its_end_can_be_tried_again(manager, wait_until):
-    [failed] = manager.wait([manager.run(["false"]).id], timeout=30)
+    [failed] = manager.wait([manager.run(["false"]).id], timeout=60)
     lock = manager.layout.session(failed.id).lock
     wait_until(lambda: not runner_lock.is_held(lock), what="the runner to leave")
     shutil.rmtree(manager.reader.home / "sessions" / failed.id)
     manager.retry(failed.id)
-    [again] = manager.wait([failed.id], timeout=30)
+    [again] = manager.wait([failed.id], timeout=60)
     assert (again.turn, again.status) == (2, Status.FAILED)
 
 
 def test_an_open_request_of_an_earlier_turn_does_not_stop_the_next(manager):
-    [first] = manager.wait([manager.spawn(Start("hello [[demo:quick]]", agent="demo")).id], timeout=30)
+    [first] = manager.wait([manager.spawn(Start("hello [[demo:quick]]", agent="demo")).id], timeout=60)
     manager.store.request(first.id, 1, "stop", "you")
     manager.inject(first.id, "more [[demo:quick]]")
-    [second] = manager.wait([first.id], timeout=30)
+    [second] = manager.wait([first.id], timeout=60)
     assert second.status is Status.DONE
 
 
 def test_a_signal_without_a_name_is_a_reason_like_any_other(manager):
-    [ended] = manager.wait([manager.run(["sh", "-c", f"kill -{signal.SIGRTMIN + 1} $$"]).id], timeout=30)
+    [ended] = manager.wait([manager.run(["sh", "-c", f"kill -{signal.SIGRTMIN + 1} $$"]).id], timeout=60)
     assert (ended.status, ended.signal) == (Status.FAILED, f"SIG{signal.SIGRTMIN + 1}")
 
 
 def test_a_command_that_cannot_be_one_is_a_visible_failure(manager):
     session = manager.spawn(Start("x", agent="demo", options={"args": ["a\0b"]}))
-    [ended] = manager.wait([session.id], timeout=30)
+    [ended] = manager.wait([session.id], timeout=60)
     assert ended.status is Status.FAILED
     assert "null byte" in ended.reason
 
@@ -144,7 +144,7 @@ def test_a_stop_after_the_final_event_leaves_the_turn_done(manager, tmp_path, wa
 
 def test_a_chatty_leftover_keeps_nobody_busy(manager, wait_until):
     session = manager.run(["sh", "-c", "(while :; do echo x; sleep 0.01; done) & exit 0"])
-    manager.wait([session.id], timeout=30)
+    manager.wait([session.id], timeout=60)
     wait_until(lambda: manager.reader.get(session.id).left > 0, what="the runner to count what is left")
     output = manager.reader.output_path(session.id)
     version, size = manager.store.data_version(), output.stat().st_size
@@ -208,7 +208,7 @@ def test_signals_reach_their_process_where_the_kernel_has_no_pidfd(monkeypatch):
 
 
 def test_a_damaged_database_says_what_to_do(manager, database_at_rest):
-    manager.wait([manager.run(["true"]).id], timeout=30)
+    manager.wait([manager.run(["true"]).id], timeout=60)
     database_at_rest().write_bytes(os.urandom(100_000))
     with pytest.raises(StoreError, match="agentdash doctor --rebuild"):
         manager.reader.sessions()
@@ -229,7 +229,7 @@ def test_a_damaged_database_says_what_to_do(manager, database_at_rest):
     ],
 )
 def test_K2_a_start_that_failed_shows_reason_command_and_stderr(manager, argv, reason, told):
-    [failed] = manager.wait([manager.run(argv).id], timeout=30)
+    [failed] = manager.wait([manager.run(argv).id], timeout=60)
     assert failed.status is Status.FAILED
     assert reason in failed.reason
     last = manager.reader.trajectory(failed.id)[-1]
@@ -240,7 +240,7 @@ def test_K2_a_start_that_failed_shows_reason_command_and_stderr(manager, argv, r
 
 def test_an_error_that_the_agent_told_itself_is_not_told_twice(manager):
     [failed] = manager.wait(
-        [manager.spawn(Start("x [[demo:fail]]", agent="demo", options={"speed": 1000.0})).id], timeout=30
+        [manager.spawn(Start("x [[demo:fail]]", agent="demo", options={"speed": 1000.0})).id], timeout=60
     )
     errors = [step for step in manager.reader.trajectory(failed.id) if step.kind is StepKind.ERROR and step.fatal]
     assert [step.text for step in errors] == [failed.reason]
@@ -282,7 +282,7 @@ def test_stderr_counts_as_output_and_as_a_sign_of_life(manager):
 @pytest.mark.parametrize("limit", [{"tokens": 10}, {"cost_usd": 0.0001, "action": "warn"}])
 def test_a_limit_that_was_crossed_at_the_very_end_is_told(manager, limit):
     session = manager.spawn(Start("hello [[demo:quick]]", agent="demo", options={"limits": limit}))
-    [done] = manager.wait([session.id], timeout=30)
+    [done] = manager.wait([session.id], timeout=60)
     assert done.status is Status.DONE
     assert done.reason.startswith("over its limit: ")
 
@@ -296,12 +296,12 @@ def test_what_was_not_set_when_a_session_was_asked_for_is_not_set_when_it_runs(m
     first = manager.spawn(Start("x", agent="codex", options={"bin": str(agent)}))
     monkeypatch.delenv("CODEX_HOME")
     second = manager.spawn(Start("x", agent="codex", options={"bin": str(agent)}))
-    manager.wait([first.id, second.id], timeout=30)
+    manager.wait([first.id, second.id], timeout=60)
     assert (tmp_path / "seen").read_text() == "home=/account/a\nhome=\n"
 
 
 def test_what_an_ended_session_left_is_counted_again_when_its_runner_is_gone(manager, wait_until):
-    [done] = manager.wait([manager.run(["sh", "-c", "sleep 600 & exit 0"]).id], timeout=30)
+    [done] = manager.wait([manager.run(["sh", "-c", "sleep 600 & exit 0"]).id], timeout=60)
     turn = manager.reader.turns(done.id)[-1]
     processes.send_kill(processes.look(turn.runner_pid))
     wait_until(lambda: not runner_lock.is_held(manager.layout.session(done.id).lock), what="the runner's end")
@@ -311,7 +311,7 @@ def test_what_an_ended_session_left_is_counted_again_when_its_runner_is_gone(man
 
 
 def test_an_ended_session_of_a_machine_that_is_gone_can_be_deleted(manager):
-    [done] = manager.wait([manager.run(["true"]).id], timeout=30)
+    [done] = manager.wait([manager.run(["true"]).id], timeout=60)
     with manager.store.database.transaction() as db:
         db.execute("UPDATE sessions SET host = 'its-old-name'")
         db.execute("UPDATE turns SET boot_id = 'another boot'")

@@ -238,8 +238,7 @@ def test_logs_without_following_prints_what_is_there_and_ends(manager, following
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("agent", ["codex", "claude"])
-def test_a_real_agent_is_followed_while_it_works(manager, following, agent, codex_env, claude_env, tmp_path):
+def test_a_real_agent_is_followed_while_it_works(manager, following, agent, tmp_path):
     project = tmp_path / "project"
     project.mkdir()
     options = {"codex": {"sandbox": "danger-full-access"}, "claude": {"permission_mode": "bypassPermissions"}}
@@ -257,14 +256,13 @@ def test_a_real_agent_is_followed_while_it_works(manager, following, agent, code
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("agent", ["codex", "claude"])
-def test_the_transcript_that_a_real_agent_keeps_is_viewed(manager, following, agent, codex_env, claude_env, tmp_path):
+def test_the_transcript_that_a_real_agent_keeps_is_viewed(manager, following, agent, scratch_home, tmp_path):
     project = tmp_path / "project"
     project.mkdir()
     options = {"codex": {"sandbox": "danger-full-access"}, "claude": {"permission_mode": "bypassPermissions"}}
     session = manager.spawn(Start("[[fake:work]] go", agent=agent, cwd=str(project), options=options[agent]))
     manager.wait([session.id], timeout=120)
-    folder = codex_env / "sessions" if agent == "codex" else claude_env / "projects"
+    folder = scratch_home / agent / ("sessions" if agent == "codex" else "projects")
     (transcript,) = folder.rglob("*.jsonl")
     shown = following("view", "--json", str(transcript))
     assert (shown.ended(), shown.err) == (0, "")

@@ -5,7 +5,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from repetition import repeated
+
 MB = 1 << 20
+
+LONG = repeated(MB // 4, MB)
+"""Characters of a long text: in short a quarter, which is still more than is shown of one anywhere."""
 
 Lines = Iterator[bytes]
 
@@ -80,12 +85,12 @@ def _wide_and_deep() -> Lines:
 def _files() -> Lines:
     changes = [{"path": f"/home/ann/code/api/{n}/\x1b[2J{n}.py", "kind": "update"} for n in range(10_000)]
     yield item("file_change", changes=changes, status="completed")
-    yield item("file_change", changes=[{"path": "x" * MB, "kind": "y" * MB}], status="completed")
+    yield item("file_change", changes=[{"path": "x" * LONG, "kind": "y" * LONG}], status="completed")
 
 
 def _plan() -> Lines:
     yield item("todo_list", items=[{"text": f"item {n} \u202e", "completed": n % 2 == 0} for n in range(10_000)])
-    yield item("todo_list", items=[{"text": "w" * MB}])
+    yield item("todo_list", items=[{"text": "w" * LONG}])
     yield tool("TodoWrite", {"todos": [{"content": f"item {n}", "status": "pending"} for n in range(10_000)]})
 
 
@@ -108,7 +113,7 @@ def _many_speakers() -> Lines:
 
 
 def _long_names() -> Lines:
-    name = "n" * MB
+    name = "n" * LONG
     yield item("command_execution", "started", id=name, command="run")
     yield item("command_execution", id=name, command="run", exit_code=0)
     yield item(name)
@@ -123,19 +128,19 @@ def _long_names() -> Lines:
 FILES: dict[str, Callable[[], Lines]] = {
     "long line": lambda: iter([said("y" * 5 * MB), b"x" * 5 * MB + b"\n", said("after")]),
     "brackets": _long_text("[" * MB),
-    "no blanks": _long_text("é" * (MB // 2)),
-    "combining": _long_text("a" + "\u0301" * (MB // 2)),
-    "joiners": _long_text("a\u200d" * (MB // 8)),
-    "introducers": _long_text("\x9d\x90\x9b" * (MB // 24)),
-    "escapes": _long_text("\x1b]\x1b[\x1bP" * (MB // 24)),
-    "returns": _long_text("\r" * (MB // 4)),
-    "newlines": _long_text("\n" * (MB // 4) + "x"),
-    "tabs": _long_text("\t" * (MB // 4) + "x"),
-    "quotes": _long_text("> " * (MB // 8) + "x"),
-    "emphasis": _long_text("*_" * (MB // 8) + "x"),
-    "backticks": _long_text("` `` ``` " * (MB // 32)),
+    "no blanks": _long_text("é" * (LONG // 2)),
+    "combining": _long_text("a" + "\u0301" * (LONG // 2)),
+    "joiners": _long_text("a\u200d" * (LONG // 8)),
+    "introducers": _long_text("\x9d\x90\x9b" * (LONG // 24)),
+    "escapes": _long_text("\x1b]\x1b[\x1bP" * (LONG // 24)),
+    "returns": _long_text("\r" * (LONG // 4)),
+    "newlines": _long_text("\n" * (LONG // 4) + "x"),
+    "tabs": _long_text("\t" * (LONG // 4) + "x"),
+    "quotes": _long_text("> " * (LONG // 8) + "x"),
+    "emphasis": _long_text("*_" * (LONG // 8) + "x"),
+    "backticks": _long_text("` `` ``` " * (LONG // 32)),
     "table": _long_text("|a" * 2_000 + "\n" + "|-" * 2_000 + "\n" + "|b" * 2_000),
-    "apostrophes": _long_text("bash -lc '" + "'" * (MB // 4)),
+    "apostrophes": _long_text("bash -lc '" + "'" * (LONG // 4)),
     "deep": _deep,
     "wide and deep": _wide_and_deep,
     "files": _files,
@@ -144,12 +149,12 @@ FILES: dict[str, Callable[[], Lines]] = {
     "many started": _many_started,
     "many speakers": _many_speakers,
     "long names": _long_names,
-    "blank lines": lambda: iter([b"\n" * MB, b" \r\n" * 1_000, said("after")]),
+    "blank lines": lambda: iter([b"\n" * LONG, b" \r\n" * 1_000, said("after")]),
 }
 """By name; written for codex and for claude at once, and for ``command`` and ``demo`` they are lines as well."""
 
 SPEAKERS: dict[str, tuple[str, ...]] = {
     "many speakers": ("claude",),
-    **dict.fromkeys(("deep", "plan", "often started", "many started", "long names"), ("codex", "claude")),
+    **dict.fromkeys(("deep", "plan", "often started", "long names"), ("codex", "claude")),
 }
-"""The agents whose events are in a file, if it is not codex alone."""
+"""The agents that read a file in short, if it is not codex alone."""

@@ -11,7 +11,7 @@ EVERY = [(path, agent) for path in make.files() for agent in AGENT_NAMES if make
 """Each small file with its agent; what is nobody's stream, with all of them."""
 
 BIG = [(name, agent) for name in big.FILES for agent in (AGENT_NAMES if FULL else big.SPEAKERS.get(name, ("codex",)))]
-"""Each big file with the agents whose events are in it; in full, with all of them."""
+"""Each big file with the agents that read it in short; in full, with all of them."""
 
 WIDTHS = (10, 11, 13, 20, 37, 80, 200)
 

@@ -44,6 +44,7 @@ def test_documents_hold_values_of_every_type(agent, tmp_path):
     check_documents(parsed(path, agent_named(agent)))
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("big_file", big.FILES)
 def test_documents_about_a_big_file_are_harmless(big_file, tmp_path):
     path = big.write(tmp_path / "turn_1.jsonl", big.FILES[big_file]())

@@ -46,7 +46,7 @@ def test_a_command_has_its_duration_though_its_arrival_is_recorded_after_its_end
         written.write(command("completed", "make", **DONE))
         yield Change(turn_files=frozenset({"one.1.jsonl"}))
         written.arrived(4_200)  # which the kernel reports to nobody
-        await asyncio.wait_for(printed.wait(), 30)
+        await asyncio.wait_for(printed.wait(), 60)
         written.end()
         yield Change(database=True)
 

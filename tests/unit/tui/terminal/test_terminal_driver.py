@@ -29,7 +29,7 @@ def test_the_app_never_waits_for_a_terminal_that_went_away():
     writer.start()
     for number in range(3 * MAX_QUEUED_WRITES):
         assert writer.is_alive()
-        writer._queue.put(f"{number} ", timeout=20)
+        writer._queue.put(f"{number} ", timeout=60)
     writer.stop()
     assert terminal.getvalue() == "0 1 "
     assert terminal.refused == 3 * MAX_QUEUED_WRITES - 2
