@@ -19,7 +19,6 @@ from .storage.paths import Layout, SessionFolder
 from .storage.session_record import write_identity
 from .storage.store import Store
 from .storage.trash import Cleaned
-from .transcript import index_file
 
 _WRITERS = 8
 """Number of session records written at the same time."""
@@ -128,6 +127,8 @@ class Housekeeping:
             for trashed in removed:
                 forget_drafts(self._layout, trashed.id)
             deleted = [session for session in deleted if self.bury(session)]
+            from .transcript import index_file  # a list of sessions needs no steps
+
             index_file.forget_others(self._layout.indexes, {session.id for session in self._store.sessions()})
         empty = [folder for folder, kind in ghosts(self._layout, self._store.ids()) if kind is Ghost.EMPTY]
         gone = len(empty) if dry_run else sum(map(remove_empty, empty))
@@ -166,6 +167,8 @@ class Housekeeping:
                     remove_empty(folder)
                 return False
             trash.put(self._layout, folder)
+            from .transcript import index_file
+
             index_file.forget(self._layout.indexes, session.id)
         finally:
             if lock is not None:

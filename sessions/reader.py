@@ -9,12 +9,10 @@ from msgspec import structs
 
 from .agents.demo.place import find_demo
 from .agents.registry import agent_named, agent_names, takes_prompts
-from .changes.model import SessionChanges
 from .errors import StoreError, UnknownSessionError, UsageError
 from .launch import Ladder, Launch, Start
 from .lifecycle import session_ref
 from .lifecycle.agent_list import AgentInfo, agent_list
-from .lifecycle.explain import Explanation, explain
 from .lifecycle.launch_plan import build_launch, checked_prompt, completed
 from .lifecycle.process_list import ProcessInfo, process_list
 from .model import Changes, Prompt, Session, Status, Step, StepKind, Turn, short_id
@@ -24,12 +22,14 @@ from .storage import trash
 from .storage.paths import Layout, SessionFolder
 from .storage.queries import Queries
 from .storage.trash import Trashed
-from .transcript.session_steps import SessionSteps
 
 if TYPE_CHECKING:
     from .changes.git import GitDiff
+    from .changes.model import SessionChanges
     from .changes.recorded import Recorded
     from .digest.collect import Digest
+    from .lifecycle.explain import Explanation
+    from .transcript.session_steps import SessionSteps
 
 
 class SessionReader:
@@ -200,8 +200,10 @@ class SessionReader:
         """Return the prompts of the session."""
         return self._queries.prompts(self.get(ref).id)
 
-    def open_trajectory(self, ref: str) -> SessionSteps:
+    def open_trajectory(self, ref: str) -> "SessionSteps":
         """Open the session's steps, to be refreshed as they arrive; a session in the trash needs its whole id."""
+        from .transcript.session_steps import SessionSteps  # a list of sessions needs no steps
+
         try:
             session = self.get(ref)
         except UnknownSessionError:
@@ -215,7 +217,9 @@ class SessionReader:
             )
         return self._opened(session, self._recorded(session))
 
-    def _opened(self, session: Session, recorded: "Recorded | None" = None) -> SessionSteps:
+    def _opened(self, session: Session, recorded: "Recorded | None" = None) -> "SessionSteps":
+        from .transcript.session_steps import SessionSteps
+
         return SessionSteps(
             self._layout.session(session.id),
             agent_named(session.agent),
@@ -291,7 +295,7 @@ class SessionReader:
                 answer = step.text
         return answer
 
-    def changes_of(self, ref: str, turn: int | None = None, *, git: bool = True) -> SessionChanges:
+    def changes_of(self, ref: str, turn: int | None = None, *, git: bool = True) -> "SessionChanges":
         """Return the session's changes to files, and their current state in git; of one turn, if one is given.
 
         Raises:
@@ -357,8 +361,10 @@ class SessionReader:
         except OSError as error:
             raise StoreError(f"{path}: {error.strerror or error}.") from None
 
-    def explain(self, ref: str) -> Explanation:
+    def explain(self, ref: str) -> "Explanation":
         """Explain why the session has its status."""
+        from .lifecycle.explain import explain
+
         session = self.get(ref)
         turns = self._queries.turns(session.id)
         launch = self._queries.launch(session.id, session.turn)
@@ -390,7 +396,7 @@ class SessionReader:
         return session
 
 
-def _all_of(opened: SessionSteps, turn: int | None) -> Iterator[Step]:
+def _all_of(opened: "SessionSteps", turn: int | None) -> Iterator[Step]:
     try:
         yield from opened.every_step(turn)
     except OSError as error:

@@ -113,6 +113,17 @@ def test_C4_the_command_line_does_not_load_the_screen(argv):
     assert roots & {"textual", "rich", "watchfiles"} == set()
 
 
+def test_a_list_loads_the_module_of_its_verb_and_no_steps():
+    code = (
+        "import agentdash.tui.cli.main as cli, contextlib, io\n"
+        "with contextlib.redirect_stdout(io.StringIO()):\n    cli.run(['ls', '--json'])"
+    )
+    loaded = loaded_by(code)
+    assert "agentdash.tui.cli.commands.read" in loaded
+    assert not {name for name in loaded if name.startswith("agentdash.sessions.transcript")}
+    assert "agentdash.tui.cli.commands.start" not in loaded
+
+
 def test_a_runner_loads_little():
     loaded = loaded_by("import agentdash.sessions.supervision.runner")
     heavy = {"textual", "rich", "watchfiles", "asyncio", "click", "dataclasses", "platformdirs"}

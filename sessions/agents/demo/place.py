@@ -5,7 +5,6 @@ names its state folder: a copy of the mark, or of the whole folder, permits noth
 so that it survives ``doctor --rebuild``.  The agent's own process reads it before it does anything.
 """
 
-import hashlib
 import os
 from pathlib import Path
 
@@ -115,4 +114,6 @@ def check_demo(home: Path, cwd: str) -> None:
 
 
 def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+    from hashlib import sha256  # only a demo needs it, and it loads OpenSSL
+
+    return sha256(data).hexdigest()
