@@ -241,7 +241,7 @@ def test_processes_with_what_they_cost(manager, wait_until):
         lambda: [p for p in manager.reader.processes(session.id) if (p.cpu_s or 0) > 0.1], what="some work"
     )
     assert process.rss_bytes > 1_000_000
-    assert processes.alive(process.pid, processes.look(process.pid).start)
+    assert processes.alive(process.pid, processes.by_pid(process.pid).start)
 
 
 def verb(*arguments):

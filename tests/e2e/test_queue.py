@@ -97,7 +97,7 @@ def test_a_runner_that_is_killed_gives_its_place_back(two_places, tmp_path, wait
     wait_until(lambda: statuses(manager, sessions) == ["running", "running", "queued"], what="two places")
     turn = manager.reader.turns(sessions[0].id)[-1]
     for pid in (turn.runner_pid, turn.agent_pid):
-        processes.send_kill(processes.look(pid))
+        processes.send_kill(processes.by_pid(pid))
 
     def settled():
         manager.housekeeping.settle()

@@ -222,7 +222,7 @@ def test_a_command_that_does_not_answer_is_ended_with_all_it_started(tmp_path: P
     try:
         assert commands.ask(["/bin/sh", "-c", script], os.environ, seconds=2) == Answer(exit_code=None)
         child = int((tmp_path / "child").read_text())
-        wait_until(lambda: (found := processes.look(child)) is None or found.zombie)
+        wait_until(lambda: (found := processes.by_pid(child)) is None or found.zombie)
     finally:
         os.close(holder)
 
