@@ -306,7 +306,7 @@ def test_rm_of_what_runs_needs_a_yes(cli: Cli) -> None:
 
 
 class Terminal(io.TextIOWrapper):
-    """Somebody who sits there and types."""
+    """A user who types."""
 
     def isatty(self) -> bool:
         return True
