@@ -100,7 +100,7 @@ class ProcessBook:
 
     def add(self, processes):
         """Remember what is there now."""
-        self.known |= {found.key for process in processes if (found := procs.look(process.pid))}
+        self.known |= {found.key for process in processes if (found := procs.by_pid(process.pid))}
 
     def alive(self):
         """Those that still run."""

@@ -60,7 +60,7 @@ class Meter:
     def feed(self, line: bytes) -> None:
         """Count one line of the agent's own output."""
 
-    def look(self, agent_session: str | None) -> bool:  # noqa: ARG002
+    def read_new(self, agent_session: str | None) -> bool:  # noqa: ARG002
         """Read new data from other files; return whether there is more.  ``agent_session`` is the conversation's id."""
         return False
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from ..text.relative_paths import below
 from ..text.sanitize import one_line
-from .git_process import GitError, Said, run_git
+from .git_process import GitError, GitOutput, run_git
 from .model import GitAnswer, GitReport, GitState, GitTotals
 
 DIFF_BYTES = 1 << 20
@@ -137,7 +137,7 @@ class Repository:
         except UnicodeEncodeError:
             return None
 
-    def _ask(self, *arguments: str, limit: int = 1 << 20) -> Said:
+    def _ask(self, *arguments: str, limit: int = 1 << 20) -> GitOutput:
         output = run_git(self.top, *arguments, settings=self._settings, limit=limit)
         if output.code:
             raise GitError(GitAnswer.FAILED, one_line(output.error, 200))
@@ -154,7 +154,7 @@ class Repository:
             yield from (f"{key}.clean=", f"{key}.process=", f"{key}.smudge=", f"{key}.required=false")
 
 
-def _no_repository(output: Said) -> GitError:
+def _no_repository(output: GitOutput) -> GitError:
     none = "not a git repository" in output.error or "must be run in a work tree" in output.error
     answer = GitAnswer.NO_REPOSITORY if none else GitAnswer.FAILED
     return GitError(answer, None if none else one_line(output.error, 200))
@@ -174,12 +174,12 @@ def _batches(paths: Collection[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def _entries(output: Said) -> Iterator[tuple[str, str]]:
+def _entries(output: GitOutput) -> Iterator[tuple[str, str]]:
     """Yield code and path of each entry of a status without renames."""
     return ((name[:2], name[3:]) for name in _names(output))
 
 
-def _names(output: Said) -> Iterator[str]:
+def _names(output: GitOutput) -> Iterator[str]:
     """Yield the names between NUL bytes; if the output was cut, without its unfinished last name."""
     return map(os.fsdecode, output.out.split(b"\0")[:-1])
 

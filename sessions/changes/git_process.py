@@ -60,7 +60,7 @@ class GitError(AgentdashError):
         self.detail = detail
 
 
-class Said(Struct, frozen=True):
+class GitOutput(Struct, frozen=True):
     """The output of one call of git."""
 
     code: int | None
@@ -74,7 +74,7 @@ class Said(Struct, frozen=True):
         return self.code is None
 
 
-def run_git(folder: str, *arguments: str, settings: Sequence[str] = (), limit: int = 1 << 20) -> Said:
+def run_git(folder: str, *arguments: str, settings: Sequence[str] = (), limit: int = 1 << 20) -> GitOutput:
     """Call git in a folder.
 
     Args:
@@ -112,7 +112,7 @@ def _environment() -> dict[str, str]:
     return kept | _ENVIRONMENT
 
 
-def _listen(process: "subprocess.Popen[bytes]", limit: int) -> Said:
+def _listen(process: "subprocess.Popen[bytes]", limit: int) -> GitOutput:
     deadline = time.monotonic() + SECONDS
     out, error = bytearray(), bytearray()
     for stream, data in _chunks(_pipes(process), deadline):
@@ -121,12 +121,12 @@ def _listen(process: "subprocess.Popen[bytes]", limit: int) -> Said:
         elif len(error) < _ERROR_BYTES:
             error += data
         if len(out) > limit:
-            return Said(None, bytes(out[:limit]), "")
+            return GitOutput(None, bytes(out[:limit]), "")
     try:
         code = process.wait(max(0.1, deadline - time.monotonic()))
     except subprocess.TimeoutExpired:
         raise _too_slow() from None
-    return Said(code, bytes(out), error[:_ERROR_BYTES].decode("utf-8", "replace").strip())
+    return GitOutput(code, bytes(out), error[:_ERROR_BYTES].decode("utf-8", "replace").strip())
 
 
 def _chunks(pipes: Sequence[IO[bytes]], deadline: float) -> Iterator[tuple[object, bytes]]:

@@ -35,7 +35,7 @@ def unknown_processes(layout: Layout) -> list[Process]:
 
 
 def _others() -> list[Process]:
-    living = (processes.look(pid) for pid in processes.scan() if pid != os.getpid())
+    living = (processes.by_pid(pid) for pid in processes.scan() if pid != os.getpid())
     return [process for process in living if process is not None and not process.zombie]
 
 

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from ..model import Turn
 from ..processes import processes
-from ..processes.process_ownership import Kin
+from ..processes.process_ownership import SessionProcesses
 from ..storage.paths import SessionFolder
 
 
@@ -24,7 +24,7 @@ class ProcessInfo(Struct, frozen=True, kw_only=True):
 
 def process_list(folder: SessionFolder, turn: Turn) -> list[ProcessInfo]:
     """List all processes of the session, parents before children: scanned now, recorded nowhere."""
-    living = sorted(Kin.of_turn(folder, turn).find().values(), key=lambda process: process.start)
+    living = sorted(SessionProcesses.of_turn(folder, turn).find().values(), key=lambda process: process.start)
     ports = processes.listening_ports([process.pid for process in living])
     return [_info(process, ports.get(process.pid, ())) for process in living]
 

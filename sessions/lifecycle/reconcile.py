@@ -13,7 +13,7 @@ from ..clock import monotonic
 from ..errors import AgentdashError
 from ..model import LIVE, Left, Session, Status, Turn, left_text
 from ..processes import processes, runner_lock
-from ..processes.process_ownership import Kin
+from ..processes.process_ownership import SessionProcesses
 from ..rules.status import EndFacts, at_the_end
 from ..rules.turn_facts import Facts
 from ..storage.line_reader import LineReader
@@ -45,7 +45,7 @@ def settle(layout: Layout, store: Store) -> None:
     turns = store.open_turns()
     for turn in turns:
         try:
-            _look_at(layout, store, turn)
+            _reconcile(layout, store, turn)
         except (OSError, AgentdashError):
             continue  # one broken session must not hide the others from lists or block the queue
     with suppress(OSError):
@@ -84,7 +84,7 @@ def is_foreign(session: Session, turn: Turn) -> bool:
     return session.host != processes.host_name() and turn.boot_id != processes.boot_id()
 
 
-def _look_at(layout: Layout, store: Store, turn: Turn) -> None:
+def _reconcile(layout: Layout, store: Store, turn: Turn) -> None:
     session, folder = store.session(turn.session), layout.session(turn.session)
     if session is None or is_foreign(session, turn) or runner_lock.is_held(folder.lock):
         return
@@ -207,5 +207,5 @@ def parsed_facts(output: Path, parser: TurnParser) -> tuple[Facts, int]:
 
 def survivors(layout: Layout, turn: Turn) -> tuple[Left, ...]:
     """Return the session's living processes that no runner supervises; ``turn`` is its newest turn."""
-    living = Kin.of_turn(layout.session(turn.session), turn).find().values()
+    living = SessionProcesses.of_turn(layout.session(turn.session), turn).find().values()
     return tuple(Left(pid=p.pid, command=p.command, reason="no runner supervises it") for p in living)

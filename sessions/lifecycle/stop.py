@@ -83,7 +83,7 @@ def _stop_unrecorded(layout: Layout, session: Session, turn: Turn, why: str) -> 
 def _runner(turn: Turn) -> procs.Process | None:
     """Return the turn's runner, checked by identity."""
     here = procs.is_here(turn.boot_id, turn.pid_ns)
-    process = procs.look(turn.runner_pid) if here and turn.runner_pid is not None else None
+    process = procs.by_pid(turn.runner_pid) if here and turn.runner_pid is not None else None
     return process if process is not None and process.start == turn.runner_start else None
 
 

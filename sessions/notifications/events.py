@@ -33,7 +33,7 @@ class Notice(Struct, frozen=True, kw_only=True):
     """The id of this event among those of its session; the same in every front end."""
 
 
-def worth_telling(before: Session | None, after: Session) -> Event | None:
+def event_between(before: Session | None, after: Session) -> Event | None:
     """Return the event since the previous state of a session; None if nothing is worth a notice.
 
     Only another status, another turn, another question, or the beginning of a loop is news.
@@ -72,7 +72,7 @@ class Watcher:
             before = self._known.get(session.id)
             self._known[session.id] = session
             old = before is None and session.created_at < self._since
-            event = None if old or session.id in reading else worth_telling(before, session)
+            event = None if old or session.id in reading else event_between(before, session)
             if event is not None:
                 notices.append(_notice(event, session))
         return notices

@@ -21,7 +21,7 @@ YOUNG_SECONDS = 10.0
 """Age below which a runner may not hold its lock yet."""
 
 
-class Kin:
+class SessionProcesses:
     """The processes of one session, as its runner finds them."""
 
     def __init__(self, session_id: str, lock: Path, record: Path) -> None:
@@ -58,7 +58,7 @@ class Kin:
         marked = {pid for pid, p in processes.items() if self._is_marked(p, environments[pid])} - strangers - runners
         below = procs.descendants(processes, runners | marked, lambda pid: pid in strangers)
         ours = marked | {p.pid for p in below} - runners
-        looked = (procs.look(pid) for pid in sorted(ours) if not processes[pid].zombie)
+        looked = (procs.by_pid(pid) for pid in sorted(ours) if not processes[pid].zombie)
         living = {p.key: p for p in looked if p is not None and p.start == processes[p.pid].start and not p.zombie}
         self._remembered |= set(living)
         return living
@@ -111,7 +111,7 @@ class Kin:
         """Return whether the agent's process group may be signalled: its leader has not been replaced."""
         if self.agent is None:
             return False
-        leader = procs.look(self.agent[0])
+        leader = procs.by_pid(self.agent[0])
         return leader is not None and leader.start == self.agent[1]
 
     def _is_strangers(self, process: Process, env: dict[str, str]) -> bool:
@@ -133,7 +133,7 @@ class Kin:
 
     def _hides(self, pid: int) -> bool:
         """Return whether this process is gone, or belongs to another session with everything below it."""
-        process = procs.look(pid)
+        process = procs.by_pid(pid)
         return process is None or self._is_strangers(process, procs.environment(pid))
 
     def _is_marked(self, process: Process, env: dict[str, str]) -> bool:

@@ -77,7 +77,7 @@ def become_subreaper() -> bool:
     return bool(ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
 
 
-def look(pid: int, *, commands: bool = True) -> Process | None:
+def by_pid(pid: int, *, commands: bool = True) -> Process | None:
     """Return the process that has this pid now, or None; without ``commands``, its command is only its name."""
     argv = b""
     try:
@@ -106,14 +106,14 @@ def look(pid: int, *, commands: bool = True) -> Process | None:
 
 def alive(pid: int, start: int) -> bool:
     """Return whether exactly this process still runs; a zombie does not."""
-    process = look(pid)
+    process = by_pid(pid)
     return process is not None and process.start == start and not process.zombie
 
 
 def scan() -> dict[int, Process]:
     """Return all visible processes by pid, without their commands (:func:`look` gives those)."""
     pids = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
-    return {pid: process for pid in pids if (process := look(pid, commands=False))}
+    return {pid: process for pid in pids if (process := by_pid(pid, commands=False))}
 
 
 def environment(pid: int) -> dict[str, str]:
@@ -166,7 +166,7 @@ def tree(root: int, skip: Callable[[int], bool] = lambda _: False) -> Iterator[P
         if pid in seen or skip(pid):
             continue
         seen.add(pid)
-        process = look(pid)
+        process = by_pid(pid)
         if process is not None:
             yield process
             stack.extend(_children(pid) or [])
@@ -189,13 +189,13 @@ def _children(pid: int) -> list[int] | None:
 
 def listening_ports(pids: Iterable[int]) -> dict[int, tuple[int, ...]]:
     """The TCP ports on which each of these processes listens; none if the process may not be inspected."""
-    by_pid = {}
+    ports_of = {}
     for pid in pids:
         sockets = _listening(pid)
         ports = {sockets[inode] for inode in _sockets(pid) if inode in sockets} if sockets else set()
         if ports:
-            by_pid[pid] = tuple(sorted(ports))
-    return by_pid
+            ports_of[pid] = tuple(sorted(ports))
+    return ports_of
 
 
 def _listening(pid: int) -> dict[str, int]:

@@ -16,7 +16,7 @@ from ..clock import now_ms
 from ..launch import Ladder
 from ..model import Ended, Left, Receipt, Status, Stopping
 from . import processes
-from .process_ownership import Kin
+from .process_ownership import SessionProcesses
 from .processes import Process
 
 POLL = 0.05
@@ -46,8 +46,10 @@ class Phase(Enum):
 class Stop:
     """One stop in progress; the runner's loop calls :meth:`tick` until it is over."""
 
-    def __init__(self, kin: Kin, ladder: Ladder, agent_alive: Callable[[], bool], now: float) -> None:
-        self._kin = kin
+    def __init__(
+        self, processes: SessionProcesses, ladder: Ladder, agent_alive: Callable[[], bool], now: float
+    ) -> None:
+        self._processes = processes
         self._ladder = ladder
         self._agent_alive = agent_alive
         self._began = now
@@ -63,7 +65,7 @@ class Stop:
         self.left: tuple[Left, ...] = ()
         self.phase = Phase.INTERRUPT
         self._phase_began = now
-        self._look()
+        self._find()
         if not agent_alive():
             self._enter(Phase.SWEEP_TERMINATE, now)
 
@@ -141,7 +143,7 @@ class Stop:
         """Signal all our other processes: SIGTERM, a pause, SIGKILL, until ``CLEAN_SCANS`` scans find nothing."""
         if now < self._next_scan:
             return
-        living = self._look()
+        living = self._find()
         # Many stops at once must not spend all of a busy machine on scans.
         self._next_scan = now + SCAN_SHARE * (time.monotonic() - now)
         if not any(key not in self._refused for key in living):
@@ -161,21 +163,21 @@ class Stop:
             if self._signals.get(key) != number or number is signal.SIGKILL:
                 self._signal_one(process, number)
 
-    def _look(self) -> dict[tuple[int, int], Process]:
-        living = self._kin.find()
+    def _find(self) -> dict[tuple[int, int], Process]:
+        living = self._processes.find()
         self._seen |= living
         return living
 
     def _signal_group(self, number: signal.Signals) -> None:
         """Signal the agent's group, but only until its leader is reaped: after that the number may be reused."""
         self._last_rung = number
-        if self._kin.agent is None or not self._kin.group_is_ours():
+        if self._processes.agent is None or not self._processes.group_is_ours():
             return
-        for key, process in self._look().items():
-            if process.group == self._kin.agent[0]:
+        for key, process in self._find().items():
+            if process.group == self._processes.agent[0]:
                 self._signals[key] = number
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._kin.agent[0], number)
+            os.killpg(self._processes.agent[0], number)
 
     def _signal_one(self, process: Process, number: signal.Signals) -> None:
         try:

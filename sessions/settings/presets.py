@@ -61,7 +61,7 @@ class Preset(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         before, place, after = self.prompt.partition(PLACE)
         return (before, after) if place else (f"{before.rstrip()}\n\n" if before.strip() else "", "")
 
-    def told(self, text: str) -> str:
+    def prompt_with(self, text: str) -> str:
         """Return the whole prompt with the text of one start; the bare prompt if the text is blank."""
         if not text.strip():
             return "".join(self.frame()).strip()
@@ -97,7 +97,7 @@ class Preset(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         preset = self if start.agent in ("", theirs) else structs.replace(self, model=None, options={})
         return structs.replace(
             start,
-            prompt=preset.told(start.prompt),
+            prompt=preset.prompt_with(start.prompt),
             agent=start.agent or theirs,
             model=start.model or preset.model,
             cwd=start.cwd or preset.cwd or "",

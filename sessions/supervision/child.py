@@ -26,7 +26,7 @@ class AgentChild:
 
     def started(self, process: subprocess.Popen[bytes]) -> tuple[int, int]:
         """Take a process just started, and return its identity; it cannot vanish before :meth:`reap` collects it."""
-        agent = processes.look(process.pid)
+        agent = processes.by_pid(process.pid)
         self._process = process
         self.identity = (process.pid, agent.start if agent else 0)
         self.gone = False

@@ -47,7 +47,7 @@ class DiskWatch:
         """The line beside the status of a running turn; None if there has always been room."""
         return self._found[0] if self._found is not None else None
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Check for a full disk; costs one ``statvfs`` while there is room, and nothing once it was found full."""
         if self._found is not None:
             return
@@ -82,7 +82,7 @@ class DiskWatch:
                 evidence=f"the turn file has {size} bytes, which is the limit",
                 cut=True,
             )
-        self.look()
+        self.check()
         if self._found is None and (torn or not proven):
             self._find(self._probe())  # a quota is not visible in statvfs
         named = _NAMED.search(stderr)

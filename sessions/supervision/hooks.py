@@ -103,7 +103,7 @@ def send(
         raise OSError(errno.EINVAL, str(error)) from None  # a NUL byte, a lone surrogate
     finally:
         os.close(log)
-    keeper = processes.look(process.pid)
+    keeper = processes.by_pid(process.pid)
     # A long-lived front end must not collect zombies; a runner reaps every child anyway.
     threading.Thread(target=process.wait, name=f"reap hook {process.pid}", daemon=True).start()
     return process.pid, keeper.start if keeper else 0

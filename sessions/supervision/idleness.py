@@ -42,7 +42,7 @@ class Idleness:
         self.evidence: str | None = None
         """One line while the turn is idle, else None."""
 
-    def look(self, now: float, printed_at: float) -> float:
+    def check(self, now: float, printed_at: float) -> float:
         """Check the processes' CPU time if a check is due; return the seconds until the next one."""
         if printed_at != self._printed_at:
             self._printed_at, self._looked_at = printed_at, printed_at

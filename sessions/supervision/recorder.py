@@ -128,8 +128,8 @@ class Recorder:
             return False
         more = self._follower.catch_up()
         if self._spending is not None:
-            more = self._spending.look(self.facts) or more
-        self._disk.look()
+            more = self._spending.update(self.facts) or more
+        self._disk.check()
         self._commit(self._follower)
         return more
 
@@ -140,7 +140,7 @@ class Recorder:
         """
         if self._watchdog is None or self._follower is None or self.facts.end is not None:
             return None, None
-        self._over, due = self._watchdog.look(self._follower, self._spent())
+        self._over, due = self._watchdog.check(self._follower, self._spent())
         if self._over and self._watchdog.limits.stops:
             return ", ".join(self._over.values()), due
         self._ever_over |= self._over
@@ -151,7 +151,7 @@ class Recorder:
         """Check whether the turn is idle; return the seconds until the next check, None if none is due."""
         if self._stuck_watch is None or self._follower is None:
             return None
-        due = self._stuck_watch.look(self.facts, time.monotonic(), self._printed_at(self._follower))
+        due = self._stuck_watch.check(self.facts, time.monotonic(), self._printed_at(self._follower))
         self._commit(self._follower)
         return due
 
@@ -278,7 +278,7 @@ class Recorder:
                 follower.facts, *while_running(follower.facts), follower.steps, follower.last_event_at
             )
         )
-        over, _ = self._watchdog.look(follower, self._spending.recorded())
+        over, _ = self._watchdog.check(follower, self._spending.recorded())
         self._ever_over |= over
 
     def fail_to_start(self, agent: Agent, reason: str) -> None:

@@ -24,7 +24,7 @@ from ..errors import StoreError
 from ..launch import Ladder
 from ..model import Left, Receipt, Status, StoppedBy
 from ..processes import processes, runner_lock
-from ..processes.process_ownership import Kin
+from ..processes.process_ownership import SessionProcesses
 from ..processes.stop_ladder import POLL, Phase, Stop
 from ..storage.paths import Layout
 from ..storage.store import Store
@@ -66,8 +66,8 @@ class Runner:
         self._turn = turn
         self._store = Store(self._layout.database)
         self._log = TurnLog(self._store, session_id, turn, _owner())
-        self._kin = Kin(session_id, self._folder.lock, self._folder.procs)
-        self._hooks = Hooks(self._layout, self._store, session_id, turn, self._kin.spare)
+        self._processes = SessionProcesses(session_id, self._folder.lock, self._folder.procs)
+        self._hooks = Hooks(self._layout, self._store, session_id, turn, self._processes.spare)
         self._recorder = Recorder(self._layout, session_id, turn, self._store, self._log, self._hooks.status_changed)
         self._child = AgentChild()
         self._ladder = Ladder()
@@ -108,7 +108,7 @@ class Runner:
             receipt = Receipt(session=self._session, status=Status.FAILED, note="it never started")
             self._recorder.guarded(lambda: self._log.answer(receipt))
             return
-        self._kin.agent = identity = self._child.started(process)
+        self._processes.agent = identity = self._child.started(process)
         self._recorder.started(*identity)
         self._watch(claim)
 
@@ -122,7 +122,7 @@ class Runner:
         # A runner that died after the spawn and before recording it left only the tag.
         leader = processes.tagged_leader(claim.run_id) if None in recorded else recorded
         identity = (leader[0], leader[1]) if leader and leader[0] is not None and leader[1] is not None else None
-        self._kin.agent = identity
+        self._processes.agent = identity
         self._child.adopt(identity)
         self._recorder.keep_room()
         if identity is not None:
@@ -133,7 +133,7 @@ class Runner:
     def sweep(self) -> None:
         """End the processes that the session has left, and answer the requests."""
         turn = next((turn for turn in self._store.turns(self._session) if turn.n == self._turn), None)
-        self._kin = Kin.of_turn(self._folder, turn)
+        self._processes = SessionProcesses.of_turn(self._folder, turn)
         self._child.adopt(None)
         self._ended = True
         self._loop()
@@ -144,7 +144,9 @@ class Runner:
         self._sweeps_after_turn = claim.launch.after_turn == "sweep"
         self._growth = inotify.watch_growth(self._folder.output(self._turn))
         age_s = (now_ms() - (claim.started_at or now_ms())) / 1000 if self._child.adopted else None
-        self._recorder.begin(agent, claim.launch, self._kin.used, claim.started_at or now_ms(), adopted_after_s=age_s)
+        self._recorder.begin(
+            agent, claim.launch, self._processes.used, claim.started_at or now_ms(), adopted_after_s=age_s
+        )
         self._loop()
 
     def _loop(self) -> None:
@@ -208,7 +210,7 @@ class Runner:
             self._stop.hurry(now)
         if self._ended or self._stop is not None:
             return
-        self._recorder.guarded(self._kin.remember)
+        self._recorder.guarded(self._processes.remember)
         self._child.forget()
         if self._child.gone:
             return
@@ -255,7 +257,7 @@ class Runner:
         elif not self._child.gone or self._unfinished_stop is not None:
             self._stopped_by = by
         self._child.forget()
-        self._stop = Stop(self._kin, self._ladder, lambda: not self._child.gone, now)
+        self._stop = Stop(self._processes, self._ladder, lambda: not self._child.gone, now)
         self._stop.reaped = self._child.reaped
 
     def _advance(self, now: float, due: bool) -> bool:
@@ -271,12 +273,12 @@ class Runner:
             self._finish_stop(self._stop, now)
             return True
         if self._child.gone and not self._ended:
-            left = _left(self._kin.find())
+            left = _left(self._processes.find())
             if left and self._sweeps_after_turn:
                 self._begin_stop(now, None)
                 return False
             self._conclude(left)
-            self._recorder.guarded(self._kin.write)
+            self._recorder.guarded(self._processes.write)
             due = True
         return self._ended and due and self._may_leave()
 
@@ -288,14 +290,15 @@ class Runner:
 
     def _may_leave(self) -> bool:
         """Return whether the runner may exit: not while processes are left, unless a later turn is queued."""
-        left = _left(self._kin.find())
+        left = _left(self._processes.find())
         if left != self._recorded_left and self._recorder.guarded(lambda: self._log.left(left)):
             self._recorded_left = left
         if not left:
             return not self._pending()
         with contextlib.suppress(StoreError):
             if self._log.newer_turn_queued():
-                self._recorder.guarded(self._kin.write)  # only the record finds a process that cleared its environment
+                # Only the record finds a process that cleared its environment.
+                self._recorder.guarded(self._processes.write)
                 return True
         return False
 
@@ -337,7 +340,7 @@ class Runner:
 
 
 def _owner() -> Owner:
-    me = processes.look(os.getpid())
+    me = processes.by_pid(os.getpid())
     return Owner(
         pid=os.getpid(),
         start=me.start if me else 0,

@@ -49,11 +49,11 @@ class Spending:
         if self._meter is not None:
             self._meter.feed(line)
 
-    def look(self, facts: Facts) -> bool:
+    def update(self, facts: Facts) -> bool:
         """Update the facts from the meter; return whether there is more to read at once."""
         if self._meter is None:
             return False
-        more = self._meter.look(facts.agent_session)
+        more = self._meter.read_new(facts.agent_session)
         if self._meter.usage.known:
             facts.usage = self._meter.usage
         if self._meter.thread_usage.known and facts.end is None:  # after the end the agent's own last figure counts
@@ -64,7 +64,7 @@ class Spending:
     def finish(self, facts: Facts) -> None:
         """Read the rest after the agent is gone, and close the meter."""
         for _ in range(_FINAL_LOOKS):
-            if not self.look(facts):
+            if not self.update(facts):
                 break
         if self._meter is not None:
             self._meter.close()

@@ -37,9 +37,9 @@ class StuckWatch:
         """Add a step to the loop detection."""
         self._loops.feed(step)
 
-    def look(self, facts: Facts, now: float, printed_at: float) -> float | None:
+    def check(self, facts: Facts, now: float, printed_at: float) -> float | None:
         """Check for idleness; return the seconds until the next check, None while the turn waits for an answer."""
-        return self._idleness.look(now, printed_at) if facts.waiting is None else None
+        return self._idleness.check(now, printed_at) if facts.waiting is None else None
 
     def episode(self, facts: Facts, printed_at: float) -> Stuck | None:
         """Return the present episode, if any; a waiting or ended turn is not stuck, whatever it did before."""

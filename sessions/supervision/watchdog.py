@@ -32,7 +32,7 @@ class Watchdog:
         """True if tokens or money are limited: only then is the session's use followed."""
         return self.limits.tokens is not None or self.limits.cost_usd is not None
 
-    def look(self, follower: Follower, spent: Spent) -> tuple[dict[str, str], float | None]:
+    def check(self, follower: Follower, spent: Spent) -> tuple[dict[str, str], float | None]:
         """Return the limits crossed, and the seconds until time alone crosses the next one; None if there is none."""
         now = time.monotonic()
         size = self._printed()

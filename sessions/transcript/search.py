@@ -36,7 +36,7 @@ class Search:
     """One search through the steps of a view.
 
     Args:
-        view: the steps to search; later steps are given to :meth:`look_at`.
+        view: the steps to search; later steps are given to :meth:`extend`.
         needle: the text to find; not empty.
         item: the item to begin with: those after it are searched first.
     """
@@ -80,7 +80,7 @@ class Search:
             if monotonic() >= deadline:
                 break
 
-    def look_at(self, view: View, items: Iterable[int]) -> None:
+    def extend(self, view: View, items: Iterable[int]) -> None:
         """Take a newer view, which extends the searched one, and search its new or changed items.
 
         Raises:

@@ -144,8 +144,10 @@ def test_a_loop_is_still_known_when_another_runner_takes_over(manager, play, tmp
     )
     wait_until(of(manager, session, AttentionKind.STUCK), what="the loop to be told")
     runner = manager.reader.turns(session.id)[-1].runner_pid
-    processes.send_kill(processes.look(runner))
-    wait_until(lambda: processes.look(runner) is None or processes.look(runner).zombie, what="the runner to be gone")
+    processes.send_kill(processes.by_pid(runner))
+    wait_until(
+        lambda: processes.by_pid(runner) is None or processes.by_pid(runner).zombie, what="the runner to be gone"
+    )
     manager.housekeeping.settle()
     wait_until(lambda: manager.reader.turns(session.id)[-1].runner_pid != runner, what="another runner")
     go_on(tmp_path, "one")

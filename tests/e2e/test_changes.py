@@ -278,7 +278,7 @@ def _on_a_terminal(*arguments: str) -> str:
         while data := os.read(ours, 65_536):
             out += data
     except OSError:
-        pass  # how Linux says that nobody holds the other end any more
+        pass  # Linux: no process holds the other end
     os.close(ours)
     assert process.wait(timeout=60) == 0
     return out.decode().replace("\r\n", "\n")

@@ -306,7 +306,7 @@ def test_rm_of_what_runs_needs_a_yes(cli: Cli) -> None:
 
 
 class Terminal(io.TextIOWrapper):
-    """Somebody who sits there and types."""
+    """A user who types."""
 
     def isatty(self) -> bool:
         return True
@@ -753,7 +753,7 @@ def test_K8_a_limit_that_can_never_act_is_refused_and_nothing_starts(cli: Cli, c
     ):
         result = cli(*arguments)
         assert (result.code, result.out) == (2, ""), arguments
-        assert "limit cannot act" in result.err or "is not whole" in result.err
+        assert "limit cannot act" in result.err or "is not a whole number" in result.err
     with (codex.parent / "config.toml").open("a") as file:
         file.write('[presets.dear]\nmodel = "gpt-nope"\n[presets.dear.limits]\ncost_usd = 1.0\n')
     assert cli("spawn", "--preset", "dear", "go").code == 2

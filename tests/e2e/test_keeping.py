@@ -161,7 +161,7 @@ def test_a_lost_database_is_made_anew_from_the_folders(manager, damage, database
     rebuilt = rebuild(manager.layout)
     assert sorted(rebuilt.restored) == sorted(session.id for session in (done, failed, talked))
     after = [whole(manager, session.id) for session in (done, failed, talked)]
-    assert [session.unread for session, *_ in after] == [0, 0, 0]  # nobody knows what was seen
+    assert [session.unread for session, *_ in after] == [0, 0, 0]  # it is not known what was seen
     assert [session.attention for session, *_ in after] == [True, True, True]
     unmarked = [(structs.replace(session, seen_at=None), *rest) for session, *rest in after]
     assert unmarked == before
@@ -241,7 +241,7 @@ def test_processes_with_what_they_cost(manager, wait_until):
         lambda: [p for p in manager.reader.processes(session.id) if (p.cpu_s or 0) > 0.1], what="some work"
     )
     assert process.rss_bytes > 1_000_000
-    assert processes.alive(process.pid, processes.look(process.pid).start)
+    assert processes.alive(process.pid, processes.by_pid(process.pid).start)
 
 
 def verb(*arguments):

@@ -242,7 +242,7 @@ def test_a_stop_by_a_limit_goes_on_when_its_runner_is_killed(manager, leftovers,
     stopping = wait_until(lambda: (s := manager.reader.get(session.id)).stopping and s, what="the stop to begin")
     assert stopping.stopping.next in ("SIGTERM", "SIGKILL")
     turn = manager.reader.turns(session.id)[-1]
-    processes.send_kill(processes.look(turn.runner_pid))
+    processes.send_kill(processes.by_pid(turn.runner_pid))
     [ended] = manager.wait([session.id], timeout=60)
     assert ended.status is Status.STOPPED
     assert ended.reason.startswith("stopped by its limit: ran longer than 0.5s")

@@ -78,7 +78,7 @@ def test_several_stops_at_once_join_and_get_the_same_receipt(manager, race, left
     session = manager.started(manager.run(["sh", "-c", "setsid sleep 640 & sleep 641"]).id)
     answers = race(session.id, ["stop"] * 4)
     counts = {int(answer.split()[1]) for answer in answers}
-    # Whoever came after the end got the answer "nothing to stop".
+    # A stop that came after the end got the answer "nothing to stop".
     assert counts <= {0, 3}
     assert 3 in counts
     assert manager.reader.get(session.id).status is Status.STOPPED

@@ -1,4 +1,4 @@
-"""The launch queue: a cap, an order that is kept, and nobody who has to stay for it."""
+"""The launch queue: a cap, an order that is kept, and no front end that has to stay open."""
 
 import json
 import os
@@ -21,7 +21,7 @@ def two_places(tmp_path, manager):
 
 
 def hold(manager, tmp_path, name):
-    """A command that notes its start, and ends once somebody opens its gate."""
+    """A command that notes its start, and ends once the test opens its gate."""
     gate = tmp_path / f"{name}.gate"
     os.mkfifo(gate)
     return manager.run(["sh", "-c", f"echo {name} >> order; read line < {gate.name}"], title=name)
@@ -97,7 +97,7 @@ def test_a_runner_that_is_killed_gives_its_place_back(two_places, tmp_path, wait
     wait_until(lambda: statuses(manager, sessions) == ["running", "running", "queued"], what="two places")
     turn = manager.reader.turns(sessions[0].id)[-1]
     for pid in (turn.runner_pid, turn.agent_pid):
-        processes.send_kill(processes.look(pid))
+        processes.send_kill(processes.by_pid(pid))
 
     def settled():
         manager.housekeeping.settle()

@@ -39,7 +39,7 @@ def seal(tmp_path, monkeypatch):
 
 @pytest.fixture
 def home(manager, database_at_rest):
-    """A state folder at rest with one session that nobody has seen."""
+    """A state folder at rest with one session that was never opened."""
     session = manager.run([sys.executable, "-c", "print('the answer')"], title="titled")
     manager.wait([session.id], timeout=60)
     return database_at_rest().parent

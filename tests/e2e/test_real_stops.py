@@ -34,7 +34,7 @@ def found(manager, session, text):
 def stopped(manager, session):
     """Stop it; what was known of it before, and the receipt."""
     before = {
-        (p.pid, processes.look(p.pid).start) for p in manager.reader.processes(session.id) if processes.look(p.pid)
+        (p.pid, processes.by_pid(p.pid).start) for p in manager.reader.processes(session.id) if processes.by_pid(p.pid)
     }
     return before, manager.stop(session.id)
 
@@ -101,7 +101,7 @@ def test_K3_claude_is_stopped_at_any_moment_of_its_start(manager, claude_env, pr
         session = manager.started(manager.spawn(Start("[[fake:sleep600]] go", agent="claude", cwd=str(project))).id)
         agent = manager.reader.turns(session.id)[-1].agent_pid
         wait_until(
-            lambda pid=agent, age=after_ms / 1000: (processes.age_seconds(processes.look(pid)) or 0) >= age,
+            lambda pid=agent, age=after_ms / 1000: (processes.age_seconds(processes.by_pid(pid)) or 0) >= age,
             what=f"{after_ms} ms after the start",
         )
         before, receipt = stopped(manager, session)

@@ -53,7 +53,7 @@ def test_K3_a_stop_ends_the_group_and_what_left_it(manager, leftovers, wait_unti
     script = "setsid nohup sleep 611 >/dev/null 2>&1 & sleep 612 & echo ready; sleep 613"
     session = start(manager, "sh", "-c", script)
     printed(manager, session, "ready", wait_until)
-    before = {p.pid: processes.look(p.pid).start for p in manager.reader.processes(session.id)}
+    before = {p.pid: processes.by_pid(p.pid).start for p in manager.reader.processes(session.id)}
     assert len(before) == 4
 
     receipt = manager.stop(session.id)
@@ -85,7 +85,7 @@ def test_a_process_that_cleared_its_environment_is_stopped(manager, wait_until):
     bare = next(p for p in manager.reader.processes(session.id) if "time.sleep(615)" in p.command)
     receipt = manager.stop(session.id)
     assert bare.pid in {e.pid for e in receipt.ended}
-    assert processes.look(bare.pid) is None or processes.look(bare.pid).zombie
+    assert processes.by_pid(bare.pid) is None or processes.by_pid(bare.pid).zombie
 
 
 def test_the_receipt_names_the_signal_that_ended_each_process(manager, wait_until):
@@ -267,7 +267,7 @@ def test_a_session_spawned_from_inside_a_session_survives_the_stop_of_the_outer_
 def test_4_a_reused_pid_is_never_signalled():
     stranger = subprocess.Popen(["sleep", "630"])
     try:
-        real = processes.look(stranger.pid)
+        real = processes.by_pid(stranger.pid)
         reused = processes.Process(pid=real.pid, start=real.start - 1, parent=1, group=real.group, command="old")
         assert not processes.send(reused, signal.SIGKILL)
         assert stranger.poll() is None

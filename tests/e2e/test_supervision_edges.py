@@ -13,7 +13,7 @@ from agentdash.sessions.errors import SessionBusyError, StoreError, UsageError
 from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status, StepKind
 from agentdash.sessions.processes import processes, runner_lock
-from agentdash.sessions.processes.process_ownership import Kin
+from agentdash.sessions.processes.process_ownership import SessionProcesses
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
 
@@ -33,10 +33,10 @@ def test_K4_a_group_whose_leader_is_gone_may_be_a_strangers(tmp_path):
     child = int(stranger.stdout.readline())
     stranger.wait()
     try:
-        assert processes.look(stranger.pid) is None
-        kin = Kin("0123456789abcdef", tmp_path / "runner.lock", tmp_path / "procs.json")
-        kin.agent = (stranger.pid, 1)
-        assert child not in {process.pid for process in kin.find().values()}
+        assert processes.by_pid(stranger.pid) is None
+        living = SessionProcesses("0123456789abcdef", tmp_path / "runner.lock", tmp_path / "procs.json")
+        living.agent = (stranger.pid, 1)
+        assert child not in {process.pid for process in living.find().values()}
     finally:
         os.kill(child, signal.SIGKILL)
 
@@ -59,8 +59,8 @@ def test_a_runner_that_inherits_anothers_agent_leaves_it_alone(manager, leftover
     )
     wait_until(lambda: len(manager.reader.processes(inner.id)) == 3, what="its processes")
     turn = manager.reader.turns(inner.id)[-1]
-    processes.send_kill(processes.look(turn.runner_pid))
-    wait_until(lambda: processes.look(turn.agent_pid).parent != turn.runner_pid, what="the agent to be inherited")
+    processes.send_kill(processes.by_pid(turn.runner_pid))
+    wait_until(lambda: processes.by_pid(turn.agent_pid).parent != turn.runner_pid, what="the agent to be inherited")
     assert len(manager.reader.processes(inner.id)) == 3
     receipt = manager.stop(outer.id)
     assert not [ended for ended in receipt.ended if ended.command in ("sleep 710", "sleep 711")]
@@ -85,7 +85,7 @@ def test_what_is_left_is_ended_also_after_a_queued_turn_was_cancelled(manager, t
 def test_a_live_session_without_its_folder_harms_no_other(manager, wait_until):
     broken = manager.started(manager.run(["sleep", "600"]).id)
     turn = manager.reader.turns(broken.id)[-1]
-    processes.send_kill(processes.look(turn.runner_pid))
+    processes.send_kill(processes.by_pid(turn.runner_pid))
     wait_until(lambda: not processes.alive(turn.runner_pid, turn.runner_start), what="the runner's end")
     shutil.rmtree(manager.reader.home / "sessions" / broken.id)
     [other] = manager.wait([manager.run(["true"]).id], timeout=60)
@@ -134,7 +134,7 @@ def test_a_stop_after_the_final_event_leaves_the_turn_done(manager, tmp_path, wa
     wait_until(lambda: manager.reader.get(session.id).status is Status.FINISHING, what="the final event")
     if kill_runner:
         turn = manager.reader.turns(session.id)[-1]
-        processes.send_kill(processes.look(turn.runner_pid))
+        processes.send_kill(processes.by_pid(turn.runner_pid))
         wait_until(lambda: not runner_lock.is_held(manager.layout.session(session.id).lock), what="the runner's end")
     receipt = manager.stop(session.id)
     ended = manager.reader.get(session.id)
@@ -203,7 +203,7 @@ def test_signals_reach_their_process_where_the_kernel_has_no_pidfd(monkeypatch):
 
     monkeypatch.setattr(os, "pidfd_open", missing)
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-    assert processes.send_kill(processes.look(child.pid))
+    assert processes.send_kill(processes.by_pid(child.pid))
     assert child.wait() == -signal.SIGKILL
 
 
@@ -303,7 +303,7 @@ def test_what_was_not_set_when_a_session_was_asked_for_is_not_set_when_it_runs(m
 def test_what_an_ended_session_left_is_counted_again_when_its_runner_is_gone(manager, wait_until):
     [done] = manager.wait([manager.run(["sh", "-c", "sleep 600 & exit 0"]).id], timeout=60)
     turn = manager.reader.turns(done.id)[-1]
-    processes.send_kill(processes.look(turn.runner_pid))
+    processes.send_kill(processes.by_pid(turn.runner_pid))
     wait_until(lambda: not runner_lock.is_held(manager.layout.session(done.id).lock), what="the runner's end")
     os.kill(turn.left[0].pid, signal.SIGKILL)
     manager.housekeeping.settle()

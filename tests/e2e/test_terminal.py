@@ -32,7 +32,7 @@ def test_a_dashboard_ends_with_its_terminal(open_outer, manager, silent, wait_un
 def test_a_dashboard_ends_with_a_terminal_that_took_nothing_more(open_outer, manager, silent, wait_until):
     outer = open_outer(DASHBOARD, TERM="xterm-256color")
     wait_until(lambda: b"the long build" in outer.received, what="the table")
-    # Far more than a terminal and the dashboard's own queue hold, and nobody reads it.
+    # Far more than a terminal and the dashboard's own queue hold, and no process reads it.
     for number in range(60):
         manager.housekeeping.rename(silent.id, f"{number:03} " + "\u4e00" * 90)
         outer.type(b"?\x1b")

@@ -23,7 +23,7 @@ def files() -> list[Path]:
 
 
 def agent_of(path: Path) -> str | None:
-    """The agent whose stream a file is; None where it is nobody's."""
+    """The agent whose stream a file is; None if it is of no agent."""
     name = path.name.partition("-")[0]
     return name if name in (*EVENTS, "command") else None
 

@@ -8,7 +8,7 @@ from hostile import big, make
 from hostile.checks import AGENT_NAMES
 
 EVERY = [(path, agent) for path in make.files() for agent in AGENT_NAMES if make.agent_of(path) in (agent, None)]
-"""Each small file with its agent; what is nobody's stream, with all of them."""
+"""Each small file with its agent; a stream of no agent, with all of them."""
 
 BIG = [(name, agent) for name in big.FILES for agent in (AGENT_NAMES if FULL else big.SPEAKERS.get(name, ("codex",)))]
 """Each big file with the agents that read it in short; in full, with all of them."""

@@ -175,7 +175,7 @@ class FakeManager:
         self.calls = []
         self.settled = 0
         self.looked_at = []
-        """Sessions whose processes somebody wanted to know."""
+        """Sessions whose processes were asked for."""
         self.seq = 0
         self.log = []
         self.lock = threading.Lock()

@@ -1,4 +1,4 @@
-"""What the dashboard writes to the terminal for somebody who looks elsewhere."""
+"""Notifications that the dashboard writes to the terminal while the user is elsewhere."""
 
 import os
 from threading import Event

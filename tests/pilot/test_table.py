@@ -244,7 +244,7 @@ async def test_a_prompt_for_several_asks_and_says_who_could_not_take_it(dashboar
 
     def inject(ref, text):
         if ref == "failed01":
-            raise SessionBusyError("Somebody was faster.")
+            raise SessionBusyError("Another prompt was faster.")
         return given(ref, text)
 
     monkeypatch.setattr(manager, "inject", inject)
@@ -256,7 +256,7 @@ async def test_a_prompt_for_several_asks_and_says_who_could_not_take_it(dashboar
         await d.shows('Sends "go on" to each.')
         await d.press("y")
         await d.called("inject", "done0001", "go on")
-        await d.shows("Somebody was faster.")
+        await d.shows("Another prompt was faster.")
         assert ("inject", "failed01", "go on") not in d.manager.calls
 
 

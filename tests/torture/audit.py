@@ -86,7 +86,7 @@ def audit(scene):
 
 
 def check_leftovers(scene, report):
-    """Nobody on our own list lives; those that only a dead runner could know are counted apart."""
+    """No process on our own list lives; those that only a dead runner could know are counted apart."""
     processes = scene.book.processes()
     report.counts["processes started"] = len(processes)
     known = defaultdict(set)
@@ -229,7 +229,7 @@ def _not_stopped(scene, _, turn, asked):
         return "but no stop was recorded"
     # The clock has milliseconds: a request of the same one may have come first.
     if not any(turn.created_at <= at <= turn.ended_at for at in asked):
-        return "but nobody asked for it while it was there"
+        return "but no front end asked for it while it was there"
     return None
 
 
@@ -292,7 +292,7 @@ def _check_accepted(scene, present, rows, report):
         session, turn = line["session"], line["turn"]
         if session not in present:
             if session not in deleted:
-                report.add("prompts lost", f"session {session} is gone, and nobody asked for that: {line}")
+                report.add("prompts lost", f"session {session} is gone, and no front end asked for that: {line}")
             continue
         wanted = line.get("token") or next(iter(rows.get((session, turn - 1), [])), None)
         if wanted is not None and wanted not in rows.get((session, turn), []):
@@ -300,7 +300,7 @@ def _check_accepted(scene, present, rows, report):
 
 
 def _check_copies(scene, rows, report):
-    """The same words stand in two turns only where somebody asked for another try."""
+    """Two turns have the same words only if a front end asked for another try."""
     retries = Counter(line["session"] for line in scene.journal if (line["op"], line["state"]) == ("retry", "try"))
     places = defaultdict(list)
     for place, tokens in rows.items():

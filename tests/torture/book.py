@@ -124,7 +124,7 @@ class Book:
         return {key: found for key, found in unsigned.items() if key[1] is not None} | alive
 
     def kill_all(self):
-        """The finalizer: nobody on the list survives, not even who is born while we look."""
+        """The finalizer: no process on the list survives, not even one that is born during the check."""
         while living := self.living():
             for pid, start in living:
                 kill(pid, start)

@@ -67,14 +67,14 @@ class LimitedFiles:
         self.path.mkdir()
 
     def options(self):
-        """The limit is inherited: whoever is started below is concerned, too."""
+        """The limit is inherited: it holds for every process that is started below, too."""
         return {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT_BYTES, ROOMY))}
 
     def fill(self, home):
         """It is full as soon as a file reaches the limit; nothing can be taken in advance."""
 
     def free(self, home):
-        """Lift the limit of all who live; nobody is started meanwhile but by those."""
+        """Lift the limit of all living processes; only they can start others during this."""
         while limited := [pid for pid, _, _ in world.tagged(home) if _limited(pid)]:
             for pid in limited:
                 try:

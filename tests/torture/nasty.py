@@ -172,7 +172,7 @@ def drawn_end(dice, ends):
 
 def be_command(book, dice, token):
     """An agent without a protocol: prints a little, starts its tree, ends or lives on."""
-    # After the reading of the argv, before anything else: whoever is killed from here on was given its prompt.
+    # After the reading of the argv, before anything else: an agent that is killed from here on was given its prompt.
     book.write("prompt", token=token)
     for number in range(dice.randint(1, 5)):
         say(f"{token} line {number}")

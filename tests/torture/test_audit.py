@@ -300,7 +300,7 @@ def test_a_green_without_the_proper_end_is_found(bench):
         ("command", "status = 'done'", "ended by SIGKILL"),
         ("command", "status = 'done', signal = NULL", "exit code is not known"),
         ("command", "stop_requested_at = NULL", "no stop was recorded"),
-        ("command", "created_at = ended_at + 1000, ended_at = ended_at + 2000", "nobody asked"),
+        ("command", "created_at = ended_at + 1000, ended_at = ended_at + 2000", "no front end asked"),
         ("command", "status = 'failed', signal = NULL", "nothing is known"),
         ("command", "status = 'lost', signal = NULL", "never killed"),
     ],

@@ -153,7 +153,7 @@ class NewSessionScreen(ModalScreen[None]):
 
     def _write(self, preset: Preset, text: str) -> None:
         """Put the preset's prompt around the text, and the cursor at the end of the text."""
-        self._prompt.text = preset.told(text) if text else "".join(preset.frame())
+        self._prompt.text = preset.prompt_with(text) if text else "".join(preset.frame())
         before = preset.frame()[0] + text
         self._prompt.cursor_location = (before.count("\n"), len(before) - before.rfind("\n") - 1)
 

@@ -113,7 +113,7 @@ class CodexMeter(Meter):
             return "its limits on tokens and cost cannot act: codex's transcript of it was not found"
         return super().trouble
 
-    def look(self, agent_session: str | None) -> bool:
+    def read_new(self, agent_session: str | None) -> bool:
         """Find the transcript and read its new lines; return whether there are more."""
         if self._reader is None:
             self._open(agent_session)

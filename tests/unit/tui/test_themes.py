@@ -39,7 +39,7 @@ def contrast(one, other):
 
 
 def seen(color, matrix):
-    """Red, green and blue (0 to 1, as a screen takes them) that look the same to somebody who cannot tell apart."""
+    """Red, green and blue (0 to 1, as a screen takes them) that look the same to a user who cannot tell them apart."""
     channels = [linear(value) for value in Color.parse(color).normalized]
     mixed = [sum(weight * value for weight, value in zip(row, channels, strict=True)) for row in matrix]
     return [min(1.0, max(0.0, value)) ** (1 / 2.4) for value in mixed]

@@ -59,7 +59,7 @@ class StepSearch:
         search = self._search
         if search is not None and view.extends(search.view):
             new = [*changed, *range(len(search.view), len(view))]
-            await self._requests.ask(search.look_at, view, new)
+            await self._requests.ask(search.extend, view, new)
 
     def next(self, item: int, direction: int) -> None:
         """Go to the next hit, or to the previous one."""

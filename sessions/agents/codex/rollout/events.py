@@ -318,7 +318,7 @@ class PlanUpdate(Struct):
     plan: list[PlanStep] = field(default_factory=list)
 
 
-class Told(Struct):
+class EventFields(Struct):
     """The readable fields of other events."""
 
     message: str | None = None

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Raw
 
 from ...json_lines import NULL, UNREADABLE
-from .events import Content, Piece, SandboxPolicy, Told
+from .events import Content, EventFields, Piece, SandboxPolicy
 from .tools import command_text
 
 TOLD_ELSEWHERE = frozenset(
@@ -48,9 +48,9 @@ def noted(kind: str, data: Raw) -> str | None:
     if kind not in _NOTED:
         return None
     try:
-        notice = msgspec.json.decode(data, type=Told)
+        notice = msgspec.json.decode(data, type=EventFields)
     except UNREADABLE:
-        notice = Told()
+        notice = EventFields()
     rerouted = f"{notice.from_model} to {notice.to_model}" if notice.to_model else None
     rolled_back = None if notice.num_turns is None else f"{notice.num_turns} turns"
     command = command_text(notice.command) if notice.command else None

@@ -199,7 +199,7 @@ def test_parallel_codex_commands_keep_their_own_steps() -> None:
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_control_characters_arrive_whole(agent: str) -> None:
-    """Cleaning is the business of whoever draws."""
+    """The renderers clean a text, not the parsers."""
     outputs = "".join(s.output or "" for s in read(f"{agent}-binary.jsonl")[1])
     assert "\x1b" in outputs
 

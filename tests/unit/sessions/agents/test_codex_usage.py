@@ -57,7 +57,7 @@ def meter(home: Path, began: int = BORN, prices: dict[str, Price] | None = None)
 
 
 def total(found: Meter) -> int | None:
-    found.look(THREAD)
+    found.read_new(THREAD)
     return found.usage.total_tokens
 
 
@@ -180,7 +180,7 @@ def test_a_long_transcript_is_read_in_pieces_and_none_is_lost(
         transcript.call(input_tokens=10, output_tokens=1)
     found = meter(tmp_path)
     looks = 1
-    while found.look(THREAD):
+    while found.read_new(THREAD):
         looks += 1
     assert found.usage.total_tokens == 11_000
     assert looks > 3
@@ -189,7 +189,7 @@ def test_a_long_transcript_is_read_in_pieces_and_none_is_lost(
 @pytest.mark.parametrize("thread", [None, "../../etc", THREAD])
 def test_without_a_transcript_there_is_nothing_to_count(tmp_path: Path, thread: str | None) -> None:
     found = meter(tmp_path)
-    assert not found.look(thread)
+    assert not found.read_new(thread)
     assert (found.usage.known, found.path, found.seeks) == (False, None, True)
 
 

@@ -56,7 +56,7 @@ class Repo:
 
 @pytest.fixture(autouse=True)
 def own_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No setting of whoever runs the tests is part of them."""
+    """The settings of the user who runs the tests have no effect on them."""
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "global-settings"))
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
 

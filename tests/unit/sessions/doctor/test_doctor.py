@@ -222,7 +222,7 @@ def test_a_command_that_does_not_answer_is_ended_with_all_it_started(tmp_path: P
     try:
         assert commands.ask(["/bin/sh", "-c", script], os.environ, seconds=2) == Answer(exit_code=None)
         child = int((tmp_path / "child").read_text())
-        wait_until(lambda: (found := processes.look(child)) is None or found.zombie)
+        wait_until(lambda: (found := processes.by_pid(child)) is None or found.zombie)
     finally:
         os.close(holder)
 
@@ -459,7 +459,7 @@ def test_all_folders_are_unknown_once_the_database_is_gone(patient: Patient) -> 
 
 def test_a_live_turn_needs_a_runner(patient: Patient) -> None:
     patient.session()
-    with runner_lock.hold(patient.layout.session(SESSION).lock) or pytest.fail("somebody has the lock"):
+    with runner_lock.hold(patient.layout.session(SESSION).lock) or pytest.fail("another process has the lock"):
         assert patient.one(records.live_turns) == ok("live turns", "each has its runner")
     assert patient.one(records.live_turns) == warn(
         "live turns", "1 (01234567) recorded as live without a runner", "agentdash ls settles it"

@@ -71,7 +71,7 @@ def test_a_turn_whose_runner_and_agent_are_gone_is_lost(layout, store):
 
 def test_K7_a_session_from_before_a_reboot_is_lost_and_says_so(layout, store):
     # The same pid may well live again after a reboot: it is a stranger.
-    abandoned(layout, store, boot_id="another boot", agent=(os.getpid(), processes.look(os.getpid()).start))
+    abandoned(layout, store, boot_id="another boot", agent=(os.getpid(), processes.by_pid(os.getpid()).start))
     settle(layout, store)
     session = store.session(SESSION)
     assert session.status is Status.LOST
@@ -101,7 +101,7 @@ def test_a_machine_that_was_renamed_is_still_this_one(layout, store):
 
 def test_a_runner_in_a_container_that_ended_left_its_session_lost(layout, store):
     # Its pids mean nothing here, but its lock, on the same kernel, would be held if it lived.
-    abandoned(layout, store, pid_ns="pid:[1]", agent=(os.getpid(), processes.look(os.getpid()).start))
+    abandoned(layout, store, pid_ns="pid:[1]", agent=(os.getpid(), processes.by_pid(os.getpid()).start))
     settle(layout, store)
     assert store.session(SESSION).status is Status.LOST
 

@@ -14,7 +14,7 @@ from agentdash.sessions.errors import ConfigError
 from agentdash.sessions.model import Status, Stopping
 from agentdash.sessions.notifications import escape_sequences
 from agentdash.sessions.notifications.escape_sequences import notification
-from agentdash.sessions.notifications.events import Notice, Watcher, merged, worth_telling
+from agentdash.sessions.notifications.events import Notice, Watcher, event_between, merged
 from agentdash.sessions.notifications.settings import NotifySettings
 from agentdash.sessions.notifications.terminal_support import way
 from agentdash.sessions.settings.config import load_config
@@ -185,7 +185,7 @@ def test_what_is_being_read_is_not_told_even_later():
 
 
 def test_what_somebody_has_seen_elsewhere_is_not_told():
-    assert worth_telling(session(), session(status=Status.DONE, seen_at=T0 + 2000)) is None
+    assert event_between(session(), session(status=Status.DONE, seen_at=T0 + 2000)) is None
 
 
 def notice(sid, event, body="done"):

@@ -50,7 +50,7 @@ def test_another_agent_takes_neither_model_nor_options() -> None:
 
 def test_a_text_comes_behind_where_it_has_no_place() -> None:
     plain = Preset(prompt="Fix the tests.\n")
-    assert plain.told("Only the login.") == "Fix the tests.\n\nOnly the login."
+    assert plain.prompt_with("Only the login.") == "Fix the tests.\n\nOnly the login."
     assert plain.completing(Start(prompt=""), "demo").prompt == "Fix the tests."
     assert Preset().completing(Start(prompt="go"), "demo").prompt == "go"
 
@@ -63,7 +63,7 @@ def test_a_preset_that_says_nothing_by_itself_needs_a_text(preset: Preset) -> No
 
 @given(st.text(), st.text().filter(str.strip))
 def test_the_text_is_in_the_prompt_as_it_stands(prompt: str, text: str) -> None:
-    assert text in Preset(prompt=prompt).told(text)
+    assert text in Preset(prompt=prompt).prompt_with(text)
 
 
 def test_an_unknown_preset_names_those_there_are() -> None:

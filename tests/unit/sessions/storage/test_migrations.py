@@ -1,4 +1,4 @@
-"""Databases of earlier versions: what they hold stays, and whoever made them can go on writing."""
+"""Databases of earlier versions: their rows stay, and the version that made them can go on writing."""
 
 import sqlite3
 import subprocess
@@ -371,7 +371,7 @@ def test_processes_that_migrate_in_the_same_moment_all_succeed(old):
 
 
 class Slow(sqlite3.Connection):
-    """Somebody else is faster: between its look at the version and its lock, ``meanwhile`` happens."""
+    """Another process is faster: ``meanwhile`` happens between the reading of the version and the lock."""
 
     meanwhile: Callable[[], object]
 

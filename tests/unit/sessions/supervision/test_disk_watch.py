@@ -48,7 +48,7 @@ def free(monkeypatch):
 def test_a_disk_with_room_is_never_called_full(output, free):
     free(10**9)
     watch = DiskWatch(output)
-    watch.look()
+    watch.check()
     assert watch.trouble is None
     assert watch.at_the_end("No space left on device", proven=False) is None
     assert list(output.parent.iterdir()) == [output]
@@ -57,14 +57,14 @@ def test_a_disk_with_room_is_never_called_full(output, free):
 def test_a_nearly_full_disk_is_called_full_only_if_a_write_fails(output, free, monkeypatch):
     free(0)
     watch = DiskWatch(output)
-    watch.look()
+    watch.check()
     assert watch.at_the_end("", proven=False) is None
 
 
 def test_a_failed_test_write_is_evidence_also_if_there_is_room_again_at_the_end(output, free, no_room, monkeypatch):
     free(4096)
     watch = DiskWatch(output)
-    watch.look()
+    watch.check()
     free(10**9)
     found = watch.at_the_end("", proven=True)
     assert (found.what, found.cut) == ("the disk was full", False)
@@ -101,7 +101,7 @@ def test_a_full_disk_cuts_within_a_line_or_at_the_end_of_a_page(output, free, no
 def test_an_agent_that_waited_for_room_and_went_on_was_not_cut(output, free, no_room, monkeypatch):
     free(0)
     watch = DiskWatch(output)
-    watch.look()
+    watch.check()
     assert watch.trouble is not None
     free(10**9)
     monkeypatch.undo()

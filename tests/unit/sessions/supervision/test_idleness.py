@@ -25,7 +25,7 @@ class Watched:
         for now in range(begin + every, end + 1, every):
             for key in using:
                 self.used[key] = self.used.get(key, 0.0) + every * 0.9
-            self.idleness.look(float(now), printed_at)
+            self.idleness.check(float(now), printed_at)
         return self.idleness.evidence
 
 
@@ -42,7 +42,7 @@ def test_it_is_looked_at_once_a_minute_and_only_in_silence():
     assert watched.looks == 10
     busy = Watched()
     for now in range(600):
-        busy.idleness.look(float(now), float(now))
+        busy.idleness.check(float(now), float(now))
     assert busy.looks == 0
 
 
@@ -57,7 +57,7 @@ def test_a_build_of_many_short_processes_is_work():
     watched = Watched()
     for minute in range(1, 30):
         watched.used = {AGENT: 5.0, (100 + minute, minute): 1.5}
-        watched.idleness.look(minute * 60.0, 0.0)
+        watched.idleness.check(minute * 60.0, 0.0)
     assert watched.idleness.evidence is None
 
 
@@ -65,7 +65,7 @@ def test_the_timers_of_a_runtime_are_no_work():
     watched = Watched()
     for minute in range(1, 30):
         watched.used = {AGENT: 5.0 + minute * 0.3}
-        watched.idleness.look(minute * 60.0, 0.0)
+        watched.idleness.check(minute * 60.0, 0.0)
     assert watched.idleness.evidence is not None
 
 
@@ -86,10 +86,10 @@ def test_work_that_begins_again_ends_it():
 
 def test_it_says_when_to_look_again():
     watched = Watched(5.0)
-    assert watched.idleness.look(100.0, 99.75) == 0.75
-    assert watched.idleness.look(100.75, 99.75) == 1.0
-    assert watched.idleness.look(101.75, 99.75) == 1.0
-    assert watched.idleness.look(105.75, 99.75) == 1.0
+    assert watched.idleness.check(100.0, 99.75) == 0.75
+    assert watched.idleness.check(100.75, 99.75) == 1.0
+    assert watched.idleness.check(101.75, 99.75) == 1.0
+    assert watched.idleness.check(105.75, 99.75) == 1.0
     assert watched.idleness.evidence == "no event for over 6s and nothing uses CPU"
 
 

@@ -1,4 +1,4 @@
-"""One count of the lines of a diff, whoever wrote it, in every place that shows one."""
+"""One count of the lines of a diff, of any writer, in every place that shows one."""
 
 import difflib
 import subprocess

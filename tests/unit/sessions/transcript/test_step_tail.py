@@ -170,7 +170,7 @@ def times(told):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """The seconds of the clock that nobody can set."""
+    """The seconds of the monotonic clock."""
     now = [0.0]
     monkeypatch.setattr(step_tail, "monotonic", lambda: now[0])
     return now

@@ -523,7 +523,7 @@ def test_what_comes_after_a_search_is_found_too(session):
     with session.folder.output(1).open("ab") as file:
         file.write(json.dumps(message(2, "another hit")).encode() + b"\n")
     grown = steps.refresh().view
-    search.look_at(grown, range(len(view), len(grown)))
+    search.extend(grown, range(len(view), len(grown)))
     assert list(search.hits) == [1, 2]
 
 

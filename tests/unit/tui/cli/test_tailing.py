@@ -45,7 +45,7 @@ def test_a_command_has_its_duration_though_its_arrival_is_recorded_after_its_end
         yield Change(database=True, sweep=True)
         written.write(command("completed", "make", **DONE))
         yield Change(turn_files=frozenset({"one.1.jsonl"}))
-        written.arrived(4_200)  # which the kernel reports to nobody
+        written.arrived(4_200)  # which the kernel does not report
         await asyncio.wait_for(printed.wait(), 60)
         written.end()
         yield Change(database=True)

@@ -179,7 +179,7 @@ def test_children_stand_below_their_parents():
     st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(0, 3)), max_size=6, unique_by=lambda t: t[0])
 )
 def test_no_family_hides_a_session(family):
-    """Whatever the parents are: nobody, oneself, each other."""
+    """Parents of all kinds: none, the session itself, each other."""
     sessions = [session(str(name), created=at, parent=str(parent)) for name, parent, at in family]
     rows = table(*sessions, grouping=Grouping.TREE)
     assert sorted(names(rows)) == sorted(one.id for one in sessions)
