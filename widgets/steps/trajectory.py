@@ -389,8 +389,8 @@ class Trajectory(VirtualList):
         self.show_groups(frozenset())
 
     def _jump_marked(self, marked: bytes, what: str, direction: int) -> None:
-        found = self.steps.next_marked(marked, self._cursor, direction) if self.steps is not None else None
-        self._jump(found, what, direction)
+        item = self.steps.next_marked(marked, self._cursor, direction) if self.steps is not None else None
+        self._jump(item, what, direction)
 
     def _jump(self, item: int | None, what: str, direction: int) -> None:
         if item is None:
