@@ -249,7 +249,7 @@ async def take(manager: SessionManager, name: str, scene: tuple[tuple[int, int],
     size, theme, prepare = scene
     (manager.reader.home / FILE).unlink(missing_ok=True)  # each picture begins with the dashboard's initial state
     tour = TOUR if name == "dashboard-160-dark" else ()
-    app = Dashboard(manager, look=DashboardSettings(theme=theme), tour=tour)  # type: ignore[arg-type]
+    app = Dashboard(manager, settings=DashboardSettings(theme=theme), tour=tour)  # type: ignore[arg-type]
     async with app.run_test(size=size) as pilot:
         await shown(app, pilot, "agentdash" if size[0] >= 70 else "running", "n new")
         if manager.reader.sessions():

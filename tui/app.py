@@ -77,7 +77,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self,
         manager: SessionManager,
         *,
-        look: DashboardSettings | None = None,
+        settings: DashboardSettings | None = None,
         notify: NotifySettings | None = None,
         plain_ascii: bool = False,
         tour: Tour = (),
@@ -86,26 +86,28 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         alone: bool = False,
         first: tuple[Sequence[Session], int] | None = None,
     ) -> None:
-        look = look or DashboardSettings()
+        settings = settings or DashboardSettings()
         super().__init__()
         for theme in THEMES.values():
             self.register_theme(theme)
-        self.theme = THEMES[look.theme].name
+        self.theme = THEMES[settings.theme].name
         self.animation_level = "none"
-        self._file_settings = look
+        self._file_settings = settings
         """The settings as they were last read; changes by key since then stay."""
-        self.mouse = look.mouse
+        self.mouse = settings.mouse
         """True if the dashboard receives clicks and the wheel."""
         self.set_class(plain_ascii, "-ascii")
         self._interrupted_at = -TWICE_SECONDS
         self._reader = reader = manager.reader
-        access = WriteAccess(None if look.read_only else manager)
+        access = WriteAccess(None if settings.read_only else manager)
         self._access = access
         _textual_hacks.on_crash(self, self._crashed)
         self._settings_watch = SettingsWatch(reader.settings_path)
         self._sweeps = 0
         self.requests = Requests(self, reader.home)
-        self.notifier = self._notifier(notify or NotifySettings(), watched, look, plain_ascii=plain_ascii)
+        self.notifier = self._notifier(
+            notify or NotifySettings(), watched, read_only=settings.read_only, plain_ascii=plain_ascii
+        )
         self.feed = ChangeFeed(
             reader, self._announce, lambda wait: self.set_timer(wait, self.feed.announce), self.notifier.hear
         )
@@ -126,14 +128,14 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             self.home = self._main_screen(characters, tour=tour, alone=alone, missing=missing)
 
     def _notifier(
-        self, settings: NotifySettings, watched: Sequence[Session], look: DashboardSettings, *, plain_ascii: bool
+        self, notify: NotifySettings, watched: Sequence[Session], *, read_only: bool, plain_ascii: bool
     ) -> Notifier:
         return Notifier(
             self,
-            settings,
+            notify,
             os.environ,
             clock=now_ms,
-            claims=Claims(Layout(self._reader.home).told, {} if look.read_only else os.environ),
+            claims=Claims(Layout(self._reader.home).told, {} if read_only else os.environ),
             only={session.id for session in watched} or None,
             plain_ascii=plain_ascii,
         )
@@ -329,7 +331,7 @@ def run_dashboard(
     config = loaded.config
     app = Dashboard(
         manager,
-        look=structs.replace(config.dashboard, read_only=read_only or config.dashboard.read_only),
+        settings=structs.replace(config.dashboard, read_only=read_only or config.dashboard.read_only),
         keymap=keys_in_force(loaded),
         notify=config.notify,
         plain_ascii=is_wanted(sys.stdout.encoding, os.environ),

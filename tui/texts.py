@@ -46,9 +46,9 @@ def put_away(archived: int, deleted: int, views_key: str, width: int) -> Sequenc
     if not where:
         return ()
     key = f"{views_key} shows {'them' if archived + deleted > 1 else 'it'}"
-    told = f"{where}: {key}"
+    line = f"{where}: {key}"
     # The key is the important part, so it gets its own line in a narrow table.
-    return (told,) if cell_width(told) <= width else (*wrap(f"{where}:", width), *wrap(key, width))
+    return (line,) if cell_width(line) <= width else (*wrap(f"{where}:", width), *wrap(key, width))
 
 
 def no_sessions(agents: Sequence[AgentInfo], new_key: str = "n", away: Sequence[str] = ()) -> Sequence[str]:
@@ -111,12 +111,12 @@ def headline(session: Session, width: int, *, following: bool, follow_key: str =
     The state is always shown.  Folder, agent and model are shown whole or not at all, and leave room for at least half
     of the title.
     """
-    state, told = state_word(session), "following" if following else f"{follow_key} follows"
-    if cell_width(state) + len(told) + 2 > width:
+    state, note = state_word(session), "following" if following else f"{follow_key} follows"
+    if cell_width(state) + len(note) + 2 > width:
         return Content(cut(state, width))
-    text = _headline(session, state, width - len(told) - 2)
-    gap = width - cell_width(text) - len(told)
-    return Content.assemble(text, " " * gap, (told, MUTED if following else "$text-warning"))
+    text = _headline(session, state, width - len(note) - 2)
+    gap = width - cell_width(text) - len(note)
+    return Content.assemble(text, " " * gap, (note, MUTED if following else "$text-warning"))
 
 
 _GAP = "   "
@@ -162,8 +162,8 @@ def limit_words(limits: Limits) -> str:
         f"{limits.tokens:,} tokens" if limits.tokens is not None else "",
         f"cost {money(limits.cost_usd)}" if limits.cost_usd is not None else "",
     ]
-    told = ", ".join(filter(None, known))
-    return f"{told} (a line warns)" if told and not limits.stops else told
+    words = ", ".join(filter(None, known))
+    return f"{words} (a line warns)" if words and not limits.stops else words
 
 
 def ladder_words(ladder: Ladder) -> str:
@@ -317,8 +317,8 @@ def process_lines(session: Session, processes: Sequence[ProcessInfo]) -> list[st
     if not processes:
         return [f"{session.agent}, turn {session.turn}: no process is running."]
     depths: dict[int, int] = {}
-    told = "left these running" if session.status.ended else "and what it started"
-    lines = [f"{session.agent}, turn {session.turn}, {told}:"]
+    which = "left these running" if session.status.ended else "and what it started"
+    lines = [f"{session.agent}, turn {session.turn}, {which}:"]
     for process in processes:
         depth = depths[process.pid] = depths.get(process.parent, -1) + 1
         lines.append(f"  {'  ' * depth}{process.pid} {command(process.command)}")

@@ -47,7 +47,7 @@ def runner_lives(layout: Layout, session_id: str) -> bool:
     """Return whether a runner process of this session lives, even if it is too young to hold the session's lock."""
     mark = str(layout.session(session_id).lock)
     marked = (pid for pid in processes.scan() if processes.environment(pid).get(RUNNER_MARK) == mark)
-    return any(process is not None and RUNNER in process.command for process in map(processes.look, marked))
+    return any(process is not None and RUNNER in process.command for process in map(processes.by_pid, marked))
 
 
 def poke(fifo: Path) -> bool:

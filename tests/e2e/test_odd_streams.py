@@ -12,7 +12,7 @@ from agentdash.sessions.lifecycle.explain import counted
 from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Session, Status, StepKind
 from agentdash.tui.render.cards import session_card
-from agentdash.tui.render.style import Look
+from agentdash.tui.render.style import Style
 
 Play = Callable[..., Session]
 
@@ -63,7 +63,7 @@ def test_an_odd_count_of_tokens_is_named_and_turns_nothing_red(manager: SessionM
     assert (
         manager.reader.trajectory(ended.id)[-1].text == "could not be read in turn.completed: usage.input_tokens = -1"
     )
-    card = session_card(ended, [turn], [], Look())
+    card = session_card(ended, [turn], [], Style())
     assert any(line.split() == ["not", "read", "turn.completed:", "usage.input_tokens"] for line in card)
     told = {fact.name: fact.value for fact in manager.reader.explain(ended.id).facts}
     assert told["fields not read"] == counted(turn.unreadable) == "turn.completed: usage.input_tokens"

@@ -240,6 +240,17 @@ async def test_the_help_beside_other_sessions_has_no_keys_of_a_table(dashboard):
         assert "next session" not in d.text()
 
 
+async def test_a_search_by_command_beside_other_sessions_brings_up_no_prompt(dashboard):
+    async with dashboard() as d:
+        await d.press("space", "vertical_line")
+        await d.until(lambda: d.app.screen is not d.main)
+        await d.press(*":search", "enter")
+        await d.until(lambda: d.app.focused is not None and d.app.focused.id == "ask")
+        assert not d.app.screen.detail.prompt.display
+        await d.press("escape", "i")
+        await d.until(lambda: d.app.screen.detail.prompt.display)
+
+
 async def test_the_command_line_beside_other_sessions(dashboard):
     async with dashboard() as d:
         await d.press("space", "vertical_line")

@@ -29,7 +29,7 @@ def barred(app, bar="▌"):
 
 @pytest.mark.parametrize("theme", THEMES)
 async def test_the_field_with_the_keys_and_no_other_stands_out(dashboard, theme):
-    async with dashboard(look=DashboardSettings(theme=theme)) as d:
+    async with dashboard(settings=DashboardSettings(theme=theme)) as d:
         await d.press("n")
         await d.screen(NewSessionScreen)
         for name in FIELDS:

@@ -275,7 +275,7 @@ async def test_in_tmux_who_only_looks_tells_without_a_claim(dashboard, manager, 
     monkeypatch.setenv("TMUX", "/tmp/tmux-0/default,4121,0")
     monkeypatch.setenv("TMUX_PANE", "%3")
     look = DashboardSettings(read_only=read_only)
-    async with dashboard(look=look, notify=notifying(terminal="bell")) as d:
+    async with dashboard(settings=look, notify=notifying(terminal="bell")) as d:
         written = Written(d)
         ends(d, "running1", Status.DONE)
         await d.until(lambda: written.notices)

@@ -17,7 +17,7 @@ def keys_of_what_changes():
 
 
 async def test_no_key_changes_anything(dashboard):
-    async with dashboard(look=LOOK) as d:
+    async with dashboard(settings=LOOK) as d:
         for one in SESSIONS:
             await d.select(one.id)
             await d.press(*keys_of_what_changes())
@@ -27,7 +27,7 @@ async def test_no_key_changes_anything(dashboard):
 
 
 async def test_looking_does_not_even_mark_as_seen(dashboard):
-    async with dashboard(look=LOOK) as d:
+    async with dashboard(settings=LOOK) as d:
         await d.select("done0001")
         await d.press("enter", "G", "escape")
         await d.shows("1 done new")
@@ -36,7 +36,7 @@ async def test_looking_does_not_even_mark_as_seen(dashboard):
 
 @pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 24)])
 async def test_it_says_so(dashboard, size):
-    async with dashboard(look=LOOK, size=size) as d:
+    async with dashboard(settings=LOOK, size=size) as d:
         await d.shows("read-only")
         assert d.text().startswith("read-only")
         await d.press("enter")
@@ -46,7 +46,7 @@ async def test_it_says_so(dashboard, size):
 
 
 async def test_the_prompt_takes_no_text(dashboard):
-    async with dashboard(look=LOOK) as d:
+    async with dashboard(settings=LOOK) as d:
         await d.press("tab", "tab", "i")
         assert not isinstance(d.app.focused, PromptInput)
         await d.pilot.click(d.main.detail.prompt.input)
@@ -54,7 +54,7 @@ async def test_the_prompt_takes_no_text(dashboard):
 
 
 async def test_palette_and_command_line_do_not_offer_it(dashboard):
-    async with dashboard(look=LOOK) as d:
+    async with dashboard(settings=LOOK) as d:
         await d.select("running1")
         offered = {command.title for command in d.app.get_system_commands(d.main)}
         assert not any(title.startswith(("stop", "kill", "new", "prompt")) for title in offered)
@@ -67,7 +67,7 @@ async def test_palette_and_command_line_do_not_offer_it(dashboard):
 
 
 async def test_no_operation_gets_through_to_the_manager(dashboard):
-    async with dashboard(look=LOOK) as d:
+    async with dashboard(settings=LOOK) as d:
         asked: SessionActions = d.main.operations
         one = d.manager.get("failed01")
         await asked.undo()
@@ -83,7 +83,7 @@ async def test_no_operation_gets_through_to_the_manager(dashboard):
 
 
 async def test_side_by_side_says_so_in_its_last_line(dashboard):
-    async with dashboard(look=LOOK) as d:
+    async with dashboard(settings=LOOK) as d:
         await d.press("vertical_line")
         await d.until(lambda: d.app.screen is not d.main)
         await d.shows("read-only   ")

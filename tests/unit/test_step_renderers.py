@@ -13,7 +13,7 @@ from agentdash.sessions.export.html import html
 from agentdash.sessions.export.markdown import markdown
 from agentdash.sessions.model import Step, StepKind, StepStatus
 from agentdash.tui.render.steps import step_text
-from agentdash.tui.render.style import Look
+from agentdash.tui.render.style import Style
 from agentdash.widgets.steps.step_document import step_document
 from agentdash.widgets.steps.step_lines import BRIEF, USUAL, WHOLE, Manner, step_rows
 
@@ -28,7 +28,7 @@ class OneFile(SingleFileSnapshotExtension):
     file_extension = "txt"
 
 
-class Marked(Look, frozen=True):
+class Marked(Style, frozen=True):
     """A command line whose colours are read as words."""
 
     def paint(self, text, role):

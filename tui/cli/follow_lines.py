@@ -14,7 +14,7 @@ from ...sessions.text.sanitize import cut, one_line, pad
 from ...sessions.transcript.tail import ARRIVAL_SECONDS, StepTail, Told
 from ...sessions.watch import Change, changes
 from ..render.steps import step_text, turn_heading
-from ..render.style import Look
+from ..render.style import Style
 from ..render.table import session_lines
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Printer:
     """Prints steps and states as lines; with JSON, one object per line.
 
     Args:
-        look: the reader's width, colours and characters.
+        style: the reader's width, colours and characters.
         write: prints lines of text.
         write_json: prints one value; None to print text.
         named: begin each line with the name of its session.
@@ -41,13 +41,13 @@ class Printer:
 
     def __init__(
         self,
-        look: Look,
+        style: Style,
         write: Callable[[Iterable[str]], None],
         write_json: Callable[[Any], None] | None = None,
         *,
         named: bool = False,
     ) -> None:
-        self._look = look
+        self._style = style
         self._write, self._write_json = write, write_json
         self._named = named
         self._turns: dict[str, int] = {}
@@ -67,13 +67,13 @@ class Printer:
     def state(self, session: Session) -> None:
         """Print the state of a session."""
         if self._write_json is None:
-            self._write(self._prefixed(session, session_lines(session, self._look)))
+            self._write(self._prefixed(session, session_lines(session, self._style)))
 
     def _lines(self, session: Session, told: Told) -> list[str]:
         step = told.step
-        heading = [turn_heading(step.turn, self._look)] if self._turns.get(session.id) != step.turn else []
+        heading = [turn_heading(step.turn, self._style)] if self._turns.get(session.id) != step.turn else []
         self._turns[session.id] = step.turn
-        lines = step_text(step, self._look)
+        lines = step_text(step, self._style)
         indent = "    " if step.parent else ""
         return heading + [indent + line for line in (lines[:1] if told.begun and not step.items else lines)]
 
@@ -81,7 +81,7 @@ class Printer:
         if not self._named:
             return lines
         name = f"{session.short_id} {one_line(session.label)}"
-        before = self._look.paint(pad(cut(name, _NAME_CELLS), _NAME_CELLS), "dim") + " | "
+        before = self._style.paint(pad(cut(name, _NAME_CELLS), _NAME_CELLS), "dim") + " | "
         return [before + line for line in lines]
 
 
@@ -194,7 +194,7 @@ async def _follow(
         if one.session.status is Status.QUEUED:
             complain(f"{one.session.short_id} is queued: it has not begun yet.")
     open_ones, good = list(followed), True
-    told: dict[str, tuple[int, Status]] = {}
+    reported: dict[str, tuple[int, Status]] = {}
 
     def is_news(change: Change) -> bool:
         return not change.sweep or bool(change.turn_files) or any(one.waits for one in open_ones)
@@ -214,9 +214,9 @@ async def _follow(
                     good = False
                     continue
                 end = (one.session.turn, one.outcome) if one.outcome else None
-                if end is None or told.get(one.session.id) == end:
+                if end is None or reported.get(one.session.id) == end:
                     continue
-                told[one.session.id] = end
+                reported[one.session.id] = end
                 printer.state(one.session)
                 if not next_turns:
                     open_ones.remove(one)

@@ -121,8 +121,8 @@ def _tell(kind: str, message: str, code: int, as_json: bool) -> int:
     if as_json:
         from ...sessions.json_schema import dump
 
-        told = {"error": {"type": kind, "message": message}}
-        click.echo(dump(told), err=True, nl=False)
+        failure = {"error": {"type": kind, "message": message}}
+        click.echo(dump(failure), err=True, nl=False)
     else:
         click.echo(f"agentdash: {clean(message)}", err=True)
     return code

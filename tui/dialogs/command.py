@@ -58,5 +58,5 @@ class CommandScreen(ModalScreen[str | None]):
         self.dismiss(line or None)
 
     def _completions(self, line: str) -> tuple[str, list[str]]:
-        found = self._commands.completions(line)
-        return longer(line, found), found
+        completions = self._commands.completions(line)
+        return longer(line, completions), completions

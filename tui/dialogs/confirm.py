@@ -50,8 +50,8 @@ class ConfirmScreen(ModalScreen[Answer]):
             keys = [f"y {self._verb}", *([f"a {self._more}"] if self._more else []), "n keep (default)"]
             yield Static("   ".join(keys), markup=False, classes="keys")
 
-    def action_answer(self, said: str) -> None:
+    def action_answer(self, value: str) -> None:
         """Close with the answer."""
-        answer = Answer(said)
+        answer = Answer(value)
         if answer is not Answer.ALL or self._more:
             self.dismiss(answer)

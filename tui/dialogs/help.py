@@ -137,26 +137,26 @@ def _what(action: Action) -> str:
     return action.help if named else f"{action.label}: {action.help}"
 
 
-def matching(found: Iterable[Section], text: str) -> Iterator[Section]:
+def matching(groups: Iterable[Section], text: str) -> Iterator[Section]:
     """Yield the lines that have a text in their keys or their help; a single character is a key."""
     needle = text.strip().removeprefix("/") or text.strip()
-    for heading, pairs in found:
-        kept = [(keys, told) for keys, told in pairs if _has(keys, told, needle)]
+    for heading, pairs in groups:
+        kept = [(keys, meaning) for keys, meaning in pairs if _has(keys, meaning, needle)]
         if kept:
             yield heading, kept
 
 
-def _has(keys: str, told: str, needle: str) -> bool:
-    return needle in keys.split(" ") if len(needle) == 1 else needle.casefold() in f"{keys} {told}".casefold()
+def _has(keys: str, meaning: str, needle: str) -> bool:
+    return needle in keys.split(" ") if len(needle) == 1 else needle.casefold() in f"{keys} {meaning}".casefold()
 
 
-def help_text(found: Iterable[Section], width: int = 0) -> Content:
+def help_text(groups: Iterable[Section], width: int = 0) -> Content:
     """Return the keys under the headings of their groups; long help continues below its own beginning."""
     lines: list[Content] = []
-    for heading, pairs in found:
+    for heading, pairs in groups:
         lines.append(Content.styled(heading, "bold"))
-        for keys, told in pairs:
-            first, *more = wrap(told, width - _KEYS_CELLS) if width > 2 * _KEYS_CELLS else [told]
+        for keys, meaning in pairs:
+            first, *more = wrap(meaning, width - _KEYS_CELLS) if width > 2 * _KEYS_CELLS else [meaning]
             lines.append(Content.assemble((f"  {keys:<18}", "bold"), " ", first))
             lines += [Content(" " * _KEYS_CELLS + line) for line in more]
         lines.append(Content(""))

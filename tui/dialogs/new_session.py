@@ -123,12 +123,12 @@ class NewSessionScreen(ModalScreen[None]):
     def on_descendant_focus(self) -> None:
         """Show the keys of the focused field."""
         focused = self.focused
-        own = "Up earlier" if isinstance(focused, HistoryInput) else ""
+        field_keys = "Up earlier" if isinstance(focused, HistoryInput) else ""
         if isinstance(focused, Choice):
-            own = "Left Right change" if self.app.has_class("-ascii") else "←→ change"
+            field_keys = "Left Right change" if self.app.has_class("-ascii") else "←→ change"
         elif isinstance(focused, PromptInput):
-            own = "Ctrl+J new line   Up earlier"
-        self._keys.update("   ".join(filter(None, ("Enter start", "Tab next field", own, "Esc cancel"))))
+            field_keys = "Ctrl+J new line   Up earlier"
+        self._keys.update("   ".join(filter(None, ("Enter start", "Tab next field", field_keys, "Esc cancel"))))
 
     @on(Choice.Changed, "#new-preset")
     def _preset_chosen(self) -> None:

@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from ...sessions.lifecycle.process_list import ProcessInfo
 from ..render.processes import processes_text
-from ..render.style import Look
+from ..render.style import Style
 
 LOOK_SECONDS = 2.0
 
@@ -22,10 +22,10 @@ class ProcessesScreen(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,enter,q,p", "dismiss(None)", "close", show=False)]
 
-    def __init__(self, title: str, look: Callable[[], Awaitable[list[ProcessInfo] | None]]) -> None:
+    def __init__(self, title: str, read: Callable[[], Awaitable[list[ProcessInfo] | None]]) -> None:
         super().__init__()
         self._title = title
-        self._look = look
+        self._read = read
         self._lines = Static("", markup=False, classes="lines")
 
     def compose(self) -> ComposeResult:
@@ -43,7 +43,7 @@ class ProcessesScreen(ModalScreen[None]):
 
     @work(exclusive=True)
     async def _refresh_lines(self) -> None:
-        processes = await self._look()
+        processes = await self._read()
         if processes is not None:
             # Wider than any dialog: the dialog itself cuts the long command lines of a tree.
-            self._lines.update("\n".join(processes_text(processes, Look(width=200))))
+            self._lines.update("\n".join(processes_text(processes, Style(width=200))))

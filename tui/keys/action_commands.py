@@ -27,9 +27,9 @@ def named(
     for action in actions:
         if action.id not in _NEVER:
             names = [action.id, *([action.id.rpartition(".")[2]] if short else []), action.label]
-            told = tuple(dict.fromkeys(name for name in names if name and " " not in name))
+            usable = tuple(dict.fromkeys(name for name in names if name and " " not in name))
             run = _runner(target, action.run)
-            yield Command(names=told, help=action.help, run=run, why_not=why_not(action.id))
+            yield Command(names=usable, help=action.help, run=run, why_not=why_not(action.id))
 
 
 def _runner(target: Target, action: str) -> Callable[[str], Awaitable[object]]:

@@ -93,8 +93,8 @@ class CommandLine:
 
     def _impossible(self, begun: str) -> str:
         """Return why a command that begins like this cannot be run now; empty if there is no reason."""
-        found = (command.why_not for name, command in self._by_name.items() if name.startswith(begun))
-        return next(filter(None, found), "")
+        reasons = (command.why_not for name, command in self._by_name.items() if name.startswith(begun))
+        return next(filter(None, reasons), "")
 
 
 def longer(line: str, completions: list[str]) -> str:

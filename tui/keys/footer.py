@@ -9,13 +9,13 @@ from .keymap import Keymap
 Pairs = list[tuple[str, str]]
 """Pairs of keys and their labels."""
 
-Said = tuple[tuple[str, str], ...]
+Labels = tuple[tuple[str, str], ...]
 """Pairs of action ids, separated by blanks, and the label that they share."""
 
-WRITING: Said = (
+WRITING: Labels = (
     ("prompt.send", "send"), ("prompt.new_line", "new line"), ("prompt.leave", "back"), ("prompt.earlier", "earlier"),
 )  # fmt: skip
-ONE_STEP: Said = (
+ONE_STEP: Labels = (
     ("step.previous step.next", "other step"), ("step.down step.up", "scroll"), ("steps.source", "source"),
     ("steps.page_step", "pager"), ("steps.copy", "copy"), ("steps.copy_part", "copy part"), ("steps.raw", "raw"),
     ("back", "back"),
@@ -24,7 +24,7 @@ FILTERING: Pairs = [("Enter", "keep"), ("Esc", "cancel"), ("Right", "complete"),
 """The keys of the filter field; the settings do not change the keys of fields."""
 ASKING: Pairs = [("Enter", "go"), ("Esc", "cancel"), ("Up", "earlier")]
 """The keys of the fields for a search and for the number of a step."""
-CHANGES: Said = (
+CHANGES: Labels = (
     ("files.open", "diffs"), ("files.edit", "editor"), ("files.copy", "copy path"), ("files.step", "its step"),
     ("files.look_again", "look again"), ("back", "back"),
 )  # fmt: skip
@@ -36,22 +36,22 @@ _LAST = 2
 """Number of a screen's actions that stay last: help and quit."""
 
 
-def said(keymap: Keymap, pairs: Iterable[tuple[str, str]]) -> Pairs:
+def labelled(keymap: Keymap, pairs: Iterable[tuple[str, str]]) -> Pairs:
     """Return keys and labels, without the actions that have no key."""
-    told = []
+    with_keys = []
     for names, label in pairs:
         firsts = [keymap.name(name) for name in names.split() if keymap.keys(REGISTRY[name])]
         if firsts:
-            told.append((" ".join(firsts), label))
-    return told
+            with_keys.append((" ".join(firsts), label))
+    return with_keys
 
 
 def whole(pairs: Iterable[tuple[str, str]], width: int) -> Pairs:
     """Return the first pairs that fit into ``width`` cells; the key that goes back is kept at any position."""
-    told = list(pairs)
-    while len(told) > 1 and _cells(told) > width:
-        told.remove(next(pair for pair in reversed(told) if pair[1] != _WAY_BACK))
-    return told
+    kept = list(pairs)
+    while len(kept) > 1 and _cells(kept) > width:
+        kept.remove(next(pair for pair in reversed(kept) if pair[1] != _WAY_BACK))
+    return kept
 
 
 def _cells(pairs: Iterable[tuple[str, str]]) -> int:
@@ -72,9 +72,9 @@ def valid_keys(
     ``can`` returns whether an action is possible.
     """
     if place is Place.PROMPT:
-        return whole(said(keymap, WRITING), width)
+        return whole(labelled(keymap, WRITING), width)
     if place is Place.STEP:
-        return whole(said(keymap, ONE_STEP), width)
+        return whole(labelled(keymap, ONE_STEP), width)
     if in_field:
         return whole(FILTERING if place is Place.TABLE else ASKING, width)
     return footer(keymap, can, width, reading=place is Place.STEPS, table=table)
@@ -94,11 +94,12 @@ def footer(
     """
     taken = keymap.taken(Place.STEPS if reading else Place.TABLE)
     usual = (action for action in here(table=table) if can(action.id))
-    own = [(action, keymap.keys(action)) for action in (VIEWER_ACTIONS if reading else TABLE_ACTIONS if table else ())]
-    found = [(action, keymap.keys(action, taken)) for action in usual]
+    inner = VIEWER_ACTIONS if reading else TABLE_ACTIONS if table else ()
+    local = [(action, keymap.keys(action)) for action in inner]
+    offered = [(action, keymap.keys(action, taken)) for action in usual]
     # Help and quit stay at the end, where users look for the way out.
-    found = [*own, *found] if reading else [*found[:-_LAST], *own, *found[-_LAST:]]
-    told = [(action, shown(keys[0])) for action, keys in found if action.weight and keys]
-    while told and _cells((key, action.label) for action, key in told) > width:
-        told.remove(min(told, key=lambda pair: pair[0].weight))
-    return [(key, action.label) for action, key in told]
+    offered = [*local, *offered] if reading else [*offered[:-_LAST], *local, *offered[-_LAST:]]
+    fitting = [(action, shown(keys[0])) for action, keys in offered if action.weight and keys]
+    while fitting and _cells((key, action.label) for action, key in fitting) > width:
+        fitting.remove(min(fitting, key=lambda pair: pair[0].weight))
+    return [(key, action.label) for action, key in fitting]

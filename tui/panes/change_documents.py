@@ -35,14 +35,14 @@ def summary(changes: SessionChanges) -> str:
     """Return a summary of all files, and of the repository's state in git, in one line."""
     changed = [file for file in changes.files if file.touched]
     if not changed:
-        told = "no edits"
+        words = "no edits"
     else:
         known = [file for file in changed if file.added is not None]
         partial = len(known) < len(changed) or any(file.partial for file in changed)
         lines = lines_text(sum(f.added or 0 for f in known), sum(f.removed or 0 for f in known), partial=partial)
-        told = "  ".join(filter(None, (f"{count(len(changed), 'file')} changed", lines if known else "")))
+        words = "  ".join(filter(None, (f"{count(len(changed), 'file')} changed", lines if known else "")))
     more = f" and {count(changes.more, 'edit')} of others" if changes.more else ""
-    return f"{told}{more}   {git_summary(changes)}".rstrip()
+    return f"{words}{more}   {git_summary(changes)}".rstrip()
 
 
 def git_summary(changes: SessionChanges) -> str:
@@ -54,9 +54,9 @@ def git_summary(changes: SessionChanges) -> str:
         return f"git: {one_line(report.detail or report.answer)}"
     totals = report.totals
     counts = (("staged", totals.staged), ("unstaged", totals.unstaged), ("untracked", totals.untracked))
-    told = ", ".join(f"{number} {word}" for word, number in counts if number) or "clean"
+    words = ", ".join(f"{number} {word}" for word, number in counts if number) or "clean"
     others = f", {totals.others} not by its edits" if totals.others else ""
-    return f"git: {told}{others}"
+    return f"git: {words}{others}"
 
 
 def file_document(file: FileChanges, find: Callable[[str], GitDiff] | None, signs: Signs) -> Document:
@@ -72,8 +72,8 @@ def file_document(file: FileChanges, find: Callable[[str], GitDiff] | None, sign
 
 def nothing(changes: SessionChanges, signs: Signs) -> Document:
     """Return a document that explains why there is no file to show."""
-    told = "No edits by this agent. Changes made by its commands show up in git only."
-    return Document((("no edits", "heading"),), [_note(told), *(_note(note) for note in changes.notes)], signs)
+    text = "No edits by this agent. Changes made by its commands show up in git only."
+    return Document((("no edits", "heading"),), [_note(text), *(_note(note) for note in changes.notes)], signs)
 
 
 def _edit(edit: Edit, signs: Signs) -> Block:
@@ -87,22 +87,22 @@ def _edit(edit: Edit, signs: Signs) -> Block:
         f"{'to' if edit.moved_to else 'from'} {place(one_line(moved))}" if moved else "",
         clock(edit.at),
     )
-    told = " · ".join(filter(None, facts))
-    caption: Row = ((f"turn {edit.turn} step {edit.index}", "strong"), (f" · {told}", "dim"), *ending)
+    details = " · ".join(filter(None, facts))
+    caption: Row = ((f"turn {edit.turn} step {edit.index}", "strong"), (f" · {details}", "dim"), *ending)
     if edit.diff:
         return Diff(edit.diff, caption)
     return Spans([((), (("the diff was too long to keep" if edit.cut else "no diff was recorded", "dim"),))], caption)
 
 
-def _git(file: FileChanges, found: GitDiff) -> Block:
+def _git(file: FileChanges, diff: GitDiff) -> Block:
     state = " ".join(file.git.words) if file.git is not None else ""
     caption: Row = (("git now", "strong"), (f" · {state}" if state else "", "dim"))
-    if found.answer is not GitAnswer.OK and not found.text:
-        return Spans([((), ((one_line(found.detail or found.answer), "dim"),))], caption)
-    if not found.text:
-        told = "git has nothing to compare it with" if "untracked" in state else "as it was committed"
-        return Spans([((), ((told, "dim"),))], caption)
-    return Diff(found.text, (*caption, (" · cut", "attention")) if found.cut else caption)
+    if diff.answer is not GitAnswer.OK and not diff.text:
+        return Spans([((), ((one_line(diff.detail or diff.answer), "dim"),))], caption)
+    if not diff.text:
+        text = "git has nothing to compare it with" if "untracked" in state else "as it was committed"
+        return Spans([((), ((text, "dim"),))], caption)
+    return Diff(diff.text, (*caption, (" · cut", "attention")) if diff.cut else caption)
 
 
 def _note(text: str) -> Block:

@@ -72,8 +72,8 @@ class CostMeter(Line):
 
 def _spent() -> float:
     """Return the processor time used so far, in seconds."""
-    own = resource.getrusage(resource.RUSAGE_SELF)
-    return own.ru_utime + own.ru_stime
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
 
 
 def _memory() -> str:

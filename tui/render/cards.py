@@ -9,27 +9,27 @@ from ...sessions.model import MESSAGE_CHARACTERS, Prompt, Receipt, Session, Turn
 from ...sessions.text.sanitize import cell_width, clean, one_line, pad
 from ...sessions.text.units import count, duration, moment, money, tokens
 from ...widgets.drawing.short_forms import place
-from .style import Look, mark
+from .style import Style, mark
 from .table import session_line
 
 if TYPE_CHECKING:
     from ...sessions.lifecycle.explain import Explanation
 
 
-def session_card(session: Session, turns: Sequence[Turn], prompts: Sequence[Prompt], look: Look) -> list[str]:
+def session_card(session: Session, turns: Sequence[Turn], prompts: Sequence[Prompt], style: Style) -> list[str]:
     """Return all facts of a session."""
-    lines = [session_line(session, look), *_facts(_session_facts(session) | _reading_facts(turns), look)]
-    lines += [_turn_line(turn, look) for turn in turns]
+    lines = [session_line(session, style), *_facts(_session_facts(session) | _reading_facts(turns), style)]
+    lines += [_turn_line(turn, style) for turn in turns]
     waiting = [prompt for prompt in prompts if prompt.state != "seen"]
-    lines += [f"{prompt.state:>8}  {one_line(prompt.text, max(20, look.width - 10))}" for prompt in waiting]
+    lines += [f"{prompt.state:>8}  {one_line(prompt.text, max(20, style.width - 10))}" for prompt in waiting]
     if session.last_message:
         lines += ["", *clean(session.last_message).split("\n")]
         if len(session.last_message) >= MESSAGE_CHARACTERS:
-            lines.append(look.paint(f"all of it: agentdash messages {session.short_id}", "dim"))
+            lines.append(style.paint(f"all of it: agentdash messages {session.short_id}", "dim"))
     return lines
 
 
-def receipt_text(receipt: Receipt, title: str, look: Look) -> list[str]:
+def receipt_text(receipt: Receipt, title: str, style: Style) -> list[str]:
     """Return the summary, then the processes that each signal ended, then those left and the reasons."""
     took = f", {duration(receipt.duration_ms)}" if receipt.duration_ms is not None else ""
     lines = [f'{short_id(receipt.session)}  {receipt.status}  "{one_line(title, 40)}": {receipt.summary()}{took}']
@@ -38,23 +38,23 @@ def receipt_text(receipt: Receipt, title: str, look: Look) -> list[str]:
         lines.append(f"  {pad(how, 9)} {one_line(names)}")
     for left in receipt.left:
         text = f"  left      {one_line(left.command, 60)} {left.pid}: {one_line(left.reason)}"
-        lines.append(look.paint(text, "danger"))
+        lines.append(style.paint(text, "danger"))
     return [*lines, f"  {one_line(receipt.note)}"] if receipt.note else lines
 
 
-def explanation_text(explanation: "Explanation", look: Look) -> list[str]:
+def explanation_text(explanation: "Explanation", style: Style) -> list[str]:
     """Return the state, the rule that decided it, and every fact with its source."""
     reason = f" ({one_line(explanation.reason)})" if explanation.reason else ""
     status = explanation.status
     lines = [
-        f"{short_id(explanation.session)}  {mark(look, status)} {status}{reason}",
+        f"{short_id(explanation.session)}  {mark(style, status)} {status}{reason}",
         f"rule: {one_line(explanation.rule)}",
     ]
     rows = [[one_line(text) for text in (fact.name, fact.value, fact.source)] for fact in explanation.facts]
     names, values = (max((cell_width(row[n]) for row in rows), default=0) for n in (0, 1))
     for name, value, source in rows:
-        told = look.paint(source, "dim")
-        lines.append(f"  {pad(name, names)}  {pad(value, min(values, 40))}  {told}".rstrip())
+        origin = style.paint(source, "dim")
+        lines.append(f"  {pad(name, names)}  {pad(value, min(values, 40))}  {origin}".rstrip())
     return lines
 
 
@@ -66,8 +66,8 @@ def launch_text(launch: Launch) -> list[str]:
     return lines + [f"env:   {key}={clean(value)}" for key, value in launch.env.items()]
 
 
-def _facts(facts: dict[str, str | None], look: Look) -> list[str]:
-    return [f"{look.paint(f'{name:>8}', 'dim')}  {value}" for name, value in facts.items() if value]
+def _facts(facts: dict[str, str | None], style: Style) -> list[str]:
+    return [f"{style.paint(f'{name:>8}', 'dim')}  {value}" for name, value in facts.items() if value]
 
 
 def _session_facts(session: Session) -> dict[str, str | None]:
@@ -94,9 +94,9 @@ def _reading_facts(turns: Sequence[Turn]) -> dict[str, str | None]:
     return {"not read": fields or None}
 
 
-def _turn_line(turn: Turn, look: Look) -> str:
+def _turn_line(turn: Turn, style: Style) -> str:
     parts = (
-        f"{mark(look, turn.status)} {turn.status}",
+        f"{mark(style, turn.status)} {turn.status}",
         "" if turn.duration_ms is None else duration(turn.duration_ms),
         f"{tokens(turn.usage.total_tokens)} tok",
         money(turn.cost_usd),

@@ -9,7 +9,7 @@ from ...sessions.text.sanitize import cell_width, cut_left, one_line, pad
 from ...sessions.text.units import count, line_change
 from ...widgets.drawing.short_forms import place
 from .steps import diff_lines
-from .style import Look
+from .style import Style
 
 _LEAST_PATH = 20
 """Minimum cells of a path."""
@@ -20,25 +20,25 @@ Row = tuple[str, ...]
 """A file's path, kind, lines, edits, git state and note."""
 
 
-def changes_text(changes: SessionChanges, look: Look) -> Iterator[str]:
+def changes_text(changes: SessionChanges, style: Style) -> Iterator[str]:
     """Yield the sums, then the files in the order in which they were first touched."""
     yield _summary(changes)
-    yield from _table(changes.files, look)
+    yield from _table(changes.files, style)
     if changes.git is not None:
-        yield look.paint(f"git: {_git_text(changes.git)}", "dim")
-    yield from (look.paint(note, "dim") for note in changes.notes)
+        yield style.paint(f"git: {_git_text(changes.git)}", "dim")
+    yield from (style.paint(note, "dim") for note in changes.notes)
 
 
-def file_diffs(file: FileChanges, look: Look, find: Callable[[str], GitDiff] | None) -> Iterator[str]:
+def file_diffs(file: FileChanges, style: Style, find: Callable[[str], GitDiff] | None) -> Iterator[str]:
     """Yield the diff of each edit of a file; if no edit has one, git's diff from ``find`` (None: do not ask git)."""
     yield ""
-    yield look.paint(f"{look.signs.rule * 2} {one_line(file.path)}", "strong")
+    yield style.paint(f"{style.signs.rule * 2} {one_line(file.path)}", "strong")
     for edit in file.edits:
-        yield from _edit_diff(edit, look)
+        yield from _edit_diff(edit, style)
     if file.more_edits:
-        yield look.paint(f"  {count(file.more_edits, 'more edit')} not kept", "dim")
+        yield style.paint(f"  {count(file.more_edits, 'more edit')} not kept", "dim")
     if find is not None and file.touched and not any(edit.diff for edit in file.edits):
-        yield from _git_diff(find(file.absolute), look)
+        yield from _git_diff(find(file.absolute), style)
 
 
 def _summary(changes: SessionChanges) -> str:
@@ -54,15 +54,15 @@ def _summary(changes: SessionChanges) -> str:
     return f"{count(len(changed), 'file')} changed{lines}"
 
 
-def _table(files: Sequence[FileChanges], look: Look) -> Iterator[str]:
+def _table(files: Sequence[FileChanges], style: Style) -> Iterator[str]:
     rows = [_row(file) for file in files]
     widths = [max(map(cell_width, column)) for column in zip(*rows, strict=True)]
     if widths:
-        widths[0] = min(widths[0], max(_LEAST_PATH, look.width - sum(widths[1:]) - 2 * len(widths)))
+        widths[0] = min(widths[0], max(_LEAST_PATH, style.width - sum(widths[1:]) - 2 * len(widths)))
     for file, row in zip(files, rows, strict=True):
         path, *cells = (pad(cut_left(cell, width), width) for cell, width in zip(row, widths, strict=True))
         role = "dim" if file.kind is None else _GONE.get(file.kind, "")
-        yield "  ".join([f"  {path}", look.paint(cells[0], role), *cells[1:]]).rstrip()
+        yield "  ".join([f"  {path}", style.paint(cells[0], role), *cells[1:]]).rstrip()
 
 
 def _row(file: FileChanges) -> Row:
@@ -86,36 +86,36 @@ def _moves(file: FileChanges) -> str:
 def _git_text(report: GitReport) -> str:
     where = place(one_line(report.top)) if report.top else ""
     answer = "" if report.answer is GitAnswer.OK else str(report.answer)
-    told = ", ".join(filter(None, (where, answer, one_line(report.detail or ""))))
+    words = ", ".join(filter(None, (where, answer, one_line(report.detail or ""))))
     totals = report.totals
     if totals is None:
-        return told
+        return words
     numbers = f"{totals.staged} staged, {totals.unstaged} unstaged, {totals.untracked} untracked"
     others = f", {totals.others} of them in no step of this session" if totals.others else ""
-    return f"{told}: {'at least ' if totals.cut else ''}{numbers}{others}"
+    return f"{words}: {'at least ' if totals.cut else ''}{numbers}{others}"
 
 
-def _edit_diff(edit: Edit, look: Look) -> Iterator[str]:
+def _edit_diff(edit: Edit, style: Style) -> Iterator[str]:
     lines = "" if edit.added is None else f" {line_change(edit.added, edit.removed or 0)}"
     moved = f", moved to {one_line(edit.moved_to)}" if edit.moved_to else ""
     status = "" if edit.counts else f", {edit.status}"
-    yield look.paint(f"  turn {edit.turn}, step {edit.index}: {edit.kind}{lines}{moved}{status}", "dim")
+    yield style.paint(f"  turn {edit.turn}, step {edit.index}: {edit.kind}{lines}{moved}{status}", "dim")
     if edit.diff:
-        yield from _diff_lines(edit.diff, look)
+        yield from _diff_lines(edit.diff, style)
     if edit.cut:
-        yield look.paint("  (the rest of this diff is not kept)", "dim")
+        yield style.paint("  (the rest of this diff is not kept)", "dim")
 
 
-def _git_diff(found: GitDiff, look: Look) -> Iterator[str]:
-    if not found.text:
-        why = "" if found.answer is GitAnswer.OK else f": {found.answer}"
-        yield look.paint(f"  the agent gave no diff, and git has none{why}", "dim")
+def _git_diff(diff: GitDiff, style: Style) -> Iterator[str]:
+    if not diff.text:
+        why = "" if diff.answer is GitAnswer.OK else f": {diff.answer}"
+        yield style.paint(f"  the agent gave no diff, and git has none{why}", "dim")
         return
-    yield look.paint("  git diff HEAD, including changes by others:", "dim")
-    yield from _diff_lines(found.text, look)
-    if found.cut:
-        yield look.paint("  (the rest of this diff is not shown)", "dim")
+    yield style.paint("  git diff HEAD, including changes by others:", "dim")
+    yield from _diff_lines(diff.text, style)
+    if diff.cut:
+        yield style.paint("  (the rest of this diff is not shown)", "dim")
 
 
-def _diff_lines(diff: str, look: Look) -> Iterator[str]:
-    return (f"  {line}" for line in diff_lines(diff, look))
+def _diff_lines(diff: str, style: Style) -> Iterator[str]:
+    return (f"  {line}" for line in diff_lines(diff, style))

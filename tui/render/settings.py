@@ -12,7 +12,7 @@ from ...sessions.settings.presets import Preset
 from ...sessions.text.sanitize import cell_width, clean, cut, one_line, pad
 from ...widgets.drawing.short_forms import place
 from ...widgets.drawing.spans import Row
-from .style import Look
+from .style import Style
 
 
 def value_text(one: Held) -> str:
@@ -23,7 +23,7 @@ def value_text(one: Held) -> str:
     return one_line(toml_value(one.value))
 
 
-def settings_lines(listed: Sequence[Held], look: Look) -> Iterator[str]:
+def settings_lines(listed: Sequence[Held], style: Style) -> Iterator[str]:
     """Yield one line per setting: key, value, origin, description."""
     keys = max(len(one.setting.key) for one in listed)
     values = max(len(_short(one)) for one in listed)
@@ -32,21 +32,21 @@ def settings_lines(listed: Sequence[Held], look: Look) -> Iterator[str]:
         role = "dim" if one.origin.kind == "default" else "strong"
         head = f"{pad(one.setting.key, keys)}  {pad(_short(one), values)}"
         tail = f"  {pad(one_line(str(one.origin)), origins)}  {one.setting.description}"
-        if look.colour:
-            room = max(0, look.width - keys - values - 4)
-            yield f"{look.paint(head, role)}{look.paint(cut(tail, room), 'dim')}"
+        if style.colour:
+            room = max(0, style.width - keys - values - 4)
+            yield f"{style.paint(head, role)}{style.paint(cut(tail, room), 'dim')}"
         else:
             yield head + tail
 
 
-def preset_lines(presets: dict[str, Preset], look: Look) -> Iterator[str]:
+def preset_lines(presets: dict[str, Preset], style: Style) -> Iterator[str]:
     """Yield one line per preset: name, agent, model, folder, copies and prompt."""
     width = max(map(len, presets), default=0)
     for name, preset in presets.items():
         copies = f"x{preset.copies}" if preset.copies > 1 else None
         parts = filter(None, (preset.agent, preset.model, preset.cwd, copies))
         what = filter(None, (one_line(" ".join(parts)), one_line(preset.prompt, 80)))
-        yield "  ".join((look.paint(pad(one_line(name), width), "strong"), *what))
+        yield "  ".join((style.paint(pad(one_line(name), width), "strong"), *what))
 
 
 def held_json(one: Held) -> dict[str, Any]:
@@ -69,8 +69,8 @@ def held_json(one: Held) -> dict[str, Any]:
 
 def matches(one: Held, text: str) -> bool:
     """Return whether all words of a filter are in the key, value, origin or description."""
-    told = f"{one.setting.section} {one.setting.key} {value_text(one)} {one.origin} {one.setting.description}".lower()
-    return all(word in told for word in text.lower().split())
+    in_all = f"{one.setting.section} {one.setting.key} {value_text(one)} {one.origin} {one.setting.description}".lower()
+    return all(word in in_all for word in text.lower().split())
 
 
 def drawer(shown: Sequence[Held]) -> list[Callable[[int], list[Row]]]:

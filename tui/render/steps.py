@@ -13,7 +13,7 @@ from ...sessions.transcript import blocks
 from ...sessions.transcript.blocks import Origin, Voice
 from ...widgets.drawing.step_roles import ENDING_ROLES, error_role
 from ...widgets.steps.step_lines import token_words
-from .style import Look
+from .style import Style
 
 REASONING, ARGUMENTS, OUTPUT, MESSAGE = 100, 100, 200, 200
 """Characters shown without ``--full``."""
@@ -28,25 +28,25 @@ _ROLES = {
 }
 
 
-def steps_text(steps: Iterable[Step], look: Look) -> Iterator[str]:
+def steps_text(steps: Iterable[Step], style: Style) -> Iterator[str]:
     """Yield the lines of a trajectory, with a heading at the start of each turn."""
     turn = None
     for step in steps:
         if step.turn != turn:
             turn = step.turn
-            yield turn_heading(turn, look)
+            yield turn_heading(turn, style)
         indent = "    " if step.parent else ""
-        for line in step_text(step, look):
+        for line in step_text(step, style):
             yield indent + line
 
 
-def step_text(step: Step, look: Look) -> list[str]:
+def step_text(step: Step, style: Style) -> list[str]:
     """Return the lines of one step: a first line with a mark, and the rest below it."""
     described = blocks.describe(step)
-    first, *rest = [line for block in described.body for line in _drawn(block, look)]
+    first, *rest = [line for block in described.body for line in _drawn(block, style)]
     if isinstance(described.body[0], blocks.Code | blocks.Call | blocks.Files):
-        first = _after(first, step, described, look)
-    painted = [look.paint(f"{look.signs.kinds[step.kind]} {first}", _role(step))]
+        first = _after(first, step, described, style)
+    painted = [style.paint(f"{style.signs.kinds[step.kind]} {first}", _role(step))]
     return [line.rstrip() for line in painted + [f"  {line}" for line in rest]]
 
 
@@ -54,81 +54,85 @@ def _role(step: Step) -> str:
     return error_role(step.fatal) if step.kind is StepKind.ERROR else _ROLES.get(step.kind, "")
 
 
-def _drawn(block: blocks.Block, look: Look) -> list[str]:  # noqa: PLR0911 - one for each type of block
+def _drawn(block: blocks.Block, style: Style) -> list[str]:  # noqa: PLR0911 - one for each type of block
     match block:
         case blocks.Prose():
-            return _limited(block.text, REASONING if block.voice is Voice.THOUGHT else MESSAGE, look)
+            return _limited(block.text, REASONING if block.voice is Voice.THOUGHT else MESSAGE, style)
         case blocks.Code(of_failed_start=True):
-            return [f"$ {_line(block.text, MESSAGE, look)}"]
+            return [f"$ {_line(block.text, MESSAGE, style)}"]
         case blocks.Code():
-            return _limited(block.text, MESSAGE, look)
+            return _limited(block.text, MESSAGE, style)
         case blocks.Output():
-            return _output(block, look)
+            return _output(block, style)
         case blocks.Call():
-            return [_call(block, look)]
+            return [_call(block, style)]
         case blocks.Files():
-            return _files(block, look)
+            return _files(block, style)
         case blocks.Plan():
-            return _plan(block, look)
+            return _plan(block, style)
         case blocks.Facts():
-            return [_line(block.line, MESSAGE, look)]
+            return [_line(block.line, MESSAGE, style)]
         case blocks.Tokens():
             return [token_words(block)]
         case blocks.Notice():
-            return _notice(block, look)
+            return _notice(block, style)
         case blocks.Raw():
-            first, *rest = _limited(block.text, MESSAGE, look)
+            first, *rest = _limited(block.text, MESSAGE, style)
             return [f"{one_line(block.event or 'unknown')}: {first}", *rest]
 
 
-def turn_heading(turn: int, look: Look) -> str:
+def turn_heading(turn: int, style: Style) -> str:
     """Return the line above the steps of a turn."""
-    rule = look.signs.rule
+    rule = style.signs.rule
     label = f"{rule * 2} turn {turn} "
-    return look.paint(label + rule * max(0, min(look.width, 100) - len(label)), "dim")
+    return style.paint(label + rule * max(0, min(style.width, 100) - len(label)), "dim")
 
 
-def _limited(text: str, length: int, look: Look) -> list[str]:
-    """Return untrusted text as lines, cut unless the look is ``full``."""
+def _limited(text: str, length: int, style: Style) -> list[str]:
+    """Return untrusted text as lines, cut unless the style is ``full``."""
     text = clean(text).strip("\n").expandtabs(4)
-    return (text if look.full else shorten(text, length)).split("\n")
+    return (text if style.full else shorten(text, length)).split("\n")
 
 
-def _line(text: str, length: int, look: Look) -> str:
+def _line(text: str, length: int, style: Style) -> str:
     text = one_line(text)
-    return text if look.full else shorten(text, length)
+    return text if style.full else shorten(text, length)
 
 
-def _after(text: str, step: Step, described: blocks.Description, look: Look) -> str:
+def _after(text: str, step: Step, described: blocks.Description, style: Style) -> str:
     """Return the text with the outcome and the duration of the step."""
-    sign, role = (look.signs.endings[step.status], ENDING_ROLES[step.status]) if step.status else ("", "")
+    sign, role = (style.signs.endings[step.status], ENDING_ROLES[step.status]) if step.status else ("", "")
     tail = " ".join(filter(None, (sign, described.exit_note)))
-    parts = [text, look.paint(tail, role) if tail else "", look.paint(described.took, "dim") if described.took else ""]
+    parts = [
+        text,
+        style.paint(tail, role) if tail else "",
+        style.paint(described.took, "dim") if described.took else "",
+    ]
     return "  ".join(filter(None, parts))
 
 
-def _output(block: blocks.Output, look: Look) -> list[str]:
+def _output(block: blocks.Output, style: Style) -> list[str]:
     text = "" if block.origin is Origin.EDITOR else block.text.strip("\n")
-    return [look.paint(line, "dim") for line in _limited(text, OUTPUT, look)] if text else []
+    return [style.paint(line, "dim") for line in _limited(text, OUTPUT, style)] if text else []
 
 
-def _notice(block: blocks.Notice, look: Look) -> list[str]:
+def _notice(block: blocks.Notice, style: Style) -> list[str]:
     """Return a notice as lines; one that is not an error is cut to one line, because harnesses add pages of text."""
-    if not block.is_error and not look.full:
-        return [_line(block.text, MESSAGE, look)]
-    first, *rest = _limited(block.text, MESSAGE, look)
+    if not block.is_error and not style.full:
+        return [_line(block.text, MESSAGE, style)]
+    first, *rest = _limited(block.text, MESSAGE, style)
     return [first + ("  (not fatal)" if block.fatal is False else ""), *rest]
 
 
-def _call(block: blocks.Call, look: Look) -> str:
+def _call(block: blocks.Call, style: Style) -> str:
     name = one_line(block.tool)
-    arguments = "" if block.arguments is None else _line(_as_text(block.arguments), ARGUMENTS, look)
-    return f"{name}({arguments})" if name else arguments or _line(block.purpose, MESSAGE, look)
+    arguments = "" if block.arguments is None else _line(_as_text(block.arguments), ARGUMENTS, style)
+    return f"{name}({arguments})" if name else arguments or _line(block.purpose, MESSAGE, style)
 
 
-def _files(block: blocks.Files, look: Look) -> list[str]:
-    named = list(map(_change, block.changes)) or [_line(block.text, MESSAGE, look)]
-    return named + [line for change in block.changes for line in _full_diff(change, look)] if look.full else named
+def _files(block: blocks.Files, style: Style) -> list[str]:
+    named = list(map(_change, block.changes)) or [_line(block.text, MESSAGE, style)]
+    return named + [line for change in block.changes for line in _full_diff(change, style)] if style.full else named
 
 
 def _change(change: Change) -> str:
@@ -137,31 +141,31 @@ def _change(change: Change) -> str:
     return f"{one_line(change.path)}  {one_line(change.kind)}{moved}{lines}"
 
 
-def _full_diff(change: Change, look: Look) -> Iterator[str]:
+def _full_diff(change: Change, style: Style) -> Iterator[str]:
     """Yield the diff of a change; a remark if it is incomplete, or missing for a known reason."""
     if change.diff:
-        yield from diff_lines(change.diff, look)
+        yield from diff_lines(change.diff, style)
     if change.cut:
-        yield look.paint("(the rest of this diff is not kept)", "dim")
+        yield style.paint("(the rest of this diff is not kept)", "dim")
     elif change.no_diff:
-        yield look.paint(f"(no diff: {change.no_diff})", "dim")
+        yield style.paint(f"(no diff: {change.no_diff})", "dim")
 
 
-def diff_lines(diff: str, look: Look) -> Iterator[str]:
+def diff_lines(diff: str, style: Style) -> Iterator[str]:
     """Yield the lines of a diff, each in the colour of its kind."""
     for kind, line in classified(diff):
-        yield look.paint(clean(line).expandtabs(4).replace("\n", " "), _DIFF_ROLES.get(kind, ""))
+        yield style.paint(clean(line).expandtabs(4).replace("\n", " "), _DIFF_ROLES.get(kind, ""))
 
 
 _DIFF_ROLES = {ADDED: "good", REMOVED: "failure", HUNK: "dim"}
 
 
-def _plan(block: blocks.Plan, look: Look) -> list[str]:
+def _plan(block: blocks.Plan, style: Style) -> list[str]:
     def task(status: str, text: str) -> str:
-        return f"{look.signs.plan.get(status, look.signs.plan['pending'])} {_line(text, MESSAGE, look)}"
+        return f"{style.signs.plan.get(status, style.signs.plan['pending'])} {_line(text, MESSAGE, style)}"
 
     if block.text and not block.items:
-        return _limited(block.text, MESSAGE, look)
+        return _limited(block.text, MESSAGE, style)
     return [f"plan {block.done}/{len(block.items)}", *(task(item.status, item.text) for item in block.items)]
 
 

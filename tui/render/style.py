@@ -6,9 +6,9 @@ from ...sessions.model import Session, Status
 from ...sessions.text.sanitize import one_line
 from ...widgets.drawing.glyphs import ASCII, UNICODE, Signs
 
-Style = dict[str, object]
+Colours = dict[str, object]
 
-_STYLES: dict[str, Style] = {
+_STYLES: dict[str, Colours] = {
     "attention": {"fg": "yellow", "bold": True},
     "failure": {"fg": "red"},
     "danger": {"fg": "red", "bold": True},
@@ -19,7 +19,7 @@ _STYLES: dict[str, Style] = {
 }
 
 
-class Look(Struct, frozen=True, kw_only=True):
+class Style(Struct, frozen=True, kw_only=True):
     """Settings of the output: its width, its characters and colours, and the current time."""
 
     width: int = 100
@@ -44,9 +44,9 @@ class Look(Struct, frozen=True, kw_only=True):
         return ASCII if self.plain_ascii else UNICODE
 
 
-def mark(look: Look, status: Status) -> str:
+def mark(style: Style, status: Status) -> str:
     """Return the character of a status."""
-    return look.signs.states[status]
+    return style.signs.states[status]
 
 
 def what(session: Session) -> str:

@@ -22,7 +22,7 @@ from ...widgets.table.columns import (
     role,
     taken,
 )
-from .style import Look, what
+from .style import Style, what
 
 _STUCK = "stuck"
 _COUNTED = (
@@ -41,7 +41,7 @@ _COLUMNS = (STATE, _ID, *(column for column in OTHERS if column.heading not in (
 
 
 def sessions_text(
-    sessions: Sequence[Session], look: Look, *, older: Sequence[Session] = (), filtered: bool = False
+    sessions: Sequence[Session], style: Style, *, older: Sequence[Session] = (), filtered: bool = False
 ) -> list[str]:
     """Return a header with counts, one row per session, and a second line for its remark if there is one.
 
@@ -50,61 +50,61 @@ def sessions_text(
     """
     if not sessions:
         return ["No session matches."] if filtered else _EMPTY.splitlines()
-    columns = fitting(_COLUMNS, look.width)
-    lines = [_counts([*sessions, *older], look), look.paint(headings(columns, look.width), "dim")]
+    columns = fitting(_COLUMNS, style.width)
+    lines = [_counts([*sessions, *older], style), style.paint(headings(columns, style.width), "dim")]
     for session in sessions:
-        lines.append(_row(session, columns, look))
-        lines += _below(session, look)
+        lines.append(_row(session, columns, style))
+        lines += _below(session, style)
     if older:
-        lines.append(look.paint(f"{len(older)} older: agentdash ls --all", "dim"))
-    if not filtered and (needing := sum(attention(session, look.now) is not None for session in sessions)):
-        told = count(needing, "needs you", "need you")
-        lines.append(look.paint(cut(f"{told}: agentdash ls --filter is:attention", look.width), "dim"))
+        lines.append(style.paint(f"{len(older)} older: agentdash ls --all", "dim"))
+    if not filtered and (needing := sum(attention(session, style.now) is not None for session in sessions)):
+        words = count(needing, "needs you", "need you")
+        lines.append(style.paint(cut(f"{words}: agentdash ls --filter is:attention", style.width), "dim"))
     return lines
 
 
-def session_line(session: Session, look: Look) -> str:
+def session_line(session: Session, style: Style) -> str:
     """Return one session as one line, as ``spawn``, ``inject`` and ``wait`` print it."""
-    state = look.paint(fitted(STATE, session, _moment(look)).rstrip(), role(session))
-    title = cut(what(session), max(WHAT_LEAST, look.width - 24))
+    state = style.paint(fitted(STATE, session, _moment(style)).rstrip(), role(session))
+    title = cut(what(session), max(WHAT_LEAST, style.width - 24))
     return f"{session.short_id}  {state}  {title}"
 
 
-def session_lines(session: Session, look: Look) -> list[str]:
+def session_lines(session: Session, style: Style) -> list[str]:
     """Return the session's line, and a line for its remark if there is one."""
-    return [session_line(session, look), *_below(session, look)]
+    return [session_line(session, style), *_below(session, style)]
 
 
-def _row(session: Session, columns: Sequence[Column], look: Look) -> str:
-    moment = _moment(look)
+def _row(session: Session, columns: Sequence[Column], style: Style) -> str:
+    moment = _moment(style)
     cells = [fitted(column, session, moment) for column in columns]
-    cells[0] = look.paint(cells[0], role(session))
-    return " ".join([*cells, cut(_pinned(session, look) + what(session), look.width - taken(columns))]).rstrip()
+    cells[0] = style.paint(cells[0], role(session))
+    return " ".join([*cells, cut(_pinned(session, style) + what(session), style.width - taken(columns))]).rstrip()
 
 
-def _pinned(session: Session, look: Look) -> str:
-    return f"{look.signs.pinned} " if session.pinned_at is not None else ""
+def _pinned(session: Session, style: Style) -> str:
+    return f"{style.signs.pinned} " if session.pinned_at is not None else ""
 
 
-def _moment(look: Look) -> Moment:
-    return Moment(look.now, look.signs)
+def _moment(style: Style) -> Moment:
+    return Moment(style.now, style.signs)
 
 
-def _below(session: Session, look: Look) -> list[str]:
-    text = remark(session, look.now)
-    line = cut(f"  {look.signs.below} {text}", look.width)
-    return [look.paint(line, role(session))] if text else []
+def _below(session: Session, style: Style) -> list[str]:
+    text = remark(session, style.now)
+    line = cut(f"  {style.signs.below} {text}", style.width)
+    return [style.paint(line, role(session))] if text else []
 
 
-def _counts(sessions: Sequence[Session], look: Look) -> str:
+def _counts(sessions: Sequence[Session], style: Style) -> str:
     counts = Counter(_STUCK if session.is_stuck else session.status for session in sessions)
-    marks = {_STUCK: look.signs.stuck} | look.signs.states
+    marks = {_STUCK: style.signs.stuck} | style.signs.states
     parts = [f"{marks[state]} {counts[state]} {state}" for state in _COUNTED if counts[state]]
     total = sums(sessions)
     parts += [_sum(f"{tokens(total.tokens)} tok", total.tokens_missing)] if total.tokens is not None else []
     parts += [_sum(money(total.dollars), total.dollars_missing)] if total.dollars is not None else []
     line = "   ".join([count(len(sessions), "session"), *parts])
-    return look.paint(cut(line, look.width), "strong")
+    return style.paint(cut(line, style.width), "strong")
 
 
 def _sum(text: str, missing: int) -> str:

@@ -23,7 +23,7 @@ from ...widgets.drawing.line import Line
 from ...widgets.lists.file_list import FileList
 from .. import texts
 from ..keys.actions import CHANGES_ACTIONS, bindings
-from ..keys.footer import CHANGES, said, whole
+from ..keys.footer import CHANGES, labelled, whole
 from ..keys.keymap import DEFAULT, Keymap
 from ..panes import change_documents
 from ..services.background import Requests
@@ -77,8 +77,8 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
 
     def on_resize(self) -> None:
         """Show as many keys as fit."""
-        told = whole(said(self._keymap, CHANGES), self.size.width)
-        pairs = [Content.assemble((key, "bold $foreground"), f" {label}") for key, label in told]
+        fitting = whole(labelled(self._keymap, CHANGES), self.size.width)
+        pairs = [Content.assemble((key, "bold $foreground"), f" {label}") for key, label in fitting]
         self._keys.show_text(Content("   ").join(pairs))
 
     @property
@@ -89,17 +89,17 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
     @work(exclusive=True, group="changes")
     async def action_look_again(self) -> None:
         """Read the session's changes and the state of its files in git."""
-        found = await self._requests.ask(self._reader.changes_of, self._session.id)
-        if found is None:
+        changes = await self._requests.ask(self._reader.changes_of, self._session.id)
+        if changes is None:
             self.dismiss(None)
             return
-        self._changes, self._find = found, None
-        self._title.show_text(f"{texts.title(self._session)}   {change_documents.summary(found)}")
+        self._changes, self._find = changes, None
+        self._title.show_text(f"{texts.title(self._session)}   {change_documents.summary(changes)}")
         # Set before the rows: an empty list paints its note only when its rows are replaced.
         self.files.note = "No edits by this agent."
-        self.files.show([change_documents.file_row(file) for file in found.files])
-        if not found.files:
-            self.pane.show(change_documents.nothing(found, self._signs))
+        self.files.show([change_documents.file_row(file) for file in changes.files])
+        if not changes.files:
+            self.pane.show(change_documents.nothing(changes, self._signs))
 
     @on(FileList.Highlighted)
     def _highlighted(self, event: Message) -> None:

@@ -227,7 +227,7 @@ class SessionScreen(Screen[None]):
     async def action_command_line(self) -> None:
         """Ask for a command, and run it."""
         line = CommandLine(self.commands())
-        text = await self.app.push_screen_wait(CommandScreen(line, self.operations.said, signs=self._signs))
+        text = await self.app.push_screen_wait(CommandScreen(line, self.operations.command_history, signs=self._signs))
         if text is not None:
             command, argument = line.find(text)
             done = command.run(argument)

@@ -107,11 +107,11 @@ class WatchScreen(SessionScreen):
     async def _look_again(self) -> None:
         """Update the shown sessions from the store."""
         for number, session in enumerate(self._sessions):
-            found = await self.requests.outcome_of(self._reader.get, session.id)
-            if found is not None and found != session:
-                self._sessions[number] = found
+            newest = await self.requests.outcome_of(self._reader.get, session.id)
+            if newest is not None and newest != session:
+                self._sessions[number] = newest
                 self.details[number].viewer.read_on()
-                self.mark_seen(found)
+                self.mark_seen(newest)
         self.show_words()
 
     def action_help(self) -> None:

@@ -43,10 +43,10 @@ class Requests:
 
     async def expect(self, result: Awaitable[T]) -> T | None:
         """Return the awaited result; None after an error, which is shown."""
-        found, reason = await self.outcome(result)
+        value, reason = await self.outcome(result)
         if reason is not None:
             self.show_error(reason)
-        return found
+        return value
 
     async def outcome_of(self, call: Callable[..., T], *args: Any) -> T | None:
         """Return the result of a blocking call; None after an error, which is not shown."""

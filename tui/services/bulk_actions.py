@@ -66,8 +66,8 @@ class BulkActions:
 
     async def end_family(self, session: Session) -> None:
         """Stop a session and those that it started, and show the result."""
-        told = await self._requests.ask(lambda: self._access.manager("stop family").stop_family([session.id]))
-        self._requests.show_message(_stopped([receipt for _, receipt in told or ()]))
+        stopped = await self._requests.ask(lambda: self._access.manager("stop family").stop_family([session.id]))
+        self._requests.show_message(_stopped([receipt for _, receipt in stopped or ()]))
 
     async def retry(self, sessions: Sequence[Session]) -> bool:
         """Send each session its last prompt again, after a question; return whether any session got it."""
@@ -223,8 +223,8 @@ class BulkActions:
 def _stopped(receipts: Sequence[Receipt | AgentdashError]) -> str:
     done = [receipt for receipt in receipts if isinstance(receipt, Receipt)]
     ended, left = sum(len(receipt.ended) for receipt in done), sum(len(receipt.left) for receipt in done)
-    told = (
+    summary = (
         f"{units.count(len(done), 'session')} stopped: {units.count(ended, 'process', 'processes')} ended, {left} left."
     )
     failed = [clean(str(error)) for error in receipts if not isinstance(error, Receipt)]
-    return " ".join([told, *failed[:3]])
+    return " ".join([summary, *failed[:3]])

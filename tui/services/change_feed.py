@@ -69,24 +69,24 @@ class ChangeFeed:
             else:
                 self.announce()
 
-    def _merge(self, found: Changes) -> None:
-        self._seq = found.seq
-        if found.fresh:
+    def _merge(self, changes: Changes) -> None:
+        self._seq = changes.seq
+        if changes.fresh:
             self._updated.clear()
             self._removed |= self._known
             self._known.clear()
             self._unsettled.clear()
-        self._known |= {session.id for session in found.updated}
-        self._known -= set(found.removed)
-        self._unsettled -= {*found.removed, *(session.id for session in found.updated)}
-        self._unsettled |= {session.id for session in found.updated if session.left or not session.status.ended}
-        for session in found.updated:
+        self._known |= {session.id for session in changes.updated}
+        self._known -= set(changes.removed)
+        self._unsettled -= {*changes.removed, *(session.id for session in changes.updated)}
+        self._unsettled |= {session.id for session in changes.updated if session.left or not session.status.ended}
+        for session in changes.updated:
             self._updated[session.id] = session
             self._removed.discard(session.id)
-        for session_id in found.removed:
+        for session_id in changes.removed:
             self._updated.pop(session_id, None)
             self._removed.add(session_id)
-        self._hear(found)
+        self._hear(changes)
 
     def announce(self) -> None:
         """Announce that there are changes to take."""

@@ -65,7 +65,7 @@ class SessionActions:
         self.agents: list[AgentInfo] = []
         """The agents, installed or not; empty until they are known."""
         self._undoable: list[list[str]] = []
-        self.said = History()
+        self.command_history = History()
         """The history of the command line."""
         self.awaited: str | None = None
         """A session that was just started or restored; it is selected as soon as it is in the table."""

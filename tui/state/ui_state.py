@@ -125,35 +125,35 @@ def understood(raw: Mapping[str, Any]) -> tuple[Remembered, list[str]]:
     """
     odd: list[str] = []
     plain = {name: value for name, value in raw.items() if name not in ("view", "views")}
-    found = _fields(Remembered, plain, "", odd)
+    remembered = _fields(Remembered, plain, "", odd)
     views = _table(raw, "views", odd)
     odd += [f"views.{name}" for name, saved in views.items() if not isinstance(saved, dict)]
     tables = {name: saved for name, saved in views.items() if isinstance(saved, dict)}
     named = {one_line(name): _fields(View, saved, f"views.{name}.", odd) for name, saved in tables.items()}
-    shares = {name: max(LEAST_SHARE, min(MOST_SHARE, share)) for name, share in found.shares.items()}
+    shares = {name: max(LEAST_SHARE, min(MOST_SHARE, share)) for name, share in remembered.shares.items()}
     view = _fields(View, _table(raw, "view", odd), "view.", odd)
     named.pop("", None)
-    return msgspec.structs.replace(found, view=view, views=named, shares=shares), [one_line(name) for name in odd]
+    return msgspec.structs.replace(remembered, view=view, views=named, shares=shares), [one_line(name) for name in odd]
 
 
 def _table(raw: Mapping[str, Any], name: str, odd: list[str]) -> dict[str, Any]:
-    found = raw.get(name, {})
-    if isinstance(found, dict):
-        return found
+    table = raw.get(name, {})
+    if isinstance(table, dict):
+        return table
     odd.append(name)
     return {}
 
 
 def _fields(kind: type[_Kind], raw: Mapping[str, Any], where: str, odd: list[str]) -> _Kind:
     """Return a struct of the usable values, with defaults for the others; append the unusable names to ``odd``."""
-    found = {}
+    values = {}
     for each in msgspec.structs.fields(kind):
         try:
             if each.name in raw:
-                found[each.name] = msgspec.convert(raw[each.name], each.type)
+                values[each.name] = msgspec.convert(raw[each.name], each.type)
         except msgspec.ValidationError:
             odd.append(where + each.name)
-    return kind(**found)
+    return kind(**values)
 
 
 def _merged(

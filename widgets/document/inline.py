@@ -69,6 +69,6 @@ def _kept(token: "Token") -> str:
 def _target(token: "Token", name: str, shown: Sequence[Span]) -> list[Span]:
     """The target of a link, if the link's text differs from it; never a hyperlink of the terminal."""
     url, title = one_line(str(token.attrs.get(name, ""))), one_line(str(token.attrs.get("title", "")))
-    told = " ".join(filter(None, (url, f'"{title}"' if title else "")))
+    address = " ".join(filter(None, (url, f'"{title}"' if title else "")))
     text = "".join(part for part, _ in shown)
-    return [] if told in ("", text, f"mailto:{text}") else [(f" ({told})", "dim")]
+    return [] if address in ("", text, f"mailto:{text}") else [(f" ({address})", "dim")]

@@ -35,7 +35,7 @@ class Lines:
         # The rare breaks are in almost no text, and the plain search is six times faster.
         rare = not newlines_only and any(char in text for char in _RARE_BREAKS)
         breaks = _BREAKS if rare else _NEWLINE
-        begins = array("Q", [0, *(found.end() for found in breaks.finditer(text, 0, end)), end])
+        begins = array("Q", [0, *(ending.end() for ending in breaks.finditer(text, 0, end)), end])
         if end == 0:
             begins.pop()
         self._lines = self._begins = begins

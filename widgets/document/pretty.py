@@ -30,8 +30,8 @@ def _depth(value: Any) -> int:
     """The number of nested levels; ``_MOST`` if they exceed ``_DEEPEST``."""
     level = [value]
     for depth in range(_DEEPEST):
-        inner = (found.values() if isinstance(found, dict) else found for found in level)
-        level = [found for container in inner for found in container if isinstance(found, dict | list)]
+        inner = (part.values() if isinstance(part, dict) else part for part in level)
+        level = [part for container in inner for part in container if isinstance(part, dict | list)]
         if not level:
             return depth + 1
     return _MOST

@@ -14,12 +14,12 @@ class Line(Static):
     def __init__(self, *, signs: Signs = UNICODE, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, markup=False)
         self._plain = signs.plain
-        self._said: Content | None = None
+        self._shown: Content | None = None
 
     def show_text(self, text: str | Content) -> None:
         """Show a text."""
         content = Content(text) if isinstance(text, str) else text
         content = Content(self._plain(content.plain), spans=list(content.spans))
-        if self._said is None or content != self._said or content.spans != self._said.spans:
-            self._said = content
+        if self._shown is None or content != self._shown or content.spans != self._shown.spans:
+            self._shown = content
             self.update(content, layout=False)

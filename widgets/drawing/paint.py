@@ -34,10 +34,10 @@ class Painter:
 
     def style(self, role: str) -> Style:
         """The style of a role on the widget's own background."""
-        found = self._styles.get(role)
-        if found is None:
-            found = self._styles[role] = self._resolved(role)
-        return found
+        style = self._styles.get(role)
+        if style is None:
+            style = self._styles[role] = self._resolved(role)
+        return style
 
     def _resolved(self, role: str) -> Style:
         if self._ground is None:

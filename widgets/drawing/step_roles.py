@@ -14,7 +14,7 @@ ENDING_ROLES = {
 
 
 def error_role(fatal: bool | None) -> str:
-    """Return the role of an error; one after which the turn went on is no failure."""
+    """Return the role of an error: a failure, unless the turn went on after it."""
     return "attention" if fatal is False else "failure"
 
 

@@ -22,12 +22,12 @@ def title(step: Step, described: Description, signs: Signs) -> Row:
 
 def _place(step: Step) -> list[Span]:
     """The turn and the step; no number for the turn's prompt, which is its step 0."""
-    told = [f"turn {step.turn}"]
+    facts = [f"turn {step.turn}"]
     if step.index > 0 or (step.index == 0 and step.kind is not StepKind.PROMPT):
-        told.append(f"step {step.index}")
+        facts.append(f"step {step.index}")
     if step.parent:
-        told.append("by a sub-agent")
-    return [(fact, "dim") for fact in told]
+        facts.append("by a sub-agent")
+    return [(fact, "dim") for fact in facts]
 
 
 def _ending(step: Step, signs: Signs) -> list[Span]:

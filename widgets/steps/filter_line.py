@@ -42,11 +42,11 @@ def filter_line(
     room = width - len(right) - (2 if right else 0)
     named = [f"{group.key} {group.label} {number:,}" for group, number in there]
     short = [f"{group.key} {signs.kinds[group.kind]} {number:,}" for group, number in there]
-    told = named if sum(map(len, named)) + 2 * len(named) - 2 <= room else short
-    while told and sum(map(len, told)) + 2 * len(told) - 2 > room:
-        told.pop()
+    shown = named if sum(map(len, named)) + 2 * len(named) - 2 <= room else short
+    while shown and sum(map(len, shown)) + 2 * len(shown) - 2 > room:
+        shown.pop()
     styles = [_style(group, groups) for group, _ in there]
-    left = Content("  ").join(Content.styled(words, style) for words, style in zip(told, styles, strict=False))
+    left = Content("  ").join(Content.styled(words, style) for words, style in zip(shown, styles, strict=False))
     gap = " " * max(2, width - len(left.plain) - len(right))
     return Content.assemble(left, gap, (right, "$text-warning")) if right else left
 

@@ -18,8 +18,8 @@ class Unread(Struct, frozen=True):
 
     def rows(self, width: int, signs: Signs) -> list[Row]:
         """A rule with the label, and the facts below it."""
-        told = [((f"   {row}", "dim"),) for fact in self.facts for row in wrap(one_line(fact), width - 3)]
-        return [rule(self.label, width, signs, role="good"), *told]
+        lines = [((f"   {row}", "dim"),) for fact in self.facts for row in wrap(one_line(fact), width - 3)]
+        return [rule(self.label, width, signs, role="good"), *lines]
 
 
 def edged(row: Row) -> Row:
@@ -36,8 +36,8 @@ def marked(row: Row, needle: str) -> Row:
     for text, role in row:
         searched = text.lower() if needle.islower() else text
         begin = 0
-        while (found := searched.find(needle, begin)) >= 0 and len(searched) == len(text):
-            spans += [(text[begin:found], role), (text[found : found + len(needle)], "match")]
-            begin = found + len(needle)
+        while (at := searched.find(needle, begin)) >= 0 and len(searched) == len(text):
+            spans += [(text[begin:at], role), (text[at : at + len(needle)], "match")]
+            begin = at + len(needle)
         spans.append((text[begin:], role))
     return tuple(spans)

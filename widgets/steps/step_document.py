@@ -122,11 +122,11 @@ def _change(change: Change, cwd: str | None) -> Block:
     kind = _KINDS.get(change.kind, change.kind)
     counted = zip(change.lines or (0, 0), _COUNTED, strict=True)
     counts = [(f"{sign}{number:,}", role) for number, (sign, role) in counted if number]
-    told: list[Span] = [(one_line(kind, NAME), "dim")] if kind else []
+    details: list[Span] = [(one_line(kind, NAME), "dim")] if kind else []
     if change.moved_to:
-        told.append((f"moved to {below(one_line(change.moved_to, NAME), cwd)}", "dim"))
+        details.append((f"moved to {below(one_line(change.moved_to, NAME), cwd)}", "dim"))
     caption: list[Span] = [(below(one_line(change.path, NAME), cwd), "strong")]
-    for fact in (*told, *counts):
+    for fact in (*details, *counts):
         caption += [("  ", ""), fact]
     if not change.diff:
         return Spans([((), ((_no_diff(change), "dim"),))], tuple(caption))

@@ -124,10 +124,10 @@ def _source(session: Session, _: Moment) -> str:
     return one_line(f"orch:{name[:4]}" if colon and kind == "orchestrator" else session.source[:8])
 
 
-def _load(told: Callable[[Load], str]) -> Callable[[Session, Moment], str]:
+def _load(text_of: Callable[[Load], str]) -> Callable[[Session, Moment], str]:
     def text(session: Session, moment: Moment) -> str:
         load = moment.loads.get(session.id)
-        return "" if load is None else told(load)
+        return "" if load is None else text_of(load)
 
     return text
 
@@ -256,10 +256,10 @@ def _what(session: Session, room: int, colour: str, lead: str, signs: Signs) -> 
     """The title and, if there is room, the agent's last message or the reason for waiting."""
     title = lead + one_line(session.label)
     rest = room - cell_width(title) - 1
-    said = session.reason if _asked_for(session) or _waits(session) else session.last_message
-    if rest < MESSAGE_LEAST or not said:
+    message = session.reason if _asked_for(session) or _waits(session) else session.last_message
+    if rest < MESSAGE_LEAST or not message:
         return [(pad(cut(title, room), room), colour)]
-    return [(title, colour), (pad(cut(f"{signs.between} {one_line(said, rest * 4)}", rest), rest), "dim")]
+    return [(title, colour), (pad(cut(f"{signs.between} {one_line(message, rest * 4)}", rest), rest), "dim")]
 
 
 def note(session: Session, now: int) -> str:

@@ -112,15 +112,15 @@ def sort_key(session: Session, arrangement: Arrangement, loads: Mapping[str, Loa
     """The sort key: pinned sessions first, unknown values last in both directions, equal ones newest first."""
     if arrangement.sort in SORTS:
         value, falling = SORTS[arrangement.sort]
-        found = value(session)
+        key = value(session)
     else:
         load, falling = loads.get(session.id), True
-        found = None if load is None else MEASURED[arrangement.sort](load)
+        key = None if load is None else MEASURED[arrangement.sort](load)
     pinned = session.pinned_at is None
-    if found is None:
+    if key is None:
         return (pinned, 1, 0, -session.created_at, session.id)
     falling ^= arrangement.reverse
-    ordered = _Falling(found) if falling and isinstance(found, str) else -found if falling else found
+    ordered = _Falling(key) if falling and isinstance(key, str) else -key if falling else key
     return (pinned, 0, ordered, -session.created_at, session.id)
 
 
@@ -168,8 +168,8 @@ def _shortened(home: Callable[[str], str]) -> Callable[[Session], str]:
     known: dict[str, str] = {}
 
     def name(session: Session) -> str:
-        found = known.get(session.cwd)
-        return found if found is not None else known.setdefault(session.cwd, home(session.cwd))
+        folder = known.get(session.cwd)
+        return folder if folder is not None else known.setdefault(session.cwd, home(session.cwd))
 
     return name
 

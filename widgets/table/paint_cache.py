@@ -56,18 +56,18 @@ class PaintCache:
         if not self.fits(width):
             self.clear()
             self._width = width
-        found = self._painted.get(row.key)
-        if found is None:
-            found = self._painted[row.key] = self._new(row, session, width, marked=marked)
-        return found
+        painted = self._painted.get(row.key)
+        if painted is None:
+            painted = self._painted[row.key] = self._new(row, session, width, marked=marked)
+        return painted
 
     def _new(self, row: Row, session: Session | None, width: int, *, marked: bool) -> Painted:
         now = self.moment.now
         self._steady[row.key] = now, _FOREVER if session is None else steady_until(session, now)
         if session is None:
             return (heading_cell(row.heading, width),) if row.heading else (), None
-        own = cells(session, self.moment, width, self.choice, marked=marked, lead=row.lead)
-        return own, second_line(session, now, width, self.moment.signs)
+        first = cells(session, self.moment, width, self.choice, marked=marked, lead=row.lead)
+        return first, second_line(session, now, width, self.moment.signs)
 
 
 def heading_cell(heading: Heading, width: int) -> Cell:

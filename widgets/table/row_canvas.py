@@ -82,12 +82,12 @@ class RowCanvas(PaintedView, can_focus=True):
         if y == 0:
             role = "command" if self.has_focus else "heading"
             return self._painter.strip([(self._headings(width), role)], width)
-        found = self._rows.find(y - 1 + self.scroll_offset.y)
-        if found is None:
+        place = self._rows.find(y - 1 + self.scroll_offset.y)
+        if place is None:
             return self._painter.strip([], width)
-        key = self._rows.row(found[0]).key
-        own, below = self._paint(found[0])
-        spans = own if found[1] == 0 else (below,) if below else ()
+        key = self._rows.row(place[0]).key
+        first, below = self._paint(place[0])
+        spans = first if place[1] == 0 else (below,) if below else ()
         return self._strip(spans, width, key == self._cursor)
 
     def forget_strips(self) -> None:
@@ -177,8 +177,8 @@ class RowCanvas(PaintedView, can_focus=True):
 
     def _scroll_to_line(self, line: int) -> None:
         """Put this line at the top, or the line after it if this one is the second line of a row."""
-        found = self._rows.find(line)
-        self.scroll_to(y=line + 1 if found and found[1] else line, animate=False)
+        place = self._rows.find(line)
+        self.scroll_to(y=line + 1 if place and place[1] else line, animate=False)
 
     def _reveal(self) -> None:
         """Scroll as little as needed to show the whole selected row."""

@@ -289,10 +289,10 @@ class SessionTable(RowCanvas):
 
     def on_click(self, event: Click) -> None:
         """Select by a click, open by a second one, if the mouse is on."""
-        found = self._rows.find(event.y - 1 + self.scroll_offset.y) if event.y else None
-        if found is None:
+        place = self._rows.find(event.y - 1 + self.scroll_offset.y) if event.y else None
+        if place is None:
             return
-        self._move_to(found[0])
+        self._move_to(place[0])
         if event.chain == 2:
             self.action_open()
 

@@ -109,8 +109,8 @@ def _groups(tally: Tally, signs: Signs, form: int) -> Content:
     for name, short, status, style in _GROUPS:
         if tally.groups[name]:
             mark = signs.states[status] if status else signs.stuck
-            told = f"{mark} {tally.groups[name]} {(name, short, '')[form]}"
-            parts.append(Content.styled(told.rstrip(), style))
+            text = f"{mark} {tally.groups[name]} {(name, short, '')[form]}"
+            parts.append(Content.styled(text.rstrip(), style))
     return Content("   " if form == 0 else "  ").join(parts) if parts else Content.styled("nothing running", MUTED)
 
 

@@ -50,10 +50,10 @@ def table_bar(
 
 def _order(arrangement: Arrangement) -> str:
     usual = Arrangement()
-    told = [] if arrangement.grouping is Grouping.FLAT else [GROUPED[arrangement.grouping]]
+    words = [] if arrangement.grouping is Grouping.FLAT else [GROUPED[arrangement.grouping]]
     if arrangement.sort != usual.sort or arrangement.reverse:
-        told.append(f"by {arrangement.sort}{', reversed' if arrangement.reverse else ''}")
-    return " ".join(told)
+        words.append(f"by {arrangement.sort}{', reversed' if arrangement.reverse else ''}")
+    return " ".join(words)
 
 
 GROUPED = {Grouping.TREE: "as a tree", Grouping.FOLDER: "by folder", Grouping.AGENT: "by agent"}

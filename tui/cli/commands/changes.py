@@ -19,18 +19,18 @@ def changes(ref: str, turn: int | None, diff: bool, no_git: bool, as_json: bool)
     with common.open_reader() as reader:
         session = reader.get(ref)
         reader.check_folder(session)
-        found = reader.changes_of(session.id, turn, git=not no_git)
+        report = reader.changes_of(session.id, turn, git=not no_git)
     if as_json:
         from ....sessions.changes.as_json import changes_json
 
-        common.print_json(changes_json(found, diffs=diff))
+        common.print_json(changes_json(report, diffs=diff))
         return
     from ....sessions.changes.git import git_diffs
     from ...render.changes import changes_text, file_diffs
 
-    seen_as = common.look()
-    common.print_lines(changes_text(found, seen_as))
+    seen_as = common.style()
+    common.print_lines(changes_text(report, seen_as))
     if diff:
-        find = None if no_git else git_diffs(found.cwd)
-        for file in found.files:
+        find = None if no_git else git_diffs(report.cwd)
+        for file in report.files:
             common.print_lines(file_diffs(file, seen_as, find))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ....sessions.manager import SessionManager
     from ....sessions.model import Session
     from ....sessions.reader import SessionReader
-    from ...render.style import Look
+    from ...render.style import Style
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -77,11 +77,11 @@ def _completed(incomplete: str, *, live: bool) -> list[CompletionItem]:
 
     try:
         with open_reader() as reader:
-            found = [s for s in reader.sessions() if not live or not s.status.ended or s.left]
+            matching = [s for s in reader.sessions() if not live or not s.status.ended or s.left]
     except (AgentdashError, OSError):
         return []  # the completion of a word must not print an error
-    items = [CompletionItem(s.short_id, help=f"{s.status}  {one_line(s.label, 60)}") for s in found]
-    if found:
+    items = [CompletionItem(s.short_id, help=f"{s.status}  {one_line(s.label, 60)}") for s in matching]
+    if matching:
         items.append(CompletionItem("@last", help="the newest session"))
     return [item for item in items if item.value.startswith(incomplete)]
 
@@ -116,13 +116,13 @@ def prompt_argument(command: F) -> F:
     return click.argument("words", metavar="[PROMPT] [-]", nargs=-1)(command)
 
 
-def look(*, full: bool = False, err: bool = False) -> "Look":
-    """Return the look of stdout or stderr; a pipe gets wide lines without colours."""
+def style(*, full: bool = False, err: bool = False) -> "Style":
+    """Return the style of stdout or stderr; a pipe gets wide lines without colours."""
     from ....sessions.text.plain_ascii import is_wanted
-    from ...render.style import Look
+    from ...render.style import Style
 
     stream = sys.stderr if err else sys.stdout
-    return Look(
+    return Style(
         width=max(20, shutil.get_terminal_size((160, 50)).columns),
         now=now_ms(),
         colour=stream.isatty() and not os.environ.get("NO_COLOR"),
@@ -132,7 +132,7 @@ def look(*, full: bool = False, err: bool = False) -> "Look":
 
 
 def print_lines(lines: Iterable[str], *, err: bool = False, painted: bool = True) -> None:
-    """Print lines of text; a terminal gets no control characters except the colours of :func:`look`.
+    """Print lines of text; a terminal gets no control characters except the colours of :func:`style`.
 
     Lines that are not ``painted`` contain a raw path or name: a pipe gets it unchanged, and a terminal cleaned.
     """
@@ -141,18 +141,18 @@ def print_lines(lines: Iterable[str], *, err: bool = False, painted: bool = True
         from ....sessions.text.sanitize import clean, clean_but_colours
 
         text = clean_but_colours(text) if painted else clean(text)
-    # look() has decided about colours; click must not decide again.
+    # style() has decided about colours; click must not decide again.
     click.echo(text, color=True, err=err)
 
 
 def say_on(lines: Iterable[str], *, otherwise: str) -> None:
     """Print any number of lines of text while they are made; ``otherwise`` if there are none."""
     lines = iter(lines)
-    said = False
+    printed = False
     while piece := list(islice(lines, _PIECE)):
-        said = True
+        printed = True
         print_lines(piece)
-    if not said:
+    if not printed:
         print_lines([otherwise])
 
 
@@ -221,7 +221,7 @@ def print_sessions(sessions: Sequence["Session"], *, as_json: bool) -> None:
         return
     from ...render.table import session_lines
 
-    seen_as = look()
+    seen_as = style()
     print_lines(line for session in sessions for line in session_lines(session, seen_as))
 
 
@@ -289,11 +289,11 @@ def _is_fed() -> bool:
     """Return whether stdin has input: a pipe, or a file that is not at its end."""
     try:
         descriptor = sys.stdin.fileno()
-        found = os.fstat(descriptor)
-        at = os.lseek(descriptor, 0, os.SEEK_CUR) if stat.S_ISREG(found.st_mode) else 0
+        status = os.fstat(descriptor)
+        at = os.lseek(descriptor, 0, os.SEEK_CUR) if stat.S_ISREG(status.st_mode) else 0
     except (OSError, AttributeError, ValueError):
         return False
-    return stat.S_ISFIFO(found.st_mode) or (stat.S_ISREG(found.st_mode) and at < found.st_size)
+    return stat.S_ISFIFO(status.st_mode) or (stat.S_ISREG(status.st_mode) and at < status.st_size)
 
 
 def _stdin_text() -> str:

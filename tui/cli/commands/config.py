@@ -57,7 +57,7 @@ def config_list(as_json: bool) -> None:
     if as_json:
         common.print_json([held_json(one) for one in listed])
     else:
-        common.print_lines(settings_lines(listed, common.look()))
+        common.print_lines(settings_lines(listed, common.style()))
 
 
 def complete_keys(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
@@ -156,16 +156,16 @@ def presets(as_json: bool) -> None:
     """The named starts of the settings, for spawn --preset."""
     from ....sessions.settings.config import config_path, load_config
 
-    found = load_config().presets
+    presets = load_config().presets
     if as_json:
         from msgspec import to_builtins
 
-        common.print_json([{"name": name, **to_builtins(preset)} for name, preset in found.items()])
+        common.print_json([{"name": name, **to_builtins(preset)} for name, preset in presets.items()])
         return
     from ...render.settings import preset_lines
 
     common.say_on(
-        preset_lines(found, common.look()), otherwise=f"No presets yet. Write [presets.NAME] into {config_path()}."
+        preset_lines(presets, common.style()), otherwise=f"No presets yet. Write [presets.NAME] into {config_path()}."
     )
 
 
@@ -199,8 +199,8 @@ def _value(key: str) -> Any:
     from ....sessions.settings.toml_positions import parts
 
     loaded = read_settings()
-    found = value_at(values_of(loaded), parts(key))
-    return held_at(loaded, setting_named(key, demo=loaded.demo)).value if found is None else found
+    value = value_at(values_of(loaded), parts(key))
+    return held_at(loaded, setting_named(key, demo=loaded.demo)).value if value is None else value
 
 
 def _plain(value: Any) -> str:

@@ -27,21 +27,21 @@ def digest(ref: str, since_start: bool, turn: int | None, as_json: bool) -> None
         raise click.UsageError("--since-start and --turn are about different parts: give one of them.")
     with common.settled_manager() as manager:
         session = manager.reader.get(ref)
-        told = manager.reader.digest(session.id, turn, whole=since_start)
+        facts = manager.reader.digest(session.id, turn, whole=since_start)
         marker = session if turn is None and not since_start and session.seen_steps is not None else None
         if as_json:
-            common.print_json(_json(session, told, turn, marker))
+            common.print_json(_json(session, facts, turn, marker))
         else:
-            _say(session, told, turn, marker)
+            _say(session, facts, turn, marker)
             common.looked_at(manager, session, turn)
         manager.reader.check_folder(session)
 
 
-def _json(session: "Session", told: "Digest", turn: int | None, marker: "Session | None") -> dict[str, object]:
+def _json(session: "Session", facts: "Digest", turn: int | None, marker: "Session | None") -> dict[str, object]:
     from ....sessions.json_schema import digest_json
 
     since = {"since_steps": marker.seen_steps, "since_at": marker.seen_at} if marker else _FROM_THE_START
-    return {"session": session.id, "status": session.status, "turn": turn} | since | digest_json(told)
+    return {"session": session.id, "status": session.status, "turn": turn} | since | digest_json(facts)
 
 
 def _say(session: "Session", told: "Digest", turn: int | None, marker: "Session | None") -> None:
@@ -49,13 +49,13 @@ def _say(session: "Session", told: "Digest", turn: int | None, marker: "Session 
     from ....sessions.text.units import count
     from ...render.table import session_lines
 
-    look = common.look()
-    part = _part(turn, marker, look.now)
+    style = common.style()
+    part = _part(turn, marker, style.now)
     if told.steps:
-        facts = [look.paint(f"{count(told.steps, 'step')} {part}", "dim"), *digest_lines(told)]
+        facts = [style.paint(f"{count(told.steps, 'step')} {part}", "dim"), *digest_lines(told)]
     else:
         facts = [f"nothing new {part}" if marker else f"no steps {part}"]
-    common.print_lines([*session_lines(session, look), *(f"  {line}" for line in facts)])
+    common.print_lines([*session_lines(session, style), *(f"  {line}" for line in facts)])
 
 
 def _part(turn: int | None, marker: "Session | None", now: int) -> str:

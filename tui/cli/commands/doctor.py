@@ -33,7 +33,7 @@ def doctor(rebuilds: bool, as_json: bool) -> int:
     else:
         from ...render.doctor import findings_text
 
-        common.print_lines(findings_text(findings, common.look()))
+        common.print_lines(findings_text(findings, common.style()))
     return FAILED if any(finding.state == "fail" for finding in findings) else 0
 
 

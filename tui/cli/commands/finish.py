@@ -31,17 +31,17 @@ def stop(refs: tuple[str, ...], now: bool, family: bool, as_json: bool) -> int:
         sessions = common.named(manager.reader, refs)
         ids = [session.id for session in sessions]
         if family:
-            told = manager.stop_family(ids, now=now)
+            outcomes = manager.stop_family(ids, now=now)
         else:
-            told = list(zip(sessions, manager.stop_all(ids, now=now), strict=True))
-    receipts = [(session, one) for session, one in told if isinstance(one, Receipt)]
+            outcomes = list(zip(sessions, manager.stop_all(ids, now=now), strict=True))
+    receipts = [(session, one) for session, one in outcomes if isinstance(one, Receipt)]
     if as_json:
         from ....sessions.json_schema import receipt_json
 
         common.print_json([receipt_json(receipt) for _, receipt in receipts])
     for session, receipt in () if as_json else receipts:
         _say_receipt(receipt, session)
-    _complain([one for _, one in told if isinstance(one, AgentdashError)])
+    _complain([one for _, one in outcomes if isinstance(one, AgentdashError)])
     return FAILED if any(receipt.left for _, receipt in receipts) else 0
 
 
@@ -57,7 +57,7 @@ def ps(ref: str, as_json: bool) -> None:
         return
     from ...render.processes import processes_text
 
-    common.print_lines(processes_text(processes, common.look()))
+    common.print_lines(processes_text(processes, common.style()))
 
 
 @click.command()
@@ -74,14 +74,14 @@ def rm(refs: tuple[str, ...], yes: bool, as_json: bool) -> int:
         if not yes and not _agreed([session for session in sessions if session.status.live]):
             common.print_lines(["Nothing was deleted."], err=True)
             return FAILED
-        told, errors = _deleted(manager, sessions)
+        deleted, errors = _deleted(manager, sessions)
     if as_json:
         from ....sessions.json_schema import receipt_json
 
         common.print_json([
-            {"deleted": session.id, "receipt": receipt and receipt_json(receipt)} for session, receipt in told
+            {"deleted": session.id, "receipt": receipt and receipt_json(receipt)} for session, receipt in deleted
         ])  # fmt: skip
-    for session, receipt in () if as_json else told:
+    for session, receipt in () if as_json else deleted:
         if receipt:
             _say_receipt(receipt, session)
         common.print_lines([f"deleted {common.name_of(session)} (agentdash restore {session.short_id} brings it back)"])
@@ -109,13 +109,13 @@ def _deleted(
     manager: "SessionManager", sessions: "list[Session]"
 ) -> "tuple[list[tuple[Session, Receipt | None]], list[AgentdashError]]":
     """Delete sessions in turn; if one cannot be deleted, the rest still are."""
-    told, errors = [], []
+    deleted, errors = [], []
     for session in sessions:
         try:
-            told.append((session, manager.delete(session.id)))
+            deleted.append((session, manager.delete(session.id)))
         except AgentdashError as error:
             errors.append(error)
-    return told, errors
+    return deleted, errors
 
 
 def _complain(errors: list[AgentdashError]) -> None:
@@ -145,4 +145,4 @@ def _agreed(running: list["Session"]) -> bool:
 def _say_receipt(receipt: "Receipt", session: "Session") -> None:
     from ...render.cards import receipt_text
 
-    common.print_lines(receipt_text(receipt, session.label, common.look()))
+    common.print_lines(receipt_text(receipt, session.label, common.style()))

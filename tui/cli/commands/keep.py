@@ -44,7 +44,7 @@ def restore(refs: tuple[str, ...], as_json: bool) -> None:
     else:
         from ...render.trash import trash_text
 
-        common.print_lines(trash_text(trashed, common.look()))
+        common.print_lines(trash_text(trashed, common.style()))
 
 
 @click.command()
@@ -93,7 +93,7 @@ def clean(older_than: float, dry_run: bool, as_json: bool) -> None:
         return
     from ...render.trash import cleaned_text
 
-    common.print_lines(cleaned_text(cleaned, common.look(), dry_run=dry_run))
+    common.print_lines(cleaned_text(cleaned, common.style(), dry_run=dry_run))
 
 
 def _cleaned_json(cleaned: "Cleaned", dry_run: bool) -> dict[str, object]:

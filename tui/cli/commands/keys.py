@@ -18,17 +18,17 @@ def keys(as_json: bool) -> None:
     from ...keys.keymap import keys_in_force
 
     keymap = keys_in_force(read_settings())
-    found = [(action, list(map(shown, keymap.keys(action)))) for action in REGISTRY.values()]
+    listed = [(action, list(map(shown, keymap.keys(action)))) for action in REGISTRY.values()]
     if as_json:
         common.print_json([
             {
                 "action": action.id, "keys": keys, "default": list(map(shown, action.keys.split(","))),
                 "where": sorted(action.where), "help": action.help, "fixed": action.fixed, "changes": action.changes,
             }
-            for action, keys in found
+            for action, keys in listed
         ])  # fmt: skip
     else:
-        width = max(len(action.id) for action, _ in found)
+        width = max(len(action.id) for action, _ in listed)
         common.print_lines(
-            [f"{action.id:<{width}}  {' '.join(keys) or '-':<15}  {action.help}" for action, keys in found]
+            [f"{action.id:<{width}}  {' '.join(keys) or '-':<15}  {action.help}" for action, keys in listed]
         )

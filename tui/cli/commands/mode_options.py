@@ -13,9 +13,9 @@ class ModeCommand(click.Command):
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the command's own parameters and the agents' options."""
-        own = super().get_params(ctx)
-        at = next(n for n, parameter in enumerate(own) if parameter.name == "danger")
-        return [*own[:at], *mode_options(), *own[at:]]
+        parameters = super().get_params(ctx)
+        at = next(n for n, parameter in enumerate(parameters) if parameter.name == "danger")
+        return [*parameters[:at], *mode_options(), *parameters[at:]]
 
 
 @cache

@@ -62,7 +62,7 @@ def ls(wanted: tuple[str, ...], here: bool, archived: bool, words: str, everythi
     older = [session for session in sessions if session.id not in shown]
     filtered = bool(wanted) or here or archived or bool(asked)
     pinned_first = sorted(listed, key=lambda session: session.pinned_at is None)
-    common.print_lines(sessions_text(pinned_first, common.look(), older=older, filtered=filtered))
+    common.print_lines(sessions_text(pinned_first, common.style(), older=older, filtered=filtered))
 
 
 @click.command()
@@ -81,7 +81,7 @@ def show(ref: str, as_json: bool) -> None:
         else:
             from ...render.cards import session_card
 
-            common.print_lines(session_card(session, turns, prompts, common.look()))
+            common.print_lines(session_card(session, turns, prompts, common.style()))
             common.looked_at(manager, session)
         manager.reader.check_folder(session)
 
@@ -155,7 +155,7 @@ def explain(ref: str, as_json: bool) -> None:
         return
     from ...render.cards import explanation_text
 
-    common.print_lines(explanation_text(explanation, common.look()))
+    common.print_lines(explanation_text(explanation, common.style()))
 
 
 def print_steps(steps: Iterable["Step"], *, full: bool, as_json: bool) -> None:
@@ -167,7 +167,7 @@ def print_steps(steps: Iterable["Step"], *, full: bool, as_json: bool) -> None:
         return
     from ...render.steps import steps_text
 
-    common.say_on(steps_text(steps, common.look(full=full)), otherwise="No steps yet.")
+    common.say_on(steps_text(steps, common.style(full=full)), otherwise="No steps yet.")
 
 
 def _with_put_away(

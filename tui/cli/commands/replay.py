@@ -56,7 +56,7 @@ def play(
         return
     from ...render.steps import steps_text
 
-    for line in steps_text(_in_time(steps, wait), common.look(full=full)):
+    for line in steps_text(_in_time(steps, wait), common.style(full=full)):
         common.print_lines([line])
 
 

@@ -327,13 +327,13 @@ def _report(
     if as_json:
         from ....sessions.json_schema import session_json
 
-        told = [session_json(session) | {"warnings": list(warnings)} for session in sessions]
-        common.print_json(told if several else told[0])
+        records = [session_json(session) | {"warnings": list(warnings)} for session in sessions]
+        common.print_json(records if several else records[0])
         return
     from ....sessions.text.sanitize import clean
     from ...render.table import session_line
 
     for session in sessions:
-        common.print_lines([session_line(session, common.look(err=err))], err=err)
+        common.print_lines([session_line(session, common.style(err=err))], err=err)
         if session.reason and (session.status.ended or session.status in (Status.WAITING, Status.QUEUED)):
             common.print_lines([clean(session.reason)], err=True)

@@ -91,11 +91,11 @@ def peek(ref: str, last: int, full: bool, as_json: bool) -> None:
 
     with common.settled_manager() as manager:
         session = manager.reader.get(ref)
-        found = StepTail(manager.reader.open_trajectory(session.id), whole=full)
+        followed = StepTail(manager.reader.open_trajectory(session.id), whole=full)
         try:
-            steps = [told.step for told in found.begin(last)]
+            steps = [one.step for one in followed.begin(last)]
         finally:
-            found.close()
+            followed.close()
     if as_json:
         from ....sessions.json_schema import session_json, step_json
 
@@ -120,7 +120,7 @@ def follow(
     with common.open_manager() as manager:
         sessions = common.named(manager.reader, refs)
         write_json = common.print_json if as_json else None
-        printer = Printer(common.look(full=full), common.print_lines, write_json, named=len(sessions) > 1)
+        printer = Printer(common.style(full=full), common.print_lines, write_json, named=len(sessions) > 1)
         try:
             good = follow(manager, sessions, printer, _complain, last=last, turn=turn, full=full, next_turns=next_turns)
         except KeyboardInterrupt:

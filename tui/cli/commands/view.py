@@ -58,18 +58,18 @@ def view(file: str, format_name: str | None, full: bool, as_json: bool) -> int:
     """
     with ExitStack() as open_files:
         try:
-            found = _opened(file, format_name, open_files)
-            print_steps(found.steps(), full=full, as_json=as_json)
+            transcript = _opened(file, format_name, open_files)
+            print_steps(transcript.steps(), full=full, as_json=as_json)
         except BrokenPipeError:
             raise
         except NotATranscriptError as error:
             raise NotATranscriptError(f"{file}: {error}.") from None
         except OSError as error:
             raise UsageError(f"{file}: cannot be read: {error.strerror}.") from None
-    if found.unknown:
-        what = f"{found.unknown} of {found.lines} lines {'is' if found.unknown == 1 else 'are'}"
+    if transcript.unknown:
+        what = f"{transcript.unknown} of {transcript.lines} lines {'is' if transcript.unknown == 1 else 'are'}"
         click.echo(f"agentdash: {what} not known to agentdash.", err=True)
-    return FAILED if found.unknown else 0
+    return FAILED if transcript.unknown else 0
 
 
 def _opened(file: str, format_name: str | None, open_files: ExitStack) -> "StepFile":

@@ -49,12 +49,12 @@ class StepActions:
     async def copy_part(self, chosen: Chosen | None, app: App[Any]) -> None:
         """Ask for a part of the step, and copy it."""
         step = await self._whole(chosen)
-        found = list(pieces(step)) if step is not None else []
-        if found:
-            offers = [(piece.key, f"{piece.name}   {one_line(piece.text, 50)}") for piece in found]
+        parts = list(pieces(step)) if step is not None else []
+        if parts:
+            offers = [(piece.key, f"{piece.name}   {one_line(piece.text, 50)}") for piece in parts]
             number = await app.push_screen_wait(PickScreen("Copy", offers))
             if number is not None:
-                await self._programs.copy(found[number].text, found[number].name)
+                await self._programs.copy(parts[number].text, parts[number].name)
 
     async def page(self, chosen: Chosen | None) -> None:
         """Show the whole step in the pager."""
@@ -72,9 +72,9 @@ class StepActions:
             return
         session_id, view, item = chosen
         path = partial(self._source.output_path, session_id, view.turn(item), stderr=stderr)
-        found = await self._requests.ask(path)
-        if found is not None:
-            self._programs.page(found, 0 if stderr else view.where(item)[0])
+        file = await self._requests.ask(path)
+        if file is not None:
+            self._programs.page(file, 0 if stderr else view.where(item)[0])
 
     async def _whole(self, chosen: Chosen | None) -> Step | None:
         """Return the step with its full text."""

@@ -18,7 +18,7 @@ from ....widgets.drawing.glyphs import Signs
 from ....widgets.drawing.spans import Row
 from ....widgets.steps.step_document import step_document
 from ...render.steps import step_text as rendered
-from ...render.style import Look
+from ...render.style import Style
 from .trajectory_reader import Source as FollowingSource
 
 RAW_MOST = 4 << 20
@@ -112,21 +112,21 @@ def raw_line(data: bytes, offset: int, signs: Signs) -> Document:
 def stderr(text: str, left_out: int, turn: int, signs: Signs) -> Document:
     """Return the stderr of an agent in a turn; only its end if it is long."""
     lines = text.rstrip("\n").count("\n") + 1 if text.strip() else 0
-    told = count(lines, "line") if lines else "nothing was written to it"
-    title: Row = (("stderr", "heading"), (f"turn {turn}", "dim"), (told, "dim"))
+    amount = count(lines, "line") if lines else "nothing was written to it"
+    title: Row = (("stderr", "heading"), (f"turn {turn}", "dim"), (amount, "dim"))
     missing = [Spans([((), ((f"{size(left_out)} before this are left out: O opens all of it", "attention"),))])]
     blocks = [PlainText(text.strip("\n"))] if lines else []
     return Document(title, [*(missing if left_out else []), *blocks], signs)
 
 
-def explanation(found: Explanation, signs: Signs) -> Document:
+def explanation(why: Explanation, signs: Signs) -> Document:
     """Return the status, its rule, and every fact with its source."""
-    reason: Row = ((one_line(found.reason), "dim"),) if found.reason else ()
-    title: Row = ((f"why it is {found.status}", "heading"), *reason)
+    reason: Row = ((one_line(why.reason), "dim"),) if why.reason else ()
+    title: Row = ((f"why it is {why.status}", "heading"), *reason)
     rows = [
-        (one_line(fact.name), (f"{one_line(fact.value)}   ({one_line(fact.source)})", "text")) for fact in found.facts
+        (one_line(fact.name), (f"{one_line(fact.value)}   ({one_line(fact.source)})", "text")) for fact in why.facts
     ]
-    return Document(title, [PlainText(clean(found.rule)), facts(rows, caption=(("facts", "heading"),))], signs)
+    return Document(title, [PlainText(clean(why.rule)), facts(rows, caption=(("facts", "heading"),))], signs)
 
 
 def notes(title: str, lines: Sequence[str], signs: Signs) -> Document:
@@ -136,4 +136,4 @@ def notes(title: str, lines: Sequence[str], signs: Signs) -> Document:
 
 def step_text(step: Step) -> str:
     """Return a whole step as text for external programs."""
-    return "\n".join(rendered(step, Look(full=True, width=100))) + "\n"
+    return "\n".join(rendered(step, Style(full=True, width=100))) + "\n"

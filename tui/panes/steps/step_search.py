@@ -66,9 +66,9 @@ class StepSearch:
         if self._search is None:
             self._requests.show_message("Nothing was searched for yet.")
             return
-        found = self._search.next(item, direction)
-        if found is not None:
-            self._go(found)
+        hit = self._search.next(item, direction)
+        if hit is not None:
+            self._go(hit)
         else:
             self._requests.show_message("Nothing found." if self._search.finished else "Nothing found yet.")
 

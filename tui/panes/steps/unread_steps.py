@@ -47,6 +47,6 @@ class UnreadSteps:
     async def _tell(self, session: Session, view: View, unread: Unread) -> None:
         self._steps.mark_unread(unread)
         new = map(view.filled, range(unread.item, len(view)))
-        told = await self._requests.ask(lambda: digest_lines(digest(new, session.cwd)))
-        if told and session is self._session:
-            self._steps.mark_unread(structs.replace(unread, facts=tuple(told)))
+        facts = await self._requests.ask(lambda: digest_lines(digest(new, session.cwd)))
+        if facts and session is self._session:
+            self._steps.mark_unread(structs.replace(unread, facts=tuple(facts)))

@@ -61,6 +61,6 @@ class LoadWatch:
     async def _measure(self) -> None:
         sessions = self._table.sessions if self._sort in LOADS else self._table.on_screen
         live = [session.id for session in sessions if not session.status.ended or session.left]
-        found = await self._requests.outcome_of(self._loads.look, live)
-        if found is not None:
-            self._table.show_loads(found)
+        loads = await self._requests.outcome_of(self._loads.look, live)
+        if loads is not None:
+            self._table.show_loads(loads)

@@ -59,22 +59,22 @@ class PutAway(Widget):
     @work(exclusive=True, group="count")
     async def count(self) -> None:
         """Count them, for a table with no other content."""
-        found = await self._requests.ask(self._reader.count_put_away) or (0, 0)
-        if found != self.counts:
-            self.counts = found
+        counts = await self._requests.ask(self._reader.count_put_away) or (0, 0)
+        if counts != self.counts:
+            self.counts = counts
             self._arrived()
 
     @work(exclusive=True, group="away")
     async def _read(self, wanted: frozenset[str]) -> None:
         read = partial(self._reader.put_away, archived="archived" in wanted, deleted="deleted" in wanted)
-        found = await self._requests.ask(read)
+        sessions = await self._requests.ask(read)
         if wanted == self._wanted:
             self.reading = False
-            self._show(found or ())
+            self._show(sessions or ())
             self._arrived()
 
-    def _show(self, found: Sequence[Session]) -> None:
-        before, self.ids = self.ids, frozenset(session.id for session in found)
+    def _show(self, sessions: Sequence[Session]) -> None:
+        before, self.ids = self.ids, frozenset(session.id for session in sessions)
         gone = [key for key in before - self.ids if (one := self._table.session(key)) is not None and one.put_away]
-        if found or gone:
-            self._table.update_rows(found, gone)
+        if sessions or gone:
+            self._table.update_rows(sessions, gone)

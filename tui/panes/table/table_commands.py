@@ -56,7 +56,7 @@ class _More:
     def words(self, text: str) -> Iterable[str]:
         """Return the text with its last word completed, in every possible way."""
         before, blank, word = text.rpartition(" ")
-        return [f"{before}{blank}{found}" for found in completions(word, self._pane.table.sessions)]
+        return [f"{before}{blank}{completed}" for completed in completions(word, self._pane.table.sessions)]
 
     async def named(self, name: str, values: Iterable[str], value: str) -> None:
         if value and value not in values:

@@ -9,14 +9,13 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
-from textual.suggester import Suggester
 from textual.widgets import Input, Static
 
 from ....sessions.errors import UsageError
 from ....sessions.lifecycle.agent_list import AgentInfo
 from ....sessions.model import Session
 from ....sessions.reader import SessionReader
-from ....sessions.rules.filter_query import completions, while_typing
+from ....sessions.rules.filter_query import while_typing
 from ....sessions.text.sanitize import clean, cut, one_line
 from ....widgets.drawing.glyphs import Signs
 from ....widgets.drawing.line import Line
@@ -36,6 +35,7 @@ from ...keys.keymap import DEFAULT, Keymap
 from ...services.background import Requests
 from ...state.table_views import BUILT_IN, ENDS, QUICK, View
 from ...state.ui_state import UiState
+from .filter_suggester import FilterSuggester
 from .load_columns import LoadWatch
 from .put_away import PutAway
 
@@ -69,7 +69,7 @@ class TablePane(Vertical):
 
     DEFAULT_CSS = """
     TablePane > #bar, TablePane > #filter-line, TablePane > #preview { height: 1; display: none; }
-    TablePane.-said > #bar, TablePane.-asking > #filter-line { display: block; }
+    TablePane.-filled > #bar, TablePane.-asking > #filter-line { display: block; }
     TablePane.-asking > #bar { display: none; }
     TablePane #filter { background: $background; color: $foreground; width: 1fr; }
     TablePane #filter-sign { width: 1; text-style: bold; }
@@ -113,7 +113,7 @@ class TablePane(Vertical):
             yield Static("/", id="filter-sign")
             yield HistoryInput(
                 placeholder="words, state:failed agent:codex cwd:api cost>1 age<1h is:attention !not",
-                suggester=_Words(self.table),
+                suggester=FilterSuggester(self.table),
                 id="filter",
             )
             yield self.count
@@ -269,7 +269,7 @@ class TablePane(Vertical):
         chosen += [QUICK[view.quick][0]] if view.quick in QUICK else []
         chosen += [f"only {place(view.folder)}"] if view.folder else []
         marked = len(self.table.marked)
-        said = table_bar(
+        text = table_bar(
             chosen,
             self.table.counts if view.chooses else None,
             view.arrangement,
@@ -281,19 +281,19 @@ class TablePane(Vertical):
         )
         self._say_why_empty()
         if self._progress:
-            said = Content.styled(self._progress, "bold $text-primary")
+            text = Content.styled(self._progress, "bold $text-primary")
         elif self.missing:
-            said = Content.styled(f"reading {self.missing:,} more", MUTED)
+            text = Content.styled(f"reading {self.missing:,} more", MUTED)
         self.table.show_problem(self._problem)
         shown, there = self.table.counts
         self.count.show_text(f"{shown:,} of {there:,}" if view.chooses else "")
-        self.bar.show_text(said)
-        self.set_class(bool(said.plain), "-said")
+        self.bar.show_text(text)
+        self.set_class(bool(text.plain), "-filled")
 
     def show_last_message(self, session: Session | None) -> None:
         """Show the selected session's last message below the table, for a screen that shows it nowhere else."""
-        said = (session.last_message or session.reason or "") if session is not None else ""
-        self.preview.show_text(cut(one_line(said, self.size.width * 4), self.size.width))
+        message = (session.last_message or session.reason or "") if session is not None else ""
+        self.preview.show_text(cut(one_line(message, self.size.width * 4), self.size.width))
 
     def on_resize(self) -> None:
         """Redraw the bar for the new width."""
@@ -394,17 +394,3 @@ class TablePane(Vertical):
         except OSError as error:
             where = self._ui_state.path
             self._requests.show_error(f"{where} cannot be written: {error.strerror}. It holds until you quit.")
-
-
-class _Words(Suggester):
-    """Completes the last word of a filter."""
-
-    def __init__(self, table: SessionTable) -> None:
-        super().__init__(use_cache=False, case_sensitive=True)
-        self._table = table
-
-    async def get_suggestion(self, value: str) -> str | None:
-        """Return the whole text with its last word completed."""
-        before, blank, word = value.rpartition(" ")
-        found = completions(word, self._table.sessions) if word else []
-        return f"{before}{blank}{found[0]}" if found else None

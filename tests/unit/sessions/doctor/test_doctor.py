@@ -45,7 +45,7 @@ from agentdash.sessions.storage.migrations import VERSION
 from agentdash.sessions.storage.paths import Layout, SessionFolder
 from agentdash.sessions.storage.store import Store
 from agentdash.tui.render.doctor import findings_text
-from agentdash.tui.render.style import Look
+from agentdash.tui.render.style import Style
 
 SESSION = "0123456789abcdef"
 
@@ -786,7 +786,7 @@ def test_an_examination_of_a_ruin_says_so_and_goes_on(patient: Patient) -> None:
 
 def test_every_finding_that_is_not_fine_says_what_to_do_below_it() -> None:
     findings = [ok("one", "good"), warn("second", "so so", "do\x1b[2J this"), fail("three", "bad", "do that")]
-    assert findings_text(findings, Look()) == [
+    assert findings_text(findings, Style()) == [
         "✓ one     good",
         "! second  so so",
         "  ↳ do this",
@@ -794,6 +794,6 @@ def test_every_finding_that_is_not_fine_says_what_to_do_below_it() -> None:
         "  ↳ do that",
         "1 ok, 1 to look at, 1 broken",
     ]
-    assert "\n".join(findings_text(findings, Look(plain_ascii=True))).isascii()
-    assert findings_text(findings, Look(plain_ascii=True))[3:5] == ["x three   bad", "  > do that"]
-    assert findings_text(findings, Look(colour=True))[3].startswith("\x1b[31m")
+    assert "\n".join(findings_text(findings, Style(plain_ascii=True))).isascii()
+    assert findings_text(findings, Style(plain_ascii=True))[3:5] == ["x three   bad", "  > do that"]
+    assert findings_text(findings, Style(colour=True))[3].startswith("\x1b[31m")

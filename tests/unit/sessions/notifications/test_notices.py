@@ -230,4 +230,4 @@ def test_a_loop_is_told_when_it_begins_and_stands_while_it_lasts():
 
 def test_a_loop_that_the_user_is_ending_is_no_news():
     stopped = session(stuck="`pytest` failed 4 times in a row", stuck_at=7, stopping=Stopping(rung="SIGINT"))
-    assert worth_telling(session(), stopped) is None
+    assert event_between(session(), stopped) is None

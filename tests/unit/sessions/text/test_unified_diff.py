@@ -19,7 +19,7 @@ from agentdash.sessions.rules.truncate import KEPT, trimmed
 from agentdash.sessions.text.unified_diff import classified, counts
 from agentdash.tui.render.changes import changes_text
 from agentdash.tui.render.steps import step_text
-from agentdash.tui.render.style import Look
+from agentdash.tui.render.style import Style
 from agentdash.widgets.document.diff_scan import Scan
 from agentdash.widgets.document.lines import Lines
 from agentdash.widgets.steps.step_document import step_document
@@ -83,10 +83,10 @@ def told(diff: str) -> dict[str, tuple[int, int]]:
     kinds = Scan(Lines(diff, newlines_only=True)).kinds
     return {
         "changes": (file.added or 0, file.removed or 0),
-        "changes, as text": _numbers(next(changes_text(SessionChanges(session="s", cwd="/w", files=(file,)), Look()))),
+        "changes, as text": _numbers(next(changes_text(SessionChanges(session="s", cwd="/w", files=(file,)), Style()))),
         "digest": (facts.lines_added or 0, facts.lines_removed or 0),
         "list": _numbers(row),
-        "command line": _numbers(step_text(step, Look())[0]),
+        "command line": _numbers(step_text(step, Style())[0]),
         "pane": (pane.get("+", 0), pane.get("-", 0)),
         "lines of the pane": (kinds.count("+"), kinds.count("-")),
         "html": _numbers(html.partition("<details")[2].partition("</summary>")[0].replace("</span>", " ")),
@@ -115,7 +115,7 @@ def test_removed_comments_are_shown_as_removed() -> None:
     ]
     html = "".join(FORMATS[1].write(SESSION, [change_step(SQL)]))
     assert '<del class="removed">--- a removed SQL comment\n</del>' in html
-    assert step_text(change_step(SQL), Look(full=True))[-1] == "  --- a removed SQL comment"
+    assert step_text(change_step(SQL), Style(full=True))[-1] == "  --- a removed SQL comment"
 
 
 def test_a_diff_that_is_shown_in_part_is_counted_whole() -> None:

@@ -10,7 +10,7 @@ from agentdash.sessions.export.formats import FORMATS
 from agentdash.sessions.model import Status, Step, StepKind, StepStatus
 from agentdash.sessions.text import units
 from agentdash.tui.render.steps import step_text
-from agentdash.tui.render.style import Look
+from agentdash.tui.render.style import Style
 from agentdash.widgets.steps.step_document import step_document
 from agentdash.widgets.steps.step_lines import step_rows
 
@@ -40,7 +40,7 @@ def test_a_real_cost_never_reads_as_nothing(dollars: float) -> None:
 
 def test_money_reads_the_same_in_lists_and_exports() -> None:
     step = Step(kind=StepKind.USAGE, cost_usd=0.05)
-    told = ["".join(part for row in step_rows(step, 80) for part, _ in row), *step_text(step, Look())]
+    told = ["".join(part for row in step_rows(step, 80) for part, _ in row), *step_text(step, Style())]
     told += ["".join(form.write(SESSION, [step])) for form in FORMATS if form.name != "json"]
     assert [("$0.05" in text, "$0.050" in text) for text in told] == [(True, False)] * 4
     assert vars(export_words)["money"] is units.money
@@ -95,5 +95,5 @@ def test_a_step_with_a_damaged_time_is_shown_everywhere() -> None:
     step = Step(kind=StepKind.COMMAND, command="ls", at=DAMAGED, ended_at=DAMAGED + 400, status=StepStatus.OK)
     document = step_document(step)
     assert [part for part, _ in document.title if part.endswith("s") and part[0].isdigit()] == ["0.4s"]
-    assert step_text(step, Look())[0].endswith("0.4s")
+    assert step_text(step, Style())[0].endswith("0.4s")
     assert all("ls" in "".join(form.write(SESSION, [step])) for form in FORMATS)

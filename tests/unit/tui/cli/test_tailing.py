@@ -7,7 +7,7 @@ from unit.sessions.transcript.test_step_tail import DONE, Written, command
 from agentdash.sessions.model import Session, Status
 from agentdash.sessions.watch import Change
 from agentdash.tui.cli import follow_lines
-from agentdash.tui.render.style import Look
+from agentdash.tui.render.style import Style
 
 
 class Manager:
@@ -52,7 +52,9 @@ def test_a_command_has_its_duration_though_its_arrival_is_recorded_after_its_end
 
     monkeypatch.setattr(follow_lines, "changes", events)
     manager = Manager(written, tmp_path)
-    assert follow_lines.follow(manager, [manager.get("one")], follow_lines.Printer(Look(width=80), write), lines.append)
+    assert follow_lines.follow(
+        manager, [manager.get("one")], follow_lines.Printer(Style(width=80), write), lines.append
+    )
     begun, ended = [line for line in lines if "make" in line]
     assert "3.2s" not in begun
     assert ended.endswith("✓  3.2s")

@@ -12,7 +12,7 @@ from agentdash.sessions.model import Status
 from agentdash.sessions.settings.config import read_settings
 from agentdash.tui.dialogs.help import help_text, matching, sections
 from agentdash.tui.keys.actions import ACTIONS, REGISTRY, Place, possible
-from agentdash.tui.keys.footer import ASKING, CHANGES, FILTERING, ONE_STEP, WRITING, footer, said, valid_keys, whole
+from agentdash.tui.keys.footer import ASKING, CHANGES, FILTERING, ONE_STEP, WRITING, footer, labelled, valid_keys, whole
 from agentdash.tui.keys.key_names import shown
 from agentdash.tui.keys.keymap import DEFAULT, NEVER, Keymap, UnusableKeyError, keymap, keys_in_force
 from agentdash.tui.services.target_actions import TARGET_ACTIONS
@@ -154,9 +154,9 @@ def test_a_key_that_means_something_else_in_the_steps_is_not_in_their_footer():
 
 @pytest.mark.parametrize("pairs", [WRITING, ONE_STEP, CHANGES])
 def test_lines_of_keys_follow_the_settings(pairs):
-    assert len(said(DEFAULT, pairs)) == len(pairs)
+    assert len(labelled(DEFAULT, pairs)) == len(pairs)
     gone = [name for names, _ in pairs for name in names.split() if not REGISTRY[name].fixed]
-    assert len(said(Keymap(dict.fromkeys(gone, ())), pairs)) < len(pairs)
+    assert len(labelled(Keymap(dict.fromkeys(gone, ())), pairs)) < len(pairs)
 
 
 def all_lines(found):
@@ -246,8 +246,8 @@ def test_the_default_keys_of_the_readme_are_true():
 @pytest.mark.parametrize(
     ("place", "in_field", "shown_first"),
     [
-        (Place.PROMPT, False, said(DEFAULT, WRITING)[0]),
-        (Place.STEP, False, said(DEFAULT, ONE_STEP)[0]),
+        (Place.PROMPT, False, labelled(DEFAULT, WRITING)[0]),
+        (Place.STEP, False, labelled(DEFAULT, ONE_STEP)[0]),
         (Place.TABLE, True, FILTERING[0]),
         (Place.STEPS, True, ASKING[0]),
         (Place.STEPS, False, ("/", "search")),

@@ -31,11 +31,11 @@ from agentdash.sessions.text.sanitize import cell_width
 from agentdash.sessions.text.units import age, duration, money, tokens
 from agentdash.tui.render.cards import explanation_text, launch_text, receipt_text, session_card
 from agentdash.tui.render.steps import step_text, steps_text
-from agentdash.tui.render.style import Look
+from agentdash.tui.render.style import Style
 from agentdash.tui.render.table import session_line, sessions_text
 
-LOOK = Look(width=120, now=100_000)
-COLOURS = Look(width=120, now=100_000, colour=True)
+LOOK = Style(width=120, now=100_000)
+COLOURS = Style(width=120, now=100_000, colour=True)
 NASTY = "\x1b[2J[/red] \u202elist[int]\x07"
 
 
@@ -122,10 +122,10 @@ def test_z47_an_unknown_number_is_a_question_mark_never_zero() -> None:
 
 
 def test_t3_each_state_has_its_own_mark_in_unicode_and_ascii() -> None:
-    for look in (LOOK, Look(plain_ascii=True)):
+    for look in (LOOK, Style(plain_ascii=True)):
         marks = {session_line(session(status=status), look).split()[1] for status in Status}
         assert len(marks) == len(Status)
-    row = session_line(session(status=Status.FAILED), Look(plain_ascii=True))
+    row = session_line(session(status=Status.FAILED), Style(plain_ascii=True))
     assert row.isascii()
 
 
@@ -150,12 +150,12 @@ def test_a_new_outcome_is_marked_until_it_was_seen() -> None:
 @given(st.integers(20, 200), st.text(max_size=80), st.sampled_from(Status))
 def test_rows_fit_the_terminal(width: int, text: str, status: Status) -> None:
     long = session(title=text, cwd="/" + text, status=status, reason=text, agent="command")
-    for line in sessions_text([long], Look(width=width, now=0))[2:]:
+    for line in sessions_text([long], Style(width=width, now=0))[2:]:
         assert cell_width(line) <= max(width, 20 + 17)
 
 
 def test_a_narrow_terminal_keeps_state_id_and_title() -> None:
-    headings = sessions_text([session()], Look(width=40))[1]
+    headings = sessions_text([session()], Style(width=40))[1]
     assert headings.split() == ["state", "id", "what"]
 
 
@@ -237,7 +237,7 @@ def test_z40_z41_texts_are_cut_unless_all_is_wanted() -> None:
         [line] = step_text(Step(kind=kind, text=long), LOOK)
         assert line.endswith("…")
         assert len(line) == length + 2
-        [whole] = step_text(Step(kind=kind, text=long), Look(full=True))
+        [whole] = step_text(Step(kind=kind, text=long), Style(full=True))
         assert whole.endswith(long)
         [short] = step_text(Step(kind=kind, text="short"), LOOK)
         assert "…" not in short
@@ -262,7 +262,7 @@ def test_steps_of_each_kind() -> None:
     tool = Step(kind=StepKind.TOOL_CALL, server="docs", tool="search", arguments={"q": 1}, status=StepStatus.OK)
     start = Step(kind=StepKind.START, model="gpt", agent_session="t-1")
     assert step_text(change, LOOK) == ["± a.py  update  +2 -1"]
-    assert step_text(change, Look(full=True))[-1] == "  +more"
+    assert step_text(change, Style(full=True))[-1] == "  +more"
     assert step_text(plan, LOOK) == ["☐ plan 1/2", "  ☑ one", "  ☐ two"]
     assert step_text(error, LOOK) == ["! Reconnecting  (not fatal)"]
     assert step_text(usage, LOOK) == ["Σ 1.0k in · 5 out · $0.50"]

@@ -18,9 +18,9 @@ from agentdash.sessions.changes.model import (
 from agentdash.sessions.model import StepStatus
 from agentdash.sessions.text.sanitize import cell_width
 from agentdash.tui.render.changes import changes_text, file_diffs
-from agentdash.tui.render.style import Look
+from agentdash.tui.render.style import Style
 
-LOOK = Look(width=100)
+LOOK = Style(width=100)
 NASTY = "a\x1b[2J\nb\u202e[/red]\x07.py"
 DIFF = "@@ -1 +1 @@\n-old \n+new"
 
@@ -35,12 +35,12 @@ def file(path: str = "a.py", **facts: Any) -> FileChanges:
     return FileChanges(path=path, absolute=f"/home/ann/code/api/{path}", **(base | facts))
 
 
-def text(*files: FileChanges, look: Look = LOOK, **facts: Any) -> list[str]:
-    return list(changes_text(SessionChanges(session="s", cwd="/home/ann/code/api", files=files, **facts), look))
+def text(*files: FileChanges, style: Style = LOOK, **facts: Any) -> list[str]:
+    return list(changes_text(SessionChanges(session="s", cwd="/home/ann/code/api", files=files, **facts), style))
 
 
-def diffs(one: FileChanges, found: GitDiff | None = None, look: Look = LOOK) -> list[str]:
-    return list(file_diffs(one, look, None if found is None else lambda _: found))
+def diffs(one: FileChanges, found: GitDiff | None = None, style: Style = LOOK) -> list[str]:
+    return list(file_diffs(one, style, None if found is None else lambda _: found))
 
 
 def test_unknown_lines_are_left_out_and_never_zero() -> None:
@@ -117,7 +117,7 @@ def test_a_hostile_name_is_one_harmless_line_everywhere() -> None:
 
 @pytest.mark.parametrize("width", [80, 100, 200])
 def test_a_long_name_is_cut_from_the_left_and_the_line_fits(width: int) -> None:
-    told = text(file("folder/" * 60 + "last.py"), file("b.py"), look=Look(width=width))
+    told = text(file("folder/" * 60 + "last.py"), file("b.py"), style=Style(width=width))
     assert all(cell_width(line) <= width for line in told)
     assert "…" in told[1]
     assert "/last.py  update" in told[1]
@@ -139,7 +139,7 @@ def test_the_diff_of_each_edit_says_which_step_and_how_it_ended() -> None:
 
 
 def test_colours_are_those_of_what_became_of_a_line() -> None:
-    told = diffs(file(edits=(edit(diff=DIFF),)), look=Look(colour=True))
+    told = diffs(file(edits=(edit(diff=DIFF),)), style=Style(colour=True))
     assert told[-2:] == ["  \x1b[31m-old \x1b[0m", "  \x1b[32m+new\x1b[0m"]
 
 

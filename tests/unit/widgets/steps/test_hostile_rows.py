@@ -4,7 +4,7 @@ import pytest
 
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.tui.render.steps import steps_text
-from agentdash.tui.render.style import Look
+from agentdash.tui.render.style import Style
 from agentdash.widgets.drawing.glyphs import ASCII
 from agentdash.widgets.steps.step_document import step_document
 from agentdash.widgets.steps.step_lines import BRIEF, USUAL, WHOLE, Manner, step_rows
@@ -41,7 +41,7 @@ def test_rows_of_a_document_fit_and_hide_nothing(path, agent):
 @pytest.mark.parametrize(("path", "agent"), EVERY, ids=name)
 @pytest.mark.parametrize("full", [False, True], ids=["brief", "full"])
 def test_lines_of_the_command_line_hide_nothing(path, agent, full):
-    lines = steps_text(parsed(path, agent_named(agent)), Look(full=full, width=100))
+    lines = steps_text(parsed(path, agent_named(agent)), Style(full=full, width=100))
     assert forbidden("".join(lines), allowed="\t") == set()
 
 

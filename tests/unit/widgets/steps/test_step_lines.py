@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from agentdash.sessions.model import Change, PlanItem, Step, StepKind, StepStatus, Usage
 from agentdash.sessions.text.sanitize import cell_width
 from agentdash.tui.render.steps import step_text
-from agentdash.tui.render.style import Look
+from agentdash.tui.render.style import Style
 from agentdash.widgets.drawing.glyphs import ASCII
 from agentdash.widgets.drawing.wrap import wrap
 from agentdash.widgets.lists.heights import Heights
@@ -142,13 +142,13 @@ THREAD = Usage.of(4_800, 2_000, 92)
 def test_a_sum_says_whose_it_is(own, first):
     step = Step(kind=StepKind.USAGE, usage=THREAD, whole_thread=True, turn_usage=own, text="tokens of the whole thread")
     assert text(step, 120) == [first]
-    assert step_text(step, Look()) == [first]
+    assert step_text(step, Style()) == [first]
 
 
 @pytest.mark.parametrize("usage", [None, Usage()])
 def test_an_empty_usage_is_no_lone_sum(usage):
     step = Step(kind=StepKind.USAGE, usage=usage, whole_thread=True, text="tokens of the whole thread")
-    assert text(step) == step_text(step, Look()) == ["Σ no usage reported"]
+    assert text(step) == step_text(step, Style()) == ["Σ no usage reported"]
 
 
 def test_what_is_not_fatal_says_so():
