@@ -138,6 +138,7 @@ class Driver:
         """Wait until no key waits, no answer is under way, no widget goes, and two more rounds have been made."""
         rounds = 0
         while rounds < 2 and not self._over:
+            await self._keys_handled()
             await self._round()
             self._paint()
             if self._calls.under_way():
@@ -148,6 +149,13 @@ class Driver:
                 await asyncio.sleep(0.001)
             else:
                 rounds += 1
+
+    async def _keys_handled(self):
+        """Let the keys that wait act one behind the other, until none is left or one needs a round."""
+        waiting = None
+        while self._keys_wait and len(self.app._typed) != waiting:
+            waiting = len(self.app._typed)
+            await asyncio.sleep(0.005)
 
     @property
     def _over(self):
