@@ -1,4 +1,4 @@
-"""How often the hostile tests repeat themselves: in short in ``make test``, in full in ``make torture``.
+"""How often tests repeat themselves: in short in ``make test``, in full in ``make torture``.
 
 Both forms assert the same.  A test that has two of them carries the marker ``torture``.
 """
@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 import pytest
-from _pytest.mark import ParameterSet
 
 T = TypeVar("T")
 
@@ -24,6 +23,6 @@ def repeated(short: T, full: T) -> T:
     return full if FULL else short
 
 
-def in_full(*values: str) -> list[ParameterSet]:
+def in_full(*values: str) -> list[object]:
     """Return as parameters the values that only the full form tries, and nothing in the short form."""
     return [pytest.param(value, marks=pytest.mark.torture) for value in values] if FULL else []

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from places import ROOT
+from repetition import in_full
 
 BENCH = ROOT / "bench"
 PARTS = ("opening", "memory", "keys", "growing", "searching", "beside")
@@ -39,6 +40,9 @@ TITLES = {
 }
 """The tables that each one prints."""
 
+IN_FULL = ("viewer growing", "viewer searching", "viewer keys", "viewer beside")
+"""Parts of one program that take the longest; in short the others show that it runs."""
+
 
 def programs():
     """The files that are programs; the others are their parts."""
@@ -55,7 +59,7 @@ def test_every_part_of_the_viewer_is_run_here():
     assert {f"viewer {part}" for part in PARTS} <= TITLES.keys()
 
 
-@pytest.mark.parametrize("name", TITLES)
+@pytest.mark.parametrize("name", [*(name for name in TITLES if name not in IN_FULL), *in_full(*IN_FULL)])
 def test_it_prints_its_tables_with_a_figure_in_every_row(name, require_tool, tmp_path, monkeypatch):
     for tool in NEEDS.get(name, ()):
         require_tool(tool)
@@ -64,7 +68,7 @@ def test_it_prints_its_tables_with_a_figure_in_every_row(name, require_tool, tmp
     program, *words = name.split()
     env = os.environ | {"BENCH_TINY": "1", "TMPDIR": str(tmp_path), "HOME": str(tmp_path)}
     argv = [sys.executable, f"{program}.py", *words]
-    done = subprocess.run(argv, check=False, cwd=BENCH, env=env, capture_output=True, text=True, timeout=170)
+    done = subprocess.run(argv, check=False, cwd=BENCH, env=env, capture_output=True, text=True, timeout=280)
     assert done.returncode == 0, done.stderr
     found = tables(done.stdout)
     assert list(found) == TITLES[name]

@@ -43,7 +43,7 @@ def builder(once_a_run, absent):
     def fill(folder):
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
         argv = [str(folder / "bin/python"), "-m", "pip", "install", "--quiet", "--upgrade", "pip", "setuptools"]
-        if subprocess.run(argv, check=False, capture_output=True, timeout=170).returncode != 0:
+        if subprocess.run(argv, check=False, capture_output=True, timeout=280).returncode != 0:
             absent("a package index with setuptools")
 
     return once_a_run("builder", fill) / "bin/python"
@@ -57,7 +57,7 @@ def pip(builder):
         env = os.environ | {"PIP_DISABLE_PIP_VERSION_CHECK": "1"}
         argv = [str(builder), "-m", "pip", command, "--no-deps", "--no-build-isolation"]
         done = subprocess.run(
-            [*argv, *words], cwd=cwd, env=env, check=False, text=True, capture_output=True, timeout=170
+            [*argv, *words], cwd=cwd, env=env, check=False, text=True, capture_output=True, timeout=280
         )
         assert done.returncode == 0, done.stderr
         return done.stdout + done.stderr

@@ -15,11 +15,9 @@ from textual.keys import REPLACED_KEYS, _character_to_key, _get_unicode_name_fro
 from agentdash.tui.app import Dashboard
 from agentdash.tui.screens.main import MainScreen
 from pilot.fakes import FakeManager
+from pilot.gate import CALL, HELD
 
-PATIENCE_SECONDS = 30
-
-HELD_SECONDS = 1.0
-"""A call that takes longer is one that the test holds up, and the rest goes on without it."""
+PATIENCE_SECONDS = 60
 
 
 @pytest.fixture
@@ -47,30 +45,41 @@ def styles_parsed_once():
         yield
 
 
+@pytest.fixture(autouse=True)
+def no_clock_paints(monkeypatch):
+    """Let the driver alone paint what changed: how often a clock does it says only how fast the machine is."""
+    monkeypatch.setattr("textual.screen.UPDATE_PERIOD", 3600)
+
+
 class Calls:
     """The calls that run in threads, by which a screen waits for an answer."""
 
     def __init__(self):
         self._to_thread = asyncio.to_thread
         self._running = set()
-        self._held = set()
+        self._ended = asyncio.Event()
 
     async def __call__(self, call, /, *args, **named):
         """Stand in for ``asyncio.to_thread``."""
         number = object()
         self._running.add(number)
+        token = CALL.set(number)
         try:
             return await self._to_thread(call, *args, **named)
         finally:
+            CALL.reset(token)
             self._running.discard(number)
+            self._ended.set()
 
     def under_way(self):
         """Say if an answer is to be waited for."""
-        return bool(self._running - self._held)
+        return bool(self._running - HELD)
 
-    def leave(self):
-        """Wait no longer for those that are running."""
-        self._held |= self._running
+    async def one_ends(self):
+        """Wait until a call has ended, or for a moment: one that comes to a gate does not end."""
+        self._ended.clear()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._ended.wait(), 0.02)
 
 
 @pytest.fixture
@@ -127,18 +136,26 @@ class Driver:
 
     async def settled(self):
         """Wait until no key waits, no answer is under way, no widget goes, and two more rounds have been made."""
-        patience = asyncio.get_running_loop().time() + HELD_SECONDS
         rounds = 0
         while rounds < 2 and not self._over:
+            await self._keys_handled()
             await self._round()
             self._paint()
-            if self._keys_wait or self._calls.under_way() or self._removing:
+            if self._calls.under_way():
+                rounds = 0
+                await self._calls.one_ends()
+            elif self._keys_wait or self._removing:
                 rounds = 0
                 await asyncio.sleep(0.001)
-                if not self._keys_wait and asyncio.get_running_loop().time() > patience:
-                    self._calls.leave()
             else:
                 rounds += 1
+
+    async def _keys_handled(self):
+        """Let the keys that wait act one behind the other, until none is left or one needs a round."""
+        waiting = None
+        while self._keys_wait and len(self.app._typed) != waiting:
+            waiting = len(self.app._typed)
+            await asyncio.sleep(0.005)
 
     @property
     def _over(self):

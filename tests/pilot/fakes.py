@@ -30,6 +30,7 @@ from agentdash.sessions.settings.config import config_path, read_settings
 from agentdash.sessions.transcript.kind_codes import encoded
 from agentdash.sessions.transcript.session_steps import Growth
 from agentdash.sessions.transcript.snapshot import View
+from pilot.gate import Gate
 
 AGES = {"waiting1": 4, "failed01": 120, "done0001": 540, "running1": 1, "stopped1": 3600}
 
@@ -185,10 +186,10 @@ class FakeManager:
         self.error = None
         self.named_starts = {}
         """The presets of the settings."""
-        self.may_end = threading.Event()
+        self.may_end = Gate()
         """Cleared: a stop goes on until it is set."""
         self.may_end.set()
-        self.may_move = threading.Event()
+        self.may_move = Gate()
         """Cleared: what goes to the archive or the trash, or comes back, waits until it is set."""
         self.may_move.set()
         self.archived = {}
@@ -273,8 +274,8 @@ class FakeManager:
 
     def stop(self, ref, *, now=False):
         self.asked("stop", ref, now)
-        if not now and not self.may_end.wait(10):
-            raise TimeoutError
+        if not now:
+            self.may_end.wait()
         self.put(structs.replace(self.get(ref), status=Status.STOPPED, reason=None))
         ended = (
             Ended(pid=4121, command="codex exec", signal="SIGINT"),
@@ -293,7 +294,7 @@ class FakeManager:
 
     def delete(self, ref):
         self.asked("delete", ref)
-        self.may_move.wait(10)
+        self.may_move.wait()
         self.trash[ref] = structs.replace(self.archived.pop(ref, None) or self.get(ref), deleted_at=T0)
         self.drop(ref)
 
@@ -306,7 +307,7 @@ class FakeManager:
         self.asked("archive_all", tuple(session_ids), away)
         changed = [ref for ref in session_ids if away is not (ref in self.archived)]
         for number, ref in enumerate(changed, 1):
-            self.may_move.wait(10)
+            self.may_move.wait()
             if away:
                 self.archived[ref] = structs.replace(self.get(ref), archived_at=T0)
                 self.drop(ref)

@@ -1,17 +1,16 @@
 """The screen of changed files."""
 
-import threading
-
 import pytest
 
 from agentdash.sessions.changes.model import SessionChanges
 from agentdash.tui.screens.changes import ChangesScreen
+from pilot.gate import Gate
 
 
 @pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 24)])
 async def test_without_edits_it_says_so_and_is_not_reading_for_ever(dashboard, manager, size):
-    read = threading.Event()
-    manager.changes_of = lambda ref: read.wait(10) and SessionChanges(session=ref, cwd="/home/ann")
+    read = Gate()
+    manager.changes_of = lambda ref: read.wait() and SessionChanges(session=ref, cwd="/home/ann")
     async with dashboard(size=size) as d:
         await d.press("enter", "c")
         await d.screen(ChangesScreen)

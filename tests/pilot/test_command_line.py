@@ -59,12 +59,13 @@ async def test_go_and_search(dashboard):
         await d.shows("/regression  1 of 2")
 
 
-async def test_save_to_a_path(dashboard, tmp_path):
+async def test_save_to_a_path(dashboard, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     async with dashboard() as d:
         await d.press(*f":export {tmp_path}/a.json", "enter")
         await d.shows("Wrote ")
         assert (tmp_path / "a.json").exists()
-        await d.press(*f":export {tmp_path}/a.json", "enter")
+        await d.press(*":export a.json", "enter")
         await d.shows("is there already; it was not touched")
 
 

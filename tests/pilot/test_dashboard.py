@@ -1,7 +1,5 @@
 """The dashboard by its keys, over a manager that only remembers what it was asked."""
 
-import threading
-
 import pytest
 from factories import T0
 from msgspec import structs
@@ -20,6 +18,7 @@ from agentdash.tui.themes import THEMES
 from agentdash.widgets.inputs.history_input import HistoryInput
 from agentdash.widgets.inputs.prompt_box import PromptInput
 from pilot.fakes import FakeManager, session
+from pilot.gate import Gate
 
 
 async def test_the_table_shows_the_sessions_and_the_steps_of_the_first(dashboard):
@@ -315,11 +314,11 @@ async def test_the_dialog_stays_open_with_the_reason(dashboard):
 
 
 async def test_a_second_enter_while_a_session_starts_starts_no_second_one(dashboard, monkeypatch):
-    spawn, may_start = FakeManager.spawn, threading.Event()
+    spawn, may_start = FakeManager.spawn, Gate()
 
     def held(manager, start):
         manager.calls.append(("asked to start", start.prompt))
-        assert may_start.wait(10)
+        may_start.wait()
         return spawn(manager, start)
 
     monkeypatch.setattr(FakeManager, "spawn", held)
@@ -628,8 +627,9 @@ async def test_folders_are_completed_and_recalled(dashboard, tmp_path):
         await d.until(lambda: folder._suggestion == "~/code/web")
         await d.press("right")
         assert folder.value == "~/code/web"
-        folder.value = ""
-        await d.press(*f"{tmp_path}/pro")
+        folder.value = f"{tmp_path}/pr"
+        folder.action_end()
+        await d.press("o")
         await d.until(lambda: folder._suggestion)
         await d.press("right")
         assert folder.value == f"{tmp_path}/projects/"

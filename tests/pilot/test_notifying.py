@@ -1,7 +1,6 @@
 """Notifications that the dashboard writes to the terminal while the user is elsewhere."""
 
 import os
-from threading import Event
 
 import pytest
 from factories import T0
@@ -14,6 +13,7 @@ from agentdash.sessions.notifications.settings import NotifySettings
 from agentdash.sessions.settings.config import Config, DashboardSettings
 from agentdash.tui.messages import SettingsRead
 from pilot.fakes import session
+from pilot.gate import Gate
 
 QUIET = NotifySettings(terminal="off")
 
@@ -196,12 +196,12 @@ class SlowClaims:
 
     def __init__(self):
         self.batches = []
-        self.may = Event()
+        self.may = Gate()
 
     def take(self, notices):
         self.batches.append([notice.session for notice in notices])
         if len(self.batches) == 1:
-            self.may.wait(5)
+            self.may.wait()
         return list(notices)
 
 

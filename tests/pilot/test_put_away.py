@@ -1,7 +1,5 @@
 """The archive and the trash in the dashboard: seen, marked as such, and brought back; many go there at once."""
 
-import threading
-
 import pytest
 from msgspec import structs
 
@@ -11,6 +9,7 @@ from agentdash.tui.dialogs.confirm import ConfirmScreen
 from agentdash.tui.dialogs.views import ViewsScreen
 from agentdash.tui.keys.keymap import keymap
 from pilot.fakes import SESSIONS, session
+from pilot.gate import Gate
 from pilot.test_table import said, table
 
 
@@ -66,14 +65,17 @@ async def test_several_marked_rows_come_back_together(dashboard, kept):
         assert not d.main.table.marked
 
 
-@pytest.mark.parametrize("key", ["i", "x", "X", "R", "D", "A", "r", "P", "N", "p"])
-async def test_what_makes_no_sense_in_the_trash_is_refused_with_the_reason(dashboard, kept, key):
+async def test_what_makes_no_sense_in_the_trash_is_refused_with_the_reason(dashboard, kept):
     async with dashboard() as d:
         await d.press("slash", *"is:deleted", "enter")
         await d.until(lambda: table(d) == ["add"])
-        await d.press(key)
-        await d.until(lambda: said(d) == '"add dark mode" is in the trash: u restores it.')
-        assert d.app.screen is d.main
+        log = d.main.requests.log
+        told = [entry.text for entry in log.newest_first()]
+        for key in ("i", "x", "X", "R", "D", "A", "r", "P", "N", "p"):
+            told.insert(0, '"add dark mode" is in the trash: u restores it.')
+            await d.press(key)
+            await d.until(lambda: [entry.text for entry in log.newest_first()] == told, f"the refusal of {key}")
+            assert d.app.screen is d.main
         assert not [call for call in kept.calls if call[0] != "mark_seen"]
 
 
@@ -154,10 +156,10 @@ async def test_a_session_that_was_restored_can_be_archived_again(dashboard, mana
 
 
 async def test_a_view_that_was_left_before_it_was_read_does_not_say_reading_any_more(dashboard, kept, monkeypatch):
-    read, may_answer = kept.put_away, threading.Event()
+    read, may_answer = kept.put_away, Gate()
 
     def held(**asked):
-        assert may_answer.wait(10)
+        may_answer.wait()
         return read(**asked)
 
     monkeypatch.setattr(kept, "put_away", held)

@@ -63,7 +63,8 @@ async def bring_up(d, name):
     """Press the keys that lead to a screen, and wait until nothing on it changes any more."""
     keys, text = SCREENS[name]
     await ready(d)
-    await d.press(*keys)
+    for key in keys:
+        await d.press(key)
     await d.shows(text)
     await the_same_on_both_sides(d)
     d.app.clear_notifications()

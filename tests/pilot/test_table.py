@@ -1,7 +1,5 @@
 """The table by its keys: what is shown, in which order, which columns, and several sessions at once."""
 
-import threading
-
 from factories import T0
 from msgspec import structs
 
@@ -17,6 +15,7 @@ from agentdash.tui.state.ui_state import UiState
 from agentdash.widgets.inputs.history_input import HistoryInput
 from pilot.conftest import Driver
 from pilot.fakes import SESSIONS, session
+from pilot.gate import Gate
 
 
 def table(d):
@@ -386,9 +385,9 @@ async def test_a_heading_has_no_session(dashboard):
 
 
 async def test_the_first_screen_says_that_more_is_coming(manager, calls, monkeypatch):
-    may_come = threading.Event()
+    may_come = Gate()
     given = manager.changes
-    monkeypatch.setattr(manager, "changes", lambda since: may_come.wait(10) and given(since))
+    monkeypatch.setattr(manager, "changes", lambda since: may_come.wait() and given(since))
     app = Dashboard(manager, first=(SESSIONS[:2], 5))
     async with app.run_test(size=(160, 45)) as pilot:
         d = Driver(app, pilot, manager, calls)

@@ -1,7 +1,6 @@
 """Reading a trajectory: the cursor, folds, filters, jumps, search, and what a step can be opened as."""
 
 import re
-import threading
 
 import factories
 import pytest
@@ -14,6 +13,7 @@ from agentdash.tui.dialogs.save import SaveScreen
 from agentdash.tui.screens.watch import WatchScreen
 from agentdash.tui.services import external_programs
 from pilot.fakes import SESSIONS, STEPS, session
+from pilot.gate import Gate
 
 
 @pytest.fixture
@@ -465,14 +465,14 @@ async def test_a_filter_that_shows_nothing_keeps_the_place(dashboard, manager):
 
 
 async def test_while_another_session_is_read_keys_do_not_act_on_the_former_one(dashboard, manager):
-    gate = threading.Event()
+    gate = Gate()
     usual = manager.open_trajectory
 
     def slow(ref):
         opened = usual(ref)
         if ref != "waiting1":
             refresh = opened.refresh
-            opened.refresh = lambda: gate.wait(10) and refresh()
+            opened.refresh = lambda: gate.wait() and refresh()
         return opened
 
     manager.open_trajectory = slow

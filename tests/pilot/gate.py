@@ -1,0 +1,32 @@
+"""Calls that a test holds up: the driver knows of them, and waits for no answer to them."""
+
+import threading
+from contextvars import ContextVar
+
+CALL: ContextVar[object] = ContextVar("CALL", default=None)
+"""The call that runs in this thread."""
+
+HELD: set[object] = set()
+"""The calls that wait at a gate."""
+
+PATIENCE_SECONDS = 120
+
+
+class Gate:
+    """Lets calls through while it is open, and lets them wait while it is shut, which it is at first."""
+
+    def __init__(self) -> None:
+        self._open = threading.Event()
+        self.set = self._open.set
+        self.clear = self._open.clear
+
+    def wait(self) -> bool:
+        """Wait until the test opens the gate; true."""
+        call = CALL.get()
+        HELD.add(call)
+        try:
+            if not self._open.wait(PATIENCE_SECONDS):
+                raise TimeoutError("the test never opened the gate")
+        finally:
+            HELD.discard(call)
+        return True
