@@ -190,7 +190,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         if monotonic() - self._interrupted_at < TWICE_SECONDS:
             self.exit()
         self._interrupted_at = monotonic()
-        self.requests.show_message("Ctrl+C once more quits; the sessions go on.")
+        self.requests.show_message("Press Ctrl+C again to quit; the sessions go on.")
 
     def action_mouse(self) -> None:
         """Turn the mouse on or off."""

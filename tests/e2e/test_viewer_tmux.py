@@ -54,7 +54,7 @@ def test_an_interrupt_belongs_to_the_pager_as_long_as_it_has_the_terminal(read, 
     terminal.keys("q")
     terminal.shows("/ search", "F follows")
     terminal.keys("C-c")
-    terminal.shows("Ctrl+C once more quits")
+    terminal.shows("Press Ctrl+C again to quit")
 
 
 def test_a_pager_that_an_interrupt_ends_is_the_only_one_that_ends(read, terminal):

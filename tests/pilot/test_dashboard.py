@@ -749,7 +749,7 @@ async def test_a_click_selects_and_a_second_one_opens(dashboard):
 async def test_ctrl_c_twice_quits_and_once_says_so(dashboard):
     async with dashboard() as d:
         await d.press("ctrl+c")
-        await d.shows("Ctrl+C once more quits")
+        await d.shows("Press Ctrl+C again to quit")
         assert d.app.is_running
         await d.press("ctrl+c")
         await d.until(lambda: not d.app.is_running)

@@ -369,7 +369,7 @@ async def quits(d, keys):
 @scenario("interrupt")
 async def says_how_to_quit(d, keys):
     await keys("interrupt")
-    await d.shows("once more quits")
+    await d.shows("again to quit")
 
 
 @scenario("suspend")

@@ -101,7 +101,7 @@ ACTIONS = (
         changes=True,
     ),
     Action(
-        id="pin", keys="P", label="pin", help="keep it above the others, or not any more", weight=0, changes=True
+        id="pin", keys="P", label="pin", help="pin it above the others, or unpin it", weight=0, changes=True
     ),
     Action(
         id="undo", keys="u", label="undo", help="bring back what was deleted or archived last", weight=0, changes=True

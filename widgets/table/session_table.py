@@ -48,7 +48,7 @@ class SessionTable(RowCanvas):
         Binding(
             "v",
             "mark_range",
-            "mark from here on, until once more",
+            "begin or end a range of marks",
             show=False,
             id="table.mark_range",
         ),

@@ -67,7 +67,7 @@ def rename(ref: str, title: str, as_json: bool) -> None:
 
 
 @click.command()
-@click.option("--off", is_flag=True, help="Not any more.")
+@click.option("--off", is_flag=True, help="Undo it.")
 @common.json_option
 @common.ids_argument
 def pin(refs: tuple[str, ...], off: bool, as_json: bool) -> None:
