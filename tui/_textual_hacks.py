@@ -15,7 +15,8 @@ from textual.drivers import linux_driver
 from textual.screen import Screen
 
 __all__ = [
-    "CheckedDriver", "KeyParser", "ParseEOF", "ParseTimeout", "counted_writes", "is_bound", "on_crash", "write",
+    "CheckedDriver", "KeyParser", "ParseEOF", "ParseTimeout", "counted_writes", "is_bound", "lay_out", "on_crash",
+    "write",
 ]  # fmt: skip
 
 
@@ -53,6 +54,14 @@ def is_bound(screen: Screen[Any], key: str) -> bool:
     ``active_bindings`` omits actions that are not possible now, although the key is still bound to them.
     """
     return any(key in bindings.key_to_bindings for _, bindings in screen._modal_binding_chain)
+
+
+def lay_out(screen: Screen[Any]) -> bool:
+    """Lay out the screen now if a layout is due, instead of at the next tick of its timer; return whether it was."""
+    if not screen._layout_required:
+        return False
+    screen._on_timer_update()
+    return True
 
 
 def on_crash(app: App[Any], report: Callable[[], RenderableType]) -> None:

@@ -63,8 +63,7 @@ async def bring_up(d, name):
     """Press the keys that lead to a screen, and wait until nothing on it changes any more."""
     keys, text = SCREENS[name]
     await ready(d)
-    for key in keys:
-        await d.press(key)
+    await d.press(*keys)
     await d.shows(text)
     await the_same_on_both_sides(d)
     d.app.clear_notifications()

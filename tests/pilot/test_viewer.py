@@ -237,8 +237,7 @@ async def test_enter_shows_the_whole_step_and_escape_goes_back(reading):
 
 async def test_the_pane_follows_the_cursor(reading):
     async with reading() as d:
-        await d.press("enter")
-        await d.press("shift+tab")
+        await d.press("enter", "shift+tab")
         assert d.app.focused is d.steps
         await d.press("j")
         await d.shows("∴ reasoning · turn 1 · step 1")

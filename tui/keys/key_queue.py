@@ -11,7 +11,7 @@ from textual.app import App
 from textual.message import Message
 from textual.message_pump import MessagePump
 
-from .._textual_hacks import is_bound
+from .._textual_hacks import is_bound, lay_out
 from ..terminal.driver import TerminalDriver
 from ..terminal.escape_keys import EscapedKey
 
@@ -39,7 +39,8 @@ class KeysInOrder(App[Result]):
 
     Textual (8.2) sends a key to the widget that has the focus when the key arrives.  If a user typed ``i`` and a text
     at once, over a slow line or on a busy machine, the table would take the text as commands, because the focus moves
-    only when ``i`` has been handled.
+    only when ``i`` has been handled.  The next key also waits for a layout that the previous one made necessary: a pane
+    that has just opened has no size before.
     """
 
     def __init__(self) -> None:
@@ -78,7 +79,10 @@ class KeysInOrder(App[Result]):
             if message.rounds < ROUNDS:
                 self._post(self._target(), message.rounds + 1)
             elif not self._holders:
-                await self._hand_out()
+                if self._typed and lay_out(self.screen):
+                    self._post(self._target(), 1)  # widgets learn their new sizes by messages
+                else:
+                    await self._hand_out()
 
     async def _hand_out(self) -> None:
         if self._patience is not None:
