@@ -273,7 +273,9 @@ ARGUMENTS = {
 
 def verbs(group=cli, path=()):
     """Every registered command with its words."""
-    for name, command in group.commands.items():
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
         if isinstance(command, click.Group):
             yield from verbs(command, (*path, name))
         else:

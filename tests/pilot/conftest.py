@@ -11,6 +11,7 @@ from textual.css.stylesheet import Stylesheet
 from textual.events import Key, Resize
 from textual.geometry import Size
 from textual.keys import REPLACED_KEYS, _character_to_key, _get_unicode_name_from_key
+from textual.screen import Screen
 
 from agentdash.tui.app import Dashboard
 from agentdash.tui.screens.main import MainScreen
@@ -45,10 +46,34 @@ def styles_parsed_once():
         yield
 
 
+class Painting:
+    """Lets the driver alone paint, once when all has settled: other paints say only how fast the machine is."""
+
+    def __init__(self):
+        self._paint = Screen._compositor_refresh
+        self._due = False
+
+    def refresh(self, screen):
+        """Stand in for ``Screen._compositor_refresh``: what is dirty stays dirty until the driver paints."""
+        if self._due:
+            self._paint(screen)
+
+    def paint(self, screens):
+        """Paint what changed."""
+        self._due = True
+        try:
+            for screen in screens:
+                screen._compositor_refresh()
+        finally:
+            self._due = False
+
+
 @pytest.fixture(autouse=True)
-def no_clock_paints(monkeypatch):
-    """Let the driver alone paint what changed: how often a clock does it says only how fast the machine is."""
+def painting(monkeypatch):
+    painting = Painting()
     monkeypatch.setattr("textual.screen.UPDATE_PERIOD", 3600)
+    monkeypatch.setattr(Screen, "_compositor_refresh", lambda screen: painting.refresh(screen))
+    return painting
 
 
 class Calls:
@@ -103,8 +128,8 @@ def key_event(name):
 class Driver:
     """A running dashboard: keys, and waiting until something is so."""
 
-    def __init__(self, app, pilot, manager, calls):
-        self.app, self.pilot, self.manager, self._calls = app, pilot, manager, calls
+    def __init__(self, app, pilot, manager, calls, painting):
+        self.app, self.pilot, self.manager, self._calls, self._painting = app, pilot, manager, calls, painting
 
     @property
     def main(self) -> MainScreen:
@@ -114,7 +139,7 @@ class Driver:
         async def poll():
             while not condition():
                 await asyncio.sleep(0.005)
-                self._paint()
+                self._update()
 
         try:
             await asyncio.wait_for(poll(), PATIENCE_SECONDS)
@@ -135,12 +160,12 @@ class Driver:
         await self.until(lambda: self.app.screen._compositor.size == size)
 
     async def settled(self):
-        """Wait until no key waits, no answer is under way, no widget goes, and two more rounds have been made."""
+        """Wait until no key waits, no answer is under way, no widget goes, nothing is to be laid out, and paint."""
         rounds = 0
         while rounds < 2 and not self._over:
             await self._keys_handled()
             await self._round()
-            self._paint()
+            self._update()
             if self._calls.under_way():
                 rounds = 0
                 await self._calls.one_ends()
@@ -149,6 +174,8 @@ class Driver:
                 await asyncio.sleep(0.001)
             else:
                 rounds += 1
+                if rounds == 1:
+                    self._paint()
 
     async def _keys_handled(self):
         """Let the keys that wait act one behind the other, until none is left or one needs a round."""
@@ -189,11 +216,15 @@ class Driver:
             with suppress(TimeoutError):
                 await asyncio.wait_for(done.wait(), 0.1)
 
-    def _paint(self):
-        """Bring up to date what is on the screen, as a timer of Textual's does sixty times a second."""
+    def _update(self):
+        """Lay out what has changed, as a timer of Textual's does sixty times a second."""
         with suppress(ScreenStackError):  # it may have been ended meanwhile
             for screen in self.app.screen_stack:
                 screen._on_timer_update()
+
+    def _paint(self):
+        with suppress(ScreenStackError):
+            self._painting.paint(self.app.screen_stack)
 
     def burst(self, text):
         """Keys that all arrive before the first of them is handled, as over a slow line."""
@@ -221,7 +252,7 @@ class Driver:
 
 
 @pytest.fixture
-def dashboard(manager, calls):
+def dashboard(manager, calls, painting):
     """An async context: the dashboard with its five sessions on the screen."""
 
     class Running:
@@ -230,7 +261,7 @@ def dashboard(manager, calls):
             self.context = self.app.run_test(size=size, notifications=True)
 
         async def __aenter__(self):
-            driver = Driver(self.app, await self.context.__aenter__(), manager, calls)
+            driver = Driver(self.app, await self.context.__aenter__(), manager, calls, painting)
             if manager.changes(0).updated:
                 await driver.until(lambda: driver.main.table.selected is not None)
             return driver

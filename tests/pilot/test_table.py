@@ -384,13 +384,13 @@ async def test_a_heading_has_no_session(dashboard):
         assert isinstance(d.main.table.sessions[0], Session)
 
 
-async def test_the_first_screen_says_that_more_is_coming(manager, calls, monkeypatch):
+async def test_the_first_screen_says_that_more_is_coming(manager, calls, painting, monkeypatch):
     may_come = Gate()
     given = manager.changes
     monkeypatch.setattr(manager, "changes", lambda since: may_come.wait() and given(since))
     app = Dashboard(manager, first=(SESSIONS[:2], 5))
     async with app.run_test(size=(160, 45)) as pilot:
-        d = Driver(app, pilot, manager, calls)
+        d = Driver(app, pilot, manager, calls, painting)
         await d.shows("reading 3 more")
         assert table(d) == ["fix", "add"]
         may_come.set()
@@ -525,10 +525,10 @@ async def test_letters_move_in_a_list_of_choices(dashboard):
         await d.until(lambda: d.main.table.order.sort == "created")
 
 
-async def test_a_session_that_goes_while_the_rest_is_read_leaves_no_word_of_it(manager, calls):
+async def test_a_session_that_goes_while_the_rest_is_read_leaves_no_word_of_it(manager, calls, painting):
     app = Dashboard(manager, first=(SESSIONS[:4], 6))
     async with app.run_test(size=(160, 45)) as pilot:
-        d = Driver(app, pilot, manager, calls)
+        d = Driver(app, pilot, manager, calls, painting)
         await d.until(lambda: len(table(d)) == 5)
         assert "reading" not in d.text()
 
