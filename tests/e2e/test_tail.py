@@ -14,7 +14,8 @@ from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status
 
 AGENTDASH = [sys.executable, "-m", "agentdash"]
-GATE = 'echo first; while [ ! -e go ]; do sleep 0.05; done; printf "second\\nthird\\n"'
+GATE = 'printf "%srst\\n" fi; while [ ! -e go ]; do sleep 0.05; done; printf "%scond\\n%sird\\n" se th'
+"""Prints first, and then second and third; the command itself has none of these words, because it is shown, too."""
 
 
 class Following:
