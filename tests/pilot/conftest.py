@@ -54,7 +54,7 @@ class Painting:
         self._due = False
 
     def refresh(self, screen):
-        """Stand in for ``Screen._compositor_refresh``: what is dirty stays dirty until the driver paints."""
+        """Refresh the terminal, as Textual does; until the driver paints, what is dirty stays dirty."""
         if self._due:
             self._paint(screen)
 
@@ -72,7 +72,11 @@ class Painting:
 def painting(monkeypatch):
     painting = Painting()
     monkeypatch.setattr("textual.screen.UPDATE_PERIOD", 3600)
-    monkeypatch.setattr(Screen, "_compositor_refresh", lambda screen: painting.refresh(screen))
+
+    def refresh(screen):
+        painting.refresh(screen)
+
+    monkeypatch.setattr(Screen, "_compositor_refresh", refresh)
     return painting
 
 
