@@ -25,6 +25,8 @@ def fill(home: Path, count: int) -> list[str]:
         database.executemany(f"INSERT INTO sessions ({', '.join(names)}) VALUES ({places})", values)
         database.executemany("INSERT INTO seen (session, at, steps) VALUES (?, ?, ?)", seen)
     database.close()
+    with SessionManager(home) as manager, manager.store.database.transaction():
+        pass  # as every commit of agentdash does, this one writes the order of urgency of the new rows
     return [str(row["id"]) for row in rows]
 
 
