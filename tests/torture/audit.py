@@ -338,11 +338,14 @@ def _check_delivered(scene, sessions, rows, report):
 
 
 def read_prompt(scene, turn):
-    """What a started agent found on its standard input."""
-    if turn.agent_pid is None:
+    """The text on a started agent's standard input; an agent that printed has started, even if its runner was killed
+    before it recorded the agent's identity."""
+    turns = scene.home / "sessions" / turn.session / "turns"
+    output = turns / f"turn_{turn.n}.jsonl"
+    if turn.agent_pid is None and not (output.exists() and output.stat().st_size):
         return b""
     try:
-        return (scene.home / "sessions" / turn.session / "turns" / f"turn_{turn.n}.prompt").read_bytes()
+        return (turns / f"turn_{turn.n}.prompt").read_bytes()
     except FileNotFoundError:
         return b""
 

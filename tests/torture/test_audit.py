@@ -177,6 +177,13 @@ def test_a_done_turn_whose_agent_never_got_its_prompt_is_found(bench):
     assert bench.kinds == {"prompts lost"}
 
 
+def test_an_agent_whose_runner_was_killed_before_it_recorded_the_agent_did_get_its_prompt(bench):
+    bench.sql("UPDATE turns SET agent_pid = NULL, agent_start = NULL WHERE session = ?", bench.demo.id)
+    assert "prompts lost" not in bench.kinds
+    bench.output.write_bytes(b"")
+    assert "prompts lost" in bench.kinds
+
+
 def test_a_doubled_prompt_is_found(bench):
     bench.sql(
         "INSERT INTO prompts (session, turn, text, state, created_at)"
