@@ -163,6 +163,18 @@ def test_an_accepted_turn_that_is_not_there_is_found(bench):
     assert bench.kinds == {"prompts lost"}
 
 
+def test_a_command_line_may_report_a_turn_that_came_after_the_one_it_started(bench):
+    doubled_turn(bench)
+    bench.journal.append({"who": "test", "n": 3, "op": "retry", "state": "try", "session": bench.demo.id})
+    bench.sql("UPDATE prompts SET text = ? WHERE session = ? AND turn = 2", "torture-00000000000d", bench.demo.id)
+    line = {"n": 2, "op": "spawn", "state": "ok", "token": TOKEN, "session": bench.demo.id, "turn": 2}
+    found = {finding.text for finding in bench.findings() if "is not the prompt of turn" in finding.text}
+    bench.journal.append({"who": "harness", **line})
+    assert {f.text for f in bench.findings() if "is not the prompt of turn" in f.text} == found
+    bench.journal[-1] = {"who": "harness", **line, "token": "torture-ffffffffffff"}
+    assert len([f for f in bench.findings() if "is not the prompt of turn" in f.text]) == len(found) + 1
+
+
 def test_a_session_that_vanished_is_found_unless_somebody_deleted_it(bench):
     bench.sql("PRAGMA foreign_keys = ON")
     for table, key in (("prompts", "session"), ("turns", "session"), ("sessions", "id")):
