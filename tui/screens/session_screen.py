@@ -7,6 +7,7 @@ from inspect import isawaitable
 
 from textual import on, work
 from textual.events import Key
+from textual.reactive import var
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
@@ -42,6 +43,9 @@ from .session_commands import session_commands
 
 class SessionScreen(Screen[None]):
     """A screen with the steps of at least one session, one of which is current."""
+
+    focused: var[Widget | None] = var(None)
+    """The widget with the focus; its change draws two widgets, not the whole screen as in Textual (8.2)."""
 
     has_table = False
     """True if the user can choose other sessions on this screen."""

@@ -24,8 +24,8 @@ class Painter:
 
     @property
     def outdated(self) -> bool:
-        """True if the theme has changed since the styles were made."""
-        return self._ground is not None and self._ground.variables != self._widget.app.theme_variables
+        """True if the theme or the widget's own colours have changed since the styles were made."""
+        return self._ground is not None and self._ground != self._present_ground()
 
     def clear(self) -> None:
         """Drop all styles, after a change of the theme or of the widget's own colours."""
@@ -41,11 +41,14 @@ class Painter:
 
     def _resolved(self, role: str) -> Style:
         if self._ground is None:
-            widget = self._widget
-            *_, color = widget.colors
-            _, background = widget.background_colors
-            self._ground = Ground(widget.app.theme_variables, widget.rich_style, background, color)
+            self._ground = self._present_ground()
         return resolved(ROLES[role], self._ground) if role in ROLES else self._ground.style
+
+    def _present_ground(self) -> Ground:
+        widget = self._widget
+        *_, color = widget.colors
+        _, background = widget.background_colors
+        return Ground(widget.app.theme_variables, widget.rich_style, background, color)
 
     def strip(self, spans: Iterable[tuple[str, str]], width: int, *, over: str = "") -> Strip:
         """One line; ``over`` names a role whose style overrides all others, such as the cursor's."""

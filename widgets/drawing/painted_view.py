@@ -2,6 +2,9 @@
 
 from abc import abstractmethod
 
+from textual import on
+from textual.events import Blur, DescendantBlur, DescendantFocus, Focus
+from textual.message import Message
 from textual.scroll_view import ScrollView
 
 from .glyphs import Signs
@@ -21,14 +24,36 @@ class PaintedView(ScrollView):
     def forget_strips(self) -> None:
         """Drop all drawn lines."""
 
+    @abstractmethod
+    def show_focus(self) -> None:
+        """Draw the parts that differ with and without the focus."""
+
+    @on(Focus)
+    def _take_focus(self, event: Focus) -> None:
+        """Draw only what shows the focus: Textual (8.2) would draw the whole view."""
+        event.prevent_default()
+        self._change_focus(True, DescendantFocus(self))
+
+    @on(Blur)
+    def _lose_focus(self, event: Blur) -> None:
+        event.prevent_default()
+        self._change_focus(False, DescendantBlur(self))
+
+    def _change_focus(self, has_focus: bool, news: Message) -> None:
+        self.has_focus = has_focus
+        self.show_focus()
+        if self.parent is not None:
+            self.parent.post_message(news)
+
     def on_mount(self) -> None:
         """Subscribe to theme changes: a theme that keeps the widget's own colours restyles nothing here."""
         self.app.theme_changed_signal.subscribe(self, lambda _: self._theme_changed())
 
     def notify_style_update(self) -> None:
-        """Draw all lines again: the widget's own colours changed."""
+        """Draw all lines again if the widget's own colours changed."""
         super().notify_style_update()
-        self._drop()
+        if self._painter.outdated:
+            self._drop()
 
     def _theme_changed(self) -> None:
         if self._painter.outdated:

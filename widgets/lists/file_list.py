@@ -72,14 +72,6 @@ class FileList(VirtualList):
         over = "cursor" if self.has_focus else "cursor-blurred"
         return [self._painter.strip(row, self.size.width, over=over) for row in self.rows(item, self.columns)]
 
-    def on_focus(self) -> None:
-        """Show that the list has the focus."""
-        self.redraw()
-
-    def on_blur(self) -> None:
-        """Show that the list lost the focus."""
-        self.redraw()
-
     def action_move(self, files: int) -> None:
         """Move the cursor."""
         self._put(self.cursor + files)

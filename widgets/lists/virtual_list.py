@@ -199,6 +199,10 @@ class VirtualList(PaintedView, can_focus=True):
             self._heights.measure(item, len(strips))
         return strips
 
+    def show_focus(self) -> None:
+        """Draw the lines that differ with the focus."""
+        self.redraw()
+
     def redraw(self) -> None:
         """Draw the lines of the screen that changed."""
         self._show(self._visible())

@@ -242,14 +242,6 @@ class Trajectory(VirtualList):
         above = self._drawing.lines_above(self._list, item, self.columns)
         return [strip if n < above else Strip.join([edge, strip.crop(1)]) for n, strip in enumerate(strips)]
 
-    def on_focus(self) -> None:
-        """Show that the list has the focus."""
-        self.redraw()
-
-    def on_blur(self) -> None:
-        """Show that the list lost the focus."""
-        self.redraw()
-
     def on_resize(self) -> None:
         """Keep the place at the top, and the cursor on the screen."""
         super().on_resize()

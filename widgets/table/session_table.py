@@ -297,13 +297,11 @@ class SessionTable(RowCanvas):
             self.action_open()
 
     def on_focus(self) -> None:
-        """Show that the table has the focus; the cursor's row is in hand again."""
+        """Take the cursor's row in hand again."""
         self._touched_at = self._clock()
-        self._redraw_headings()
-        self._redraw_cursor()
 
-    def on_blur(self) -> None:
-        """Show that the table lost the focus."""
+    def show_focus(self) -> None:
+        """Draw the headings and the cursor's row."""
         self._redraw_headings()
         self._redraw_cursor()
 
