@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .changes.recorded import Recorded
     from .digest.collect import Digest
     from .lifecycle.explain import Explanation
-    from .transcript.session_steps import SessionSteps
+    from .transcript.session_steps import Facts, SessionSteps
 
 
 class SessionReader:
@@ -202,31 +202,27 @@ class SessionReader:
 
     def open_trajectory(self, ref: str) -> "SessionSteps":
         """Open the session's steps, to be refreshed as they arrive; a session in the trash needs its whole id."""
-        from .transcript.session_steps import SessionSteps  # a list of sessions needs no steps
-
         try:
             session = self.get(ref)
         except UnknownSessionError:
             if (deleted := trash.record(self._layout, ref)) is None:
                 raise
-            return SessionSteps(
-                SessionFolder(self._layout.trash / ref),
-                agent_named(deleted.session.agent),
-                lambda: (list(deleted.turns), list(deleted.prompts)),
-                self._layout.indexes,
-            )
+            folder = SessionFolder(self._layout.trash / ref)
+            return self._steps(folder, deleted.session.agent, lambda: (list(deleted.turns), list(deleted.prompts)))
         return self._opened(session, self._recorded(session))
 
     def _opened(self, session: Session, recorded: "Recorded | None" = None) -> "SessionSteps":
-        from .transcript.session_steps import SessionSteps
-
-        return SessionSteps(
-            self._layout.session(session.id),
-            agent_named(session.agent),
-            lambda: (self._queries.turns(session.id), self._queries.prompts(session.id)),
-            self._layout.indexes,
-            recorded,
+        folder, sid = self._layout.session(session.id), session.id
+        return self._steps(
+            folder, session.agent, lambda: (self._queries.turns(sid), self._queries.prompts(sid)), recorded
         )
+
+    def _steps(
+        self, folder: SessionFolder, agent: str, facts: "Facts", recorded: "Recorded | None" = None
+    ) -> "SessionSteps":
+        from .transcript.session_steps import SessionSteps  # a list of sessions needs no steps
+
+        return SessionSteps(folder, agent_named(agent), facts, self._layout.indexes, recorded)
 
     def _recorded(self, session: Session) -> "Recorded":
         from .changes.session_changes import recorded_of  # a list of sessions needs no diffs
@@ -277,10 +273,8 @@ class SessionReader:
 
         session = self.get(ref)
         self._checked_turn(session, turn)
-        turns = self._queries.turns(session.id)
-        return digest_of(
-            session, turns, partial(self._with_diffs, session, self._recorded(session)), turn=turn, whole=whole
-        )
+        turns, steps = self._queries.turns(session.id), partial(self._with_diffs, session, self._recorded(session))
+        return digest_of(session, turns, steps, turn=turn, whole=whole)
 
     def messages(self, ref: str) -> list[Step]:
         """Return the conversation: prompts and messages."""

@@ -4,7 +4,9 @@ The lock is the liveness test.  The process that settles a session holds its loc
 runner nor a second settler can act on the same turn.  Its writes are compare-and-set as well.
 """
 
+from collections.abc import Callable, Collection
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from ..agents.base import TurnParser
@@ -23,7 +25,7 @@ from ..storage.store import Store
 from ..storage.turn_log import Outcome, Owner, TurnLog
 from ..supervision.hooks import run_end_hook
 from ..supervision.queue import pump
-from ..supervision.runner_process import poke, runner_lives, send_runner
+from ..supervision.runner_process import living_runners, poke, send_runner
 
 QUEUE_PATIENCE_MS = 3000
 """A queued turn older than this has lost its runner, unless the runner's process lives."""
@@ -42,10 +44,10 @@ MAX_LAUNCHES = 3
 
 def settle(layout: Layout, store: Store) -> None:
     """Check every open turn and give each dead one its outcome; then advance the queue."""
-    turns = store.open_turns()
+    turns, living = store.open_turns(), cache(living_runners)
     for turn in turns:
         try:
-            _reconcile(layout, store, turn)
+            _reconcile(layout, store, turn, living)
         except (OSError, AgentdashError):
             continue  # one broken session must not hide the others from lists or block the queue
     with suppress(OSError):
@@ -84,13 +86,14 @@ def is_foreign(session: Session, turn: Turn) -> bool:
     return session.host != processes.host_name() and turn.boot_id != processes.boot_id()
 
 
-def _reconcile(layout: Layout, store: Store, turn: Turn) -> None:
+def _reconcile(layout: Layout, store: Store, turn: Turn, living: Callable[[], Collection[Path]]) -> None:
+    """Check one open turn; ``living`` returns the locks of the runners whose processes live."""
     session, folder = store.session(turn.session), layout.session(turn.session)
     if session is None or is_foreign(session, turn) or runner_lock.is_held(folder.lock):
         return
     if turn.status is Status.QUEUED:
         if turn.launches:
-            _send_again(layout, store, turn)
+            _send_again(layout, store, turn, living)
     elif folder.path.is_dir() or not _runner_lives(turn):
         _settle_turn(layout, store, turn)
 
@@ -105,12 +108,12 @@ def _runner_lives(turn: Turn) -> bool:
     return here and known and processes.alive(turn.runner_pid or 0, turn.runner_start or 0)
 
 
-def _send_again(layout: Layout, store: Store, turn: Turn) -> None:
+def _send_again(layout: Layout, store: Store, turn: Turn, living: Callable[[], Collection[Path]]) -> None:
     """Start another runner for a queued turn whose first one never started."""
     age = store.launch_age_ms(turn.session, turn.n)
     if age is None or 0 <= age < QUEUE_PATIENCE_MS:
         return
-    if 0 <= age < SLOW_START_MS and runner_lives(layout, turn.session):
+    if 0 <= age < SLOW_START_MS and layout.session(turn.session).lock in living():
         return
     launches = store.begin_launch(turn.session, turn.n, QUEUE_PATIENCE_MS)
     if launches is None:

@@ -89,7 +89,7 @@ class Store(Queries):
                 raise UnknownSessionError(f"Session {session_id} was deleted.")
             if row["turn"] != after or Status(row["status"]) not in ENDED:
                 state = f"{row['status']} (turn {row['turn']})"
-                raise SessionBusyError(f"Session {short_id(session_id)} is {state}: another prompt was faster.")
+                raise SessionBusyError(f"Session {short_id(session_id)} is {state}: another prompt got there first.")
             n = after + 1
             _insert_turn(db, session_id, n, prompt, launch, run_id, now, asked_by)
             if options is not None:

@@ -43,11 +43,11 @@ def send_runner(layout: Layout, session_id: str, turn: int, mode: str, env: Mapp
     threading.Thread(target=process.wait, name=f"reap runner {process.pid}", daemon=True).start()
 
 
-def runner_lives(layout: Layout, session_id: str) -> bool:
-    """Return whether a runner process of this session lives, even if it is too young to hold the session's lock."""
-    mark = str(layout.session(session_id).lock)
-    marked = (pid for pid in processes.scan() if processes.environment(pid).get(RUNNER_MARK) == mark)
-    return any(process is not None and RUNNER in process.command for process in map(processes.by_pid, marked))
+def living_runners() -> frozenset[Path]:
+    """Return the locks of the sessions whose runner's process lives, even if it is too young to hold the lock."""
+    marks = {pid: mark for pid in processes.scan() if (mark := processes.environment(pid).get(RUNNER_MARK))}
+    found = ((processes.by_pid(pid), mark) for pid, mark in marks.items())
+    return frozenset(Path(mark) for process, mark in found if process is not None and RUNNER in process.command)
 
 
 def poke(fifo: Path) -> bool:

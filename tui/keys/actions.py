@@ -1,7 +1,10 @@
 """The registry of key actions, from which bindings, footer, help, palette and command line are made.
 
 The lists keep their own default keys, because ``widgets`` know nothing of the dashboard; their entries here are made
-from those.  ``keymap`` has the keys in force.  The screen or pane of an action runs it in its method ``action_<id>``.
+from those.  ``keymap`` has the keys in force.
+
+An action is run by the method ``action_<id>`` of its screen or pane, unless its entry names another one (``does``) or
+it needs only the chosen sessions (``on_target``: ``services/target_actions.py``).
 """
 
 from collections.abc import Callable, Iterable

@@ -197,17 +197,12 @@ def begun(store, seconds):
         db.execute("UPDATE turns SET launched_at = launched_at - ?", (seconds * 1000,))
 
 
-def test_a_runner_that_starts_slowly_is_waited_for(layout, store, sent, slow_runner):
-    begun(store, 30)
+@pytest.mark.parametrize(("seconds", "replaced"), [(30, False), (100, True)], ids=["slow", "hangs"])
+def test_a_runner_without_its_lock_is_replaced_only_if_it_hangs(layout, store, sent, slow_runner, seconds, replaced):
+    begun(store, seconds)
     settle(layout, store)
-    assert sent == []
-    assert store.turns(SESSION)[0].launches == 1
-
-
-def test_a_runner_that_hangs_before_it_holds_its_lock_is_replaced(layout, store, sent, slow_runner):
-    begun(store, 100)
-    settle(layout, store)
-    assert sent == [(SESSION, 1)]
+    assert sent == [(SESSION, 1)] * replaced
+    assert store.turns(SESSION)[0].launches == 1 + replaced
 
 
 def test_a_runner_that_died_before_it_held_its_lock_is_replaced_soon(layout, store, sent, slow_runner):
