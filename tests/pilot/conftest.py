@@ -17,6 +17,7 @@ from agentdash.tui.app import Dashboard
 from agentdash.tui.screens.main import MainScreen
 from pilot.fakes import FakeManager
 from pilot.gate import CALL, HELD
+from pilot.terminal import strips
 
 PATIENCE_SECONDS = 60
 
@@ -144,6 +145,7 @@ class Driver:
             while not condition():
                 await asyncio.sleep(0.005)
                 self._update()
+                self._paint_behind()
 
         try:
             await asyncio.wait_for(poll(), PATIENCE_SECONDS)
@@ -230,6 +232,11 @@ class Driver:
         with suppress(ScreenStackError):
             self._painting.paint(self.app.screen_stack)
 
+    def _paint_behind(self):
+        """Hand on what changed behind a dialog, which shows it through its own paint."""
+        with suppress(ScreenStackError):
+            self._painting.paint(self.app.screen_stack[:-1])
+
     def burst(self, text):
         """Keys that all arrive before the first of them is handled, as over a slow line."""
         names = {"\n": "enter", "\x1b": "escape"}
@@ -241,8 +248,7 @@ class Driver:
         return self.app.screen
 
     def text(self):
-        lines = self.app.screen._compositor.render_strips()  # what is painted, as text
-        return "\n".join("".join(segment.text for segment in strip) for strip in lines)
+        return "\n".join(strip.text for strip in strips(self.app))
 
     async def shows(self, text):
         await self.until(lambda: text in self.text(), repr(text))

@@ -5,13 +5,14 @@ from itertools import cycle
 from agentdash.tui.dialogs.new_session import NewSessionScreen
 from agentdash.tui.dialogs.views import ViewsScreen
 from agentdash.tui.themes import THEMES
+from pilot.terminal import strips
 
 FIELDS = ("prompt", "agent", "sandbox", "folder", "model", "arguments", "copies")
 
 
 def painted(app):
     """The lines of the screen as lists of a text and its style."""
-    return [[(segment.text, segment.style) for segment in strip] for strip in app.screen._compositor.render_strips()]
+    return [[(segment.text, segment.style) for segment in strip] for strip in strips(app)]
 
 
 def bold_names(app):

@@ -19,6 +19,7 @@ from agentdash.tui.dialogs.new_session import NewSessionScreen
 from agentdash.tui.dialogs.no_agent import NoAgentScreen
 from agentdash.tui.dialogs.stopping import StoppingScreen
 from pilot.fakes import SESSIONS
+from pilot.terminal import strips
 
 
 class Screens(SingleFileSnapshotExtension):
@@ -45,7 +46,7 @@ def fixed_words(manager, monkeypatch):
 def drawn(app):
     """The screen as text, a grid of letters for its styles, and what the letters mean."""
     letters, text, grid = {}, [], []
-    for strip in app.screen._compositor.render_strips():
+    for strip in strips(app):
         cells = [(char, segment.style) for segment in strip for char in segment.text]
         text.append("".join(char for char, _ in cells).rstrip())
         marks = "".join(letters.setdefault(told(style), (ascii_letters + digits)[len(letters)]) for _, style in cells)

@@ -58,18 +58,14 @@ class StoppingScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         """Start the countdown."""
-        if self._receipt is not None:
-            self._show(self._receipt)
-            return
         self._head(f'Stopping "{self._title}"')
         self.set_interval(TICK_SECONDS, self._tick)
         self._tick()
 
     def show_receipt(self, receipt: Receipt) -> None:
-        """Show the ended processes; the stop may be done before this screen is mounted."""
+        """Show the ended processes, after the screen is mounted: the stop may be done before."""
         self._receipt = receipt
-        if self.is_mounted:
-            self._show(receipt)
+        self.call_later(self._show, receipt)
 
     def _show(self, receipt: Receipt) -> None:
         self._head(f'{str(receipt.status).capitalize()} "{self._title}"')
