@@ -1,6 +1,7 @@
 """What the end-to-end tests share: a manager on a scratch state folder, ended with everything it started."""
 
 import contextlib
+import itertools
 import os
 import sqlite3
 import subprocess
@@ -29,6 +30,14 @@ def manager(monkeypatch, tmp_path):
         for session in manager.reader.sessions():
             with contextlib.suppress(AgentdashError):
                 manager.stop(session.id, now=True)
+
+
+@pytest.fixture
+def similar_ids(monkeypatch):
+    """All new sessions have ids with the same beginning, which is returned."""
+    ids = (uuid.UUID(f"abcdef01-{number:04}-4000-8000-000000000000") for number in itertools.count())
+    monkeypatch.setattr("agentdash.sessions.lifecycle.launch_plan.uuid.uuid4", lambda: next(ids))
+    return "abcdef01"
 
 
 @pytest.fixture(params=TRIED)

@@ -676,13 +676,11 @@ def test_an_id_may_be_typed_in_capitals(cli: Cli) -> None:
     assert cli("show", session.upper(), "--json").json["id"] == session
 
 
-def test_13_an_ambiguous_prefix_lists_the_candidates(cli: Cli) -> None:
-    sessions = [cli.ended("true") for _ in range(17)]
-    firsts = [session[0] for session in sessions]
-    shared = next(first for first in firsts if firsts.count(first) > 1)
-    result = cli("show", shared)
+def test_13_an_ambiguous_prefix_lists_the_candidates(cli: Cli, similar_ids: str) -> None:
+    sessions = [cli.ended("true") for _ in range(2)]
+    result = cli("show", similar_ids)
     assert result.code == 2
-    assert all(session[:8] in result.err for session in sessions if session.startswith(shared))
+    assert all(session[:13] in result.err for session in sessions)
 
 
 def test_an_agent_that_is_not_installed_fails_at_once(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from repetition import repeated
+from repetition import in_full, repeated
 
 from agentdash.sessions.launch import Start
 from agentdash.sessions.model import Status
@@ -14,7 +14,7 @@ from agentdash.sessions.processes import processes
 pytestmark = pytest.mark.real
 
 MINUTE = 60
-CODEX_MODES = ("read-only", "workspace-write", "danger-full-access")
+CODEX_MODES = ["workspace-write", *in_full("read-only", "danger-full-access")]
 SECONDS_INTO_A_COMMAND = repeated((0, 3), (0, 1, 2, 3, 4))
 CLAUDE_STARTS_MS = range(600, 1001, repeated(200, 50))
 """During its start claude swallows a SIGINT (protocols 3)."""

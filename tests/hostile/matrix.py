@@ -17,8 +17,8 @@ WIDTHS = (10, 11, 13, 20, 37, 80, 200)
 
 
 def widths(number: int) -> tuple[int, ...]:
-    """Return the widths for one step: two that go round with its number; in full, all of them."""
-    return repeated((WIDTHS[number % len(WIDTHS)], WIDTHS[-1 - number % 3]), WIDTHS)
+    """Return the widths for one step: one that goes round with its number; in full, all of them."""
+    return repeated((WIDTHS[number % len(WIDTHS)],), WIDTHS)
 
 
 def name(value: Any) -> str | None:

@@ -130,6 +130,12 @@ def key_event(name):
     return Key(key, character)
 
 
+def waits_for_messages(pump):
+    """Return whether an app, a screen or a widget has handled all that it was given: its task waits for more."""
+    queue = pump._message_queue
+    return queue.empty() and bool(queue.ready_event._waiters) and not pump._next_callbacks
+
+
 class Driver:
     """A running dashboard: keys, and waiting until something is so."""
 
@@ -217,7 +223,9 @@ class Driver:
                 done.set()
 
         for pump in (self.app, *self._widgets()):
-            left += pump.call_later(handled)
+            if not waits_for_messages(pump):
+                left += pump.call_later(handled)
+        await asyncio.sleep(0)
         while left and not self._over:
             with suppress(TimeoutError):
                 await asyncio.wait_for(done.wait(), 0.1)

@@ -115,7 +115,7 @@ def test_ZX16_of_two_prompts_after_the_same_turn_one_is_refused(store):
     session_id = create(store)
     play(store, session_id)
     assert store.add_turn(session_id, 1, "a", Launch(argv=("true",)), "run-2") == 2
-    with pytest.raises(SessionBusyError, match="faster"):
+    with pytest.raises(SessionBusyError, match="another prompt got there first"):
         store.add_turn(session_id, 1, "b", Launch(argv=("true",)), "run-3")
     assert [p.text for p in store.prompts(session_id)] == ["do it", "a"]
 
