@@ -20,7 +20,7 @@ from .recheck import rechecked
 DEBOUNCE_MS = 50
 """Time for which events are batched; the default of 1,600 ms would delay a busy folder."""
 
-RECHECK_SECONDS = (0.1, 0.3, 0.9)
+RECHECK_SECONDS = (0.15, 0.4, 1.0)
 """Delays after a write to the database's log.
 
 SQLite writes a commit to the log, waits for the disk (fsync), and only then makes the commit visible, which the kernel

@@ -84,7 +84,7 @@ def run(manager, command, title=None):
     session = manager.run(["sh", "-c", command], cwd=str(Path.cwd()))
     if title:
         manager.housekeeping.rename(session.id, title)
-    return session.id
+    return manager.started(session.id, timeout=60).id
 
 
 def words(shown):
