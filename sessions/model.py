@@ -89,6 +89,8 @@ class Session(Struct, frozen=True, kw_only=True):
     """Number of times that the newest turn was refused a permission, or stopped by its sandbox."""
     denied_names: tuple[str, ...] | None = None
     """The first tools and programs refused in that turn, each once; None if they were not recorded."""
+    asks: str | None = None
+    """The question of the newest turn's last message, one line; None if it asks nothing, or was not checked."""
     stopped_by: StoppedBy | None = None
     """The requester of the newest turn's stop; None unless it was stopped."""
     pinned_at: int | None = None
@@ -110,6 +112,11 @@ class Session(Struct, frozen=True, kw_only=True):
     def is_stuck(self) -> bool:
         """True if it is running and its runner concluded that it makes no progress; ``stuck`` has the evidence."""
         return self.status is Status.RUNNING and self.stuck is not None
+
+    @property
+    def asks_user(self) -> bool:
+        """True if it is done, its last message asks the user something, and the user has not opened it since."""
+        return self.asks is not None and self.status is Status.DONE and self.attention
 
     @property
     def put_away(self) -> bool:

@@ -42,7 +42,7 @@ def event_between(before: Session | None, after: Session) -> Event | None:
         return None
     if after.is_stuck:
         return "stuck" if before is None or (before.turn, before.stuck_at) != (after.turn, after.stuck_at) else None
-    event = _EVENTS.get(after.status)
+    event = "waiting" if after.asks_user else _EVENTS.get(after.status)
     if event is None or not after.attention:
         return None
     if before is None or (before.turn, before.status) != (after.turn, after.status):
@@ -87,6 +87,8 @@ def _notice(event: Event, session: Session) -> Notice:
     title = one_line(session.label) or session.agent
     if event == "stuck":
         word, why, at = "stuck", session.stuck, session.stuck_at
+    elif session.asks_user:
+        word, why, at = "asks", session.asks, session.last_sign_at
     else:
         word, why = str(session.status), session.reason or (session.last_message if event == "done" else None)
         at = session.last_sign_at

@@ -48,6 +48,7 @@ class AttentionKind(StrEnum):
     STUCK = "stuck"
     FAILED = "failed"
     DENIED = "denied"
+    ASKS = "asks"
     SILENT = "silent"
     DONE = "done"
 
@@ -104,24 +105,27 @@ def _need_of_running(session: Session, now: int) -> AttentionKind | None:
 def _need_of_ended(session: Session) -> AttentionKind:
     if session.status is not Status.DONE:
         return AttentionKind.FAILED
-    return AttentionKind.DENIED if session.denied else AttentionKind.DONE
+    if session.denied:
+        return AttentionKind.DENIED
+    return AttentionKind.ASKS if session.asks is not None else AttentionKind.DONE
 
 
 def _reason(session: Session, kind: AttentionKind, now: int) -> str:
     """Return the reason as a text, which may contain the agent's words."""
-    match kind:
-        case AttentionKind.WAITING:
-            return session.reason or "waits for an answer"
-        case AttentionKind.STUCK:
-            return session.stuck or "stuck"
-        case AttentionKind.FAILED:
-            return session.reason or str(session.status)
-        case AttentionKind.DENIED:
-            return _refusals(session)
-        case AttentionKind.SILENT:
-            return f"printed nothing for {durations.text((now - session.last_sign_at) // 60_000 * 60)}"
-        case AttentionKind.DONE:
-            return session.reason or "done, and not opened yet"
+    if kind is AttentionKind.DENIED:
+        return _refusals(session)
+    if kind is AttentionKind.SILENT:
+        return f"printed nothing for {durations.text((now - session.last_sign_at) // 60_000 * 60)}"
+    recorded = {AttentionKind.STUCK: session.stuck, AttentionKind.ASKS: session.asks}.get(kind, session.reason)
+    return recorded or _UNRECORDED.get(kind, str(session.status))
+
+
+_UNRECORDED = {
+    AttentionKind.WAITING: "waits for an answer",
+    AttentionKind.STUCK: "stuck",
+    AttentionKind.DONE: "done, and not opened yet",
+}
+"""The reason if the runner recorded none; for other kinds it is the status."""
 
 
 def _since(session: Session, kind: AttentionKind) -> int:

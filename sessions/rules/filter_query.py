@@ -256,6 +256,7 @@ KINDS: Mapping[str, Callable[[Session, int], object]] = {
     "ended": lambda session, _: session.status.ended,
     "stuck": lambda session, _: session.is_stuck,
     "denied": lambda session, _: session.denied,
+    "asks": lambda session, _: session.asks_user,
     "unread": lambda session, _: session.unread,
     "left": lambda session, _: session.left,
     "pinned": lambda session, _: session.pinned_at,

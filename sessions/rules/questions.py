@@ -1,4 +1,4 @@
-"""Whether the last message of a turn asks the user something: a plain rule over its text, pure.
+"""Find the question that the last message of a turn asks the user: a plain rule over its text, pure.
 
 A headless agent cannot wait for an answer: it asks in prose and ends its turn, which then looks like any other that is
 done.  Only the end of a message counts: its last paragraph, and the one before a final list of choices.
@@ -24,7 +24,7 @@ _LOOKALIKES = str.maketrans({"\u2019": "'", "\uff1f": "? ", "\u061f": "? "})
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])[)\]]*\s+|(?<=\u3002)")
 _ASKS = re.compile(r"[?][)\]\s!]*$")
-"""The end of a question; a question in quotation marks is somebody else's."""
+"""The end of a question; a question in quotation marks is a quotation."""
 
 _COURTESY = re.compile(
     r"\b(anything|something|what) else\b|\b(any|more|further) (other |more |further )?questions\b"
@@ -52,7 +52,7 @@ _CLOSING = re.compile(
     r"|'ve not) |either way|happy to|thanks|thank you|once )",
     re.IGNORECASE,
 )
-"""How sentences begin that may follow a question without being its answer."""
+"""The beginnings of sentences that may follow a question without being its answer."""
 
 _QUESTION_CHARACTERS = 200
 

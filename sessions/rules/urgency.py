@@ -16,10 +16,11 @@ class Urgency(IntEnum):
     STUCK = 1
     FAILED = 2
     DENIED = 3
-    DONE = 4
+    ASKS = 4
     AT_WORK = 5
-    QUEUED = 6
-    AT_REST = 7
+    DONE = 6
+    QUEUED = 7
+    AT_REST = 8
 
 
 _OF_NEED = {
@@ -27,6 +28,7 @@ _OF_NEED = {
     AttentionKind.STUCK: Urgency.STUCK,
     AttentionKind.FAILED: Urgency.FAILED,
     AttentionKind.DENIED: Urgency.DENIED,
+    AttentionKind.ASKS: Urgency.ASKS,
     AttentionKind.SILENT: Urgency.AT_WORK,
     AttentionKind.DONE: Urgency.DONE,
 }

@@ -38,6 +38,10 @@ MIGRATIONS: tuple[Statements, ...] = (
         ),
         "ALTER TABLE turns ADD COLUMN denied_names TEXT",
     ),
+    (  # 7: what the last message asks the user, and an order of urgency that knows it
+        "ALTER TABLE sessions ADD COLUMN asks TEXT",
+        "UPDATE sessions SET urgency_seq = NULL",
+    ),
 )
 """The statements from version 1 to 2, from 2 to 3, and so on; ``schema.sql`` creates the newest version directly."""
 

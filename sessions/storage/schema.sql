@@ -56,7 +56,8 @@ CREATE TABLE sessions (
     denied        INTEGER NOT NULL DEFAULT 0,   -- what the newest turn was not allowed to do
     pinned_at     INTEGER,
     urgency       INTEGER,                      -- rules.urgency: its place in the usual order, while it is not archived
-    urgency_seq   INTEGER                       -- the `seq` for which urgency was computed; outdated if it is another
+    urgency_seq   INTEGER,                      -- the `seq` for which urgency was computed; outdated if it is another
+    asks          TEXT                          -- what the last message of the newest turn asks the user, one line
 ) STRICT;
 CREATE INDEX sessions_seq ON sessions (seq);
 CREATE INDEX sessions_created ON sessions (created_at);

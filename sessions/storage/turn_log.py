@@ -55,6 +55,8 @@ class Outcome(Struct, frozen=True, kw_only=True):
     rusage: dict[str, float] | None = None
     receipt: Receipt | None = None
     left: tuple[Left, ...] = ()
+    asks: str | None = None
+    """The question of the agent's last message (:mod:`..rules.questions`)."""
     started: bool = True
     """True if the agent may have received its prompt."""
 
@@ -81,7 +83,7 @@ class TurnLog:
                 return None
             db.execute(
                 "UPDATE sessions SET status = 'starting', reason = NULL, started_at = ?, last_event_at = NULL,"
-                " stuck = NULL, stuck_at = NULL, denied = 0, updated_at = ? WHERE id = ?",
+                " stuck = NULL, stuck_at = NULL, denied = 0, asks = NULL, updated_at = ? WHERE id = ?",
                 (now, now, self._session),
             )
             return self._read_claim(db)
@@ -175,10 +177,10 @@ class TurnLog:
             )
             db.execute(
                 "UPDATE sessions SET status = ?, reason = ?, exit_code = ?, signal = ?, left = ?, left_note = ?,"
-                " stopping = NULL, stuck = NULL, stuck_at = NULL, ended_at = ?, updated_at = ? WHERE id = ?",
+                " stopping = NULL, stuck = NULL, stuck_at = NULL, asks = ?, ended_at = ?, updated_at = ? WHERE id = ?",
                 (
                     outcome.status, reason, outcome.exit_code, outcome.signal, len(outcome.left),
-                    left_text(outcome.left), now, now, self._session,
+                    left_text(outcome.left), outcome.asks, now, now, self._session,
                 ),
             )  # fmt: skip
             return True

@@ -17,6 +17,7 @@ from ..errors import AgentdashError, StoreError
 from ..launch import Launch
 from ..model import Left, Receipt, Status, Step
 from ..rules.attention import Stuck
+from ..rules.questions import question
 from ..rules.status import EndFacts, at_the_end, while_running
 from ..rules.turn_facts import Facts
 from ..storage.paths import Layout
@@ -265,9 +266,16 @@ class Recorder:
             rusage=child.rusage,
             receipt=receipt(verdict.status) if receipt else None,
             left=left,
+            asks=self._question(verdict.status, facts.last_message),
         )
         self._write_end(facts, outcome, steps)
         return verdict.status
+
+    def _question(self, status: Status, message: str | None) -> str | None:
+        """Return what the last message of a turn that is done asks the user; the output of a command asks nothing."""
+        if status is not Status.DONE or message is None or self._agent is None or not self._agent.prompted:
+            return None
+        return question(message)
 
     def _look_back(self, follower: Follower, *, stopped: bool) -> None:
         """Usage is often known only at the end, so report a limit that was crossed by then."""

@@ -220,3 +220,18 @@ def test_T12_what_the_sandbox_stopped_is_told_while_it_runs_and_at_the_end(manag
     manager.inject(session.id, "once more")
     wait_until(lambda: manager.reader.get(session.id).denied == 1, what="the next turn to be counted by itself")
     go_on(tmp_path, "one")
+
+
+@pytest.mark.real
+def test_a_question_in_the_last_message_of_a_real_agent_is_found(manager, agent, tmp_path):
+    asking = manager.spawn(Start("Shall I delete the old table?", agent=agent, cwd=str(tmp_path)))
+    telling = manager.spawn(Start("Delete the old table.", agent=agent, cwd=str(tmp_path)))
+    manager.wait([asking.id, telling.id], timeout=60)
+    asks, tells = manager.reader.get(asking.id), manager.reader.get(telling.id)
+    assert (asks.status, asks.asks) == (Status.DONE, "You said: Shall I delete the old table?")
+    assert (tells.status, tells.asks) == (Status.DONE, None)
+    assert attention(asks, now_ms()).kind is AttentionKind.ASKS
+    assert [s.id for s in manager.reader.first_sessions(1)[0]] == [asking.id]
+    manager.inject(asking.id, "Delete the old table.")
+    [answered] = manager.wait([asking.id], timeout=60)
+    assert (answered.turn, answered.asks) == (2, None)

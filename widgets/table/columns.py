@@ -86,10 +86,14 @@ def state_word(session: Session) -> str:
     """The state as a word: also ``stuck`` (running without progress), ``archived`` or ``deleted`` (put away)."""
     if session.put_away:
         return "archived" if session.deleted_at is None else "deleted"
+    if session.asks_user:
+        return "asks"
     return "stuck" if session.is_stuck else str(session.status)
 
 
 def _mark(session: Session, moment: Moment) -> str:
+    if session.asks_user:
+        return moment.signs.states[Status.WAITING]
     return moment.signs.stuck if session.is_stuck else moment.signs.states[session.status]
 
 
@@ -190,6 +194,8 @@ def role(session: Session) -> str:
     """The role of a session's colour; put-away sessions, and ended ones that the user has seen, are dim."""
     if session.put_away or (session.status.ended and not session.attention):
         return "dim"
+    if session.asks_user:
+        return "attention"
     if session.status is Status.DONE:
         return "good"
     return "attention" if session.is_stuck else _ROLES[session.status]
@@ -276,8 +282,8 @@ def remark(session: Session, now: int) -> str:
     """The reason to open a session (stop, loop, reason of the state, leftover processes, silence), else ""."""
     if session.stopping is not None:
         return stop_stage(session.stopping, now)
-    if session.is_stuck and session.stuck:
-        return one_line(session.stuck)
+    if evidence := session.stuck if session.is_stuck else session.asks if session.asks_user else None:
+        return one_line(evidence)
     if session.reason and not _asked_for(session):
         return one_line(session.reason)
     if session.left:
@@ -323,7 +329,8 @@ def second_line(session: Session, now: int, width: int, signs: Signs = UNICODE) 
     if not text:
         return None
     indent = "  " if width < 60 else " " * 12
-    colour = "attention" if session.stopping or session.is_stuck or not session.reason else role(session)
+    waits = session.stopping or session.is_stuck or session.asks_user
+    colour = "attention" if waits or not session.reason else role(session)
     return pad(cut(f"{indent}{signs.below} {text}", width), width), colour
 
 

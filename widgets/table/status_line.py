@@ -15,6 +15,7 @@ from ..drawing.roles import MUTED
 _GROUPS = (
     ("waiting", "waiting", Status.WAITING, "$text-warning bold"),
     ("stuck", "stuck", None, "$text-warning bold"),
+    ("asking", "asking", Status.WAITING, "$text-warning bold"),
     ("running", "running", Status.RUNNING, "$text-primary"),
     ("queued", "queued", Status.QUEUED, MUTED),
     ("failed new", "new", Status.FAILED, "$text-error"),
@@ -123,6 +124,8 @@ def _sums(tally: Tally) -> str:
 def _group(session: Session) -> str:
     if session.is_stuck:
         return "stuck"
+    if session.asks_user:
+        return "asking"
     if session.status in _ENDED:
         return _ENDED[session.status] if session.attention else "seen"
     return _MEMBERS.get(session.status, "seen")

@@ -57,6 +57,7 @@ def kind(one, now=NOW):
             session(Status.RUNNING, denied=1),
             Attention(AttentionKind.DENIED, "1 permission denied", NOW - 1000),
         ),
+        (session(Status.DONE, asks="Which one?"), Attention(AttentionKind.ASKS, "Which one?", NOW - 1000)),
         (
             session(Status.RUNNING, last_event_at=NOW - 190_000),
             Attention(AttentionKind.SILENT, "printed nothing for 3m", NOW - 190_000),
@@ -80,13 +81,14 @@ def test_the_kinds_are_ordered_by_urgency():
     assert kind(session(Status.RUNNING, **everything)) is AttentionKind.STUCK
     assert kind(session(Status.RUNNING, denied=1, last_event_at=BEGAN)) is AttentionKind.DENIED
     assert kind(session(Status.FAILED, denied=1)) is AttentionKind.FAILED
-    assert kind(session(Status.DONE, denied=1)) is AttentionKind.DENIED
+    assert kind(session(Status.DONE, denied=1, asks="Which one?")) is AttentionKind.DENIED
+    assert kind(session(Status.FAILED, asks="Which one?")) is AttentionKind.FAILED
 
 
 @pytest.mark.parametrize("status", [Status.DONE, Status.FAILED, Status.LOST])
 def test_an_end_needs_somebody_until_it_was_seen(status):
     assert kind(session(status, denied=1)) is not None
-    assert kind(session(status, denied=1, seen_at=NOW)) is None
+    assert kind(session(status, denied=1, asks="Which one?", seen_at=NOW)) is None
 
 
 def test_a_look_answers_no_question_and_frees_no_loop():

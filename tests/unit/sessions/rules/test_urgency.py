@@ -27,6 +27,7 @@ FACTS = st.fixed_dictionaries({
     "created_at": MOMENTS,
     "stuck": st.sampled_from([None, "`make` failed 4 times in a row"]),
     "denied": st.integers(0, 1),
+    "asks": st.sampled_from([None, "Which one?"]),
     "stopping": st.sampled_from([None, '{"rung":"SIGINT"}']),
     "archived_at": st.sampled_from([None, None, None, 2]),
     "pinned_at": st.sampled_from([None, None, 2]),
@@ -118,6 +119,16 @@ def test_a_session_moves_when_its_runner_records_a_question(store: Store) -> Non
     log.progress(asking, Status.WAITING, "may I?", 1, NOW)
     assert [session.id for session in store.first(1)[0]] == ["third"]
     assert stored(store) == {"first": Urgency.QUEUED, "second": Urgency.QUEUED, "third": Urgency.WAITING}
+
+
+def test_running_comes_before_done_and_after_what_asks() -> None:
+    facts = {"agent": "codex", "title": "", "task": "t", "cwd": "/", "turn": 1, "created_at": 1, "updated_at": 1}
+    done = Session(id="done", status=Status.DONE, **facts)  # type: ignore[arg-type]
+    asks = Session(id="asks", status=Status.DONE, asks="Which one?", **facts)  # type: ignore[arg-type]
+    runs = Session(id="runs", status=Status.RUNNING, **facts)  # type: ignore[arg-type]
+    queued = Session(id="queued", status=Status.QUEUED, **facts)  # type: ignore[arg-type]
+    order = sorted((queued, done, runs, asks), key=by_urgency)
+    assert [session.id for session in order] == ["asks", "runs", "done", "queued"]
 
 
 def test_the_change_feed_has_each_change_once(store: Store) -> None:

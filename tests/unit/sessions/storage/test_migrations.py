@@ -239,7 +239,7 @@ def test_rows_of_version_1_are_found_and_what_was_seen_then_is_not_known(old):
     assert store.turns("looked-at")[0].argv == ("codex",)
     store.mark_seen("looked-at")
     assert store.session("looked-at").seen_steps == 12
-    assert version(old) == migrations.VERSION == 6
+    assert version(old) == migrations.VERSION == 7
 
 
 def test_a_migrated_database_has_the_shape_of_a_new_one(old, second, tmp_path):
@@ -320,7 +320,7 @@ def fifth(tmp_path):
 
 def test_sessions_of_version_5_are_in_the_order_of_urgency_and_have_their_facts(fifth):
     store = Store(fifth)
-    urgent = ["pinned", "waits", "stuck", "denied", "never-looked-at", "runs", "queued"]
+    urgent = ["pinned", "waits", "stuck", "denied", "runs", "never-looked-at", "queued"]
     found, number = store.first(20)
     assert [one.id for one in found] == [*urgent, "limited", "stopped", "looked-at"]
     assert ([one.id for one in store.first(3)[0]], number) == (urgent[:3], 10)

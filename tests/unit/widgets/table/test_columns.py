@@ -62,6 +62,16 @@ def test_a_new_outcome_is_told_in_words_until_somebody_looked():
     assert "new" not in line(session(status=Status.DONE, seen_at=NOW))
 
 
+def test_a_question_is_marked_and_shown_until_the_user_opens_it():
+    asking = session(status=Status.DONE, asks="Which one do you prefer?")
+    assert line(asking).startswith("? asks")
+    text, colour = second_line(asking, NOW, 100)
+    assert (text.strip(), colour) == ("↳ Which one do you prefer?", "attention")
+    answered = structs.replace(asking, seen_at=NOW)
+    assert line(answered).startswith("✓ done ")
+    assert second_line(answered, NOW, 100) is None
+
+
 def unread(width=120, **own):
     """The cell of the unread steps, and what its colour means."""
     place = [column.heading for column in columns(width)].index("new")

@@ -40,7 +40,7 @@ def test_what_needs_somebody_stands_first_then_what_runs_then_the_newest():
         session("waits", Status.WAITING, created=0, seen_at=None),
         session("queued", Status.QUEUED, created=6),
     )
-    assert names(rows) == ["waits", "failed", "unseen", "runs", "queued", "new", "failed-seen", "old"]
+    assert names(rows) == ["waits", "failed", "runs", "unseen", "queued", "new", "failed-seen", "old"]
 
 
 @pytest.mark.parametrize("sort", ORDERS)
