@@ -19,7 +19,8 @@ _SESSION_KEYS = (
     "id", "agent", "title", "task", "status", "reason", "cwd", "model", "turn", "parent", "usage", "cost_usd",
     "exit_code", "signal", "created_at", "updated_at",
     "started_at", "ended_at", "last_event_at", "last_message", "agent_session", "steps", "unknown", "left",
-    "left_note", "stopping", "source", "archived_at", "pinned_at", "denied", "asks", "deleted_at",
+    "left_note", "stopping", "source", "archived_at", "pinned_at", "denied", "asks", "activity", "plan",
+    "deleted_at",
 )  # fmt: skip
 
 

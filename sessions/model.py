@@ -6,6 +6,8 @@ Times are UTC milliseconds since the epoch, token counts are whole numbers, mone
 
 from msgspec import Struct, field
 
+from .progress import Activity as Activity
+from .progress import Plan as Plan
 from .receipts import Ended as Ended
 from .receipts import Left as Left
 from .receipts import Receipt as Receipt
@@ -89,6 +91,10 @@ class Session(Struct, frozen=True, kw_only=True):
     """Number of times that the newest turn was refused a permission, or stopped by its sandbox."""
     denied_names: tuple[str, ...] | None = None
     """The first tools and programs refused in that turn, each once; None if they were not recorded."""
+    activity: Activity | None = None
+    """The agent's present activity; None before its first step, after its end, or if it was not recorded."""
+    plan: Plan | None = None
+    """The progress of the newest turn's todo list; None if the agent made none."""
     asks: str | None = None
     """The question of the newest turn's last message, one line; None if it asks nothing, or was not checked."""
     stopped_by: StoppedBy | None = None

@@ -1,8 +1,6 @@
-"""What a running agent does now, and how far its plan is: derived from its steps, pure."""
+"""Derive from an agent's steps what it does now, and how far its plan is.  Pure."""
 
-from msgspec import Struct
-
-from ..model import Step, StepKind, StepStatus
+from ..model import Activity, Plan, Step, StepKind, StepStatus
 from ..text.sanitize import one_line
 
 _SHOWN = frozenset({
@@ -16,27 +14,6 @@ _MOST_OPEN = 100
 
 _CELLS = 200
 """Length to which texts are cut: a row shows no more."""
-
-
-class Plan(Struct, frozen=True):
-    """The progress of the agent's own todo list."""
-
-    done: int
-    total: int
-    item: str
-    """The item in progress or, without one, the first that is not done; "" if all are done.  One line."""
-
-
-class Activity(Struct, frozen=True):
-    """What an agent does now."""
-
-    kind: StepKind
-    text: str
-    """One line: the command, the path, the query, the beginning of a thought."""
-    since: int
-    """Time at which it began, UTC ms."""
-    running: bool
-    """False if the step has ended and no other has begun: the agent thinks, or waits for its model."""
 
 
 class ActivityWatch:

@@ -38,8 +38,10 @@ MIGRATIONS: tuple[Statements, ...] = (
         ),
         "ALTER TABLE turns ADD COLUMN denied_names TEXT",
     ),
-    (  # 7: what the last message asks the user, and an order of urgency that knows it
+    (  # 7: what an agent does now and what its last message asks, and an order of urgency that knows the latter
         "ALTER TABLE sessions ADD COLUMN asks TEXT",
+        "ALTER TABLE sessions ADD COLUMN activity TEXT",
+        "ALTER TABLE sessions ADD COLUMN plan TEXT",
         "UPDATE sessions SET urgency_seq = NULL",
     ),
 )

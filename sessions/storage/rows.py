@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from ..launch import Launch
-from ..model import Left, Prompt, Receipt, Session, Status, StoppedBy, Stopping, Turn, Usage
+from ..model import Activity, Left, Plan, Prompt, Receipt, Session, Status, StoppedBy, Stopping, Turn, Usage
 
 T = TypeVar("T")
 
@@ -50,7 +50,8 @@ def session_from(row: sqlite3.Row) -> Session:
     parent = row["there_parent"]
     return Session(
         status=status, usage=usage, stopping=stopping, parent=parent, stopped_by=StoppedBy.recorded(row["stop_by"]),
-        denied_names=load(row["denied_names"], tuple[str, ...]), **values | ({"reason": odd} if odd else {}),
+        denied_names=load(row["denied_names"], tuple[str, ...]), activity=load(row["activity"], Activity),
+        plan=load(row["plan"], Plan), **values | ({"reason": odd} if odd else {}),
     )  # fmt: skip
 
 

@@ -57,7 +57,9 @@ CREATE TABLE sessions (
     pinned_at     INTEGER,
     urgency       INTEGER,                      -- rules.urgency: its place in the usual order, while it is not archived
     urgency_seq   INTEGER,                      -- the `seq` for which urgency was computed; outdated if it is another
-    asks          TEXT                          -- what the last message of the newest turn asks the user, one line
+    asks          TEXT,                         -- what the last message of the newest turn asks the user, one line
+    activity      TEXT,                         -- rules.activity.Activity: what the agent does now; NULL once it ended
+    plan          TEXT                          -- rules.activity.Plan: the progress of the newest turn's todo list
 ) STRICT;
 CREATE INDEX sessions_seq ON sessions (seq);
 CREATE INDEX sessions_created ON sessions (created_at);

@@ -97,7 +97,7 @@ class Store(Queries):
             db.execute(
                 "UPDATE sessions SET status = 'queued', reason = NULL, turn = ?, exit_code = NULL, signal = NULL,"
                 " archived_at = NULL, started_at = NULL, ended_at = NULL, model = COALESCE(?, model), updated_at = ?,"
-                " stuck = NULL, stuck_at = NULL, denied = 0, asks = NULL WHERE id = ?",
+                " stuck = NULL, stuck_at = NULL, denied = 0, asks = NULL, activity = NULL, plan = NULL WHERE id = ?",
                 (n, launch.model, now, session_id),
             )
         return n

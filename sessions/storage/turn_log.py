@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ..clock import now_ms
 from ..launch import Launch
-from ..model import LIVE, MESSAGE_CHARACTERS, Left, Receipt, Status, Stopping, Usage, left_text
+from ..model import LIVE, MESSAGE_CHARACTERS, Activity, Left, Plan, Receipt, Status, Stopping, Usage, left_text
 from ..rules.attention import Stuck
 from ..rules.turn_facts import Facts
 from .rows import USAGE_COLUMNS, dump, launch_from, load
@@ -83,7 +83,8 @@ class TurnLog:
                 return None
             db.execute(
                 "UPDATE sessions SET status = 'starting', reason = NULL, started_at = ?, last_event_at = NULL,"
-                " stuck = NULL, stuck_at = NULL, denied = 0, asks = NULL, updated_at = ? WHERE id = ?",
+                " stuck = NULL, stuck_at = NULL, denied = 0, asks = NULL, activity = NULL, plan = NULL,"
+                " updated_at = ? WHERE id = ?",
                 (now, now, self._session),
             )
             return self._read_claim(db)
@@ -126,8 +127,10 @@ class TurnLog:
         steps: int,
         event_at: int | None,
         stuck: Stuck | None = None,
+        activity: Activity | None = None,
+        plan: Plan | None = None,
     ) -> None:
-        """Record the facts of the stream so far, and why the turn is stuck, if it is."""
+        """Record the facts of the stream so far, what the agent does, and why the turn is stuck, if it is."""
         with self._database.transaction() as db:
             changed = db.execute(
                 f"UPDATE turns SET status = ? WHERE session = ? AND n = ? AND status IN {_LIVE}"  # noqa: S608
@@ -139,10 +142,11 @@ class TurnLog:
             self._write_facts(db, facts, steps)
             db.execute(
                 "UPDATE sessions SET status = ?, reason = ?, last_event_at = COALESCE(?, last_event_at), stuck = ?,"
-                " stuck_at = ?, updated_at = ? WHERE id = ?",
+                " stuck_at = ?, activity = ?, plan = ?, updated_at = ? WHERE id = ?",
                 (
                     status, _short(reason), event_at, _short(stuck.evidence) if stuck else None,
-                    stuck.since if stuck else None, now_ms(), self._session,
+                    stuck.since if stuck else None, dump(activity) if activity else None,
+                    dump(plan) if plan else None, now_ms(), self._session,
                 ),
             )  # fmt: skip
             if steps:
@@ -177,7 +181,8 @@ class TurnLog:
             )
             db.execute(
                 "UPDATE sessions SET status = ?, reason = ?, exit_code = ?, signal = ?, left = ?, left_note = ?,"
-                " stopping = NULL, stuck = NULL, stuck_at = NULL, asks = ?, ended_at = ?, updated_at = ? WHERE id = ?",
+                " stopping = NULL, stuck = NULL, stuck_at = NULL, activity = NULL, asks = ?,"
+                " ended_at = ?, updated_at = ? WHERE id = ?",
                 (
                     outcome.status, reason, outcome.exit_code, outcome.signal, len(outcome.left),
                     left_text(outcome.left), outcome.asks, now, now, self._session,

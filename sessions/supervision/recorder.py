@@ -12,10 +12,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..agents.base import Agent
+from ..clock import now_ms
 from ..costs.session_usage import Spent
 from ..errors import AgentdashError, StoreError
 from ..launch import Launch
 from ..model import Left, Receipt, Status, Step
+from ..rules.activity import ActivityWatch
 from ..rules.attention import Stuck
 from ..rules.questions import question
 from ..rules.status import EndFacts, at_the_end, while_running
@@ -68,6 +70,7 @@ class Recorder:
         self._began = time.monotonic()
         self._watchdog: Watchdog | None = None
         self._stuck_watch: StuckWatch | None = None
+        self._activity = ActivityWatch()
         self._spending: Spending | None = None
         self._over: dict[str, str] = {}
         self._ever_over: dict[str, str] = {}
@@ -157,6 +160,7 @@ class Recorder:
         return due
 
     def _step(self, step: Step) -> None:
+        self._activity.feed(step, now_ms())
         if self._stuck_watch is not None:
             self._stuck_watch.feed(step)
 
@@ -208,7 +212,12 @@ class Recorder:
         status, reason = while_running(follower.facts, tuple(self._over.values()), self._blind())
         reason = "; ".join(filter(None, (self._disk.trouble, reason))) or None
         stuck, steps, event_at = self._stuck(follower), follower.steps, follower.last_event_at
-        if self.guarded(lambda: self._log.progress(follower.facts, status, reason, steps, event_at, stuck)):
+        doing = self._activity
+        if self.guarded(
+            lambda: self._log.progress(
+                follower.facts, status, reason, steps, event_at, stuck, doing.activity, doing.plan
+            )
+        ):
             self._committed, self._committed_at = key, now
             self.guarded(lambda: self._tell(status, reason))
 
@@ -283,7 +292,11 @@ class Recorder:
             return
         self.guarded(
             lambda: self._log.progress(
-                follower.facts, *while_running(follower.facts), follower.steps, follower.last_event_at
+                follower.facts,
+                *while_running(follower.facts),
+                follower.steps,
+                follower.last_event_at,
+                plan=self._activity.plan,
             )
         )
         over, _ = self._watchdog.check(follower, self._spending.recorded())

@@ -10,7 +10,7 @@ import pytest
 
 from agentdash.sessions.clock import now_ms
 from agentdash.sessions.launch import Start
-from agentdash.sessions.model import Status
+from agentdash.sessions.model import Plan, Status, StepKind
 from agentdash.sessions.processes import processes
 from agentdash.sessions.rules.attention import AttentionKind, attention
 
@@ -235,3 +235,26 @@ def test_a_question_in_the_last_message_of_a_real_agent_is_found(manager, agent,
     manager.inject(asking.id, "Delete the old table.")
     [answered] = manager.wait([asking.id], timeout=60)
     assert (answered.turn, answered.asks) == (2, None)
+
+
+FREE = {"codex": {"sandbox": "danger-full-access"}, "claude": {"permission_mode": "bypassPermissions"}}
+"""By agent: the options with which it runs any command."""
+
+
+@pytest.mark.real
+def test_what_a_real_agent_does_now_is_recorded_until_it_ends(manager, agent, tmp_path, wait_until):
+    start = Start("[[fake:sleep600]] go", agent=agent, cwd=str(tmp_path), options=FREE[agent])
+    session = manager.spawn(start)
+    wait_until(lambda: "sleep 600" in str(manager.reader.get(session.id).activity), what="the command in the row")
+    activity = manager.reader.get(session.id).activity
+    assert (activity.kind, activity.running) == (StepKind.COMMAND, True)
+    assert session.created_at <= activity.since <= now_ms()
+    manager.stop(session.id)
+    assert manager.reader.get(session.id).activity is None
+
+
+@pytest.mark.real
+def test_the_plan_of_the_real_codex_is_recorded(manager, codex_env, tmp_path):
+    start = Start("[[fake:plan]] go", agent="codex", cwd=str(tmp_path))
+    [done] = manager.wait([manager.spawn(start).id], timeout=60)
+    assert done.plan == Plan(3, 3, "")

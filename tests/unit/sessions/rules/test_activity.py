@@ -2,8 +2,8 @@
 
 import pytest
 
-from agentdash.sessions.model import Change, PlanItem, Step, StepKind, StepStatus
-from agentdash.sessions.rules.activity import Activity, ActivityWatch, Plan
+from agentdash.sessions.model import Activity, Change, Plan, PlanItem, Step, StepKind, StepStatus
+from agentdash.sessions.rules.activity import ActivityWatch
 
 RUNNING, OK = StepStatus.RUNNING, StepStatus.OK
 

@@ -112,7 +112,8 @@ def test_an_older_schema_is_brought_up_to_date_in_a_copy(writer, reader):
     old.executescript(
         "ALTER TABLE turns DROP COLUMN unreadable; ALTER TABLE turns DROP COLUMN cost_about_usd;"
         "DROP INDEX sessions_first; DROP INDEX sessions_outdated; ALTER TABLE turns DROP COLUMN denied_names;"
-        "ALTER TABLE sessions DROP COLUMN asks; ALTER TABLE sessions DROP COLUMN urgency;"
+        "ALTER TABLE sessions DROP COLUMN asks; ALTER TABLE sessions DROP COLUMN activity;"
+        "ALTER TABLE sessions DROP COLUMN plan; ALTER TABLE sessions DROP COLUMN urgency;"
         "ALTER TABLE sessions DROP COLUMN urgency_seq;"
         "DROP INDEX sessions_parent; DROP INDEX sessions_left; PRAGMA user_version = 3"
     )
