@@ -152,10 +152,11 @@ class MainScreen(SessionScreen):
 
     @on(SessionAwaited)
     def _select_awaited(self) -> None:
-        awaited = self.operations.awaited
-        if awaited is not None and self.table.session(awaited) is not None:
+        awaited = self.table.session(self.operations.awaited or "")
+        # A view of the archive or the trash still has the row from before the session was restored.
+        if awaited is not None and not awaited.put_away:
             self.operations.awaited = None
-            self.table.select(awaited)
+            self.table.select(awaited.id)
 
     @on(SessionTable.Marked)
     def _other_marks(self) -> None:
