@@ -34,7 +34,7 @@ types: $(DEV)  ## mypy: the package strictly, the tests as far as they have type
 pytest: $(DEV) ## the tests alone; PYTEST_ARGS chooses
 	$(BIN)/pytest $(PYTEST_ARGS)
 
-torture: $(DEV) ## the tests that repeat themselves, in full: hostile agents, kills, each claude, benchmarks (TORTURE_CYCLES, TORTURE_SEED)
+torture: $(DEV) ## the tests that repeat themselves, in full: hostile agents, random examples, kills, each claude, benchmarks (TORTURE_CYCLES, TORTURE_SEED)
 	TORTURE=full $(BIN)/pytest $(PYTEST_ARGS) -m torture
 
 tools:           ## the real agent CLIs for the end-to-end tests (needs npm)

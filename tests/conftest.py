@@ -11,10 +11,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 from isolation import isolate
 from real_clis import BIN, CLAUDES, TRIED_CLAUDES
-from repetition import FULL, SEED
+from repetition import FULL, SEED, repeated
 from waiting import until
 
 from agentdash.sessions.agents.demo.place import mark_demo
@@ -26,11 +26,22 @@ SCRATCH = HERE.parent / ".scratch"
 
 
 # How fast a machine makes examples says nothing of the program.
-settings.register_profile("agentdash", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "agentdash",
+    deadline=None,
+    max_examples=repeated(30, 200),
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("agentdash")
 
 # Who runs the tests in the background of a script ignores SIGINT, and so would every program that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_itemcollected(item):
+    """A test of random examples tries more of them in full."""
+    if is_hypothesis_test(getattr(item, "obj", None)):
+        item.add_marker(pytest.mark.torture)
 
 
 def pytest_collection_finish():

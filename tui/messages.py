@@ -16,6 +16,10 @@ class SessionsChanged(Message, bubble=False):
         return isinstance(message, SessionsChanged)
 
 
+class SessionAwaited(Message, bubble=False):
+    """A session was started or restored here: select it, at once or when the change feed has brought its row."""
+
+
 class SettingsRead(Message):
     """The settings were read again; the app applies those that can change while it runs."""
 

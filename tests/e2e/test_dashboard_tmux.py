@@ -83,7 +83,7 @@ def test_what_other_front_ends_do_appears(terminal, manager):
     manager.stop(session.id)
     terminal.shows("■ stopped")
     manager.delete(session.id)
-    terminal.shows("No sessions yet")
+    terminal.shows("1 in the trash")
 
 
 def test_two_dashboards_and_the_command_line_see_each_other(open_terminal, manager):

@@ -11,7 +11,7 @@ from repetition import SEED, repeated
 
 from agentdash.sessions.model import Status
 
-MOMENTS = repeated(12, 150)
+MOMENTS = repeated(6, 150)
 PROGRAM = """
 from agentdash.sessions.manager import SessionManager
 manager = SessionManager()

@@ -306,6 +306,7 @@ def test_what_an_ended_session_left_is_counted_again_when_its_runner_is_gone(man
     processes.send_kill(processes.by_pid(turn.runner_pid))
     wait_until(lambda: not runner_lock.is_held(manager.layout.session(done.id).lock), what="the runner's end")
     os.kill(turn.left[0].pid, signal.SIGKILL)
+    wait_until(lambda: processes.by_pid(turn.left[0].pid) is None, what="the end of what was left")
     manager.housekeeping.settle()
     assert (manager.reader.get(done.id).left, manager.reader.get(done.id).left_note) == (0, None)
 

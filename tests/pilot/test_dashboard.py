@@ -422,6 +422,26 @@ async def test_delete_asks_first(dashboard):
         await d.shows("Nothing to undo.")
 
 
+async def test_a_session_is_selected_even_if_its_row_comes_before_the_answer(dashboard, monkeypatch):
+    restore, may_answer = FakeManager.restore, Gate()
+
+    def put_back(self, ref):
+        one = restore(self, ref)
+        may_answer.wait()
+        return one
+
+    monkeypatch.setattr(FakeManager, "restore", put_back)
+    async with dashboard() as d:
+        await d.select("stopped1")
+        await d.press("D", "y")
+        await d.until(lambda: d.main.table.session("stopped1") is None)
+        await d.select("running1")
+        await d.press("u")
+        await d.until(lambda: d.main.table.session("stopped1"))
+        may_answer.set()
+        await d.until(lambda: d.main.table.selected.id == "stopped1")
+
+
 async def test_archive_what_has_ended(dashboard):
     async with dashboard() as d:
         await d.select("running1")

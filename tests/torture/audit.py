@@ -150,7 +150,7 @@ def check_ends(scene, manager, sessions, report):
         for turn in turns:
             wrong = unjustified(scene, session, turn, ends.get(turn.run_id), asked[session.id])
             if not wrong and not scene.full_disk and turn.run_id in signed and turn.run_id not in ends:
-                wrong = _not_by_itself(turn)
+                wrong = _not_by_itself(turn, asked[session.id])
             if wrong:
                 report.add("unjustified", f"{name(session)} turn {turn.n} is {turn.status} ({turn.reason}), {wrong}")
         try:
@@ -186,19 +186,32 @@ def unjustified(scene, session, turn, end, asked):
     return checks[turn.status](scene, session, turn, asked)
 
 
-def _not_by_itself(turn):
+def _not_by_itself(turn, asked):
     """An agent that did not end itself was ended by agentdash, and then it is a stop of this very session."""
-    return None if turn.status is Status.STOPPED else "but the agent did not end by itself: who ended it?"
+    if turn.status is Status.STOPPED or (turn.status is Status.DONE and _stopped_late(turn, asked)):
+        return None
+    return "but the agent did not end by itself: who ended it?"
 
 
-def _not_done(scene, session, turn, _):
-    if turn.signal is not None or turn.exit_code not in (0, None):
+def _stopped_late(turn, asked):
+    """Whether the agent's turn was done, and a front end stopped its process before that had ended."""
+    return turn.signal is not None and turn.stop_requested_at is not None and _was_asked_for(turn, asked)
+
+
+def _was_asked_for(turn, asked):
+    # The clock has milliseconds: a request of the same one may have come first.
+    return any(turn.created_at <= at <= turn.ended_at for at in asked)
+
+
+def _not_done(scene, session, turn, asked):
+    late = session.agent != "command" and _stopped_late(turn, asked)
+    if not late and (turn.signal is not None or turn.exit_code not in (0, None)):
         return f"but ended by {turn.signal or turn.exit_code}"
     if session.agent == "command":
         return None if turn.exit_code == 0 else "but its exit code is not known"
     if not proper_end(output_of(scene, turn), session.agent):
         return "but its turn file holds no proper end"
-    return None if turn.exit_code == 0 or turn.session in scene.killed_sessions else "by hearsay"
+    return None if late or turn.exit_code == 0 or turn.session in scene.killed_sessions else "by hearsay"
 
 
 def was_cut(scene, turn):
@@ -227,8 +240,7 @@ def _not_stopped(scene, _, turn, asked):
         return None if turn.reason == "stopped by you" else "but it never started"
     if turn.stop_requested_at is None:
         return "but no stop was recorded"
-    # The clock has milliseconds: a request of the same one may have come first.
-    if not any(turn.created_at <= at <= turn.ended_at for at in asked):
+    if not _was_asked_for(turn, asked):
         return "but no front end asked for it while it was there"
     return None
 

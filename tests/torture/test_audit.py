@@ -335,6 +335,21 @@ def test_a_status_that_the_facts_do_not_allow_is_found(bench, which, change, why
     assert why in finding.text
 
 
+def test_a_turn_that_was_done_may_have_a_process_that_a_front_end_stopped(bench):
+    bench.sql(
+        "UPDATE turns SET exit_code = NULL, signal = 'SIGKILL', stop_requested_at = ended_at WHERE session = ?",
+        bench.demo.id,
+    )
+    (finding,) = bench.findings()
+    assert "ended by SIGKILL" in finding.text
+    bench.sql(
+        "INSERT INTO requests (session, turn, kind, asked_by, created_at) SELECT session, n, 'stop', 'you', ended_at"
+        " FROM turns WHERE session = ?",
+        bench.demo.id,
+    )
+    assert bench.findings() == []
+
+
 def test_a_session_that_says_something_else_than_its_turn_is_found(bench):
     bench.sql("UPDATE sessions SET status = 'failed' WHERE id = ?", bench.demo.id)
     assert bench.kinds == {"turns"}

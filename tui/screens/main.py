@@ -19,7 +19,7 @@ from .. import texts
 from ..keys.action_target import ActionTarget
 from ..keys.actions import bindings
 from ..keys.command_line import Command
-from ..messages import SessionsChanged
+from ..messages import SessionAwaited, SessionsChanged
 from ..panes.session_pane import SessionPane
 from ..panes.table.split import Split
 from ..panes.table.table_commands import table_commands
@@ -141,17 +141,22 @@ class MainScreen(SessionScreen):
             self.table.update_rows(updated, removed)
             self.pane.away.changed(changes)
             self.show_words()
-        awaited = self.operations.awaited
         self.pane.sessions_changed()
-        if awaited is not None and self.table.session(awaited) is not None:
-            self.operations.awaited = None
-            self.table.select(awaited)
+        self._select_awaited()
         selected = self.table.selected
         changed = next((session for session in changes.updated if selected and session.id == selected.id), None)
         if changed is not None:
             self.detail.viewer.read_on()
             if changed.id == self._read_id:
                 self.mark_seen(changed)
+
+    @on(SessionAwaited)
+    def _select_awaited(self) -> None:
+        awaited = self.table.session(self.operations.awaited or "")
+        # A view of the archive or the trash still has the row from before the session was restored.
+        if awaited is not None and not awaited.put_away:
+            self.operations.awaited = None
+            self.table.select(awaited.id)
 
     @on(SessionTable.Marked)
     def _other_marks(self) -> None:

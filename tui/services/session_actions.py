@@ -28,6 +28,7 @@ from ..dialogs.rename import RenameScreen
 from ..dialogs.stopping import StoppingScreen
 from ..keys.key_queue import KeysInOrder
 from ..keys.keymap import DEFAULT, Keymap
+from ..messages import SessionAwaited
 from .background import Requests
 from .bulk_actions import BulkActions
 from .drafts import Drafts
@@ -133,7 +134,7 @@ class SessionActions:
         call = asyncio.to_thread(lambda: self._access.manager("spawn").spawn(start))
         session, reason = await self._requests.outcome(call)
         if session is not None:
-            self.awaited = session.id
+            self._await(session)
         return reason
 
     async def spawn_copies(self, start: Start) -> str | None:
@@ -143,8 +144,14 @@ class SessionActions:
         call = asyncio.to_thread(lambda: self._access.manager("spawn copies").spawn_copies(start))
         sessions, reason = await self._requests.outcome(call)
         if sessions:
-            self.awaited = sessions[0].id
+            self._await(sessions[0])
         return reason
+
+    def _await(self, session: Session) -> None:
+        """Have the table select a session; its row can be there already, or still to come."""
+        self.awaited = session.id
+        for screen in self.app.screen_stack:
+            screen.post_message(SessionAwaited())
 
     async def send(self, session: Session | None, text: str, cwd: str) -> bool:
         """Send a prompt to a session, or to a new one; return whether it was accepted."""
@@ -280,7 +287,7 @@ class SessionActions:
         known = [[key for key in batch if key not in returned] for batch in self._undoable]
         self._undoable = [batch for batch in known if batch]
         if back:
-            self.awaited = back[0].id
+            self._await(back[0])
 
     def _remember(self, session_ids: list[str]) -> None:
         """Record sessions that one key put away, so that one undo restores them."""

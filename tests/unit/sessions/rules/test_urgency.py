@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdash.sessions.launch import Launch, Start
@@ -59,7 +59,6 @@ def stored(store: Store) -> dict[str, int]:
     return {row["id"]: row["urgency"] for row in rows}
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(FACTS, min_size=1, max_size=8), CHANGES)
 def test_the_stored_order_is_that_of_the_function(first: list[dict[str, object]], changes: list[tuple]) -> None:  # type: ignore[type-arg]
     with TemporaryDirectory() as folder:

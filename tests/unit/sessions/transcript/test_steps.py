@@ -4,7 +4,7 @@ import json
 import os
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 from places import CAPTURES
@@ -87,7 +87,6 @@ EVENTS = st.lists(
 
 
 @given(EVENTS, st.binary(max_size=30).filter(lambda data: b"\n" not in data))
-@settings(max_examples=150)
 def test_a_step_parsed_again_is_the_same_as_in_one_pass(tmp_path_factory, events, tail):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(turn_index, "BLOCK_BYTES", 300)
