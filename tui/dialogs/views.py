@@ -15,7 +15,6 @@ from textual.widgets.option_list import Option
 from ...sessions.text.sanitize import one_line
 from ...widgets.drawing.roles import MUTED
 from ...widgets.inputs.history_input import HistoryInput
-from ...widgets.table.ordering import Grouping
 from ...widgets.table.table_bar import GROUPED
 from ..state.table_views import BUILT_IN, QUICK, View
 
@@ -96,6 +95,6 @@ class ViewsScreen(ModalScreen[View | None]):
 def describe(view: View) -> str:
     """Describe what a view shows in a few words."""
     parts = [view.filter, QUICK.get(view.quick, ("", ""))[0], view.folder and f"only {view.folder}"]
-    parts.append("" if view.grouping is Grouping.FLAT else GROUPED[view.grouping])
+    parts.append(GROUPED.get(view.grouping, ""))
     parts.append("" if view.sort == "attention" and not view.reverse else f"by {view.sort}{' reversed' * view.reverse}")
     return one_line("  ".join(part for part in parts if part), 60) or "everything, what needs you first"

@@ -18,10 +18,10 @@ from ...widgets.table.columns import (
     fitted,
     fitting,
     headings,
-    remark,
     role,
     taken,
 )
+from ...widgets.table.detail import remark
 from .style import Style, what
 
 _STUCK = "stuck"

@@ -31,7 +31,7 @@ class View(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Only sessions of this folder; empty shows all."""
     sort: str = "attention"
     reverse: bool = False
-    grouping: Grouping = Grouping.FLAT
+    grouping: Grouping = Grouping.SECTIONS
 
     @property
     def arrangement(self) -> Arrangement:

@@ -1,18 +1,17 @@
-"""A session as the cells of its row: pure, so that the table can be tested without a screen.
+"""The columns of the session table: pure, so that the table can be tested without a screen.
 
-Cells that change often are on the left: the terminal is sent everything from the left edge of a widget up to the
+Cells that change often are left of the title: the terminal is sent everything from the left edge of a widget up to the
 changed cell.  The least needed columns are dropped first, until the title of the session has room.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from msgspec import Struct, field, structs
 
-from ...sessions.model import SHORT_ID, Load, Session, Status, StoppedBy, Stopping
-from ...sessions.rules.attention import SILENT_MS
+from ...sessions.model import SHORT_ID, Load, Session, Status
 from ...sessions.text import units
-from ...sessions.text.sanitize import cell_width, cut, cut_left, one_line, pad
+from ...sessions.text.sanitize import cut, cut_left, one_line, pad
 from ..drawing.glyphs import UNICODE, Signs
 from ..drawing.short_forms import place
 
@@ -22,19 +21,11 @@ WHAT_LEAST = 20
 WHAT_GOOD = 40
 """Least cells of the title beside an optional column."""
 
-MESSAGE_LEAST = 24
-"""Least free cells after the title that show the last message."""
-
 UNREAD_COUNTED = 99
 """Highest count of unread steps that is shown: each new number of a running session is sent to the terminal."""
 
 UNREAD_ROOM = 24
 """Least cells of the title beside the unread steps: at 80 columns the title needs them more."""
-
-TOGETHER_MS = 600_000
-"""From this age on, ages may be a minute late, so that many rows change in one frame of the terminal."""
-
-_MINUTE_MS = 60_000
 
 Cell = tuple[str, str]
 """Padded text and the role of its colour."""
@@ -62,6 +53,8 @@ class Column(Struct, frozen=True):
     """Least cells that it leaves to the title."""
     right: bool = False
     cut_left: bool = False
+    after: int = 0
+    """0 if it is left of the title; else the line on whose right end it is, 1 or 2, if a row has two lines."""
     help: str = ""
     """Description for the dialog that chooses columns."""
 
@@ -89,6 +82,11 @@ def state_word(session: Session) -> str:
     if session.asks_user:
         return "asks"
     return "stuck" if session.is_stuck else str(session.status)
+
+
+def gutter(session: Session, signs: Signs, *, marked: bool = False) -> str:
+    """The cell at the left edge: the sign of a marked or a pinned session, else a blank."""
+    return signs.marked if marked else signs.pinned if session.pinned_at is not None else " "
 
 
 def _mark(session: Session, moment: Moment) -> str:
@@ -139,7 +137,9 @@ def _load(text_of: Callable[[Load], str]) -> Callable[[Session, Moment], str]:
 STATE = Column("state", 12, _state)
 """Mark and word of the state."""
 
-_MARK = Column("", 1, _mark)
+LEAD = Column("", 2, lambda session, moment: f"{gutter(session, moment.signs)}{_mark(session, moment)}")
+"""The gutter, which shows marks and pins, and the mark of the state."""
+
 _NEW = Column("new", 3, _unread, rank=7, room=UNREAD_ROOM, right=True, help="steps since you opened it")
 OTHERS = (
     Column("age", 4, _age, rank=1, right=True, help="since its agent last printed something, or since it ended"),
@@ -149,17 +149,19 @@ OTHERS = (
     Column("tok", 5, lambda s, _: units.tokens(s.usage.total_tokens), rank=5, right=True, help="tokens in and out"),
     Column("cost", 7, lambda s, _: units.money(s.cost_usd), rank=6, right=True, help="US dollars, as the agent says"),
     Column("id", SHORT_ID, lambda s, _: s.short_id, rank=8, room=WHAT_GOOD, help="the beginning of its id"),
-    Column("agent", 7, lambda s, _: one_line(s.agent), rank=2, help="the agent's name"),
-    Column("model", 12, lambda s, _: one_line(s.model or "?"), rank=10, room=WHAT_GOOD, help="the agent's model"),
-    Column("where", 10, _where, rank=3, cut_left=True, help="the last part of its folder"),
+    Column("agent", 7, lambda s, _: one_line(s.agent), rank=2, after=2, help="the agent's name"),
+    Column(
+        "model", 12, lambda s, _: one_line(s.model or "?"), rank=10, room=WHAT_GOOD, after=2, help="the agent's model"
+    ),
+    Column("where", 10, _where, rank=3, cut_left=True, after=1, help="the last part of its folder"),
 )
-"""The default columns between the state and the title."""
+"""The columns that a list of sessions shows if there is room."""
 
 _MORE = (
     Column("created", 7, _created, rank=2, right=True, help="since it was started for the first time"),
     Column("steps", 6, lambda s, _: f"{s.steps}", rank=2, right=True, help="steps of all turns"),
     Column("source", 9, _source, rank=2, help="who started it: you, or an orchestrator"),
-    Column("folder", 20, lambda s, _: one_line(place(s.cwd)), rank=2, cut_left=True, help="its whole folder"),
+    Column("folder", 20, lambda s, _: one_line(place(s.cwd)), rank=2, cut_left=True, after=1, help="its whole folder"),
     Column(
         "cpu",
         5,
@@ -174,7 +176,12 @@ _MORE = (
 COLUMNS = {column.heading: column for column in (*OTHERS, *_MORE)}
 """All columns that can be chosen, by name."""
 
-USUAL = Choice(tuple(column.heading for column in OTHERS))
+USUAL = Choice(("age", "new", "where", "agent"))
+"""The columns of the table: the headline of the selected session shows the other facts."""
+
+UNKNOWN = frozenset({"", "?"})
+"""Texts of cells that tell nothing; a column with no other texts is not shown."""
+
 LOADS = frozenset({"cpu", "mem", "procs"})
 """Columns that need process measurements."""
 
@@ -218,120 +225,39 @@ def taken(chosen: Sequence[Column]) -> int:
 
 
 @lru_cache(maxsize=64)
-def columns(width: int, choice: Choice = USUAL) -> tuple[Column, ...]:
-    """The columns that fit in a table of this width."""
+def columns(width: int, choice: Choice = USUAL, *, empty: frozenset[str] = frozenset()) -> tuple[Column, ...]:
+    """The columns that fit in a table of this width, without the ``empty`` ones, which have nothing to show."""
+    return fitting((LEAD, *chosen_columns(choice, empty)), width)
+
+
+def chosen_columns(choice: Choice, empty: frozenset[str] = frozenset()) -> tuple[Column, ...]:
+    """The chosen columns with their widths, whether or not they fit."""
     widths = dict(choice.widths)
-    chosen = [COLUMNS[name] for name in choice.names if name in COLUMNS]
-    sized = [structs.replace(column, width=widths.get(column.heading, column.width)) for column in chosen]
-    return fitting((STATE if width >= 60 else _MARK, *sized), width)
+    chosen = [COLUMNS[name] for name in choice.names if name in COLUMNS and name not in empty]
+    return tuple(structs.replace(column, width=widths.get(column.heading, column.width)) for column in chosen)
+
+
+def empty_columns(choice: Choice, sessions: Iterable[Session], moment: Moment) -> frozenset[str]:
+    """The chosen columns that show nothing for any of these sessions."""
+    left = {column.heading: column for column in chosen_columns(choice)}
+    for session in sessions:
+        left = {name: column for name, column in left.items() if column.text(session, moment) in UNKNOWN}
+        if not left:
+            break
+    return frozenset(left)
 
 
 def headings(chosen: Sequence[Column], width: int, sort: str = "", arrow: str = "") -> str:
     """The line above the rows, with an arrow at the column that they are sorted by."""
-    texts = [
-        pad(
-            cut(column.heading + (arrow if column.heading == sort else ""), column.width),
-            column.width,
-            right=column.right,
-        )
-        for column in chosen
-    ]
-    return cut(" ".join([*texts, "what" + (arrow if sort == "what" else "")]), width)
 
+    def text(column: Column) -> str:
+        name = column.heading + (arrow if column.heading == sort else "")
+        return pad(cut(name, column.width), column.width, right=column.right)
 
-def cells(
-    session: Session,
-    moment: Moment,
-    width: int,
-    choice: Choice = USUAL,
-    *,
-    marked: bool = False,
-    lead: str = "",
-) -> tuple[Cell, ...]:
-    """One row; each cell is padded to its column, and a blank separates two cells."""
-    colour = role(session)
-    chosen = columns(width, choice)
-    row = [(fitted(column, session, moment), _cell_role(column, colour)) for column in chosen]
-    lead += f"{moment.signs.marked} " if marked else ""
-    lead += f"{moment.signs.pinned} " if session.pinned_at is not None else ""
-    row += _what(session, max(0, width - taken(chosen)), "dim" if colour == "dim" else "text", lead, moment.signs)
-    return tuple(row)
-
-
-def _what(session: Session, room: int, colour: str, lead: str, signs: Signs) -> list[Cell]:
-    """The title and, if there is room, the agent's last message or the reason for waiting."""
-    title = lead + one_line(session.label)
-    rest = room - cell_width(title) - 1
-    message = session.reason if _asked_for(session) or _waits(session) else session.last_message
-    if rest < MESSAGE_LEAST or not message:
-        return [(pad(cut(title, room), room), colour)]
-    return [(title, colour), (pad(cut(f"{signs.between} {one_line(message, rest * 4)}", rest), rest), "dim")]
-
-
-def note(session: Session, now: int) -> str:
-    """The second line of a row: the remark, unless the row itself shows it."""
-    return "" if _waits(session) else remark(session, now)
-
-
-def _waits(session: Session) -> bool:
-    """Return whether the only remark is that it waits in the queue, like others around it."""
-    return session.status is Status.QUEUED and session.stopping is None
-
-
-def remark(session: Session, now: int) -> str:
-    """The reason to open a session (stop, loop, reason of the state, leftover processes, silence), else ""."""
-    if session.stopping is not None:
-        return stop_stage(session.stopping, now)
-    if evidence := session.stuck if session.is_stuck else session.asks if session.asks_user else None:
-        return one_line(evidence)
-    if session.reason and not _asked_for(session):
-        return one_line(session.reason)
-    if session.left:
-        what = f": {one_line(session.left_note)}" if session.left_note else ""
-        return units.count(session.left, "process", "processes") + f" left running{what}"
-    silence = now - session.last_sign_at
-    if session.status is Status.RUNNING and silence >= SILENT_MS:
-        return f"silent {units.age(silence)}"
-    return ""
-
-
-def steady_until(session: Session, now: int) -> int:
-    """The time (UTC ms) until which its row and second line stay the same, if nothing happens."""
-    if session.stopping is not None:
-        return now
-    running = session.started_at if session.ended_at is None else None
-    counted = (session.last_sign_at, session.created_at, *(() if running is None else (running,)))
-    return min(_read_until(now, at) for at in counted)
-
-
-def _read_until(now: int, since: int) -> int:
-    """The time until which an age reads the same; old ages may be a minute late, and change together."""
-    until = now + units.steady(now - since)
-    return until if now - since < TOGETHER_MS else -(-until // _MINUTE_MS) * _MINUTE_MS
-
-
-def stop_stage(stopping: Stopping, now: int) -> str:
-    """The progress of a stop: ``stopping: SIGINT sent, SIGTERM in 2s``."""
-    then = ""
-    if stopping.next and stopping.due_at is not None:
-        then = f", {stopping.next} in {max(0, -(-(stopping.due_at - now) // 1000))}s"
-    return f"stopping: {stopping.rung}{' sent' if stopping.rung.startswith('SIG') else ''}{then}"
-
-
-def _asked_for(session: Session) -> bool:
-    """Return whether the user stopped the session: the reason is then no news."""
-    return session.stopped_by is StoppedBy.YOU
-
-
-def second_line(session: Session, now: int, width: int, signs: Signs = UNICODE) -> Cell | None:
-    """The line below a row; None if there is no remark."""
-    text = note(session, now)
-    if not text:
-        return None
-    indent = "  " if width < 60 else " " * 12
-    waits = session.stopping or session.is_stuck or session.asks_user
-    colour = "attention" if waits or not session.reason else role(session)
-    return pad(cut(f"{indent}{signs.below} {text}", width), width), colour
+    left = [text(column) for column in chosen if not column.after]
+    right = [text(column) for column in chosen if column.after]
+    title = "what" + (arrow if sort == "what" else "")
+    return cut(" ".join([*left, pad(title, max(0, width - taken(chosen))), *right]).rstrip(), width)
 
 
 def fitted(column: Column, session: Session, moment: Moment) -> str:
@@ -339,15 +265,3 @@ def fitted(column: Column, session: Session, moment: Moment) -> str:
     text = column.text(session, moment)
     text = cut_left(text, column.width) if column.cut_left else cut(text, column.width)
     return pad(text, column.width, right=column.right)
-
-
-_TOLD = frozenset({"age", "agent", "where", "folder"})
-"""Columns that are as bright as the title if the session is not dim."""
-
-
-def _cell_role(column: Column, colour: str) -> str:
-    if column in (STATE, _MARK):
-        return colour
-    if column.heading == _NEW.heading:
-        return "good" if colour == "good" else "dim"
-    return "text" if colour != "dim" and column.heading in _TOLD else "dim"

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from ...sessions.model import Load, Session, Status
 from ...sessions.rules.urgency import urgency
+from .sections import Section
 
 Key = tuple[Any, ...]
 
@@ -22,6 +23,7 @@ LEAD_CELLS = 16
 class Grouping(StrEnum):
     """The ways to group rows."""
 
+    SECTIONS = "sections"
     FLAT = "flat"
     TREE = "tree"
     FOLDER = "folder"
@@ -33,11 +35,17 @@ class Arrangement(Struct, frozen=True, kw_only=True):
 
     sort: str = "attention"
     reverse: bool = False
-    grouping: Grouping = Grouping.FLAT
+    grouping: Grouping = Grouping.SECTIONS
+
+    @property
+    def grouped(self) -> Grouping:
+        """The grouping in force: sections are those of the usual order, and another order has one list."""
+        usual = self.sort == "attention" and not self.reverse
+        return Grouping.FLAT if self.grouping is Grouping.SECTIONS and not usual else self.grouping
 
 
 class Heading(Struct, frozen=True):
-    """The line above the sessions of one folder or agent."""
+    """The line above the sessions of one section, folder or agent."""
 
     name: str
     sessions: tuple[str, ...]
@@ -45,6 +53,8 @@ class Heading(Struct, frozen=True):
     attention: int
     """The number of its sessions that need the user."""
     folded: bool
+    section: bool = False
+    """True for a section of the usual order."""
 
 
 class Row(Struct, frozen=True):
@@ -135,8 +145,10 @@ class _Falling(str):
 
 def rows_of(
     ordered: Sequence[Session],
-    arrangement: Arrangement,
+    grouping: Grouping,
     folded: Collection[str],
+    section_of: Callable[[Session], Section],
+    *,
     home: Callable[[str], str] = str,
     needing: Collection[str] = (),
 ) -> Iterator[Row]:
@@ -144,16 +156,19 @@ def rows_of(
 
     Args:
         ordered: the sessions.
-        arrangement: their grouping.
+        grouping: their grouping.
         folded: keys of the rows whose members are hidden.
+        section_of: returns the section of a session.
         home: shortens a folder for people.
         needing: ids of the sessions that need the user.
     """
-    if arrangement.grouping is Grouping.FLAT:
+    if grouping is Grouping.FLAT:
         return (Row(session.id, session.id) for session in ordered)
-    if arrangement.grouping is Grouping.TREE:
+    if grouping is Grouping.TREE:
         return _tree(ordered, folded)
-    if arrangement.grouping is Grouping.AGENT:
+    if grouping is Grouping.SECTIONS:
+        return _sections(ordered, section_of, folded)
+    if grouping is Grouping.AGENT:
         return _groups(ordered, lambda session: session.agent, folded, needing)
     return _groups(ordered, _shortened(home), folded, needing)
 
@@ -177,17 +192,31 @@ def _shortened(home: Callable[[str], str]) -> Callable[[Session], str]:
 def _groups(
     ordered: Iterable[Session], name: Callable[[Session], str], folded: Collection[str], needing: Collection[str]
 ) -> Iterator[Row]:
-    groups: dict[str, list[Session]] = {}
+    groups: dict[str, list[str]] = {}
     for session in ordered:
-        groups.setdefault(name(session), []).append(session)
+        groups.setdefault(name(session), []).append(session.id)
     for label in sorted(groups):
-        members, key = groups[label], heading_key(label)
-        closed = key in folded
-        ids = tuple(one.id for one in members)
-        heading = Heading(label, ids, sum(key in needing for key in ids), closed)
-        yield Row(key, heading=heading, folds=True)
-        if not closed:
-            yield from (Row(session.id, session.id, parent=key) for session in members)
+        ids = tuple(groups[label])
+        yield from _group(Heading(label, ids, sum(key in needing for key in ids), heading_key(label) in folded))
+
+
+def _sections(
+    ordered: Iterable[Session], section_of: Callable[[Session], Section], folded: Collection[str]
+) -> Iterator[Row]:
+    members: dict[Section, list[str]] = {}
+    for session in ordered:
+        members.setdefault(section_of(session), []).append(session.id)
+    for one in Section:
+        if one in members:
+            yield from _group(Heading(one, tuple(members[one]), 0, heading_key(one) in folded, section=True))
+
+
+def _group(heading: Heading) -> Iterator[Row]:
+    """The row of a heading, and those of its sessions if it is not folded."""
+    key = heading_key(heading.name)
+    yield Row(key, heading=heading, folds=True)
+    if not heading.folded:
+        yield from (Row(session_id, session_id, parent=key) for session_id in heading.sessions)
 
 
 def heading_key(label: str) -> str:

@@ -1,36 +1,34 @@
 """A cache of the last drawn cells of each table row, so that only differences are redrawn.  Needs no screen."""
 
 import sys
+from collections.abc import Mapping
 from itertools import zip_longest
 
 from ...sessions.model import Session
 from ...sessions.text import units
 from ...sessions.text.sanitize import cell_width, cut, one_line, pad
-from ..drawing.glyphs import UNICODE
-from .columns import USUAL, Cell, Moment, cells, second_line, steady_until
+from ..drawing.glyphs import UNICODE, Signs
+from .columns import Cell, Moment
+from .detail import steady_until
 from .ordering import Heading, Row
-
-Painted = tuple[tuple[Cell, ...], Cell | None]
-"""The cells of a row, and its second line."""
-
+from .row_cells import Form, Painted, row_cells
+from .sections import Section
 
 _FOREVER = sys.maxsize
 
+_SECTION_ROLES: Mapping[str, str] = {Section.NEEDS_YOU: "attention", Section.RUNNING: "running", Section.UNREAD: "good"}
+"""The roles of headings; the other ones are grey."""
+
 
 class PaintCache:
-    """Cells of rows for one width, choice of columns and moment; a new width clears them."""
+    """Cells of rows in one form and moment; another form clears them."""
 
     def __init__(self) -> None:
         self.moment = Moment(0, UNICODE)
-        self.choice = USUAL
-        self._width = 0
+        self._form = Form(0)
         self._painted: dict[str, Painted] = {}
         self._steady: dict[str, tuple[int, int]] = {}
         """The time when a row was drawn, and the time until which it stays the same."""
-
-    def fits(self, width: int) -> bool:
-        """Return whether the cached rows have this width."""
-        return self._width == width
 
     def clear(self) -> None:
         """Forget all rows: the contents of the screen are unknown."""
@@ -47,36 +45,41 @@ class PaintCache:
         drawn, until = self._steady.get(key, (0, 0))
         return not drawn <= self.moment.now < until  # the clock may go back
 
-    def take(self, key: str, width: int) -> Painted | None:
+    def take(self, key: str, form: Form) -> Painted | None:
         """Remove and return the last drawn cells of a row, so that it is redrawn; None if there are none."""
-        return self._painted.pop(key, None) if self.fits(width) else None
+        return self._painted.pop(key, None) if form == self._form else None
 
-    def paint(self, row: Row, session: Session | None, width: int, *, marked: bool) -> Painted:
+    def paint(self, row: Row, session: Session | None, form: Form, *, marked: bool) -> Painted:
         """The row and its second line as last drawn; drawn now if a tick or a change dropped them."""
-        if not self.fits(width):
+        if form != self._form:
             self.clear()
-            self._width = width
+            self._form = form
         painted = self._painted.get(row.key)
         if painted is None:
-            painted = self._painted[row.key] = self._new(row, session, width, marked=marked)
+            painted = self._painted[row.key] = self._new(row, session, form, marked=marked)
         return painted
 
-    def _new(self, row: Row, session: Session | None, width: int, *, marked: bool) -> Painted:
+    def _new(self, row: Row, session: Session | None, form: Form, *, marked: bool) -> Painted:
         now = self.moment.now
         self._steady[row.key] = now, _FOREVER if session is None else steady_until(session, now)
         if session is None:
-            return (heading_cell(row.heading, width),) if row.heading else (), None
-        first = cells(session, self.moment, width, self.choice, marked=marked, lead=row.lead)
-        return first, second_line(session, now, width, self.moment.signs)
+            return heading_cells(row.heading, form.width, self.moment.signs) if row.heading else (), ()
+        return row_cells(session, self.moment, form, marked=marked, lead=row.lead)
 
 
-def heading_cell(heading: Heading, width: int) -> Cell:
-    """The heading of a group: its name, its number of sessions, and how many of them need the user."""
+def heading_cells(heading: Heading, width: int, signs: Signs) -> tuple[Cell, ...]:
+    """The heading of a section or a group: its name, its number of sessions, and how many of them need the user."""
+    mark = "▸" if heading.folded else "▾"
+    if heading.section:
+        name = cut(f"{heading.name.upper()} {len(heading.sessions):,}{f' {mark}' if heading.folded else ''}", width)
+        return (name, _SECTION_ROLES.get(heading.name, "heading")), (
+            signs.rule * (width - cell_width(name) - 1),
+            "line",
+        )
     counted = [units.count(len(heading.sessions), "session")]
     counted += [units.count(heading.attention, "needs you", "need you")] if heading.attention else []
     tail = f"  {' · '.join(counted)}"
-    mark = "▸" if heading.folded else "▾"
-    return pad(cut(f"{mark} {one_line(heading.name)}{tail}", width), width), "strong"
+    return ((pad(cut(f"{mark} {one_line(heading.name)}{tail}", width), width), "strong"),)
 
 
 def difference(old: tuple[Cell, ...], new: tuple[Cell, ...]) -> tuple[int, int]:

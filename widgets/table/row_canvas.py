@@ -5,6 +5,7 @@ Line 0 has the headings; the rows scroll below it.  :mod:`.session_table` choose
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from msgspec import structs
 from textual.cache import LRUCache
 from textual.geometry import Region, Size
 from textual.strip import Strip
@@ -13,8 +14,10 @@ from ...sessions.model import Load, Session
 from ...sessions.text.sanitize import cut
 from ..drawing.glyphs import Signs
 from ..drawing.painted_view import PaintedView
-from .columns import Cell, Choice, Column, Moment, columns, headings
+from .columns import USUAL, Cell, Choice, Column, Moment, empty_columns, headings
+from .density import Density, lines_for
 from .paint_cache import PaintCache, difference
+from .row_cells import Form, Painted
 from .row_model import RowModel
 from .selection import Selection
 
@@ -39,6 +42,11 @@ class RowCanvas(PaintedView, can_focus=True):
         """The key of a row; it stays the same when other rows come and go."""
         self._painting = PaintCache()
         self._painting.moment = Moment(self._now, signs)
+        self._choice = USUAL
+        self._empty_columns: frozenset[str] = frozenset()
+        """The chosen columns that had nothing to show for any row on the screen, since the choice of rows changed."""
+        self.density = Density.AUTO
+        """The user's choice of lines for each session; see :meth:`show_density`."""
         self._strips: LRUCache[object, Strip] = LRUCache(CACHED_STRIPS)
         self._empty: list[str] = []
         self._problem = ""
@@ -50,13 +58,22 @@ class RowCanvas(PaintedView, can_focus=True):
 
     @property
     def columns(self) -> Sequence[Column]:
-        """The columns that fit now."""
-        return columns(self._width, self._painting.choice) if self.size.width else ()
+        """The columns that fit now, whether or not they have something to show."""
+        return structs.replace(self._form, empty=frozenset()).columns if self.size.width else ()
 
     def show_columns(self, choice: Choice) -> None:
         """Show other columns."""
-        self._painting.choice = choice
+        self._choice = choice
+        self._learn_columns(anew=True)
         self._painting.clear()
+        self.refresh()
+
+    def show_density(self, density: Density) -> None:
+        """Give each session one line or two, or as many as there is room for."""
+        self.density = density
+        self._painting.clear()
+        self._fit()
+        self._reveal()
         self.refresh()
 
     def show_problem(self, problem: str) -> None:
@@ -86,9 +103,12 @@ class RowCanvas(PaintedView, can_focus=True):
         if place is None:
             return self._painter.strip([], width)
         key = self._rows.row(place[0]).key
-        first, below = self._paint(place[0])
-        spans = first if place[1] == 0 else (below,) if below else ()
-        return self._strip(spans, width, key == self._cursor)
+        return self._strip(self._paint(place[0])[place[1]], width, key == self._cursor)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Show the columns that the rows now on the screen need."""
+        super().watch_scroll_y(old_value, new_value)
+        self._learn_columns()
 
     def forget_strips(self) -> None:
         """Drop all drawn lines."""
@@ -98,6 +118,11 @@ class RowCanvas(PaintedView, can_focus=True):
     def _width(self) -> int:
         """Cells of a row, without the scrollbar."""
         return self.scrollable_content_region.width
+
+    @property
+    def _form(self) -> Form:
+        """The form of all rows."""
+        return Form(self._width, self._choice, self._empty_columns, self._rows.lines)
 
     @property
     def _room(self) -> int:
@@ -116,11 +141,24 @@ class RowCanvas(PaintedView, can_focus=True):
     def _headings(self, width: int) -> str:
         arrangement = self._rows.arrangement
         arrow = "▴" if arrangement.reverse else "▾"
-        return headings(columns(width, self._painting.choice), width, arrangement.sort, arrow)
+        form = self._form
+        return headings((*form.left, *form.right), width, arrangement.sort, arrow)
 
-    def _paint(self, position: int) -> tuple[tuple[Cell, ...], Cell | None]:
+    def _paint(self, position: int) -> Painted:
         row = self._rows.row(position)
-        return self._painting.paint(row, self._rows.at(position), self._width, marked=row.key in self._marks)
+        return self._painting.paint(row, self._rows.at(position), self._form, marked=row.key in self._marks)
+
+    def _learn_columns(self, *, anew: bool = False) -> None:
+        """Show the columns that have something to show for a row on the screen; ``anew`` hides the others again.
+
+        Without ``anew`` no column goes, so that rows do not move to and fro while the user scrolls.
+        """
+        before = self._empty_columns
+        empty = empty_columns(self._choice, self.on_screen, self._painting.moment)
+        self._empty_columns = empty if anew else before & empty
+        if self._empty_columns != before:
+            self._painting.clear()
+            self.refresh()
 
     def _see(self, loads: Mapping[str, Load] | None = None) -> None:
         """Set the current time, and the process loads if they are given."""
@@ -138,20 +176,18 @@ class RowCanvas(PaintedView, can_focus=True):
     def _redraw(self, key: str) -> None:
         """Redraw the differences in a row, if it is visible."""
         width = self._width
-        painted = self._painting.take(key, width)
+        painted = self._painting.take(key, self._form)
         position = self._rows.position(key)
         if position is None:
             return
         line = self._rows.top(position) - self.scroll_offset.y + 1
         if not -1 <= line < self.size.height:
             return
-        row, below = self._paint(position)
-        # If the contents of the screen are unknown, all of the row may differ.
-        start, end = difference(painted[0], row) if painted else (0, width)
-        if start < end and line >= 1:
-            self.refresh(Region(0 if painted is None else start, line, end - start, 1))
-        if below and 1 <= line + 1 < self.size.height and (painted is None or painted[1] != below):
-            self.refresh(Region(0, line + 1, width, 1))
+        for number, cells in enumerate(self._paint(position)):
+            # If the contents of the screen are unknown, all of the line may differ.
+            start, end = difference(painted[number], cells) if painted else (0, width)
+            if start < end and 1 <= line + number < self.size.height:
+                self.refresh(Region(start, line + number, end - start, 1))
 
     def _redraw_headings(self) -> None:
         self.refresh(Region(0, 0, self._width, 1))
@@ -159,7 +195,8 @@ class RowCanvas(PaintedView, can_focus=True):
     def _redraw_cursor(self) -> None:
         position = self._rows.position(self._cursor)
         if position is not None:
-            self.refresh(Region(0, self._rows.top(position) - self.scroll_offset.y + 1, self._width, 2))
+            lines = 1 if self._rows.at(position) is None else self._rows.lines
+            self.refresh(Region(0, self._rows.top(position) - self.scroll_offset.y + 1, self._width, lines))
 
     def _positions_shown(self) -> range:
         """The rows whose first line or second line is on the screen."""
@@ -170,6 +207,8 @@ class RowCanvas(PaintedView, can_focus=True):
         return range(first[0], last[0] + 1)
 
     def _fit(self) -> None:
+        if self.size.height:
+            self._rows.set_lines(lines_for(self.density, self._rows, self._room))
         # The widget's width without a scrollbar would bring up the horizontal one.  The spare line lets the last page
         # begin with a whole row.
         spare = int(self._rows.height > self._room)

@@ -1,7 +1,8 @@
 """The rows of the session table: sessions in order, with their lines.  Needs no screen."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from operator import lt
 
 from msgspec import Struct
@@ -9,8 +10,11 @@ from msgspec import Struct
 from ...sessions.model import Load, Session, Status
 from ...sessions.rules.attention import SILENT_MS, is_needed
 from ..drawing.short_forms import place
-from .columns import note
-from .ordering import MEASURED, Arrangement, Grouping, Key, Row, membership, rows_of, sort_key
+from .ordering import MEASURED, Arrangement, Grouping, Key, Row, heading_key, membership, rows_of, sort_key
+from .sections import Section, section
+
+_HOLDING = frozenset({Grouping.SECTIONS, Grouping.FLAT})
+"""Groupings in which a row can be held; in the others no fact of a running session moves it."""
 
 LOOK_AGAIN_MS = 10_000
 """Milliseconds between two checks of a filter that depends on the time."""
@@ -26,7 +30,7 @@ class Chooser(Struct, frozen=True):
 
 
 class RowModel:
-    """Sessions in a chosen order; a row has a second line only if there is a remark to show."""
+    """Sessions in a chosen order; a heading has one line, and each session one or two."""
 
     def __init__(self) -> None:
         self.arrangement = Arrangement()
@@ -37,8 +41,10 @@ class RowModel:
         self._keys: dict[str, Key] = {}
         """The sort keys of the chosen sessions."""
         self._rows: list[Row] = []
+        self._sections: dict[str, Section] = {}
+        """The sections of the chosen sessions, if the rows have sections."""
         self._strays: set[str] = set()
-        """Rows of a flat list that may be out of order because the user's cursor is, or was just now, on them."""
+        """Rows that may be out of order because the user's cursor is, or was just now, on them."""
         self._measured: Mapping[str, Load] = {}
         self._loads: Mapping[str, Load] = {}
         """The measurement that the rows are sorted by; while a row is in hand, it may not be the newest."""
@@ -48,7 +54,8 @@ class RowModel:
         """The row that stays shown although the filter excludes it."""
         self._tops: list[int] = []
         self._positions: dict[str, int] = {}
-        self._heights: dict[str, int] = {}
+        self.lines = 1
+        """The lines of each session's row; see :meth:`set_lines`."""
         self._needing: set[str] = set()
         """The sessions that need the user, as the filter ``is:attention`` has it."""
         self._silent_from: dict[str, int] = {}
@@ -102,8 +109,10 @@ class RowModel:
         now: int,
         hold: str | None = None,
         keep: str | None = None,
+        *,
+        settle: bool = False,
     ) -> bool:
-        """Apply changes; return whether a row came, went, or changed its place, its height or its heading.
+        """Apply changes; return whether a row came, went, or changed its place or its heading.
 
         Args:
             updated: new and changed sessions.
@@ -111,12 +120,13 @@ class RowModel:
             now: UTC ms.
             hold: the row that stays in place; the others are sorted around it.
             keep: the row that stays shown even if the filter excludes it.
+            settle: True if rows that were left, but not moved, go to their places now.
         """
         moved, restless, regrouped = False, set[str](), False
         for session in updated:
             earlier, there = self._sessions.get(session.id), session.id in self._keys
             self._sessions[session.id] = session
-            moved |= self._measure(session, now) and session.id in self._positions
+            self._note_silence(session, now)
             if self._choose(session, now, keep):
                 restless.add(session.id)
             regrouped |= self._regrouped(earlier, session, now)
@@ -125,27 +135,39 @@ class RowModel:
             moved |= self._keys.pop(session_id, None) is not None
             self._sessions.pop(session_id, None)
             self._needing.discard(session_id)
-            self._heights.pop(session_id, None)
+            self._sections.pop(session_id, None)
             self._silent_from.pop(session_id, None)
             self._strays.discard(session_id)
             self._kept = None if self._kept == session_id else self._kept
         self._next_silence = min(self._silent_from.values(), default=None)
-        hold = hold if hold in self._keys and self.arrangement.grouping is Grouping.FLAT else None
-        moved = moved or self._out_of_place(restless, regrouped, hold)
+        hold = hold if hold in self._positions and self.arrangement.grouped in _HOLDING else None
+        settle = settle or hold is None
+        moved = moved or self._out_of_place(restless, regrouped, hold, settle)
         if moved:
             self._arrange(hold)
-        elif hold is None:
-            self._strays.clear()
         else:
-            self._strays.add(hold)
+            self._strays = (set() if settle else self._strays) | ({hold} if hold is not None else set())
         return moved
 
     def let_go(self, now: int, hold: str | None, keep: str | None) -> bool:
-        """Move a row that is no longer in hand to its place; return whether anything moved."""
+        """Move the rows that are no longer in hand to their places; return whether anything moved."""
         over = [self._sessions[self._kept]] if self._kept is not None and self._kept != keep else []
-        if not over and (hold is not None or not self._strays):
+        if not over and not self._strays - {hold}:
             return False
-        return self.update(over, (), now, hold, keep)
+        return self.update(over, (), now, hold, keep, settle=True)
+
+    def set_lines(self, lines: int) -> bool:
+        """Give each session's row one line or two; return whether that changed anything."""
+        if lines == self.lines:
+            return False
+        self.lines = lines
+        self._stack()
+        return True
+
+    @property
+    def headings(self) -> int:
+        """The number of headings."""
+        return len(self._rows) - sum(row.session is not None for row in self._rows)
 
     def choose(self, chooser: Chooser | None, now: int, arrangement: Arrangement | None = None) -> None:
         """Show only the sessions that pass the filter (None shows all), in another order if one is given."""
@@ -177,7 +199,7 @@ class RowModel:
         return bool(other) and self.update(other, (), now, hold, keep)
 
     def fell_silent(self, now: int, hold: str | None = None, keep: str | None = None) -> bool:
-        """Note the sessions that fell silent; return whether a row moved or grew.  Free until the next one is due."""
+        """Note the sessions that fell silent; return whether a row moved.  Free until the next one is due."""
         if self._next_silence is None or now < self._next_silence:
             return False
         due = [self._sessions[key] for key, at in self._silent_from.items() if at <= now]
@@ -211,6 +233,11 @@ class RowModel:
         """The session of a row; None for a heading."""
         return self.get(self._rows[position].session)
 
+    def is_passed(self, position: int) -> bool:
+        """Return whether the cursor passes over a row: the heading of a section that is not folded."""
+        heading = self._rows[position].heading
+        return heading is not None and heading.section and not heading.folded
+
     def position(self, key: str | None) -> int | None:
         """The position of the row with a key; the key of a session's row is its id."""
         return self._positions.get(key) if key is not None else None
@@ -228,49 +255,81 @@ class RowModel:
 
     def _regrouped(self, earlier: Session | None, session: Session, now: int) -> bool:
         """Note whether the session needs the user; return whether a heading, its count or the parent may change."""
-        grouping, needs = self.arrangement.grouping, is_needed(session, now)
+        grouping, needs = self.arrangement.grouped, is_needed(session, now)
         other = needs is not (session.id in self._needing)
         if other:
             (self._needing.add if needs else self._needing.discard)(session.id)
         if earlier is None or grouping is Grouping.FLAT:
             return False
+        if grouping is Grouping.SECTIONS:
+            return section(earlier) is not section(session)
         return (other and grouping is not Grouping.TREE) or membership(earlier) != membership(session)
 
-    def _out_of_place(self, restless: set[str], regrouped: bool, hold: str | None) -> bool:
+    def _out_of_place(self, restless: set[str], regrouped: bool, hold: str | None, settle: bool) -> bool:
         """Return whether rows are out of place after the keys of the ``restless`` ones changed."""
-        if regrouped or (restless and self.arrangement.grouping is Grouping.TREE):
-            return self._made() != self._rows
-        loose = restless | self._strays if hold is None else restless
-        staying = {hold} if hold is None else {hold, *self._strays}
+        if regrouped or (restless and self.arrangement.grouped is Grouping.TREE):
+            return self._made(hold) != self._rows
+        loose = restless | self._strays if settle else restless
+        staying = {hold} if settle else {hold, *self._strays}
         return any(not self._in_order(key, staying) for key in loose if key in self._positions and key not in staying)
 
     def _in_order(self, key: str, staying: Collection[str | None]) -> bool:
         """Return whether a row is in order in its list or group, apart from the rows in ``staying``."""
         at = self._positions[key]
         parent = self._rows[at].parent
+        if self.arrangement.grouped is Grouping.SECTIONS and parent != heading_key(self._sections[key]):
+            return False
         near = self._rows[max(0, at - 2 - len(staying)) : at + 3 + len(staying)]
         keys = [self._keys[row.key] for row in near if row.session and row.parent == parent and row.key not in staying]
         return all(map(lt, keys, keys[1:]))
 
     def _made(self, hold: str | None = None) -> list[Row]:
-        """The rows in order, except that ``hold`` stays in place."""
-        ordered = self.shown
+        """The rows in order, except that ``hold`` keeps its place in its list or section."""
+        ordered, sections = self.shown, self._sections
         at = self._positions.get(hold) if hold is not None else None
         if hold is not None and at is not None:
             ordered.remove(hold)
-            ordered.insert(at, hold)
+            kept = self._kept_section(at)
+            if kept is not None:
+                sections = sections | {hold: kept}
+            ordered.insert(self._kept_place(ordered, at, kept), hold)
         return list(
-            rows_of([self._sessions[key] for key in ordered], self.arrangement, self.folded, place, self._needing)
+            rows_of(
+                [self._sessions[key] for key in ordered],
+                self.arrangement.grouped,
+                self.folded,
+                lambda session: sections[session.id],
+                home=place,
+                needing=self._needing,
+            )
         )
+
+    def _kept_section(self, at: int) -> Section | None:
+        """The section in which a row is shown now; None without sections."""
+        parent = self._positions.get(self._rows[at].parent or "")
+        heading = self._rows[parent].heading if parent is not None else None
+        return Section(heading.name) if heading is not None and heading.section else None
+
+    def _kept_place(self, ordered: Sequence[str], at: int, kept: Section | None) -> int:
+        """The place in ``ordered`` at which a row stays where it is in its list or section."""
+        if kept is None:
+            return at
+        above = at - self._positions[heading_key(kept)] - 1
+        members = (number for number, key in enumerate(ordered) if self._sections[key] is kept)
+        return next(islice(members, above, None), len(ordered))
 
     def _arrange(self, hold: str | None = None) -> None:
         self._rows, self._strays = self._made(hold), {hold} if hold is not None else set()
         self._positions = {row.key: position for position, row in enumerate(self._rows)}
+        self._stack()
+
+    def _stack(self) -> None:
+        """Give each row its lines."""
         self._tops = []
         self.height = 0
         for row in self._rows:
             self._tops.append(self.height)
-            self.height += 1 if row.session is None else self._heights[row.session]
+            self.height += 1 if row.session is None else self.lines
 
     def _choose(self, session: Session, now: int, keep: str | None = None) -> bool:
         """Note whether the session is shown, and its sort key; return whether that changed."""
@@ -282,14 +341,13 @@ class RowModel:
         earlier = self._keys.pop(session.id, None)
         if key is not None:
             self._keys[session.id] = key
+            if self.arrangement.grouped is Grouping.SECTIONS:
+                self._sections[session.id] = section(session)
         return earlier != key
 
-    def _measure(self, session: Session, now: int) -> bool:
-        """Note the session's number of lines, and when it will need more; return whether the number changed."""
-        height = 2 if note(session, now) else 1
+    def _note_silence(self, session: Session, now: int) -> None:
+        """Note the time at which the session will need the user because it printed nothing."""
         if session.status is Status.RUNNING and now < session.last_sign_at + SILENT_MS:
             self._silent_from[session.id] = session.last_sign_at + SILENT_MS
         else:
             self._silent_from.pop(session.id, None)
-        earlier, self._heights[session.id] = self._heights.get(session.id), height
-        return earlier != height

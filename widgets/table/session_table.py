@@ -18,7 +18,7 @@ from .row_canvas import RowCanvas
 from .row_model import Chooser
 
 HAND_MS = 10_000
-"""Milliseconds after a key in the table during which its cursor's row stays in place, even if the order changes."""
+"""Milliseconds after a key in the table during which the rows that the cursor left stay in place, too."""
 
 
 class SessionTable(RowCanvas):
@@ -86,6 +86,8 @@ class SessionTable(RowCanvas):
         super().__init__(clock, signs, id=id)
         self._on_open = on_open
         self._touched_at = self._now - HAND_MS
+        self._holding = False
+        """True if the cursor's row stays in place, even if the order changes: the user has chosen it."""
 
     @property
     def marked(self) -> list[Session]:
@@ -156,6 +158,7 @@ class SessionTable(RowCanvas):
         if self._rows.position(self._cursor) is None:
             before = self._rows.first
         self._rearranged(before)
+        self._learn_columns(anew=True)
 
     def update_rows(self, updated: Iterable[Session], removed: Iterable[str] = ()) -> None:
         """Apply changes; redraws only the visible cells that differ."""
@@ -169,6 +172,7 @@ class SessionTable(RowCanvas):
         else:
             for session in updated:
                 self._redraw(session.id)
+        self._learn_columns()
 
     def tick(self) -> None:
         """Apply the passage of time: redraw the ages that changed, and check the filter again."""
@@ -179,7 +183,7 @@ class SessionTable(RowCanvas):
         hands = self._in_hand, self._kept
         moved = self._rows.fell_silent(self._now, *hands)
         moved |= self._rows.chosen_anew(self._now, *hands)
-        moved |= self._rows.let_go(self._now, *hands)
+        moved |= not 0 <= self._now - self._touched_at < HAND_MS and self._rows.let_go(self._now, *hands)
         if moved:
             self._rearranged(before, line)
             if self.counts != counted:
@@ -196,10 +200,11 @@ class SessionTable(RowCanvas):
             self._rearranged(before, line)
         else:
             self._redraw_all()
+        self._learn_columns()
 
     def let_go(self) -> None:
         """Release the cursor's row, so that it moves to its place."""
-        self._touched_at = self._now - HAND_MS
+        self._touched_at, self._holding = self._now - HAND_MS, False
 
     def select(self, session_id: str) -> None:
         """Put the cursor on a session."""
@@ -211,7 +216,7 @@ class SessionTable(RowCanvas):
         """Move the cursor."""
         position = self._rows.position(self._cursor)
         if position is not None:
-            self._move_to(position + rows)
+            self._move_to(self._past_headings(position + rows, 1 if rows > 0 else -1))
 
     def action_page(self, pages: int) -> None:
         """Move the cursor by pages."""
@@ -220,7 +225,7 @@ class SessionTable(RowCanvas):
     def action_edge(self, last: bool) -> None:
         """Move the cursor to the first or the last row."""
         if len(self._rows):
-            self._move_to(len(self._rows) - 1 if last else 0)
+            self._move_to(len(self._rows) - 1 if last else self._past_headings(0, 1))
 
     def action_mark(self) -> None:
         """Mark or unmark the selected session and move down, or mark or unmark the selected group."""
@@ -268,7 +273,8 @@ class SessionTable(RowCanvas):
         row = self._rows.row(position)
         key = row.key if row.folds and (row.key in self._rows.folded) is not closed else row.parent if closed else None
         if key is not None and self._rows.fold(key, closed):
-            self._cursor = key
+            opened = self._rows.position(key) or 0
+            self._cursor = self._rows.row(self._past_headings(opened, 1)).key
             self._rearranged(position)
             self._highlight()
 
@@ -284,6 +290,7 @@ class SessionTable(RowCanvas):
         """Redraw everything: other columns may fit now."""
         self._painting.clear()
         self._fit()
+        self._learn_columns(anew=True)
         self._reveal()
         self.refresh()
 
@@ -298,7 +305,7 @@ class SessionTable(RowCanvas):
 
     def on_focus(self) -> None:
         """Take the cursor's row in hand again."""
-        self._touched_at = self._clock()
+        self._touched_at, self._holding = self._clock(), True
 
     def show_focus(self) -> None:
         """Draw the headings and the cursor's row."""
@@ -307,8 +314,8 @@ class SessionTable(RowCanvas):
 
     @property
     def _in_hand(self) -> str | None:
-        """The row that the user has just moved to."""
-        return self._cursor if 0 <= self._now - self._touched_at < HAND_MS else None
+        """The row that the user moved to, until the cursor leaves it."""
+        return self._cursor if self._holding else None
 
     @property
     def _kept(self) -> str | None:
@@ -325,7 +332,7 @@ class SessionTable(RowCanvas):
         self._fit()
         position = self._rows.position(self._cursor)
         if position is None and len(self._rows):
-            self._cursor = self._rows.row(min(before or 0, len(self._rows) - 1)).key
+            self._cursor = self._rows.row(self._past_headings(before or 0, 1)).key
             self._highlight()
         elif position is None and self._cursor is not None:
             self._cursor = None
@@ -335,8 +342,16 @@ class SessionTable(RowCanvas):
         self._reveal()
         self.refresh()
 
+    def _past_headings(self, position: int, direction: int) -> int:
+        """The nearest row in this direction that is not the heading of an open section, else one in the other."""
+        last = len(self._rows) - 1
+        place = max(0, min(last, position))
+        while 0 <= place <= last and self._rows.is_passed(place):
+            place += direction
+        return place if 0 <= place <= last else max(0, min(last, position)) - direction
+
     def _move_to(self, position: int) -> None:
-        self._touched_at = self._clock()
+        self._touched_at, self._holding = self._clock(), True
         key = self._rows.row(max(0, min(len(self._rows) - 1, position))).key
         if key == self._cursor:
             return

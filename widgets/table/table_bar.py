@@ -50,14 +50,19 @@ def table_bar(
 
 def _order(arrangement: Arrangement) -> str:
     usual = Arrangement()
-    words = [] if arrangement.grouping is Grouping.FLAT else [GROUPED[arrangement.grouping]]
+    words = [GROUPED[arrangement.grouping]] if arrangement.grouping in GROUPED else []
     if arrangement.sort != usual.sort or arrangement.reverse:
         words.append(f"by {arrangement.sort}{', reversed' if arrangement.reverse else ''}")
     return " ".join(words)
 
 
-GROUPED = {Grouping.TREE: "as a tree", Grouping.FOLDER: "by folder", Grouping.AGENT: "by agent"}
-"""The words for each grouping."""
+GROUPED = {
+    Grouping.FLAT: "one list",
+    Grouping.TREE: "as a tree",
+    Grouping.FOLDER: "by folder",
+    Grouping.AGENT: "by agent",
+}
+"""The words for each grouping but the usual one."""
 
 
 def _fitting(parts: list[tuple[str, str]], width: int) -> Content:

@@ -6,23 +6,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from agentdash.sessions.model import Left, Status, StoppedBy, Stopping, Usage, left_text
+from agentdash.sessions.model import (
+    Activity,
+    Left,
+    Plan,
+    Status,
+    StepKind,
+    StoppedBy,
+    Stopping,
+    Usage,
+    left_text,
+)
 from agentdash.sessions.text import units
 from agentdash.sessions.text.sanitize import cell_width
 from agentdash.widgets.drawing.glyphs import ASCII, UNICODE
-from agentdash.widgets.table.columns import (
-    COLUMNS,
-    TOGETHER_MS,
-    Choice,
-    Moment,
-    cells,
-    columns,
-    headings,
-    note,
-    second_line,
-    steady_until,
-)
-from agentdash.widgets.table.row_model import RowModel
+from agentdash.widgets.table.columns import COLUMNS, OTHERS, Choice, Moment, columns, empty_columns, headings
+from agentdash.widgets.table.detail import TOGETHER_MS, detail, remark, steady_until
+from agentdash.widgets.table.row_cells import Form, cut_title, row_cells
 from agentdash.widgets.table.status_line import Tally, counts
 
 NOW = 1_790_000_000_000
@@ -34,19 +34,74 @@ session = partial(
 )  # fmt: skip
 
 
-def line(one, width=120, signs=UNICODE):
-    return " ".join(text for text, _ in cells(one, Moment(NOW, signs), width))
+EVERY = Choice(tuple(column.heading for column in OTHERS))
 
 
-def test_a_row_tells_state_age_turn_tokens_cost_agent_place_and_title():
-    assert line(session(), 96).split() == [
-        "●", "running", "4s", "2", "18.2k", "$0.31", "codex", "api", "fix", "the", "login", "test",
-    ]  # fmt: skip
+def painted(one, width=120, signs=UNICODE, **form):
+    return row_cells(one, Moment(NOW, signs), Form(width, **form))
+
+
+def line(one, width=120, signs=UNICODE, **form):
+    return " ".join(text for text, _ in painted(one, width, signs, **form)[0])
+
+
+def below(one, width=120, signs=UNICODE):
+    """The second line."""
+    return " ".join(text for text, _ in painted(one, width, signs, lines=2)[1])
+
+
+def test_a_row_shows_mark_age_title_folder_and_agent():
+    assert line(session(), 96).split() == ["●", "4s", "fix", "the", "login", "test", "api", "codex"]
+    assert line(session(), 96, lines=2).split() == ["●", "4s", "fix", "the", "login", "test", "api"]
+    assert below(session(), 96).split() == ["codex"]
+
+
+def test_columns_on_demand_show_turn_tokens_and_cost():
+    assert line(session(), 90, choice=EVERY).split()[:5] == ["●", "4s", "2", "18.2k", "$0.31"]
 
 
 def test_unknown_is_a_question_mark_and_never_zero():
-    row = line(session(usage=Usage(), cost_usd=None))
-    assert row.split()[4:6] == ["?", "?"]
+    row = line(session(usage=Usage(), cost_usd=None), 100, choice=Choice(("tok", "cost")))
+    assert row.split()[1:3] == ["?", "?"]
+
+
+def test_a_column_that_shows_nothing_for_any_row_takes_no_cells():
+    choice = Choice(("age", "new", "cost", "model"))
+    unknown = [session(cost_usd=None), session(cost_usd=None)]
+    assert empty_columns(choice, unknown, Moment(NOW)) == {"new", "cost", "model"}
+    assert empty_columns(choice, [*unknown, session(steps=3)], Moment(NOW)) == {"model"}
+    assert [column.heading for column in columns(100, choice, empty=frozenset({"new", "model"}))] == ["", "age", "cost"]
+
+
+def test_the_second_line_shows_what_a_running_agent_does_now():
+    doing = session(activity=Activity(StepKind.COMMAND, "pytest -q tests/orders", NOW - 12_000, True))
+    assert below(doing).split() == ["$", "pytest", "-q", "tests/orders", "10s", "codex"]
+    planned = structs.replace(doing, plan=Plan(1, 5, "Freeze the clock"))
+    assert "2/5 Freeze the clock · $ pytest -q tests/orders  10s" in below(planned)
+    thinks = session(activity=Activity(StepKind.REASONING, "Which clock?", NOW - 12_000, False))
+    assert below(thinks).strip().startswith("∴ Which clock? ")
+    assert "5/5" in below(session(plan=Plan(5, 5, "")))
+
+
+def test_the_second_line_of_an_ended_session_shows_its_answer_or_its_reason():
+    answered = session(status=Status.DONE, last_message="## Done\n\nAll 19 tests pass. The index is concurrent.")
+    assert below(answered).strip().startswith("Done All 19 tests pass.")
+    failed = session(status=Status.FAILED, reason="401 invalid api key", last_message="I begin")
+    assert detail(failed, NOW) == ("401 invalid api key", "failure")
+    assert "401 invalid api key" in below(failed)
+
+
+def test_on_one_line_the_detail_is_behind_the_title_if_there_is_room():
+    failed = session(status=Status.FAILED, reason="401 invalid api key")
+    assert "fix the login test · 401 invalid api key" in line(failed, 100)
+    assert "401" not in line(failed, 50)
+
+
+def test_copies_show_their_number_if_the_title_is_cut():
+    title = "Fix the flaky login test and add a regression test (9/12)"
+    assert cut_title(title, 30) == "Fix the flaky login te… (9/12)"
+    assert cut_title(title, 80) == title
+    assert cell_width(cut_title(title, 9)) == 9
 
 
 def test_every_state_has_a_mark_of_its_own_and_an_ascii_twin():
@@ -57,25 +112,35 @@ def test_every_state_has_a_mark_of_its_own_and_an_ascii_twin():
     assert all(mark.isascii() for mark in ASCII.states.values())
 
 
-def test_a_new_outcome_is_told_in_words_until_somebody_looked():
-    assert "done new" in line(session(status=Status.DONE))
-    assert "new" not in line(session(status=Status.DONE, seen_at=NOW))
+def test_an_outcome_is_bright_until_the_user_opened_it():
+    new, seen = session(status=Status.DONE), session(status=Status.DONE, seen_at=NOW)
+    assert {role for _, role in painted(seen)[0]} == {"dim"}
+    assert painted(new)[0][0][1] == "good"
+    assert "strong" in {role for _, role in painted(new)[0]}
+
+
+def test_marks_and_pins_are_in_the_gutter_and_move_no_title():
+    plain, pinned = session(), session(pinned_at=1)
+    starts = {line(plain).index("fix"), line(pinned).index("fix")}
+    marked = row_cells(plain, Moment(NOW), Form(120), marked=True)[0]
+    starts.add(" ".join(text for text, _ in marked).index("fix"))
+    assert len(starts) == 1
+    assert (line(pinned)[0], marked[0][0][0]) == (UNICODE.pinned, UNICODE.marked)
 
 
 def test_a_question_is_marked_and_shown_until_the_user_opens_it():
     asking = session(status=Status.DONE, asks="Which one do you prefer?")
-    assert line(asking).startswith("? asks")
-    text, colour = second_line(asking, NOW, 100)
-    assert (text.strip(), colour) == ("↳ Which one do you prefer?", "attention")
+    assert line(asking).startswith(" ?")
+    assert detail(asking, NOW) == ("Which one do you prefer?", "attention")
     answered = structs.replace(asking, seen_at=NOW)
-    assert line(answered).startswith("✓ done ")
-    assert second_line(answered, NOW, 100) is None
+    assert line(answered).startswith(" ✓")
+    assert detail(answered, NOW) == ("", "dim")
 
 
 def unread(width=120, **own):
     """The cell of the unread steps, and what its colour means."""
     place = [column.heading for column in columns(width)].index("new")
-    return cells(session(**own), Moment(NOW), width)[place]
+    return painted(session(**own), width)[0][place]
 
 
 def test_steps_that_nobody_has_seen_are_counted_left_of_the_text():
@@ -96,7 +161,7 @@ def test_no_number_stands_where_all_was_seen_or_nobody_knows():
 def test_beyond_99_unread_steps_a_row_stays_as_it_is():
     assert unread(steps=99)[0] == "+99"
     assert unread(steps=100)[0] == "99+"
-    assert cells(session(steps=100), Moment(NOW), 120) == cells(session(steps=100_000), Moment(NOW), 120)
+    assert painted(session(steps=100)) == painted(session(steps=100_000))
 
 
 def test_age_counts_from_the_last_sign_of_life():
@@ -112,72 +177,50 @@ def test_a_row_is_exactly_as_wide_as_the_table(title, said):
     one = session(title=title, reason=title, cwd="/x/" + "very-long-folder-name" * 3, last_message=said)
     for width in range(10, 260):
         assert cell_width(line(one, width)) == width
-        assert cell_width(second_line(one, NOW, width)[0]) == width
+        assert cell_width(line(one, width, lines=2)) == width
+        assert cell_width(below(one, width)) == width
         assert cell_width(headings(columns(width), width)) <= width
 
 
 def test_columns_go_by_rank_until_the_title_has_room():
-    named = lambda width: [column.heading for column in columns(width)]  # noqa: E731
-    everything = ["state", "age", "new", "time", "turn", "tok", "cost", "id", "agent", "model", "where"]
+    named = lambda width: [column.heading for column in columns(width, EVERY)]  # noqa: E731
+    everything = ["", "age", "new", "time", "turn", "tok", "cost", "id", "agent", "model", "where"]
     assert named(160) == everything
-    assert named(115) == [name for name in everything if name not in ("model",)]
-    assert named(96) == ["state", "age", "new", "turn", "tok", "cost", "agent", "where"]
-    assert named(82) == ["state", "age", "turn", "tok", "cost", "agent", "where"]
-    assert named(70) == ["state", "age", "turn", "tok", "agent", "where"]
-    assert named(40) == ["", "age", "agent"]
+    assert named(105) == [name for name in everything if name not in ("model",)]
+    assert named(86) == ["", "age", "new", "turn", "tok", "cost", "agent", "where"]
+    assert named(60) == ["", "age", "turn", "tok", "agent", "where"]
+    assert named(36) == ["", "age", "agent"]
     assert named(28) == ["", "age"]
     assert named(20) == [""]
 
 
-def test_the_second_line_stands_only_where_there_is_a_reason():
-    assert second_line(session(), NOW, 100) is None
-    assert second_line(session(reason="exit 3"), NOW, 100)[0].strip() == "↳ exit 3"
+def test_a_remark_is_there_only_if_there_is_a_reason():
+    assert remark(session(), NOW) == ""
+    assert remark(session(reason="exit 3"), NOW) == "exit 3"
     left = session(status=Status.DONE, left=2, left_note="python3 :8000, node")
-    assert "2 processes left running: python3 :8000, node" in second_line(left, NOW, 100)[0]
-    assert "2 processes left running" in second_line(session(status=Status.DONE, left=2), NOW, 100)[0]
+    assert "2 processes left running: python3 :8000, node" in below(left)
+    assert "2 processes left running" in below(session(status=Status.DONE, left=2))
 
 
 def test_a_turn_that_gets_nowhere_says_so_on_its_second_line():
     stuck = session(stuck="`make` failed 4 times in a row", stuck_at=NOW, reason="Reconnecting... 1/2")
-    assert note(stuck, NOW) == "`make` failed 4 times in a row"
-    text, colour = second_line(stuck, NOW, 120)
-    assert ("`make` failed 4 times in a row" in text, colour) == (True, "attention")
+    assert detail(stuck, NOW) == ("`make` failed 4 times in a row", "attention")
     hostile = structs.replace(stuck, stuck="a\x1b[2J\nb")
-    assert note(hostile, NOW) == "a b"
-    assert note(structs.replace(stuck, status=Status.DONE, reason=None), NOW) == ""
+    assert detail(hostile, NOW)[0] == "a b"
+    assert remark(structs.replace(stuck, status=Status.DONE, reason=None), NOW) == ""
 
 
 def test_t2_a_running_session_that_says_nothing_for_long_is_called_silent():
     quiet = session(last_event_at=NOW - 4 * 60_000)
-    assert second_line(quiet, NOW, 100)[0].strip() == "↳ silent 4m"
-    assert second_line(session(status=Status.DONE, ended_at=NOW - 240_000), NOW, 100) is None
-    rows = RowModel()
-    assert rows.update([session()], (), NOW)
-    assert rows.height == 1
-    assert not rows.fell_silent(NOW + 60_000)
-    assert rows.fell_silent(NOW + 120_000)
-    assert rows.height == 2
-    assert rows.update([session(last_event_at=NOW + 120_000)], (), NOW + 121_000)
-    assert rows.height == 1
+    assert detail(quiet, NOW) == ("silent 4m", "attention")
+    assert remark(session(status=Status.DONE, ended_at=NOW - 240_000), NOW) == ""
 
 
-def test_t1_the_last_message_stands_behind_the_title_where_there_is_room():
-    one = session(last_message="All tests pass\nnow.")
-    assert line(one, 160).rstrip().endswith("fix the login test · All tests pass now.")
-    assert line(one, 160, ASCII).rstrip().endswith("fix the login test - All tests pass now.")
-    assert line(one, 80).rstrip().endswith("fix the login test")
-
-
-def test_what_waits_in_the_queue_says_so_behind_its_title_and_takes_one_line():
+def test_what_waits_in_the_queue_says_so_and_does_not_stand_out():
     waits = session(status=Status.QUEUED, reason="waits for a free place: 8 at work", last_message="All tests pass.")
-    assert cells(waits, Moment(NOW), 160)[-1][0].rstrip() == "· waits for a free place: 8 at work"
-    assert cells(waits, Moment(NOW), 160)[-1][1] == "dim"
-    assert second_line(waits, NOW, 160) is None
-    rows = RowModel()
-    rows.update([structs.replace(waits, id=str(number)) for number in range(8)], (), NOW)
-    assert rows.height == 8
+    assert detail(waits, NOW) == ("waits for a free place: 8 at work", "dim")
     stopping = structs.replace(waits, stopping=Stopping(rung="SIGKILL"))
-    assert "stopping" in second_line(stopping, NOW, 160)[0]
+    assert "stopping" in detail(stopping, NOW)[0]
 
 
 def test_what_an_agent_wrote_cannot_reach_the_terminal_as_control_sequence():
@@ -242,13 +285,13 @@ def test_what_somebody_stopped_here_needs_no_second_line_but_says_what_was_ended
     stopped = session(
         status=Status.STOPPED, stopped_by=StoppedBy.YOU, reason=reason, title="short", last_message="hello"
     )
-    assert second_line(stopped, NOW, 160) is None
-    assert reason[:30] in line(stopped, 160)
+    assert remark(stopped, NOW) == ""
+    assert detail(stopped, NOW) == (reason, "dim")
     told = "stopped by its limit: ran longer than 10m; 1 process ended"
     limit = session(status=Status.STOPPED, stopped_by=StoppedBy.LIMIT, reason=told)
-    assert "ran longer than 10m" in second_line(limit, NOW, 160)[0]
+    assert "ran longer than 10m" in remark(limit, NOW)
     misled = session(status=Status.STOPPED, stopped_by=StoppedBy.SYSTEM, reason="stopped by your system")
-    assert "stopped by your system" in second_line(misled, NOW, 160)[0]
+    assert "stopped by your system" in remark(misled, NOW)
 
 
 @pytest.mark.parametrize(
@@ -261,9 +304,7 @@ def test_what_somebody_stopped_here_needs_no_second_line_but_says_what_was_ended
     ],
 )
 def test_a_stop_is_counted_down_in_its_row(stopping, told):
-    text, role = second_line(session(stopping=stopping, reason="Reconnecting"), NOW, 120)
-    assert told in text
-    assert role == "attention"
+    assert detail(session(stopping=stopping, reason="Reconnecting"), NOW) == (told, "attention")
 
 
 def test_z8_the_source_says_who_started_it():
@@ -276,12 +317,12 @@ def test_z8_the_source_says_who_started_it():
 def test_columns_that_were_chosen_stand_in_their_order_and_width():
     choice = Choice(("cost", "age", "folder"), (("cost", 9),))
     assert [(c.heading, c.width) for c in columns(120, choice)] == [
-        ("state", 12),
+        ("", 2),
         ("cost", 9),
         ("age", 4),
         ("folder", 20),
     ]
-    assert headings(columns(120, choice), 120, "cost", "▾").split()[:2] == ["state", "cost▾"]
+    assert headings(columns(120, choice), 120, "cost", "▾").split() == ["cost▾", "age", "what", "folder"]
 
 
 def test_z9_runtime_is_told_in_seconds_minutes_and_tenths_of_hours():
@@ -295,14 +336,17 @@ MS = st.integers(0, 3 * 86_400_000)
 @given(silent=MS, ran=MS, ended=st.booleans(), later=st.floats(0, 1, exclude_max=True))
 def test_a_row_reads_the_same_until_the_time_at_which_it_is_drawn_again(silent, ran, ended, later):
     began, sign = NOW - silent - ran, NOW - silent
-    one = session(created_at=began, started_at=began, last_event_at=sign, ended_at=sign if ended else None)
+    doing = Activity(StepKind.COMMAND, "make", sign, running=True)
+    one = session(
+        created_at=began, started_at=began, last_event_at=sign, ended_at=sign if ended else None, activity=doing
+    )
     until = steady_until(one, NOW)
     assert until > NOW
     at = NOW + int(later * (until - NOW))
-    then, now = (cells(one, Moment(time), 300, Choice(("age", "time", "created"))) for time in (at, NOW))
+    form = Form(300, Choice(("age", "time", "created")), lines=2)
+    then, now = (row_cells(one, Moment(time), form) for time in (at, NOW))
     if silent + ran < TOGETHER_MS:
         assert then == now
-        assert second_line(one, at, 200) == second_line(one, NOW, 200)
     else:
         assert at - NOW < 2 * 60_000, "a minute late at worst"
 

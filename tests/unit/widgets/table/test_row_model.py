@@ -20,7 +20,7 @@ def session(name, status=Status.DONE, created=0, **own):
 
 def table(*sessions, **order):
     rows = RowModel()
-    rows.choose(None, NOW, Arrangement(**order))
+    rows.choose(None, NOW, Arrangement(**({"grouping": Grouping.FLAT} | order)))
     rows.update(sessions, (), NOW)
     return rows
 
@@ -212,6 +212,61 @@ def test_what_is_stuck_comes_before_failures_and_pinned_ones_above_all():
     assert names(rows)[0] == "old"
 
 
+def test_the_usual_order_has_sections_with_counts_that_fold():
+    rows = table(
+        session("seen", created=1),
+        session("runs", Status.RUNNING, created=2),
+        session("unseen", created=3, seen_at=None),
+        session("failed", Status.FAILED, created=4, seen_at=None),
+        session("asks", created=5, asks="Which one?", seen_at=None),
+        session("queued", Status.QUEUED, created=6),
+        session("pinned", created=7, pinned_at=1),
+        grouping=Grouping.SECTIONS,
+    )
+    sections = ["pinned", "needs you", "running", "done, unread", "queued", "seen"]
+    members = {
+        row.heading.name: row.heading.sessions for number in range(len(rows)) if (row := rows.row(number)).heading
+    }
+    assert list(members) == sections
+    assert members["needs you"] == ("failed", "asks")
+    assert rows.headings == 6
+    assert rows.fold(heading_key("needs you"), True)
+    assert "failed" not in names(rows)
+    assert rows.update([session("failed", Status.FAILED, created=4)], (), NOW)
+    counts = [(row.heading.name, len(row.heading.sessions)) for row in map(rows.row, range(len(rows))) if row.heading]
+    assert counts[1:] == [("needs you", 1), ("running", 1), ("done, unread", 1), ("queued", 1), ("seen", 2)]
+
+
+def test_archived_and_deleted_sessions_have_sections_of_their_own():
+    rows = table(session("a", archived_at=1), session("b", deleted_at=1), session("c"), grouping=Grouping.SECTIONS)
+    assert names(rows) == [heading_key("seen"), "c", heading_key("archived"), "a", heading_key("deleted"), "b"]
+
+
+@pytest.mark.parametrize(("sort", "reverse"), [("cost", False), ("attention", True)])
+def test_another_order_is_one_list(sort, reverse):
+    rows = table(session("a"), session("b", Status.RUNNING), sort=sort, reverse=reverse, grouping=Grouping.SECTIONS)
+    assert sorted(names(rows)) == ["a", "b"]
+
+
+def test_the_row_in_hand_keeps_its_section_until_the_hand_leaves_it():
+    running = [session(name, Status.RUNNING, created=number) for number, name in enumerate("cba")]
+    rows = table(*running, grouping=Grouping.SECTIONS)
+    head = heading_key("running")
+    assert not rows.update([session("b", created=1, seen_at=None)], (), NOW, hold="b")
+    assert names(rows) == [head, "a", "b", "c"]
+    assert rows.update([session("new", Status.FAILED, created=9, seen_at=None)], (), NOW, hold="b")
+    assert names(rows) == [heading_key("needs you"), "new", head, "a", "b", "c"]
+    assert rows.let_go(NOW, "new", "new")
+    assert names(rows) == [heading_key("needs you"), "new", head, "a", "c", heading_key("done, unread"), "b"]
+
+
+def test_each_session_has_one_line_or_two_and_a_heading_one():
+    rows = table(session("a"), session("b"), grouping=Grouping.SECTIONS)
+    assert (rows.height, rows.set_lines(2), rows.set_lines(2)) == (3, True, False)
+    assert [rows.top(number) for number in range(3)] == [0, 1, 3]
+    assert (rows.height, rows.find(2), rows.find(3)) == (5, (1, 1), (2, 0))
+
+
 def test_another_key_that_moves_no_row_says_so():
     rows = table(*(session(name, cost_usd=cost) for name, cost in (("a", 9.0), ("b", 5.0), ("c", 1.0))), sort="cost")
     assert not rows.update([session("b", cost_usd=8.0)], (), NOW)
@@ -233,8 +288,10 @@ def test_a_row_that_was_left_just_now_stays_until_the_hand_is_off_the_table():
     rows = table(*(session(name, cost_usd=cost) for name, cost in (("a", 9.0), ("b", 5.0), ("c", 1.0))), sort="cost")
     assert not rows.update([session("c", cost_usd=20.0)], (), NOW, hold="c")
     assert not rows.update([session("b", cost_usd=6.0)], (), NOW, hold="b")
-    assert not rows.let_go(NOW, "b", "b")
     assert names(rows) == ["a", "b", "c"]
+    assert rows.let_go(NOW, "b", "b")
+    assert names(rows) == ["c", "b", "a"]
+    assert not rows.let_go(NOW, "b", "b")
     assert rows.let_go(NOW, None, None)
     assert names(rows) == ["c", "a", "b"]
     assert not rows.let_go(NOW, None, None)
@@ -284,9 +341,37 @@ def test_rows_are_told_to_move_when_they_do_and_only_then(changes, grouping):
         fresh = RowModel()
         fresh.choose(None, NOW, order)
         fresh.update(list(rows), (), NOW)
-        held = held if grouping is Grouping.FLAT else None
+        held = held if grouping in (Grouping.FLAT, Grouping.SECTIONS) else None
         hands = set() if held is None else {held} if moved else {held, *hands}
         assert [key for key in names(rows) if key not in hands] == [key for key in names(fresh) if key not in hands]
+
+
+STATES = (Status.RUNNING, Status.FAILED, Status.DONE, Status.QUEUED)
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 5), st.sampled_from(STATES), st.booleans(), st.none() | st.integers(0, 5)), max_size=12
+    )
+)
+def test_sections_are_those_of_a_table_that_was_filled_at_once(changes):
+    rows = table(*(session(str(name), created=name) for name in range(6)), grouping=Grouping.SECTIONS)
+    hands = set()
+    for name, status, seen, hold in changes:
+        held = None if hold is None else str(hold)
+        before = [rows.row(number) for number in range(len(rows))]
+        moved = rows.update([session(str(name), status, created=name, seen_at=NOW if seen else None)], (), NOW, held)
+        after = [rows.row(number) for number in range(len(rows))]
+        assert moved is (before != after)
+        hands = set() if held is None else {held} if moved else {held, *hands}
+        settled = table(*rows, grouping=Grouping.SECTIONS)
+        where = [{row.key: row.parent for row in map(model.row, range(len(model)))} for model in (rows, settled)]
+        shown = [[(key, parents[key]) for key in parents if key not in hands and parents[key]] for parents in where]
+        assert shown[0] == shown[1]
+        before = names(rows)
+        assert rows.let_go(NOW, None, None) is (before != names(rows))
+        assert names(rows) == names(settled)
+        hands = set()
 
 
 @pytest.mark.parametrize("grouping", [Grouping.FOLDER, Grouping.AGENT])

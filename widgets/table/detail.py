@@ -1,0 +1,115 @@
+"""What a session needs, does now, or answered, in one line: the second line of its row.  Pure."""
+
+from ...sessions.model import Activity, Plan, Session, Status, StepKind, StoppedBy, Stopping
+from ...sessions.rules.attention import SILENT_MS
+from ...sessions.text import units
+from ...sessions.text.sanitize import one_line
+from ..drawing.glyphs import UNICODE, Signs
+from .columns import Cell, role
+
+TOGETHER_MS = 600_000
+"""From this age on, ages may be a minute late, so that many rows change in one frame of the terminal."""
+
+_MINUTE_MS = 60_000
+
+_READ = 1_000
+"""Characters of an answer that its line is made from: no screen is wider."""
+
+_TIMED = frozenset({StepKind.COMMAND, StepKind.TOOL_CALL, StepKind.WEB_SEARCH, StepKind.SUBAGENT})
+"""The activities whose duration is shown while they run."""
+
+
+def detail(session: Session, now: int, signs: Signs = UNICODE) -> Cell:
+    """The line and its role: a remark if there is one, else the present activity, or the beginning of the answer."""
+    if session.status is Status.QUEUED and session.stopping is None:
+        return one_line(session.reason or ""), "dim"
+    if text := remark(session, now):
+        return text, _remark_role(session)
+    if not session.status.ended:
+        return _work(session, now, signs), "dim"
+    return one_line(session.reason or "") or answer(session), "dim"
+
+
+def remark(session: Session, now: int) -> str:
+    """The reason to open a session (stop, loop, reason of the state, leftover processes, silence), else ""."""
+    if session.stopping is not None:
+        return stop_stage(session.stopping, now)
+    if recorded := _recorded(session):
+        return one_line(recorded)
+    if session.left:
+        what = f": {one_line(session.left_note)}" if session.left_note else ""
+        return units.count(session.left, "process", "processes") + f" left running{what}"
+    silence = now - session.last_sign_at
+    if session.status is Status.RUNNING and silence >= SILENT_MS:
+        return f"silent {units.age(silence)}"
+    return ""
+
+
+def _recorded(session: Session) -> str | None:
+    """The evidence or the reason that the runner recorded; a stop that the user asked for is no news."""
+    if session.is_stuck:
+        return session.stuck
+    if session.asks_user:
+        return session.asks
+    return session.reason if session.stopped_by is not StoppedBy.YOU else None
+
+
+def _remark_role(session: Session) -> str:
+    """The role of a remark: amber for what waits or was left over, else that of the session."""
+    waits = session.stopping or session.is_stuck or session.asks_user
+    colour = role(session)
+    if waits or not session.reason:
+        return "attention"
+    return "attention" if colour == "good" else colour
+
+
+def stop_stage(stopping: Stopping, now: int) -> str:
+    """The progress of a stop: ``stopping: SIGINT sent, SIGTERM in 2s``."""
+    then = ""
+    if stopping.next and stopping.due_at is not None:
+        then = f", {stopping.next} in {max(0, -(-(stopping.due_at - now) // 1000))}s"
+    return f"stopping: {stopping.rung}{' sent' if stopping.rung.startswith('SIG') else ''}{then}"
+
+
+def answer(session: Session) -> str:
+    """The agent's last message on one line, without the marks of Markdown at its beginning."""
+    return one_line((session.last_message or "")[:_READ].lstrip("#*> \n\t"))
+
+
+def _work(session: Session, now: int, signs: Signs) -> str:
+    """The open item of the plan and the present activity."""
+    plan, activity = session.plan, session.activity
+    parts = [_open_item(plan)] if plan is not None else []
+    parts += [_doing(activity, now, signs)] if activity is not None else []
+    return f" {signs.between} ".join(parts)
+
+
+def _open_item(plan: Plan) -> str:
+    """The plan's open item with its number: ``2/5 Freeze the clock``; ``5/5`` if all are done."""
+    return one_line(f"{min(plan.done + 1, plan.total)}/{plan.total} {plan.item}")
+
+
+def _doing(activity: Activity, now: int, signs: Signs) -> str:
+    """The activity after its sign: ``$ pytest -q  12s``."""
+    took = f"  {units.age(now - activity.since)}" if _is_timed(activity) else ""
+    return f"{signs.kinds[activity.kind]} {one_line(activity.text)}{took}"
+
+
+def _is_timed(activity: Activity | None) -> bool:
+    return activity is not None and activity.running and activity.kind in _TIMED
+
+
+def steady_until(session: Session, now: int) -> int:
+    """The time (UTC ms) until which its row and second line stay the same, if nothing happens."""
+    if session.stopping is not None:
+        return now
+    counted = [session.last_sign_at, session.created_at]
+    counted += [session.started_at] if session.started_at is not None and session.ended_at is None else []
+    counted += [session.activity.since] if session.activity is not None and _is_timed(session.activity) else []
+    return min(_read_until(now, at) for at in counted)
+
+
+def _read_until(now: int, since: int) -> int:
+    """The time until which an age reads the same; old ages may be a minute late, and change together."""
+    until = now + units.steady(now - since)
+    return until if now - since < TOGETHER_MS else -(-until // _MINUTE_MS) * _MINUTE_MS

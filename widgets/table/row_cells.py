@@ -1,0 +1,118 @@
+"""A session as the cells of its row, on one line or two: pure."""
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from ...sessions.model import Session
+from ...sessions.text.sanitize import cell_width, cut, one_line, pad
+from .columns import LEAD, USUAL, Cell, Choice, Column, Moment, columns, fitted, gutter, is_new, role, taken
+from .detail import detail
+
+DETAIL_LEAST = 24
+"""Least free cells after the title that show the detail of a row with one line."""
+
+_COPY = re.compile(r" \(\d+/\d+\)$")
+"""The number of a copy at the end of its title: often all that tells copies apart."""
+
+_BRIGHT = frozenset({"age", "agent", "where", "folder"})
+"""Columns that are as bright as the title if the session is not dim."""
+
+
+class Form(Struct, frozen=True):
+    """The form of all rows of a table."""
+
+    width: int
+    """Cells."""
+    choice: Choice = USUAL
+    empty: frozenset[str] = frozenset()
+    """The chosen columns that are left out, because they show nothing in any row."""
+    lines: int = 1
+    """The lines of each row, 1 or 2."""
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns that fit."""
+        return columns(self.width, self.choice, empty=self.empty)
+
+    @property
+    def left(self) -> tuple[Column, ...]:
+        """The columns left of the title."""
+        return tuple(column for column in self.columns if not column.after)
+
+    @property
+    def right(self) -> tuple[Column, ...]:
+        """The columns right of the title."""
+        return tuple(column for column in self.columns if column.after and (self.lines == 1 or column.after == 1))
+
+    @property
+    def below(self) -> tuple[Column, ...]:
+        """The columns at the right end of the second line."""
+        return tuple(column for column in self.columns if self.lines == 2 and column.after == 2)
+
+
+Painted = tuple[tuple[Cell, ...], tuple[Cell, ...]]
+"""The cells of a row's first line, and of its second one, which is empty if there is none."""
+
+
+def row_cells(session: Session, moment: Moment, form: Form, *, marked: bool = False, lead: str = "") -> Painted:
+    """The row of a session; each cell is padded to its column, and a blank separates two cells.
+
+    Args:
+        session: the session.
+        moment: the time and the characters.
+        form: the form of all rows.
+        marked: True if the user marked it.
+        lead: the branches before the title in a tree.
+    """
+    colour = role(session)
+    left, right, below = form.left, form.right, form.below
+    mark = gutter(session, moment.signs, marked=marked) + fitted(LEAD, session, moment)[1:]
+    start = [(mark, "prompt" if marked else colour), *_cells(left[1:], session, moment, colour)]
+    indent, ends = taken(left), max(taken(right), taken(below))
+    title_role = "dim" if colour == "dim" else "strong" if marked or is_new(session) else "text"
+    told = detail(session, moment.now, moment.signs)
+    room = max(0, form.width - indent - (ends if right else 0))
+    title = lead + one_line(session.label)
+    if form.lines == 1:
+        return (
+            *start,
+            *_on_one_line(title, title_role, told, room, moment),
+            *_cells(right, session, moment, colour),
+        ), ()
+    room_below = max(0, form.width - indent - (ends if below else 0))
+    first = (*start, (pad(cut_title(title, room), room), title_role), *_cells(right, session, moment, colour, ends))
+    second = (" " * (indent - 1), "dim"), (pad(cut(told[0], room_below), room_below), told[1])
+    return first, (*second, *_cells(below, session, moment, colour, ends))
+
+
+def cut_title(title: str, room: int) -> str:
+    """Cut a title to ``room`` cells; the number of a copy stays at its end."""
+    copy = _COPY.search(title)
+    if copy is None or cell_width(title) <= room or room < 2 * len(copy[0]):
+        return cut(title, room)
+    return cut(title[: copy.start()], room - len(copy[0])) + copy[0]
+
+
+def _on_one_line(title: str, title_role: str, told: Cell, room: int, moment: Moment) -> list[Cell]:
+    """The title and, if there is room, the detail."""
+    rest = room - cell_width(title) - 1
+    if rest < DETAIL_LEAST or not told[0]:
+        return [(pad(cut_title(title, room), room), title_role)]
+    return [(title, title_role), (pad(cut(f"{moment.signs.between} {told[0]}", rest), rest), told[1])]
+
+
+def _cells(chosen: Sequence[Column], session: Session, moment: Moment, colour: str, ends: int = 0) -> list[Cell]:
+    """The cells of these columns; the last one is padded until all take ``ends`` cells, each with a blank before it."""
+    cells = [(fitted(column, session, moment), _cell_role(column, colour)) for column in chosen]
+    if cells and ends > taken(chosen):
+        text, last_role = cells[-1]
+        cells[-1] = (text + " " * (ends - taken(chosen)), last_role)
+    return cells
+
+
+def _cell_role(column: Column, colour: str) -> str:
+    if column.heading == "new":
+        return "good" if colour == "good" else "dim"
+    return "text" if colour != "dim" and column.heading in _BRIGHT else "dim"
