@@ -109,6 +109,16 @@ class Housekeeping:
         """Record that the user has seen ``steps`` steps (default: all recorded steps); never fewer than before."""
         self._store.mark_seen(self._reader.get(ref).id, steps)
 
+    def mark_all_seen(self, refs: Sequence[str], *, seen: bool = True) -> list[Session]:
+        """Mark sessions read, or unread if not ``seen``; return them as they are now.
+
+        Raises:
+            UnknownSessionError, AmbiguousSessionError: no id, or several, begin with one of ``refs``.
+        """
+        ids = [self._reader.get(ref).id for ref in refs]
+        (self._store.mark_all_seen if seen else self._store.mark_all_unseen)(ids)
+        return [self._reader.by_id(session_id) for session_id in ids]
+
     def clean(self, older_than_s: float = 7 * 86_400, *, dry_run: bool = False) -> Cleaned:
         """Delete sessions that ended over ``older_than_s`` seconds ago, and empty the trash of those deleted earlier.
 

@@ -119,6 +119,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self._operations = SessionActions(
             self, reader, access, self.requests, characters, drafts=self.drafts, keymap=keymap
         )
+        self._operations.stay_in_prompt = settings.stay_in_prompt
         self.home: MainScreen | WatchScreen
         """The screen below all others."""
         if watched:
@@ -211,6 +212,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self.notifier.use(event.config.notify)
         self._use_keys(event.config)
         before, self._file_settings = self._file_settings, event.config.dashboard
+        self._operations.stay_in_prompt = self._file_settings.stay_in_prompt
         if self._file_settings.theme != before.theme:
             self.theme = THEMES[self._file_settings.theme].name
         if self._file_settings.mouse != before.mouse:

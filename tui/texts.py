@@ -20,10 +20,18 @@ from ..widgets.drawing.roles import MUTED
 from ..widgets.drawing.short_forms import command, place
 from ..widgets.drawing.wrap import wrap
 from ..widgets.table.columns import state_word
+from ..widgets.table.density import Density
 
 Tour = Sequence[tuple[str, str]]
 """Pairs of keys and what they do, for a first-time user."""
 
+
+DENSITIES = {
+    Density.AUTO: "Two lines for each session if all fit.",
+    Density.ONE: "One line for each session.",
+    Density.TWO: "Two lines for each session.",
+}
+"""The reports of a change of the table's density."""
 
 _NOTHING = {
     "1": "Nothing needs you.",

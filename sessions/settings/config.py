@@ -64,6 +64,10 @@ class DashboardSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields
             " Shift."
         ),
     ] = False
+    stay_in_prompt: Annotated[
+        bool,
+        Meta(description="Whether the prompt keeps the keys after Enter; else they go back to where i was pressed."),
+    ] = False
     read_only: Annotated[
         bool, Meta(description="Whether the dashboard only looks: nothing in it changes a session or its read marker.")
     ] = False

@@ -288,6 +288,20 @@ class Store(Queries):
                 (now_ms(), steps, session_id),
             )
 
+    def mark_all_seen(self, session_ids: Iterable[str]) -> None:
+        """Record in one transaction that the user has seen all steps of these sessions."""
+        with self.database.transaction() as db:
+            db.executemany(
+                "INSERT INTO seen (session, at, steps) SELECT id, ?, steps FROM sessions WHERE id = ?"
+                " ON CONFLICT (session) DO UPDATE SET at = excluded.at, steps = excluded.steps",
+                [(now_ms(), session_id) for session_id in session_ids],
+            )
+
+    def mark_all_unseen(self, session_ids: Iterable[str]) -> None:
+        """Record in one transaction that the user has not seen how these sessions ended; their steps stay read."""
+        with self.database.transaction() as db:
+            db.executemany("UPDATE seen SET at = 0 WHERE session = ?", [(key,) for key in session_ids])
+
 
 def touch_children(db: sqlite3.Connection, session_id: str) -> None:
     """Put a session's children into the change feed: their parent is gone, or back."""

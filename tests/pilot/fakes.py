@@ -409,5 +409,12 @@ class FakeManager:
     def mark_seen(self, ref, steps=None):
         self.calls.append(("mark_seen", ref))
 
+    def mark_all_seen(self, refs, *, seen=True):
+        self.asked("mark_all_seen", *refs, seen)
+        for ref in refs:
+            one = self.get(ref)
+            self.put(structs.replace(one, seen_at=one.updated_at + 1 if seen else 0, seen_steps=one.steps))
+        return [self.get(ref) for ref in refs]
+
     def settle(self):
         self.settled += 1

@@ -19,7 +19,7 @@ _MODULES = {
     "doctor": ("doctor",),
     "export": ("export",),
     "finish": ("stop", "ps", "rm", "wait"),
-    "keep": ("rename", "pin", "archive", "restore", "clean"),
+    "keep": ("rename", "pin", "mark", "archive", "restore", "clean"),
     "keys": ("keys",),
     "notify": ("notify",),
     "read": ("ls", "show", "trajectory", "messages", "output", "explain"),

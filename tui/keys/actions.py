@@ -90,6 +90,14 @@ ACTIONS = (
         id="kill", keys="X", label="kill", help="stop it at once, without giving it time", weight=0, on_target=True,
         changes=True,
     ),
+    Action(
+        id="table.next_attention", keys="w", label="next", help="next session that needs you", weight=5,
+        does="next_attention(1)",
+    ),
+    Action(
+        id="table.previous_attention", keys="W", help="previous session that needs you", weight=0,
+        does="next_attention(-1)",
+    ),
     Action(id="retry", keys="R", label="retry", help="send its last prompt again", weight=2, changes=True),
     Action(
         id="delete", keys="D", label="delete", help="move the session to the trash (asks first)", on_target=True,
@@ -105,6 +113,9 @@ ACTIONS = (
     ),
     Action(
         id="pin", keys="P", label="pin", help="pin it above the others, or unpin it", weight=0, changes=True
+    ),
+    Action(
+        id="mark_read", keys="U", label="read", help="mark read, or unread", weight=0, changes=True
     ),
     Action(
         id="undo", keys="u", label="undo", help="bring back what was deleted or archived last", weight=0, changes=True
@@ -160,6 +171,7 @@ TABLE_ACTIONS = tuple(
         ("reverse", "S", "reverse", "the other way round", 0, "reverse"),
         ("group", "T", "group", "one list, a tree, in folders, in agents", 0, "group"),
         ("columns", "C", "columns", "choose, order and size the columns", 0, "columns"),
+        ("density", "d", "density", "one line for each session, two, or as many as fit", 0, "density"),
         ("views", "V", "views", "go to a saved view, or save this one", 0, "views"),
     )
 )
@@ -285,7 +297,8 @@ def here(*, table: bool = True) -> list[Action]:
 
 _ALWAYS = frozenset({
     "new_session", "write_prompt", "help", "quit", "back", "theme", "mouse", "undo", "next_pane", "command_line", "log",
-    "settings", "split", "smaller", "larger", "zoom", "meter",
+    "settings", "split", "smaller", "larger", "zoom", "meter", "next_attention", "table.next_attention",
+    "table.previous_attention",
 })  # fmt: skip
 
 
@@ -310,16 +323,18 @@ _WHEN: dict[str, Callable[[Session], bool]] = {
     "new_like": lambda session: takes_prompts(session.agent),
     "archive": lambda session: session.status.ended and session.archived_at is None,
     "retry": can_retry,
+    "mark_read": lambda session: session.status.ended or not session.all_seen,
 }
 """Conditions of actions on the selected session; the other actions take any session."""
 
 
 _NOT_IN_TRASH = frozenset({
-    "new_like", "write_prompt", "stop", "kill", "retry", "delete", "archive", "rename", "pin", "processes", "beside",
+    "new_like", "write_prompt", "stop", "kill", "retry", "delete", "archive", "rename", "pin", "mark_read", "processes",
+    "beside",
 })  # fmt: skip
 """Actions that a deleted session refuses; it can be read and restored."""
 
-BULK = frozenset({"stop", "kill", "retry", "delete", "archive", "pin", "write_prompt"})
+BULK = frozenset({"stop", "kill", "retry", "delete", "archive", "pin", "mark_read", "write_prompt"})
 """Actions on the marked sessions, if there are any, or on a whole group."""
 
 

@@ -11,9 +11,11 @@ from textual.app import App
 from textual.message import Message
 from textual.message_pump import MessagePump
 
+from ...sessions.clock import monotonic
 from .._textual_hacks import is_bound, lay_out
 from ..terminal.driver import TerminalDriver
 from ..terminal.escape_keys import EscapedKey
+from .presence import Presence
 
 PATIENCE_SECONDS = 2.0
 """Maximum time that the next key waits for the end of the previous one."""
@@ -51,6 +53,7 @@ class KeysInOrder(App[Result]):
         """Number of the current wait; a message of an earlier wait is ignored."""
         self._holders = 0
         self._patience: asyncio.TimerHandle | None = None
+        self.presence = Presence(monotonic)
 
     @contextmanager
     def keys_held(self) -> Iterator[None]:
@@ -66,6 +69,7 @@ class KeysInOrder(App[Result]):
     async def on_event(self, event: events.Event) -> None:
         """Queue keys and pastes; all other events are handled as usual."""
         if isinstance(event, events.Key | events.Paste | EscapedKey) and not event.is_forwarded:
+            self.presence.key()
             self._typed.append(event)
             if not self._busy:
                 await self._hand_out()

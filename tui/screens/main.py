@@ -62,7 +62,8 @@ class MainScreen(SessionScreen):
         self.pane = TablePane(self.table, ui_state, requests, signs, reader)
         self.pane.missing = missing
         operations.bulk.progress = self.pane.show_progress
-        self.set_class(alone, "-alone")
+        self._alone = alone
+        """True if the table alone has the screen, in any size."""
         detail = SessionPane(
             reader,
             requests,
@@ -110,15 +111,32 @@ class MainScreen(SessionScreen):
 
     def on_mount(self) -> None:
         """Show the sessions, and update their ages once a second."""
-        self.set_interval(1.0, self.table.tick)
+        self.set_interval(1.0, self._tick)
         self._sessions_changed()
         self._learn_default()
 
+    def _tick(self) -> None:
+        """Apply the passage of time, and mark the session seen whose end the user has before their eyes."""
+        self.table.tick()
+        session = self.current
+        if self.operations.app.presence.has_seen(session if self._shows_the_end else None) and session is not None:
+            self.mark_seen(session)
+
+    @property
+    def _shows_the_end(self) -> bool:
+        """True if the newest steps of the selected session are on the screen, and the terminal has the focus."""
+        steps = self.detail.steps
+        return self.is_current and self.app.app_focus and steps.region.height > 0 and steps.is_vertical_scroll_end
+
     def on_resize(self) -> None:
-        """Redraw the lines that depend on the width."""
+        """Divide the screen anew, and redraw the lines that depend on the width."""
+        self._split.fit(alone=self._alone)
         self.too_small.update(f"{self.size.width}x{self.size.height} is too small: 30x8 at least.")
-        self._split.apply()
         self.call_after_refresh(self.show_words)
+
+    def action_next_attention(self, direction: int) -> None:
+        """Go to the next session that needs the user, or to the previous one; the keys stay in the same pane."""
+        self.table.action_next_attention(direction)
 
     def action_split(self, by: int) -> None:
         """Give the table ``by`` percent more of the screen; less if ``by`` is negative."""
@@ -164,7 +182,10 @@ class MainScreen(SessionScreen):
 
     @on(SessionTable.Highlighted)
     def _highlighted(self, event: SessionTable.Highlighted) -> None:
-        self.detail.open(self.table.session(event.session_id) if event.session_id else None)
+        session = self.table.session(event.session_id) if event.session_id else None
+        self.detail.open(session)
+        if session is not None and session.id == self._read_id:
+            self.mark_seen(session)
         self.show_words()
 
     def _open(self) -> None:
@@ -200,6 +221,11 @@ class MainScreen(SessionScreen):
         """Pin the chosen sessions above the others, or unpin them."""
         self.table.let_go()
         await self.operations.pin_chosen(self.target.chosen)
+
+    @work
+    async def action_mark_read(self) -> None:
+        """Mark the chosen sessions read, or unread if all are read."""
+        await self.operations.mark_chosen(self.target.chosen)
 
     @work
     async def action_undo(self) -> None:

@@ -222,6 +222,8 @@ class SessionScreen(Screen[None]):
     def _prompt_sent(self, event: PromptInput.Sent) -> None:
         if event.text.strip():
             self.sender.send(event.text, self.target, self.detail)
+            if not self.operations.stay_in_prompt:
+                self._prompt_left()
 
     def commands(self) -> Iterable[Command]:
         """Return the commands that are valid now; of two with the same name the later one counts."""

@@ -53,6 +53,8 @@ class SessionActions:
         self.drafts = drafts
         """Unsent prompts."""
         self.keymap = keymap
+        self.stay_in_prompt = False
+        """True if the prompt keeps the keys after it was sent."""
         self.read_only = access.read_only
         """True if every change is refused."""
         self._reader = reader
@@ -267,6 +269,18 @@ class SessionActions:
         if sessions:
             what = f'"{texts.title(sessions[0])}"' if len(sessions) == 1 else f"{len(sessions)} sessions"
             self._requests.show_message(f"{'Pinned' if pinned else 'Unpinned'} {what}.")
+
+    async def mark_chosen(self, sessions: Sequence[Session]) -> None:
+        """Mark the sessions read; mark them unread if all are read."""
+        seen = not all(session.all_seen for session in sessions)
+        ids = [session.id for session in sessions if seen or session.status.ended]
+
+        def mark() -> list[Session]:
+            return self._access.manager("mark read").housekeeping.mark_all_seen(ids, seen=seen)
+
+        if ids and await self._requests.ask(mark) is not None:
+            what = f'"{texts.title(sessions[0])}"' if len(ids) == 1 else units.count(len(ids), "session")
+            self._requests.show_message(f"Marked {what} {'read' if seen else 'unread'}.")
 
     async def undo(self) -> None:
         """Restore the sessions that this dashboard last deleted or archived; wait if that is still in progress."""

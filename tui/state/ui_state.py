@@ -15,6 +15,7 @@ from msgspec import Struct, field, to_builtins
 from ...sessions.storage.paths import write_atomic
 from ...sessions.text.sanitize import one_line
 from ...widgets.table.columns import COLUMNS, USUAL, Choice
+from ...widgets.table.density import Density
 from .table_views import View
 
 FILE = "dashboard.toml"
@@ -34,6 +35,7 @@ class Remembered(Struct, frozen=True, kw_only=True, omit_defaults=True):
     columns: tuple[str, ...] = USUAL.names
     widths: dict[str, int] = field(default_factory=dict)
     views: dict[str, View] = field(default_factory=dict)
+    density: Density = Density.AUTO
     shares: dict[str, int] = field(default_factory=dict)
     """The table's share of the screen in percent: ``wide`` beside the steps, ``tall`` above them."""
 

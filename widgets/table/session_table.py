@@ -53,8 +53,6 @@ class SessionTable(RowCanvas):
             id="table.mark_range",
         ),
         Binding("asterisk", "mark_all", "mark all that are shown, or none", show=False, id="table.mark_all"),
-        Binding("w", "next_attention(1)", "the next that needs you", show=False, id="table.next_attention"),
-        Binding("W", "next_attention(-1)", "the one before that does", show=False, id="table.previous_attention"),
         Binding("h,left", "fold(True)", "fold a tree or a group", show=False, id="table.fold"),
         Binding("l,right", "fold(False)", "unfold it", show=False, id="table.unfold"),
     ]

@@ -1,4 +1,4 @@
-"""The verbs that name, keep and clean up sessions: rename, pin, archive, restore, clean."""
+"""The verbs that name, keep and clean up sessions: rename, pin, mark, archive, restore, clean."""
 
 from typing import TYPE_CHECKING
 
@@ -75,6 +75,18 @@ def pin(refs: tuple[str, ...], off: bool, as_json: bool) -> None:
     with common.open_manager() as manager:
         sessions = [manager.housekeeping.pin(session.id, not off) for session in common.named(manager.reader, refs)]
     _tell("unpinned" if off else "pinned", sessions, as_json)
+
+
+@click.command()
+@click.option("--unread", is_flag=True, help="Mark them unread.")
+@common.json_option
+@common.ids_argument
+def mark(refs: tuple[str, ...], unread: bool, as_json: bool) -> None:
+    """Mark sessions read, or unread: an unread one that has ended needs you."""
+    with common.open_manager() as manager:
+        ids = [session.id for session in common.named(manager.reader, refs)]
+        sessions = manager.housekeeping.mark_all_seen(ids, seen=not unread)
+    _tell("marked unread" if unread else "marked read", sessions, as_json)
 
 
 @click.command()

@@ -27,11 +27,22 @@ class Split:
         self._pane = pane
         self._steps = steps
         self._ui_state = ui_state
+        self._is_small = self._wants_both = False
 
     @property
     def _direction(self) -> str:
         """``wide`` if table and steps are side by side, ``tall`` if the table is above the steps."""
         return "wide" if self._screen.has_class("-wide") else "tall"
+
+    def fit(self, *, alone: bool) -> None:
+        """Divide a screen of another size; ``alone`` gives all of it to the table.
+
+        A small screen shows table or steps, unless the user asked for both (:meth:`zoom`): each would have too few
+        lines to work with.
+        """
+        self._is_small = self._screen.has_class("-medium") and self._screen.has_class("-low")
+        self._screen.set_class(alone or (self._is_small and not self._wants_both), "-alone")
+        self.apply()
 
     def apply(self) -> None:
         """Give table and steps the shares of the screen that the user chose, if both fit."""
@@ -50,6 +61,11 @@ class Split:
 
     def zoom(self) -> None:
         """Give the whole screen to the focused pane, or show both panes again."""
+        if self._is_small:
+            self._wants_both = not self._wants_both
+            self._screen.set_class(not self._wants_both, "-alone")
+            self._screen.set_class(not self._wants_both and not self._pane.has_focus_within, "-detail")
+            return
         zoomed = self._screen.has_class("-zoomed")
         self._screen.set_class(not zoomed, "-zoomed")
         self._screen.set_class(not zoomed and not self._pane.has_focus_within, "-detail")

@@ -23,6 +23,7 @@ from ....widgets.drawing.roles import MUTED
 from ....widgets.drawing.short_forms import place
 from ....widgets.inputs.history_input import HistoryInput
 from ....widgets.table.columns import Choice
+from ....widgets.table.density import Density
 from ....widgets.table.ordering import Grouping
 from ....widgets.table.session_table import SessionTable
 from ....widgets.table.table_bar import table_bar
@@ -124,6 +125,7 @@ class TablePane(Vertical):
     def on_mount(self) -> None:
         """Restore the columns and the view of the last run."""
         self.table.show_columns(self._ui_state.now.choice)
+        self.table.show_density(self._ui_state.now.density)
         self._apply()
         if self._ui_state.problem:
             self._requests.show_error(self._ui_state.problem)
@@ -193,6 +195,14 @@ class TablePane(Vertical):
     def group_by(self, grouping: Grouping) -> None:
         """Group the rows."""
         self.show(structs.replace(self.view, grouping=grouping))
+
+    def action_density(self) -> None:
+        """Change to the next density: as many lines as fit, one line for each session, two."""
+        kinds = list(Density)
+        density = kinds[(kinds.index(self.table.density) + 1) % len(kinds)]
+        self.table.show_density(density)
+        self._requests.show_message(texts.DENSITIES[density])
+        self._keep(density=density)
 
     def action_columns(self) -> None:
         """Choose, order and size the columns."""
