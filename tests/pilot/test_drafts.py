@@ -49,7 +49,7 @@ async def test_what_was_sent_or_emptied_is_no_draft(dashboard, files):
         await d.until(lambda: files("done0001") == "send me")
         await d.press("enter")
         await d.until(lambda: files("done0001") == "")
-        await d.press("x")
+        await d.press("i", "x")
         await d.until(lambda: files("done0001") == "x")
         await d.press("backspace")
         await d.until(lambda: files("done0001") == "")

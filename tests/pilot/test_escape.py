@@ -29,7 +29,7 @@ async def test_from_the_steps_to_the_table_and_on(dashboard, typed):
         await d.press("enter")
         await d.until(lambda: d.main.detail.steps.has_focus)
         typed(d, "\x1bjj")
-        await d.until(lambda: d.main.table.selected.id == "done0001")
+        await d.until(lambda: d.main.table.selected.id == "running1")
         assert d.main.table.has_focus
 
 

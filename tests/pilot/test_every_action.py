@@ -54,8 +54,9 @@ class Keys:
 
     async def read(self):
         """Into the steps of the first session, at their beginning."""
+        await self("table.open")
         await self.d.shows("also add a regression test")
-        await self("table.open", "steps.first")
+        await self("steps.first")
         await self.d.until(lambda: self.d.steps.cursor == 0)
 
 
@@ -181,6 +182,23 @@ async def keeps_above_the_others(d, keys):
     await d.select("stopped1")
     await keys("pin")
     await d.called("pin", "stopped1", True)
+
+
+@scenario("mark_read")
+async def marks_read_and_unread(d, keys):
+    await d.select("done0001")
+    await keys("mark_read")
+    await d.called("mark_all_seen", "done0001", True)
+    await d.until(lambda: d.main.table.session("done0001").all_seen)
+    await keys("mark_read")
+    await d.called("mark_all_seen", "done0001", False)
+
+
+@scenario("table.density")
+async def changes_the_lines_of_each_session(d, keys):
+    await keys("table.density")
+    await d.shows("One line for each session.")
+    await d.shows("add dark mode · 401 invalid api key")
 
 
 @scenario("settings")

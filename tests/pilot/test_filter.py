@@ -111,7 +111,7 @@ async def test_the_sign_and_the_keys_of_the_field_stay_while_one_types(dashboard
         assert "Enter keep   Esc cancel" in d.text().split("\n")[-1]
         assert "new" not in d.text().split("\n")[-1]
         await d.press("escape")
-        await d.until(lambda: "n new" in d.text().split("\n")[-1])
+        await d.until(lambda: "i prompt" in d.text().split("\n")[-1])
 
 
 @pytest.mark.parametrize("key", ["slash", "number_sign"])

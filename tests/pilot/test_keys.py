@@ -68,12 +68,12 @@ async def test_ctrl_q_does_nothing(dashboard):
 
 
 async def test_footer_help_palette_and_hints_say_the_keys_in_force(dashboard):
-    moved = keymap({"write_prompt": "ctrl+w", "undo": "U", "prompt.new_line": "ctrl+l"})
+    moved = keymap({"write_prompt": "ctrl+w", "undo": "Z", "prompt.new_line": "ctrl+l"})
     async with dashboard(keymap=moved) as d:
         await d.select("done0001")
         await d.shows("Ctrl+W prompt")
         await d.press("A")
-        await d.shows("U brings it back")
+        await d.shows("Z brings it back")
         await d.press("ctrl+p", *"prompt")
         await d.shows("prompt (Ctrl+W)")
         await d.press("escape")

@@ -29,6 +29,7 @@ SUITABLE = {
     "retry": ([structs.replace(one, status=Status.FAILED) for one in ENDED], "Retry 3 sessions?"),
     "delete": (ENDED, "Delete 3 sessions?"),
     "pin": (ENDED, "Pinned 3 sessions."),
+    "mark_read": (ENDED, "Marked 3 sessions read."),
     "write_prompt": (ENDED, "goes to 3 marked sessions, after a question"),
 }
 

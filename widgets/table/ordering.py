@@ -24,10 +24,10 @@ class Grouping(StrEnum):
     """The ways to group rows."""
 
     SECTIONS = "sections"
-    FLAT = "flat"
     TREE = "tree"
     FOLDER = "folder"
     AGENT = "agent"
+    FLAT = "flat"
 
 
 class Arrangement(Struct, frozen=True, kw_only=True):

@@ -140,7 +140,8 @@ class RowModel:
             self._strays.discard(session_id)
             self._kept = None if self._kept == session_id else self._kept
         self._next_silence = min(self._silent_from.values(), default=None)
-        hold = hold if hold in self._positions and self.arrangement.grouped in _HOLDING else None
+        held = hold in self._keys and hold in self._positions and self.arrangement.grouped in _HOLDING
+        hold = hold if held else None
         settle = settle or hold is None
         moved = moved or self._out_of_place(restless, regrouped, hold, settle)
         if moved:
