@@ -141,7 +141,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         )
 
     def _main_screen(self, signs: glyphs.Signs, *, tour: Tour, alone: bool, missing: int) -> MainScreen:
-        return MainScreen(
+        return (_tour_screen() if tour else MainScreen)(
             self._reader,
             self.feed,
             self.requests,
@@ -303,6 +303,12 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         """Record an uncaught error, and return a message with the log's path."""
         where = record(self._reader.home, traceback.format_exc())
         return Text(f"agentdash: the dashboard crashed; the sessions go on. Details: {where}")
+
+
+def _tour_screen() -> type[MainScreen]:
+    from .screens.tour import TourScreen  # only a demo has one
+
+    return TourScreen
 
 
 def run_dashboard(
