@@ -39,6 +39,15 @@ async def test_a_key_that_did_nothing_ticks_nothing(dashboard):
         await d.shows("· i reply to a finished one   · x stop a busy one   · n start one")
 
 
+async def test_a_reply_to_a_session_that_was_started_here_counts(dashboard):
+    async with dashboard(tour=TOUR) as d:
+        await d.shows("· j k move")
+        d.manager.put(session("another1", Status.DONE, "one more", created=0))
+        await d.shows("✓ n start one")
+        d.manager.put(session("another1", Status.DONE, "one more", created=0, turn=2))
+        await d.shows("✓ i reply to a finished one")
+
+
 @pytest.mark.parametrize(("size", "lines"), [((160, 45), 1), ((80, 24), 2), ((50, 24), 3)])
 async def test_the_tour_wraps_between_its_items(dashboard, size, lines):
     async with dashboard(size=size, tour=TOUR) as d:

@@ -47,7 +47,7 @@ class TourScreen(MainScreen):
             self.checklist.tick(NEW)
         if any(_stopped(session) and not _stopped(first.get(session.id)) for session in now.values()):
             self.checklist.tick(STOP)
-        if any(session.turn > first[session.id].turn for session in now.values() if session.id in first):
+        if any(session.turn > _turn(first.get(session.id)) for session in now.values()):
             self.checklist.tick(REPLY)
 
     @on(SessionTable.Highlighted)
@@ -66,6 +66,11 @@ class TourScreen(MainScreen):
         """Show all keys."""
         super().action_help()
         self.checklist.tick(HELP)
+
+
+def _turn(session: Session | None) -> int:
+    """Return the turn of a session at the beginning; 1 for a session that was started since."""
+    return session.turn if session is not None else 1
 
 
 def _stopped(session: Session | None) -> bool:
