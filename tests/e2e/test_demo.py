@@ -69,9 +69,10 @@ def test_a_link_out_of_its_folder_is_not_followed(manager, tmp_path):
     assert list(outside.iterdir()) == []
 
 
-@pytest.mark.parametrize("arguments", [["--agent", "demo", "x"], ["--agent", "demo", "--dry-run", "x"]])
-def test_spawn_refuses_it_in_a_normal_state_folder(manager, capsys, arguments):
-    assert run(["spawn", *arguments]) == 2
+@pytest.mark.parametrize("dry", [[], ["--dry-run"]])
+@pytest.mark.parametrize("agent", ["demo", "codex-demo", "claude-demo"])
+def test_spawn_refuses_it_in_a_normal_state_folder(manager, capsys, agent, dry):
+    assert run(["spawn", "--agent", agent, *dry, "x"]) == 2
     assert capsys.readouterr().err == f"agentdash: {REFUSED}\n"
     assert manager.reader.sessions() == []
 

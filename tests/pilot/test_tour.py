@@ -3,6 +3,7 @@
 import pytest
 from msgspec import structs
 
+from agentdash.sessions.agents.demo.place import mark_demo
 from agentdash.sessions.model import Status, StoppedBy
 from agentdash.tui.tour import TOUR
 from pilot.fakes import SESSIONS, session
@@ -62,3 +63,15 @@ async def test_the_tour_knows_plain_ascii(dashboard):
         await d.shows("- j k move")
         await d.press("j")
         await d.shows("+ j k move")
+
+
+@pytest.mark.parametrize("folder", ["chosen", "usual", "demo"])
+async def test_the_header_shows_a_state_folder_that_the_user_chose(dashboard, manager, monkeypatch, folder):
+    monkeypatch.setenv("HOME", str(manager.home.parent))  # the header has room for a short path
+    if folder == "usual":
+        monkeypatch.setattr("agentdash.tui.screens.main.usual_home", lambda: manager.home)
+    elif folder == "demo":
+        mark_demo(manager.home, manager.home.parent)
+    async with dashboard() as d:
+        await d.shows("1 running")
+        assert ("~/state" in d.text().splitlines()[0]) is (folder == "chosen")
