@@ -23,8 +23,8 @@ from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.model import Status
 from agentdash.sessions.settings.config import DashboardSettings
 from agentdash.tui.app import Dashboard
-from agentdash.tui.demo import TOUR
 from agentdash.tui.state.ui_state import FILE
+from agentdash.tui.tour import TOUR
 
 HERE = Path(__file__).parent
 TOOLS = HERE.parent / "tests" / "tools" / "node_modules" / ".bin"

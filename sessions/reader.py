@@ -94,7 +94,7 @@ class SessionReader:
     def agents(self) -> list[AgentInfo]:
         """List every agent that takes a prompt here, and whether its command is installed.
 
-        A demo offers only the demo agent: the work of a real agent would be deleted with the demo.
+        A demo offers only the demo agents: the work of a real agent would be deleted with the demo.
         """
         return agent_list(self.config(), demo=find_demo(self.home) is not None)
 

@@ -11,31 +11,22 @@ from ..sessions.errors import AgentdashError
 from ..sessions.launch import Start
 from ..sessions.manager import SessionManager
 from ..sessions.settings.config import PROFILE
+from .tour import TOUR
 
 SCRIPTS = (
-    ("done", "api", "Fix the flaky login test and add a regression test"),
-    ("fail", "web", "Add dark mode to the settings page"),
-    ("tree", "infra", "Upgrade the build and run everything in parallel"),
-    ("long", "api", "Split the monolith into services, step by step"),
-    ("leftovers", "web", "Start a dev server and check the home page"),
+    ("codex-demo", "done", "api", "Fix the flaky login test and add a regression test"),
+    ("claude-demo", "fail", "web", "Add dark mode to the settings page"),
+    ("codex-demo", "tree", "infra", "Upgrade the build and run everything in parallel"),
+    ("claude-demo", "long", "api", "Split the monolith into services, step by step"),
+    ("codex-demo", "leftovers", "web", "Start a dev server and check the home page"),
 )
-"""Script, project folder and prompt of five sessions with different outcomes."""
+"""Agent, script, project folder and prompt of five sessions with different outcomes."""
 
 
 OPTIONS = {"limits": {"wall_seconds": 1800.0}}
 """Limits that end the sessions on their own if the demo is killed with -9."""
 
-ENDING = "Ending the demo's sessions..."
-
-TOUR = (
-    ("j k", "choose a session"),
-    ("Enter", "read what it did"),
-    ("i", "say more to a finished one"),
-    ("x", "stop the one with many processes"),
-    ("n", "start one"),
-    ("?", "all keys"),
-)
-"""Keys that show a new user within a minute what agentdash is for."""
+ENDING = "Stopping the demo's sessions…"
 
 
 def run_demo(directory: Path, *, kept: bool) -> int:
@@ -55,11 +46,11 @@ def run_demo(directory: Path, *, kept: bool) -> int:
     os.environ["AGENTDASH_CONFIG"] = str(directory / "config.toml")
     os.environ.pop(PROFILE, None)  # the demo's settings have no profiles
     with SessionManager(home) as manager:
-        for script, project, prompt in SCRIPTS:
+        for agent, script, project, prompt in SCRIPTS:
             folder = projects / project
             folder.mkdir(exist_ok=True)
-            manager.spawn(Start(prompt, agent="demo", cwd=str(folder), options=OPTIONS | {"script": script}))
-        os.chdir(projects)  # a new session starts in a folder in which the demo agent may work
+            manager.spawn(Start(prompt, agent=agent, cwd=str(folder), options=OPTIONS | {"script": script}))
+        os.chdir(projects)  # a new session starts in a folder in which the demo agents may work
         try:
             return open_dashboard(manager, tour=TOUR)
         finally:
@@ -80,7 +71,7 @@ def _end(manager: SessionManager, kept_in: Path | None) -> None:
     for answer in manager.stop_all(running, now=True):
         if isinstance(answer, AgentdashError) or answer.left:
             _say(f"agentdash: {answer if isinstance(answer, AgentdashError) else answer.summary()}")
-    last = f"The demo's sessions ended; they are kept in {kept_in}." if kept_in else "Demo sessions removed."
+    last = f"Demo sessions stopped; they are kept in {kept_in}." if kept_in else "Demo sessions removed."
     _say(last.ljust(len(ENDING)))
 
 

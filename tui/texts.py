@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from textual.content import Content
 
 from ..sessions.agents.demo.place import ONLY_INSIDE
-from ..sessions.agents.registry import takes_prompts
+from ..sessions.agents.registry import agent_named, is_agent, takes_prompts
 from ..sessions.launch import Ladder, Launch
 from ..sessions.lifecycle.agent_list import AgentInfo
 from ..sessions.lifecycle.process_list import ProcessInfo
@@ -87,7 +87,8 @@ def _command_of(hint: str) -> str:
 
 def not_offered(agent: str) -> str:
     """Return the reason why no session of an agent can be started from here."""
-    return ONLY_INSIDE if agent == "demo" else f"A demo starts the demo agent alone, not {agent}."
+    demo = is_agent(agent) and agent_named(agent).demo_only
+    return ONLY_INSIDE if demo else f"A demo starts the demo agents alone, not {agent}."
 
 
 def title(session: Session, width: int = 40) -> str:
@@ -181,11 +182,6 @@ def ladder_words(ladder: Ladder) -> str:
         f"SIGINT first, SIGTERM after {ladder.interrupt:g} s, SIGKILL after {kill:g} s."
         f" What is left then gets SIGTERM, and SIGKILL {ladder.sweep:g} s later."
     )
-
-
-def tour_line(tour: Tour) -> str:
-    """Return the keys to try, which the empty prompt shows."""
-    return "Try: " + "   ".join(f"{keys} {what}" for keys, what in tour) if tour else ""
 
 
 def listed(session: Session, signs: Signs) -> str:

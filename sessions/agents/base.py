@@ -161,6 +161,8 @@ class Agent(ABC):
     """True if the agent takes prompts; a plain command does not, and uses no model."""
     demo_only: ClassVar[bool] = False
     """True if the agent plays a script, and starts only in the state folder of `agentdash demo`."""
+    offered: ClassVar[bool] = True
+    """False if a front end lists other agents instead; the agent can still be started by its name."""
     resumable: ClassVar[bool] = True
     """True if a later turn can continue the same conversation."""
     settings_type: ClassVar[type[AgentSettings]] = AgentSettings

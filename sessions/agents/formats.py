@@ -15,8 +15,8 @@ class Reader(Protocol):
 
 
 def format_names() -> tuple[str, ...]:
-    """Return the names of all formats; an agent's name is the format of its turn files."""
-    return (*agent_names(demo=True), *(one.name for one in transcript_formats()))
+    """Return the names of the formats that a user meets; an agent's name is the format of its turn files."""
+    return (*agent_names(demo=False), *(one.name for one in transcript_formats()))
 
 
 def reader_named(name: str) -> Reader:

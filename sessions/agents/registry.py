@@ -30,13 +30,15 @@ REGISTRY: dict[str, Entry] = {
     "claude": Entry("claude.adapter:Claude", "claude.transcript:ClaudeProject"),
     PLAIN_COMMAND: Entry("command:Command"),
     "demo": Entry("demo.adapter:Demo"),
+    "codex-demo": Entry("demo.adapter:CodexDemo"),
+    "claude-demo": Entry("demo.adapter:ClaudeDemo"),
     "gemini": Entry(transcript="gemini.transcript:GeminiSession"),
 }
 """By the name of the CLI."""
 
 
 def agent_names(*, demo: bool) -> tuple[str, ...]:
-    """Return the agents that a state folder can start; the demo agent only in that of an `agentdash demo`."""
+    """Return the agents that a state folder can start; the demo agents only in that of an `agentdash demo`."""
     names = (name for name, entry in REGISTRY.items() if entry.adapter)
     return tuple(name for name in names if demo or not agent_named(name).demo_only)
 

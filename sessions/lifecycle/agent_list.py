@@ -59,9 +59,10 @@ class AgentInfo(Struct, frozen=True, kw_only=True):
 
 
 def agent_list(config: Config, *, demo: bool = False) -> list[AgentInfo]:
-    """List every agent that takes a prompt, and whether its command is installed; in a demo, only the demo agent."""
+    """List every agent that takes a prompt, and whether its command is installed; in a demo, only the demo agents."""
     agents = (agent_named(name) for name in agent_names(demo=True))
-    return [_info(agent.name, config) for agent in agents if agent.prompted and agent.demo_only == demo]
+    listed = (agent for agent in agents if agent.prompted and agent.offered)
+    return [_info(agent.name, config) for agent in listed if agent.demo_only == demo]
 
 
 def _info(name: str, config: Config) -> AgentInfo:

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta, Struct, field, structs, to_builtins
 
 from ..agents.base import AgentSettings
-from ..agents.demo.place import ONLY_INSIDE, find_demo
+from ..agents.demo.place import DEMO_DEFAULT, ONLY_INSIDE, find_demo
 from ..agents.registry import agent_named, agent_names, is_agent
 from ..costs.prices import Price
 from ..errors import ConfigError, UsageError
@@ -193,7 +193,7 @@ def read_settings(path: Path | None = None, profile: str | None = None, home: Pa
         raise ConfigError(f"{source.path}: {_unknown_profile(name, file.profiles)}")
     stated = {key: value for key, value in source.data.items() if key != "profiles"}
     held = merged(stated, file.profiles[name] if name else {})
-    config = _config(source, ({"default_agent": "demo"} if demo else {}) | held, demo)
+    config = _config(source, ({"default_agent": DEMO_DEFAULT} if demo else {}) | held, demo)
     return Loaded(
         config=config,
         path=source.path,

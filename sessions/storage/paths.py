@@ -13,8 +13,11 @@ SESSION_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 def default_home() -> Path:
     """``$AGENTDASH_HOME``, else the platform's folder for a user's state."""
     chosen = os.environ.get("AGENTDASH_HOME")
-    if chosen:
-        return Path(chosen).expanduser().absolute()
+    return Path(chosen).expanduser().absolute() if chosen else usual_home()
+
+
+def usual_home() -> Path:
+    """Return the platform's folder for a user's state."""
     from platformdirs import user_state_path
 
     return user_state_path("agentdash", appauthor=False)

@@ -20,7 +20,7 @@ def test_the_whole_job_from_the_keyboard(terminal, manager, leftovers):
     terminal.type("Fix the login test, quickly [[demo:quick]]")
     terminal.shows("quickly")
     terminal.keys("Tab")
-    terminal.choose("demo")
+    terminal.choose("codex-demo")
     terminal.keys("Tab", "Enter")
     terminal.shows("✓ done new", "── turn 1 ──", "as turn 2")
 

@@ -69,9 +69,10 @@ def test_a_link_out_of_its_folder_is_not_followed(manager, tmp_path):
     assert list(outside.iterdir()) == []
 
 
-@pytest.mark.parametrize("arguments", [["--agent", "demo", "x"], ["--agent", "demo", "--dry-run", "x"]])
-def test_spawn_refuses_it_in_a_normal_state_folder(manager, capsys, arguments):
-    assert run(["spawn", *arguments]) == 2
+@pytest.mark.parametrize("dry", [[], ["--dry-run"]])
+@pytest.mark.parametrize("agent", ["demo", "codex-demo", "claude-demo"])
+def test_spawn_refuses_it_in_a_normal_state_folder(manager, capsys, agent, dry):
+    assert run(["spawn", "--agent", agent, *dry, "x"]) == 2
     assert capsys.readouterr().err == f"agentdash: {REFUSED}\n"
     assert manager.reader.sessions() == []
 
@@ -82,8 +83,8 @@ def test_it_is_neither_completed_nor_listed_in_a_normal_state_folder(manager, tm
     assert complete_agents(None, None, "") == ["codex", "claude", "command"]
     assert [agent.name for agent in manager.reader.agents()] == ["codex", "claude"]
     mark_demo(manager.reader.home, tmp_path)
-    assert "demo" in complete_agents(None, None, "")
-    assert [agent.name for agent in manager.reader.agents()] == ["demo"]
+    assert {"demo", "codex-demo", "claude-demo"} <= {*complete_agents(None, None, "")}
+    assert [agent.name for agent in manager.reader.agents()] == ["codex-demo", "claude-demo"]
 
 
 def test_it_works_only_in_folders_of_the_demo(manager, tmp_path):
@@ -149,7 +150,7 @@ def test_a_demo_that_ends_says_one_line_and_leaves_nothing(terminal, tmp_path, m
     terminal.start("agentdash demo")
     terminal.shows("Split the mono", "running")
     terminal.keys("n")
-    terminal.shows("New session", "[demo]")
+    terminal.shows("New session", "[codex-demo]", "claude-demo")
     terminal.keys("Escape", "q")
     screen = terminal.shows("exited 0", "Demo sessions removed.")
     assert screen.split("exited 0")[0].strip() == "Demo sessions removed."

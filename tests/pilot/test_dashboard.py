@@ -566,6 +566,8 @@ async def test_without_sessions_the_screen_teaches(dashboard, tmp_path, manager)
     manager.seq = 0
     async with dashboard() as d:
         await d.shows("No sessions yet.")
+        for lesson in ("j k    move", "Enter  read the steps", "w      next session that needs you", "?      all keys"):
+            await d.shows(lesson)
         await d.shows("starts a new codex session in")
         await d.press("i", *"hello", "enter")
         await d.until(lambda: any(call[:2] == ("spawn", "hello") for call in d.manager.calls))
@@ -795,13 +797,6 @@ async def test_a_screen_that_is_too_small_says_so(dashboard, size):
         await d.resize(80, 24)
         await d.shows("fix the flaky")
         assert "too small" not in d.text()
-
-
-async def test_the_tour_says_what_to_try(dashboard):
-    async with dashboard(tour=[("x", "stop the tree")]) as d:
-        await d.shows("Try: x stop the tree")
-        await d.press("question_mark")
-        await d.shows("what to try here")
 
 
 async def test_silence_is_told_without_any_event(dashboard):

@@ -30,6 +30,12 @@ CHANGES: Labels = (
 )  # fmt: skip
 
 
+_DAILY: Labels = (
+    ("table.down table.up", "move"), ("table.open", "read the steps"), ("write_prompt", "prompt or reply"),
+    ("stop", "stop it and its processes"), ("table.next_attention", "next session that needs you"),
+    ("help", "all keys"),
+)  # fmt: skip
+
 _WAY_BACK = "back"
 
 _LAST = 2
@@ -44,6 +50,13 @@ def labelled(keymap: Keymap, pairs: Iterable[tuple[str, str]]) -> Pairs:
         if firsts:
             with_keys.append((" ".join(firsts), label))
     return with_keys
+
+
+def daily_keys(keymap: Keymap) -> list[str]:
+    """Return the keys of every day, a line for each: a screen without a session shows them."""
+    pairs = labelled(keymap, _DAILY)
+    wide = max((len(keys) for keys, _ in pairs), default=0)
+    return [f"{keys:<{wide}}  {label}" for keys, label in pairs]
 
 
 def whole(pairs: Iterable[tuple[str, str]], width: int) -> Pairs:

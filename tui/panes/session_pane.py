@@ -1,6 +1,6 @@
 """The pane of the selected session: its headline, its steps, and a prompt for it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -35,13 +35,15 @@ class SessionPane(Vertical):
         drafts: DraftBook,
         *,
         clock: Callable[[], int],
-        hint: str = "",
         id: str = "detail",  # noqa: A002
     ) -> None:
         super().__init__(id=id)
         self.headline = Line(signs=signs, id="detail-title")
         self.viewer = StepsPane(source, requests, outside, signs, clock=clock)
-        self.prompt = PromptBox(drafts, signs=signs, placeholder=signs.plain(hint))
+        self._empty = True
+        """True if the pane shows no session."""
+        self._lesson = ""
+        self.prompt = PromptBox(drafts, signs=signs)
 
     @property
     def steps(self) -> Trajectory:
@@ -62,6 +64,17 @@ class SessionPane(Vertical):
         """Show another session, or none."""
         self.prompt.switch(session.id if session is not None else None)
         self.viewer.open(session)
+        self._empty = session is None
+        self._show_lesson()
+
+    def show_when_empty(self, lines: Iterable[str]) -> None:
+        """Set the lines to show while the pane shows no session."""
+        self._lesson = "\n".join(lines)
+        self._show_lesson()
+
+    def _show_lesson(self) -> None:
+        if self._empty and self._lesson != self.steps.note:
+            self.steps.clear(self._lesson)
 
     def show_texts(self, session: Session | None, effect: str, keymap: Keymap) -> None:
         """Update headline and label; an unchanged label is not redrawn.

@@ -1,6 +1,7 @@
 """The main screen: the table of sessions, the steps of the selected one, and a prompt for it."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from msgspec import structs
 from textual import on, work
@@ -9,8 +10,10 @@ from textual.containers import Container
 from textual.widget import Widget
 from textual.widgets import Static
 
+from ...sessions.agents.demo.place import find_demo
 from ...sessions.model import Session
 from ...sessions.reader import SessionReader
+from ...sessions.storage.paths import usual_home
 from ...widgets.drawing.glyphs import UNICODE, Signs
 from ...widgets.drawing.short_forms import place
 from ...widgets.table.session_table import SessionTable
@@ -19,6 +22,7 @@ from .. import texts
 from ..keys.action_target import ActionTarget
 from ..keys.actions import bindings
 from ..keys.command_line import Command
+from ..keys.footer import daily_keys
 from ..messages import SessionAwaited, SessionsChanged
 from ..panes.session_pane import SessionPane
 from ..panes.table.split import Split
@@ -29,7 +33,6 @@ from ..services.change_feed import ChangeFeed
 from ..services.session_actions import SessionActions
 from ..state.ui_state import UiState
 from .session_screen import SessionScreen
-from .watch import MOST, WatchScreen
 
 
 class MainScreen(SessionScreen):
@@ -54,7 +57,7 @@ class MainScreen(SessionScreen):
         missing: int = 0,
     ) -> None:
         super().__init__(reader, requests, operations, clock=clock, signs=signs, tour=tour)
-        self._where = place(str(reader.home))
+        self._where = _where(reader.home)
         self._feed = feed
         self._tally = Tally()
         self.status = StatusLine(signs=signs, note="read-only" if self.read_only else "", id="status")
@@ -71,7 +74,6 @@ class MainScreen(SessionScreen):
             signs,
             operations.drafts,
             clock=clock,
-            hint=texts.tour_line(tour),
         )
         self.details = [detail]
         self.areas = [self.pane, detail]
@@ -240,6 +242,8 @@ class MainScreen(SessionScreen):
 
     def action_beside(self) -> None:
         """Show the marked sessions, or the selected one, side by side on a screen of their own."""
+        from .watch import MOST, WatchScreen
+
         chosen = self.table.marked or ([self.current] if self.current is not None else [])
         if len(chosen) > MOST:
             self.requests.show_message(f"{len(chosen)} sessions are marked: {MOST} have room side by side.")
@@ -256,6 +260,7 @@ class MainScreen(SessionScreen):
     def keys_changed(self) -> None:
         """Show the new keys, also in the lines of an empty table."""
         self.pane.show_agents(self.operations.agents, self.keymap)
+        self.detail.show_when_empty(daily_keys(self.keymap))
         super().keys_changed()
 
     @property
@@ -269,3 +274,8 @@ class MainScreen(SessionScreen):
         self.detail.show_texts(self.current, self.sender.effect(self.target), self.keymap)
         self.pane.show_last_message(self.current)
         super().show_words()
+
+
+def _where(home: Path) -> str:
+    """Return the state folder for the header; "" for the usual one, and for that of a demo."""
+    return "" if home == usual_home() or find_demo(home) is not None else place(str(home))

@@ -187,7 +187,8 @@ class VirtualList(PaintedView, can_focus=True):
             self._page = self._visible()
         if y < len(self._page):
             return self._page[y]
-        return self._painter.strip([(self.note if y == 0 and not self.count() else "", "dim")], self.size.width)
+        note = self.note.split("\n") if not self.count() else []
+        return self._painter.strip([(note[y] if y < len(note) else "", "dim")], self.size.width)
 
     def strips(self, item: int) -> list[Strip]:
         """The drawn lines of an item; measures its height."""
@@ -232,7 +233,7 @@ class VirtualList(PaintedView, can_focus=True):
         before, self._page = self._page, page
         if not page:
             if not before and self.note != self._noted:
-                self.refresh(Region(0, 0, self.size.width, 1))
+                self.refresh(Region(0, 0, self.size.width, 1 + max(self.note.count("\n"), self._noted.count("\n"))))
             self._noted = self.note
         for y in range(max(len(before), len(page))):
             if y >= len(before) or y >= len(page):

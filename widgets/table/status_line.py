@@ -1,7 +1,7 @@
 """The first line of the screen: counts of the sessions that need the user, and the totals of all sessions."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from textual.content import Content
 
@@ -49,6 +49,11 @@ class Tally:
         return len(self._sessions)
 
     @property
+    def sessions(self) -> Collection[Session]:
+        """The counted sessions."""
+        return self._sessions.values()
+
+    @property
     def dollars(self) -> float:
         """The sum of the known costs."""
         return self._millionths / 1e6
@@ -90,7 +95,7 @@ def counts(tally: Tally, where: str, width: int, signs: Signs = UNICODE, *, note
     """The line: sessions that need the user first; the folder and the sums if there is room."""
     first = Content.assemble((note, "$text-warning bold"), "   ") if note else Content("")
     title = first + Content.assemble(("agentdash", "bold"), "   ") if width >= 70 else first
-    placed = first + Content.assemble(("agentdash", "bold"), (f"  {where}", MUTED), "   ")
+    placed = first + Content.assemble(("agentdash", "bold"), (f"  {where}" if where else "", MUTED), "   ")
     sums = _sums(tally)
     beside = width - len(sums) - 2
     line = title

@@ -1,6 +1,6 @@
-"""The demo agent: a real child process that plays a script, with real commands, files and children.
+"""The demo agents: a real child process that plays a script, with real commands, files and children.
 
-It demonstrates agentdash without an account, and gives the tests an agent whose behaviour they choose.  It starts only
+They demonstrate agentdash without an account, and give the tests an agent whose behaviour they choose.  They start only
 inside `agentdash demo` (see :mod:`.place`).
 """
 
@@ -40,6 +40,7 @@ class Demo(Agent):
     name = "demo"
     title = "Demo"
     demo_only = True
+    offered = False
     settings_type = DemoSettings
 
     def launch(self, request: LaunchRequest) -> Launch:
@@ -71,3 +72,19 @@ class Demo(Agent):
         from .turn_parser import DemoParser  # only a process that reads turns needs it
 
         return DemoParser(turn)
+
+
+class CodexDemo(Demo):
+    """A demo agent that stands for codex."""
+
+    name = "codex-demo"
+    title = "Codex (demo)"
+    offered = True
+
+
+class ClaudeDemo(Demo):
+    """A demo agent that stands for claude."""
+
+    name = "claude-demo"
+    title = "Claude Code (demo)"
+    offered = True

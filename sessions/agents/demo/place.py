@@ -16,6 +16,8 @@ from ...storage.paths import write_atomic
 from ..json_lines import UNREADABLE
 
 MARK = "demo.json"
+DEMO_DEFAULT = "codex-demo"
+"""The agent that a demo starts when none is named."""
 ONLY_INSIDE = "The demo agent works only inside `agentdash demo`."
 
 

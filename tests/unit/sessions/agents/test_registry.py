@@ -12,7 +12,7 @@ from agentdash.sessions.errors import UsageError
 
 def test_an_agent_has_the_name_of_its_line() -> None:
     assert [agent_named(name).name for name in agent_names(demo=True)] == [*agent_names(demo=True)]
-    assert set(agent_names(demo=True)) - set(agent_names(demo=False)) == {"demo"}
+    assert set(agent_names(demo=True)) - set(agent_names(demo=False)) == {"demo", "codex-demo", "claude-demo"}
 
 
 def test_a_cli_whose_transcripts_alone_are_read_is_no_agent() -> None:

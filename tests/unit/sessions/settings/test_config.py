@@ -77,12 +77,13 @@ def test_the_demo_agent_is_refused_in_the_settings_of_a_normal_state_folder(
 @pytest.mark.usefixtures("demo_agent")
 @pytest.mark.parametrize(("text", "place"), DEMO_SETTINGS)
 def test_the_settings_of_a_demo_take_it(write: Write, text: str, place: str) -> None:
-    assert load_config(write(text), "").default_agent == "demo", place
+    named = "demo" if place == "1: default_agent" else "codex-demo"
+    assert load_config(write(text), "").default_agent == named, place
 
 
 @pytest.mark.usefixtures("demo_agent")
 def test_a_demo_starts_the_demo_agent_unless_its_settings_name_another(write: Write, tmp_path: Path) -> None:
-    assert load_config(tmp_path / "none.toml").default_agent == "demo"
+    assert load_config(tmp_path / "none.toml").default_agent == "codex-demo"
     assert load_config(write('default_agent = "codex"\n')).default_agent == "codex"
 
 

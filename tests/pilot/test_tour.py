@@ -1,0 +1,77 @@
+"""The checklist of a demo: it ticks what the user has done, and goes when all is done."""
+
+import pytest
+from msgspec import structs
+
+from agentdash.sessions.agents.demo.place import mark_demo
+from agentdash.sessions.model import Status, StoppedBy
+from agentdash.tui.tour import TOUR
+from pilot.fakes import SESSIONS, session
+
+DONE = next(one for one in SESSIONS if one.id == "done0001")
+RUNNING = next(one for one in SESSIONS if one.id == "running1")
+
+
+async def test_the_tour_ticks_what_was_done_and_goes(dashboard):
+    async with dashboard(tour=TOUR) as d:
+        await d.shows("· j k move   · Enter read   · i reply to a finished one   · x stop a busy one")
+        await d.press("j")
+        await d.shows("✓ j k move   · Enter")
+        await d.press("enter")
+        await d.shows("✓ Enter read   · i")
+        d.manager.put(structs.replace(DONE, turn=DONE.turn + 1, status=Status.RUNNING))
+        await d.shows("✓ i reply to a finished one   · x")
+        d.manager.put(structs.replace(RUNNING, status=Status.STOPPED, stopped_by=StoppedBy.YOU))
+        await d.shows("✓ x stop a busy one   · n")
+        d.manager.put(session("another1", Status.RUNNING, "one more", created=0))
+        await d.shows("✓ n start one   · ? all keys")
+        await d.press("question_mark")
+        await d.shows("what to try here")
+        await d.press("escape")
+        await d.until(lambda: "all keys" not in d.text())
+
+
+async def test_a_key_that_did_nothing_ticks_nothing(dashboard):
+    async with dashboard(tour=TOUR) as d:
+        await d.press("x")
+        await d.shows("keep (default)")
+        await d.press("n", "i", "escape")
+        await d.until(lambda: "keep (default)" not in d.text())
+        await d.shows("· i reply to a finished one   · x stop a busy one   · n start one")
+
+
+async def test_a_reply_to_a_session_that_was_started_here_counts(dashboard):
+    async with dashboard(tour=TOUR) as d:
+        await d.shows("· j k move")
+        d.manager.put(session("another1", Status.DONE, "one more", created=0))
+        await d.shows("✓ n start one")
+        d.manager.put(session("another1", Status.DONE, "one more", created=0, turn=2))
+        await d.shows("✓ i reply to a finished one")
+
+
+@pytest.mark.parametrize(("size", "lines"), [((160, 45), 1), ((80, 24), 2), ((50, 24), 3)])
+async def test_the_tour_wraps_between_its_items(dashboard, size, lines):
+    async with dashboard(size=size, tour=TOUR) as d:
+        await d.shows("all keys")
+        shown = [line for line in d.text().splitlines() if line.startswith("· ")]
+        assert len(shown) == lines
+        assert "   ".join(line.strip() for line in shown) == "   ".join(f"· {keys} {what}" for keys, what in TOUR)
+
+
+async def test_the_tour_knows_plain_ascii(dashboard):
+    async with dashboard(tour=TOUR, plain_ascii=True) as d:
+        await d.shows("- j k move")
+        await d.press("j")
+        await d.shows("+ j k move")
+
+
+@pytest.mark.parametrize("folder", ["chosen", "usual", "demo"])
+async def test_the_header_shows_a_state_folder_that_the_user_chose(dashboard, manager, monkeypatch, folder):
+    monkeypatch.setenv("HOME", str(manager.home.parent))  # the header has room for a short path
+    if folder == "usual":
+        monkeypatch.setattr("agentdash.tui.screens.main.usual_home", lambda: manager.home)
+    elif folder == "demo":
+        mark_demo(manager.home, manager.home.parent)
+    async with dashboard() as d:
+        await d.shows("1 running")
+        assert ("~/state" in d.text().splitlines()[0]) is (folder == "chosen")

@@ -1,0 +1,67 @@
+"""A checklist of keys to try: a key is ticked when the user has used it, and the list goes when all are ticked."""
+
+from collections.abc import Collection
+
+from textual.content import Content
+from textual.geometry import Size
+from textual.widget import Widget
+
+from ...sessions.model import Status
+from ...widgets.drawing.glyphs import Signs
+from ...widgets.drawing.roles import MUTED
+from ..texts import Tour
+
+
+class Checklist(Widget):
+    """Shows the keys to try in as many lines as the width needs.
+
+    Args:
+        tour: the keys, and what each does.
+        signs: the characters to draw with.
+    """
+
+    DEFAULT_CSS = "Checklist { height: auto; text-wrap: nowrap; }"
+
+    def __init__(self, tour: Tour, signs: Signs) -> None:
+        super().__init__(id="checklist")
+        self._tour = tour
+        self._signs = signs
+        self._done: set[str] = set()
+
+    def tick(self, keys: str) -> None:
+        """Tick the item with these keys; the list goes with its last item."""
+        if keys in self._done or not self.display:
+            return
+        self._done.add(keys)
+        self.refresh()
+        self.display = len(self._done) < len(self._tour)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
+        """Return the number of lines at a width."""
+        return self._at(width).plain.count("\n") + 1
+
+    def render(self) -> Content:
+        """Draw the items for the current width."""
+        return self._at(self.size.width)
+
+    def _at(self, width: int) -> Content:
+        return checklist(self._tour, self._done, width, self._signs)
+
+
+def checklist(tour: Tour, done: Collection[str], width: int, signs: Signs) -> Content:
+    """Return the items, each with its mark, on lines that end between two items."""
+    lines = [Content("")]
+    for keys, what in tour:
+        item = _item(keys, what, ticked=keys in done, signs=signs)
+        longer = lines[-1] + "   " + item if lines[-1] else item
+        if lines[-1] and longer.cell_length > width:
+            lines.append(item)
+        else:
+            lines[-1] = longer
+    return Content("\n").join(lines)
+
+
+def _item(keys: str, what: str, *, ticked: bool, signs: Signs) -> Content:
+    if ticked:
+        return Content.styled(f"{signs.states[Status.DONE]} {keys} {what}", MUTED)
+    return Content.assemble(f"{signs.between} ", (keys, "bold"), f" {what}")

@@ -1,0 +1,77 @@
+"""The main screen of a demo: a checklist above the footer shows a new user what to try."""
+
+from collections.abc import Mapping
+
+from textual import on
+from textual.app import ComposeResult
+
+from ...sessions.model import Session, StoppedBy
+from ...widgets.table.session_table import SessionTable
+from ..messages import SessionsChanged
+from ..panes.checklist import Checklist
+from ..tour import HELP, MOVE, NEW, READ, REPLY, STOP
+from .main import MainScreen
+
+
+class TourScreen(MainScreen):
+    """Ticks an item when the user has done it, not when the user has only pressed its key."""
+
+    checklist: Checklist
+    _first: Mapping[str, Session] | None = None
+    """The sessions at the beginning, by id."""
+    _at: str | None = None
+    """The session under the cursor."""
+
+    def compose(self) -> ComposeResult:
+        """Yield the widgets of the main screen, with the checklist above the footer."""
+        self.checklist = Checklist(self._tour, self._signs)
+        for widget in super().compose():
+            if widget is self.foot:
+                yield self.checklist
+            yield widget
+
+    def on_mount(self) -> None:
+        """Compare the sessions with those of the beginning."""
+        self.call_later(self._compare)
+
+    @on(SessionsChanged)
+    def _compare_later(self) -> None:
+        self.call_later(self._compare)  # the main screen has not taken the changes yet
+
+    def _compare(self) -> None:
+        now = {session.id: session for session in self._tally.sessions}
+        if not now:
+            return
+        first = self._first = now if self._first is None else self._first
+        if now.keys() - first.keys():
+            self.checklist.tick(NEW)
+        if any(_stopped(session) and not _stopped(first.get(session.id)) for session in now.values()):
+            self.checklist.tick(STOP)
+        if any(session.turn > _turn(first.get(session.id)) for session in now.values()):
+            self.checklist.tick(REPLY)
+
+    @on(SessionTable.Highlighted)
+    def _moved(self, event: SessionTable.Highlighted) -> None:
+        # A new session is selected without a key.
+        if event.session_id != self._at and self._at is not None and event.session_id in (self._first or {}):
+            self.checklist.tick(MOVE)
+        self._at = event.session_id
+
+    def go_to_steps(self) -> None:
+        """Give the keys to the steps of the current session."""
+        super().go_to_steps()
+        self.checklist.tick(READ)
+
+    def action_help(self) -> None:
+        """Show all keys."""
+        super().action_help()
+        self.checklist.tick(HELP)
+
+
+def _turn(session: Session | None) -> int:
+    """Return the turn of a session at the beginning; 1 for a session that was started since."""
+    return session.turn if session is not None else 1
+
+
+def _stopped(session: Session | None) -> bool:
+    return session is not None and session.stopped_by is StoppedBy.YOU
