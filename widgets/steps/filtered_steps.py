@@ -58,6 +58,13 @@ class FilteredSteps:
         """Return whether the previous shown step is of another turn."""
         return position == 0 or self.turn(position - 1) != self.turn(position)
 
+    def next_turn(self, item: int, direction: int) -> int | None:
+        """The first shown step of the nearest turn after (1) or before (-1) a step; None if there is none."""
+        starts = self.steps.turn_starts() if self.steps is not None else []
+        shown = {self.item(self.position(start)) for start in starts}
+        beyond = [start for start in shown if (start - item) * direction > 0]
+        return min(beyond, key=lambda start: abs(start - item), default=None)
+
     @property
     def _there(self) -> Steps:
         if self.steps is None:
