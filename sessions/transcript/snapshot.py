@@ -208,6 +208,18 @@ class View:
                 turns.setdefault(section.turn, start)
         return list(turns.values())
 
+    @cached_property
+    def repeats(self) -> "array[int]":
+        """The items of later turns that only repeat with which conversation and model the agent starts, in order."""
+        items, last = array("I"), None
+        for start, length, section in zip(self._starts, self._lengths, self.sections, strict=True):
+            begun = section.beginnings.copy() if isinstance(section, TurnIndex) else {}
+            for place in sorted(place for place in begun if place < length):
+                if begun[place] == last:
+                    items.append(start + place)
+                last = begun[place]
+        return items
+
     def count(self, marked: bytes) -> int:
         """Count the steps that a table of ``kind_codes`` marks."""
         return sum(number for tallied in self._tallies for value, number in tallied.items() if marked[value])

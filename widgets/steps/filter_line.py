@@ -56,7 +56,8 @@ def filter_line(count: Callable[[bytes], int], shown: Shown, width: int, *, sign
 def _counted(count: Callable[[bytes], int], room: int, *, plain: bool) -> Content:
     """``41 messages · 40 commands · 2 failed``: the least important counts are left out if there is little room."""
     if plain:
-        parts = [(0, units.count(count(LOG_LINES), "line"), MUTED)]
+        lines = count(LOG_LINES)
+        parts = [(0, units.count(lines, "line"), MUTED)] if lines else []
     else:
         numbers = [(group, count(group.marked)) for group in GROUPS if group.one]
         parts = [(one.rank, units.count(n, one.one, one.many), _style(one, ())) for one, n in numbers if n]

@@ -52,6 +52,7 @@ class UnreadSteps:
         self._marked = True
         recorded = {turn.n: turn.steps for turn in turns if turn.status.ended}
         item = view.after_steps(session.seen_steps or 0, recorded)
+        item += item in view.repeats  # which the list does not show
         if session.seen_steps is not None and session.unread and item < len(view):
             self._item = item
             label = texts.unread(session)

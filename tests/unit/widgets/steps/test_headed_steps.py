@@ -1,5 +1,7 @@
 """The rows of a step in a list, with the headings above it."""
 
+from array import array
+
 import pytest
 
 from agentdash.sessions.model import Step, StepKind
@@ -11,6 +13,8 @@ from agentdash.widgets.steps.step_decorations import Unread
 
 class Steps:
     """Two turns of two commands each."""
+
+    repeats = array("I")
 
     def __len__(self):
         return 4
