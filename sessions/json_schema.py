@@ -41,6 +41,7 @@ _COMMON = ("turn", "index", "kind", "text", "status", "at", "ended_at")
 _TOOL = ("server", "tool", "arguments", "output")
 _OWN: dict[StepKind, tuple[str, ...]] = {
     StepKind.START: ("agent_session", "model"),
+    StepKind.REASONING: ("about_tokens",),
     StepKind.COMMAND: ("command", "exit_code", "output"),
     StepKind.TOOL_CALL: _TOOL,
     StepKind.WEB_SEARCH: _TOOL,

@@ -109,6 +109,8 @@ class Step(Struct, frozen=True, kw_only=True):
     agent_session: str | None = None
     event: str | None = None
     """The event's own type, for ``unknown`` and ``notice``."""
+    about_tokens: int | None = None
+    """The estimated tokens of a thought, if the agent reports them while it thinks (claude)."""
     cut: int = 0
     """Characters omitted from its texts, because a list does not need them."""
 

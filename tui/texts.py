@@ -10,11 +10,12 @@ from ..sessions.agents.registry import agent_named, is_agent, takes_prompts
 from ..sessions.launch import Ladder, Launch
 from ..sessions.lifecycle.agent_list import AgentInfo
 from ..sessions.lifecycle.process_list import ProcessInfo
-from ..sessions.model import Session, Turn
+from ..sessions.model import Session, Status, Turn
 from ..sessions.rules.limits import Limits
 from ..sessions.text import durations
 from ..sessions.text.sanitize import cell_width, cut, one_line, pad
 from ..sessions.text.units import clock, count, duration, money
+from ..sessions.text.units import tokens as short_count
 from ..widgets.drawing.glyphs import Signs
 from ..widgets.drawing.roles import MUTED
 from ..widgets.drawing.short_forms import command, place
@@ -114,40 +115,86 @@ def turn_words(turn: Turn) -> str:
     return "  ".join(filter(None, (str(turn.status), took)))
 
 
-def headline(session: Session, width: int, *, following: bool, follow_key: str = "F") -> Content:
+def headline(
+    session: Session, width: int, signs: Signs, *, following: bool, follow_key: str = "F", facts: bool = True
+) -> Content:
     """Return the line above the steps; its end shows whether they are followed.
 
-    The state is always shown.  Folder, agent and model are shown whole or not at all, and leave room for at least half
-    of the title.
+    Args:
+        session: the session.
+        width: cells of the line.
+        signs: the characters of the screen.
+        following: True if the newest step is followed.
+        follow_key: the key that follows it.
+        facts: True to show the facts behind the title as far as there is room: the state always, the others whole or
+            not at all.  False if they have a line of their own.
     """
-    state, note = state_word(session), "following" if following else f"{follow_key} follows"
-    if cell_width(state) + len(note) + 2 > width:
-        return Content(cut(state, width))
-    text = _headline(session, state, width - len(note) - 2)
-    gap = width - cell_width(text) - len(note)
+    note = "following" if following else f"{follow_key} follows"
+    state = _state(session, signs, width) if facts else Content("")
+    room = width - cell_width(state.plain) - len(note) - 2
+    if room < 0:
+        return state
+    title = cut(one_line(session.label), max(0, room - len(_GAP) if facts else room))
+    text = Content(_GAP if facts and title else "").join([Content(title)] * bool(title) + [state] * facts)
+    if facts:
+        text = _with_facts(text, session, width - len(note) - 2)
+    gap = width - cell_width(text.plain) - len(note)
     return Content.assemble(text, " " * gap, (note, MUTED if following else "$text-warning"))
 
 
+def headline_facts(session: Session, width: int, signs: Signs) -> Content:
+    """Return the line below the title: the state, then the facts that there is room for."""
+    return _with_facts(_state(session, signs, width), session, width)
+
+
 _GAP = "   "
-_TITLE_LEAST = 16
-"""Minimum cells that the other facts leave to the title."""
+_BETWEEN = " · "
 
 
-def _headline(session: Session, state: str, width: int) -> str:
-    title = one_line(session.label)
-    room = width - cell_width(state) - len(_GAP) - min(cell_width(title), max(_TITLE_LEAST, width // 2))
-    folder = _first_that_fits([place(one_line(session.cwd))], room)
-    agent = one_line(session.agent)
-    room -= cell_width(folder) + len(_GAP) if folder else 0
-    who = _first_that_fits([one_line(f"{agent} {session.model or ''}"), agent], room)
-    facts = _GAP.join(filter(None, (state, who, folder)))
-    title = cut(title, width - cell_width(facts) - len(_GAP))
-    return _GAP.join(filter(None, (title, facts)))
+def _state(session: Session, signs: Signs, width: int) -> Content:
+    """Return the state with its mark, in its colour; only the word if there is no room for both."""
+    word, style = state_word(session), _STATE_STYLES.get(session.status, MUTED)
+    mark = signs.states[session.status]
+    if session.is_stuck or session.asks_user:
+        mark, style = signs.stuck if session.is_stuck else signs.states[Status.WAITING], "bold $text-warning"
+    whole = f"{mark} {word}"
+    return Content.styled(
+        whole if cell_width(whole) <= width else cut(word, width), MUTED if session.put_away else style
+    )
 
 
-def _first_that_fits(texts: Sequence[str], room: int) -> str:
-    """Return the first text that fits beside another, or "" if none fits."""
-    return next((text for text in texts if cell_width(text) + len(_GAP) <= room), "")
+_STATE_STYLES = {
+    Status.STARTING: "$text-primary",
+    Status.RUNNING: "$text-primary",
+    Status.FINISHING: "$text-primary",
+    Status.WAITING: "bold $text-warning",
+    Status.DONE: "$text-success",
+    Status.FAILED: "$text-error",
+    Status.LOST: "$text-error",
+}
+
+
+def _with_facts(text: Content, session: Session, width: int) -> Content:
+    """Return the text with the facts that fit behind it, the most important first."""
+    for forms in _facts(session):
+        room = width - cell_width(text.plain) - len(_BETWEEN)
+        fact = next((form for form in forms if form and cell_width(form) <= room), "")
+        if fact:
+            text += Content.styled(f"{_BETWEEN}{fact}", MUTED)
+    return text
+
+
+def _facts(session: Session) -> Sequence[Sequence[str]]:
+    """Return the facts of a headline, each with its forms, the longest first; "" is not known."""
+    agent, tokens = one_line(session.agent), session.usage.total_tokens
+    return (
+        (one_line(f"{agent} {session.model or ''}"), agent),
+        (place(one_line(session.cwd)),),
+        (f"turn {session.turn}",),
+        (f"{short_count(tokens)} tokens" if tokens is not None else "",),
+        (money(session.cost_usd) if session.cost_usd is not None else "",),
+        (session.short_id,),
+    )
 
 
 def beside_command(launch: Launch, options: Mapping[str, object]) -> str:

@@ -28,6 +28,9 @@ MOST_STRAY = 20
 
 _STRAY_CHARACTERS = 400
 
+NOT_SHOWN = "(not shown)"
+"""The text of a thought that the agent encrypts, or leaves out of its output."""
+
 _LETTER = re.compile(r"[^\W\d_]")
 
 

@@ -21,9 +21,6 @@ T = TypeVar("T")
 _DECODERS: dict[Any, TolerantDecoder[Any]] = {}
 """By the type that they decode."""
 
-NOT_SHOWN = "(not shown)"
-"""The text for reasoning that the agent encrypts, or leaves out of its transcript."""
-
 
 def milliseconds(stamp: str | None) -> int | None:
     """Return a time such as ``2026-11-20T23:49:30.653Z`` as UTC milliseconds; None if it is not a time."""

@@ -38,7 +38,7 @@ def _of(number: int, one: str, failed: int, many: str | None = None) -> str:
 
 
 def _commands(d: Digest) -> str:
-    named = [one_line(failure.command, COMMAND_CELLS) + _exit(failure.exit_code) for failure in d.failures]
+    named = [f"`{one_line(failure.command, COMMAND_CELLS)}`{_exit(failure.exit_code)}" for failure in d.failures]
     more = ["…"] if d.commands_failed > len(named) else []
     why = f" ({', '.join(named + more)})" if named else ""
     return _of(d.commands, "command", d.commands_failed) + why

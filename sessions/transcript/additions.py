@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Protocol
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from ..model import Change, Step, StepKind, Turn, Usage
 
@@ -37,10 +37,24 @@ class Diffs(Protocol):
         """Return the step with its diffs, or with the reason why it has none."""
 
 
+_MOST_BEGINNINGS = 100
+"""Start steps of a turn that are recorded: a turn of a real agent has few."""
+
+
 def files_key(files: Iterable[File]) -> int:
     """Return a number of 63 bits for an edit's files and their kinds of change, the same in every process."""
     named = "\0".join(sorted({f"{file.kind}\0{file.path}" for file in files}))
     return int.from_bytes(blake2b(named.encode("utf-8", "surrogatepass"), digest_size=8).digest()) >> 1
+
+
+class SavedAdditions(Struct, frozen=True):
+    """The records of one reading of a turn file."""
+
+    lacking: list[tuple[int, int]]
+    """Place and key of each step that lacks its diffs."""
+    conversation: str | None
+    beginnings: list[tuple[int, str | None, str | None]]
+    """Place, conversation and model of the start steps."""
 
 
 class Additions:
@@ -53,6 +67,8 @@ class Additions:
     def __init__(self, diffs: Diffs | None) -> None:
         self.conversation: str | None = None
         """The agent's id of the conversation, from the steps of the turn."""
+        self.beginnings: dict[int, tuple[str | None, str | None]] = {}
+        """Conversation and model of the first start steps, by their places."""
         self._diffs = diffs
         self._keys: dict[int, int] = {}
         self._places: dict[int, list[int]] = {}
@@ -65,6 +81,8 @@ class Additions:
         """Record a step; to be called each time that it changes."""
         if step.kind is StepKind.START:
             self.conversation = step.agent_session or self.conversation
+            if len(self.beginnings) < _MOST_BEGINNINGS:
+                self.beginnings[place] = step.agent_session, step.model
         elif step.lacks_diffs and place not in self._keys:
             self._add(place, files_key(step.changes))
 
@@ -94,14 +112,17 @@ class Additions:
             self._filled[place] = filled.changes
         return filled
 
-    def saved(self, lead: int) -> list[tuple[int, int]]:
-        """Return places and keys of the steps that lack diffs; ``lead`` steps come before those of the agent."""
-        return [(place - lead, key) for place, key in self._keys.items()]
+    def saved(self, lead: int) -> SavedAdditions:
+        """Return the records of this reading; ``lead`` steps come before those of the agent."""
+        lacking = [(place - lead, key) for place, key in self._keys.items()]
+        beginnings = [(place - lead, *begun) for place, begun in self.beginnings.items()]
+        return SavedAdditions(lacking, self.conversation, beginnings)
 
-    def take_up(self, saved: Iterable[tuple[int, int]], lead: int, conversation: str | None) -> None:
+    def take_up(self, saved: SavedAdditions, lead: int) -> None:
         """Take over the records of an earlier reading."""
-        self.conversation = conversation
-        for place, key in saved:
+        self.conversation = saved.conversation
+        self.beginnings.update({place + lead: (conversation, model) for place, conversation, model in saved.beginnings})
+        for place, key in saved.lacking:
             self._add(place + lead, key)
 
     def _add(self, place: int, key: int) -> None:

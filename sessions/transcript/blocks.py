@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from ..model import Change, PlanItem, Step, StepKind, StepStatus, Usage
-from ..text.units import duration
+from ..text.units import duration, tokens
 
 ENDINGS = {
     StepStatus.OK: "✓",
@@ -36,6 +36,8 @@ class Prose(Struct, frozen=True):
 
     text: str
     voice: Voice
+    note: str = ""
+    """The estimated size of a thought; "" if it is not known."""
 
 
 class Code(Struct, frozen=True):
@@ -234,7 +236,7 @@ def _error(step: Step) -> tuple[Block, ...]:
 _BODIES: dict[StepKind, Callable[[Step], tuple[Block, ...]]] = {
     StepKind.PROMPT: lambda step: (Prose(step.text, Voice.USER),),
     StepKind.START: _start,
-    StepKind.REASONING: lambda step: (Prose(step.text, Voice.THOUGHT),),
+    StepKind.REASONING: lambda step: (Prose(step.text, Voice.THOUGHT, _thought_size(step)),),
     StepKind.MESSAGE: lambda step: (Prose(step.text, Voice.AGENT),),
     StepKind.COMMAND: _command,
     StepKind.TOOL_CALL: _called,
@@ -247,6 +249,10 @@ _BODIES: dict[StepKind, Callable[[Step], tuple[Block, ...]]] = {
     StepKind.USAGE: _usage,
     StepKind.UNKNOWN: lambda step: (Raw(step.event or "", step.text),),
 }
+
+
+def _thought_size(step: Step) -> str:
+    return f"~{tokens(step.about_tokens)} tokens" if step.about_tokens else ""
 
 
 def _call(step: Step) -> Call:

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from ..storage.paths import write_atomic
+from .additions import SavedAdditions
 
 WORTH_KEEPING = 4 << 20
 """The smallest turn file with an index, in bytes; a shorter one is read as fast as its index."""
@@ -35,10 +36,7 @@ class SavedIndex(Struct, frozen=True):
     kinds: bytes
     blocks: bytes
     """The block of each step, 32 bits each."""
-    lacking: list[tuple[int, int]]
-    """Place and key of each step that lacks its diffs, see ``additions``."""
-    conversation: str | None
-    """The agent's id of the conversation."""
+    additions: SavedAdditions
 
 
 class _File(Struct, frozen=True):

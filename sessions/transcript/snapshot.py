@@ -3,9 +3,10 @@
 import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import compress
+from types import MappingProxyType
 from typing import Protocol
 
 from ..model import Step, StepKind
@@ -185,13 +186,18 @@ class View:
         place = max(0, index - 1 + section.lead) if isinstance(section, TurnIndex) else max(0, index)
         return None if len(there) > 1 and place >= length else start + min(place, length - 1)
 
-    def after_steps(self, count: int) -> int:
-        """Return the item after ``count`` steps of agents; prompts and steps added at a turn's end do not count."""
+    def after_steps(self, count: int, recorded: Mapping[int, int] = MappingProxyType({})) -> int:
+        """Return the item after ``count`` steps of agents; prompts and steps added at a turn's end do not count.
+
+        ``recorded`` has the steps of ended turns as their runners counted them, which may be runners of other versions.
+        """
         for start, length, section in zip(self._starts, self._lengths, self.sections, strict=True):
             lead, added = (section.lead, section.added) if isinstance(section, TurnIndex) else (0, 0)
-            if count < length - lead - added:
-                return start + lead + count
-            count -= length - lead - added
+            own = length - lead - added
+            counted = recorded.get(section.turn, own)
+            if count < counted:
+                return start + lead + min(count, own)
+            count -= counted
         return len(self)
 
     def turn_starts(self) -> list[int]:
@@ -201,6 +207,18 @@ class View:
             if length:
                 turns.setdefault(section.turn, start)
         return list(turns.values())
+
+    @cached_property
+    def repeats(self) -> "array[int]":
+        """The items of later turns that only repeat with which conversation and model the agent starts, in order."""
+        items, last = array("I"), None
+        for start, length, section in zip(self._starts, self._lengths, self.sections, strict=True):
+            begun = section.beginnings.copy() if isinstance(section, TurnIndex) else {}
+            for place in sorted(place for place in begun if place < length):
+                if begun[place] == last:
+                    items.append(start + place)
+                last = begun[place]
+        return items
 
     def count(self, marked: bytes) -> int:
         """Count the steps that a table of ``kind_codes`` marks."""

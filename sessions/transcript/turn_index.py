@@ -97,6 +97,7 @@ class TurnIndex:
         self._lines = 0
         """Lines read of the current block."""
         self._later = Additions(None if begin else diffs)  # a step's rank among equal edits needs the whole turn
+        self.beginnings = self._later.beginnings
         self._extra: dict[int, Step] = {}
         """Steps that come from no line: the prompt, interrupted steps, the reason of a failed turn."""
         self.lead = 0
@@ -282,8 +283,7 @@ class TurnIndex:
                 giants=sorted(self._table.giants),
                 kinds=bytes(self.kinds[self.lead : len(self) - self.added]),
                 blocks=self._blocks[self.lead : len(self) - self.added].tobytes(),
-                lacking=self._later.saved(self.lead),
-                conversation=self._later.conversation,
+                additions=self._later.saved(self.lead),
             )
 
     def take_up(self, saved: SavedIndex) -> None:
@@ -293,7 +293,7 @@ class TurnIndex:
             self._table = BlockTable(array("Q", saved.starts), list(saved.states), set(saved.giants))
             self.kinds[self.lead :] = saved.kinds
             self._blocks[self.lead :] = array("I", saved.blocks)
-            self._later.take_up(saved.lacking, self.lead, saved.conversation)
+            self._later.take_up(saved.additions, self.lead)
             self._parser.resume(self._table.states[-1])
             self.position = saved.covered
             self._reader.close()

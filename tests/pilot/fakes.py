@@ -183,6 +183,8 @@ class FakeManager:
         self.trajectories = {}
         self.steps = {"waiting1": STEPS}
         """The steps of a session; one that is not named has only its task."""
+        self.turns = {}
+        """The recorded turns of a session."""
         self.error = None
         self.named_starts = {}
         """The presets of the settings."""
@@ -362,7 +364,7 @@ class FakeManager:
     def open_trajectory(self, ref):
         task = Step(turn=1, index=0, kind=StepKind.PROMPT, text=f"task of {ref}")
         steps = self.steps.get(ref, [task])
-        self.trajectories[ref] = FakeTrajectory(steps)
+        self.trajectories[ref] = FakeTrajectory(steps, self.turns.get(ref, ()))
         return self.trajectories[ref]
 
     def output_path(self, ref, turn=None, *, stderr=False):

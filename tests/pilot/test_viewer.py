@@ -7,7 +7,7 @@ import pytest
 from factories import T0
 from msgspec import structs
 
-from agentdash.sessions.model import Change, Status, Step, StepKind, StepStatus
+from agentdash.sessions.model import Change, Status, Step, StepKind, StepStatus, Usage
 from agentdash.tui.dialogs.pick import PickScreen
 from agentdash.tui.dialogs.save import SaveScreen
 from agentdash.tui.screens.watch import WatchScreen
@@ -40,8 +40,8 @@ def reading(dashboard):
 
 
 def marked(d):
-    """The lines at whose left edge the cursor stands."""
-    return [line.split("▌")[1] for line in d.text().split("\n") if "▌" in line]
+    """The lines at whose left edge the cursor stands, without the number of the step."""
+    return [re.sub(r"^[ \d]{3}", "", line.split("▌")[1]) for line in d.text().split("\n") if "▌" in line]
 
 
 def copied(d):
@@ -128,9 +128,10 @@ async def test_all_steps_show_more_or_less(reading):
 
 async def test_kinds_are_counted_and_filtered(reading):
     async with reading() as d:
-        await d.shows("1 ❯ 2  2 ✦ 1  3 ∴ 1  4 $ 2  5 ⚙ 1  6 ± 1  7 ! 2  8 · 3")  # noqa: RUF001
+        await d.shows("1 message · 1 thought · 2 commands · 1 tool call · 1 edit · 2 failed")
         await d.press("4")
         await d.until(lambda: "∴ The failure" not in d.text())
+        await d.shows("1 ❯ 2  2 ✦ 1  3 ∴ 1  4 $ 2  5 ⚙ 1  6 ± 1  7 ! 2  8 · 3")  # noqa: RUF001
         assert "$ pytest -q tests/login" in d.text()
         assert "── turn 2 ──" in d.text()
         await d.press("7")
@@ -139,6 +140,20 @@ async def test_kinds_are_counted_and_filtered(reading):
         await d.shows("∴ The failure")
         await d.press("1", "0")
         await d.shows("∴ The failure")
+        await d.shows("2 commands · 1 tool call")
+
+
+async def test_a_low_screen_has_a_line_for_counts_only_while_they_are_needed(reading):
+    async with reading(size=(80, 24)) as d:
+        assert "2 commands" not in d.text()
+        await d.press("4")
+        await d.shows("4 $ 2")
+        await d.press("4", "slash", *"clock", "enter")
+        await d.shows("/clock  2 of 4")
+        await d.press("escape", "z")
+        await d.shows("whole")
+        await d.press("z", "z")
+        await d.until(lambda: "2 commands" not in d.text())
 
 
 async def test_what_is_filtered_out_is_shown_again_by_a_jump_to_it(reading):
@@ -199,6 +214,22 @@ async def test_the_field_of_a_search_is_left_with_escape(reading):
         await d.shows("Nothing was searched for yet.")
 
 
+async def test_each_step_shows_the_number_that_goes_to_it(reading):
+    async with reading() as d:
+        await d.shows("  4 ⚙ search_docs")
+        await d.press("number_sign", *"4", "enter")
+        await d.until(lambda: marked(d)[0].startswith("⚙ search_docs"))
+        await d.press("number_sign", *"2.1", "enter")
+        await d.until(lambda: marked(d)[0].startswith("?? item.odd"))
+
+
+async def test_a_narrow_screen_has_no_room_for_numbers(dashboard):
+    async with dashboard(size=(50, 24)) as d:
+        await d.press("enter", "g")
+        await d.shows("⚙ search_docs")
+        assert "4 ⚙" not in d.text()
+
+
 async def test_go_to_a_step_by_its_number(reading):
     async with reading() as d:
         await d.press("number_sign", *"2.1", "enter")
@@ -236,12 +267,95 @@ async def test_enter_shows_the_whole_step_and_escape_goes_back(reading):
         assert not d.main.detail.viewer.pane.display
 
 
-async def test_the_pane_follows_the_cursor(reading):
+async def test_a_step_covers_the_list_until_escape_brings_it_back_at_the_same_place(reading):
     async with reading() as d:
-        await d.press("enter", "shift+tab")
-        assert d.app.focused is d.steps
-        await d.press("j")
-        await d.shows("∴ reasoning · turn 1 · step 1")
+        await d.press("j", "j", "j")
+        before = d.text()
+        await d.press("enter")
+        await d.shows("± file change · turn 1 · step 3")
+        assert "search_docs" not in d.text()
+        pane = d.main.detail.viewer.pane
+        assert pane.region.bottom == d.main.detail.viewer.region.bottom
+        assert pane.size.height == d.main.detail.viewer.size.height
+        await d.press("escape")
+        await d.until(lambda: d.text() == before)
+
+
+async def test_the_keys_of_the_list_act_in_an_open_step(reading):
+    async with reading() as d:
+        viewer = d.main.detail.viewer
+        await d.press("j", "enter", "number_sign", *"4", "enter")
+        await d.shows("turn 1 · step 4")
+        assert d.app.focused is viewer.pane
+        await d.press("slash", *"clock", "enter")
+        await d.shows("/clock  3 of 4")
+        await d.shows("turn 1 · step 5")
+        await d.press("n")
+        await d.shows("turn 1 · step 6")
+        await d.press("N", "N")
+        await d.shows("turn 1 · step 3")
+        await d.press("y")
+        await d.until(lambda: copied(d) == "+a\n+b\n-c")
+        await d.press("slash", "escape")
+        assert d.app.focused is viewer.pane
+        await d.press("escape")
+        await d.until(lambda: d.app.focused is d.steps)
+        assert d.steps.cursor == 3
+
+
+def ended(status, turns=2):
+    done = [factories.turn(n, status=Status.DONE, created_at=T0) for n in range(1, turns)]
+    return [*done, factories.turn(turns, status=status, created_at=T0)]
+
+
+ANSWERED = [
+    *STEPS[:10],
+    Step(turn=2, index=1, kind=StepKind.COMMAND, command="make", exit_code=2, status=StepStatus.FAILED),
+    Step(turn=2, index=2, kind=StepKind.MESSAGE, text="Added the test."),
+    Step(turn=2, index=3, kind=StepKind.USAGE, usage=Usage.of(5_200, 3_000, 3_000)),
+]
+
+
+@pytest.mark.parametrize(
+    ("status", "first"),
+    [(Status.DONE, "✦ Added the test."), (Status.STOPPED, "✦ Added the test."), (Status.FAILED, "$ make")],
+)
+async def test_an_ended_session_is_opened_at_its_answer_or_at_what_failed(dashboard, manager, status, first):
+    manager.steps["done0001"] = ANSWERED
+    manager.turns["done0001"] = ended(status)
+    async with dashboard() as d:
+        await d.select("done0001")
+        await d.shows("Σ 5.2k in")
+        await d.press("enter")
+        await d.until(lambda: marked(d) and marked(d)[0].startswith(first))
+        await d.press("y")
+        await d.until(lambda: copied(d) == first[2:])
+
+
+async def test_a_long_answer_is_read_from_its_beginning(dashboard, manager):
+    text = "\n\n".join(f"paragraph {n}" for n in range(60))
+    manager.steps["done0001"] = [*ANSWERED[:-2], structs.replace(ANSWERED[-2], text=text), ANSWERED[-1]]
+    manager.turns["done0001"] = ended(Status.DONE)
+    async with dashboard() as d:
+        await d.select("done0001")
+        await d.press("enter")
+        await d.shows("✦ paragraph 0")
+        await d.press("G")
+        await d.shows("Σ 5.2k in")
+
+
+async def test_the_next_turn_of_an_answered_session_is_followed(dashboard, manager):
+    manager.steps["done0001"] = ANSWERED
+    manager.turns["done0001"] = ended(Status.DONE)
+    async with dashboard() as d:
+        await d.select("done0001")
+        await d.press("enter")
+        await d.until(lambda: d.main.detail.steps.current.text == "Added the test.")
+        shown = manager.trajectories["done0001"]
+        shown.facts = (*ended(Status.DONE), factories.turn(3, status=Status.RUNNING, created_at=T0))
+        shown.fresh.append(Step(turn=3, index=0, kind=StepKind.PROMPT, text="and now document it"))
+        d.main.detail.viewer.read_on()
+        await d.until(lambda: d.main.detail.steps.current.text == "and now document it")
 
 
 async def test_the_raw_line_stderr_and_the_reason_of_the_status(reading):
@@ -427,11 +541,52 @@ async def test_what_is_new_since_somebody_looked_is_told_apart(dashboard, manage
         await d.press("enter")
         await d.shows("── 2 new since ")
         await d.shows("1 command")
-        await d.press("g", "full_stop")
+        await d.press("full_stop")
         await d.until(lambda: (d.main.detail.steps.current.turn, d.main.detail.steps.current.index) == (1, 8))
         lines = d.text().split("\n")
-        new = next(n for n, line in enumerate(lines) if "2 new since" in line)
-        assert any("Σ 15.2k in" in line for line in lines[new : new + 4])
+        new = next(n for n, line in enumerate(lines) if "── 2 new since" in line)
+        assert "Σ 15.2k in" in lines[new + 1]
+
+
+@pytest.fixture
+def unread(manager):
+    """A session of 300 steps, of which the last 100 are new: more than fit on a screen."""
+    seen = structs.replace(SESSIONS[0], steps=300, seen_steps=200, seen_at=T0 - 60_000)
+    manager.put(seen)
+    commands = [
+        Step(turn=1, index=n, kind=StepKind.COMMAND, command="make; ls", exit_code=int(n == 299), status=StepStatus.OK)
+        for n in range(300)
+    ]
+    manager.steps["waiting1"] = [*commands, Step(turn=1, index=300, kind=StepKind.MESSAGE, text="All done.")]
+
+
+DIGEST = r"\d+ new since [\d:]+   100 commands, 1 failed \(`make; ls` exit 1\)"
+
+
+def news(d):
+    return re.search(DIGEST, d.text())
+
+
+@pytest.mark.usefixtures("unread")
+@pytest.mark.parametrize("keys", [["full_stop"], ["k", "G"], ["escape"], ["g"]])
+async def test_what_is_new_is_summed_up_above_the_steps_until_it_is_read(dashboard, keys):
+    async with dashboard() as d:
+        await d.press("enter")
+        await d.until(lambda: news(d))
+        await d.shows('last: "All done."')
+        assert "── 100 new since" not in d.text()
+        await d.press("k", "k")
+        assert news(d)
+        await d.press(*keys)
+        await d.until(lambda: not news(d))
+
+
+@pytest.mark.usefixtures("unread")
+async def test_the_sum_of_what_is_new_takes_one_line_of_a_low_screen(dashboard):
+    async with dashboard(size=(80, 24)) as d:
+        await d.press("enter")
+        await d.until(lambda: news(d))
+        assert 'last: "All done."' not in d.text()
 
 
 async def test_where_nothing_is_new_nothing_is_told(dashboard, manager):

@@ -38,7 +38,9 @@ class SessionPane(Vertical):
         id: str = "detail",  # noqa: A002
     ) -> None:
         super().__init__(id=id)
+        self._signs = signs
         self.headline = Line(signs=signs, id="detail-title")
+        self.facts = Line(signs=signs, id="detail-facts")
         self.viewer = StepsPane(source, requests, outside, signs, clock=clock)
         self._empty = True
         """True if the pane shows no session."""
@@ -53,6 +55,7 @@ class SessionPane(Vertical):
     def compose(self) -> ComposeResult:
         """Yield headline, steps and prompt."""
         yield self.headline
+        yield self.facts
         yield self.viewer
         yield self.prompt
 
@@ -88,8 +91,12 @@ class SessionPane(Vertical):
         width = self.headline.size.width
         if session is None or not width:
             self.headline.show_text("")
-        else:
-            follow_key = keymap.names(REGISTRY["follow"]).split(" ")[-1]
-            self.headline.show_text(
-                texts.headline(session, width, following=self.steps.following, follow_key=follow_key)
-            )
+            self.facts.show_text("")
+            return
+        below, signs = self.facts.display, self._signs
+        follow_key = keymap.names(REGISTRY["follow"]).split(" ")[-1]
+        following = self.steps.following
+        self.headline.show_text(
+            texts.headline(session, width, signs, following=following, follow_key=follow_key, facts=not below)
+        )
+        self.facts.show_text(texts.headline_facts(session, width, signs) if below else "")

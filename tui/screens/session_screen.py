@@ -177,6 +177,9 @@ class SessionScreen(Screen[None]):
     def on_descendant_focus(self) -> None:
         """Make room for the pane that the user reads, and show the keys that are valid there."""
         self.restyle({"-reading": any(detail.has_focus_within for detail in self.details)})
+        for detail in self.details:
+            if not detail.has_focus_within:
+                detail.viewer.left()
         self.show_words()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

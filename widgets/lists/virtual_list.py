@@ -122,6 +122,10 @@ class VirtualList(PaintedView, can_focus=True):
         """The place at the top when the last line is at the bottom of the screen."""
         return self._moved((self.count(), 0), -self.page_lines)
 
+    def followed(self) -> Place:
+        """The place at the top while new items scroll into view."""
+        return self.end()
+
     def reveal(self, item: int) -> None:
         """Scroll as little as needed to show the item; its beginning if it is higher than the screen."""
         if not 0 <= item < self.count():
@@ -138,6 +142,12 @@ class VirtualList(PaintedView, can_focus=True):
         if not self._heights.measured(item):
             self.strips(item)
         return self._heights[item]
+
+    def lines_above(self, place: Place) -> int:
+        """Lines from the top of the screen down to a place on it; -1 if the place is above the top."""
+        if place < self._top:
+            return -1
+        return sum(self.height(item) for item in range(self._top[0], place[0])) - self._top[1] + place[1]
 
     def roll(self, lines: int) -> None:
         """Scroll by lines; scrolling up stops following, and reaching the end resumes it."""
@@ -174,7 +184,7 @@ class VirtualList(PaintedView, can_focus=True):
             share = line / self._heights[item] if line and item < self._heights.count else 0.0
             self.forget_all()
             line = int(share * self.height(item)) if share else 0
-        self.place(self.end() if self.following else (item, line))
+        self.place(self.followed() if self.following else (item, line))
 
     def forget_strips(self) -> None:
         """Drop all drawn lines."""

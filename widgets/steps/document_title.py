@@ -3,7 +3,7 @@
 from ...sessions.model import Step, StepKind, StepStatus
 from ...sessions.text import units
 from ...sessions.text.sanitize import one_line
-from ...sessions.transcript.blocks import Description
+from ...sessions.transcript.blocks import Description, Prose
 from ...sessions.transcript.kind_names import kind_name
 from ..document.model import NAME
 from ..drawing.glyphs import Signs
@@ -15,8 +15,10 @@ def title(step: Step, described: Description, signs: Signs) -> Row:
     """Short facts, to be shown with dots between them; unknown ones are left out."""
     kind: Span = (f"{signs.kinds[step.kind]} {kind_name(step.kind)}", "strong")
     name = one_line(described.name, NAME)
+    first = described.body[0]
+    note = first.note if isinstance(first, Prose) else ""
     times = () if step.at is None else (described.took, units.moment(step.at))
-    facts: list[Span] = [(fact, "dim") for fact in times if fact]
+    facts: list[Span] = [(fact, "dim") for fact in (note, *times) if fact]
     return (kind, *([(name, "name")] if name else []), *_place(step), *_ending(step, signs), *facts)
 
 

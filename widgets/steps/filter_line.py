@@ -5,10 +5,11 @@ from collections.abc import Callable, Collection
 from msgspec import Struct
 from textual.content import Content
 
+from ...sessions.text import units
 from ..drawing.glyphs import UNICODE, Signs
 from ..drawing.roles import MUTED
-from .step_groups import GROUPS, Group
-from .step_lines import BRIEF, WHOLE
+from .step_groups import GROUPS, LOG_LINES, Group
+from .step_lines import BRIEF, USUAL, WHOLE
 
 
 class Found(Struct, frozen=True):
@@ -25,30 +26,61 @@ class Found(Struct, frozen=True):
 LEVELS = {BRIEF: "one line each", WHOLE: "whole"}
 
 
-def filter_line(
-    count: Callable[[bytes], int],
-    groups: Collection[str],
-    level: int,
-    width: int,
-    *,
-    signs: Signs = UNICODE,
-    found: Found | None = None,
-    note: str = "",
-) -> Content:
-    """Counts of the groups, chosen ones strong, signs instead of labels if space is short; the search at the end."""
-    right = found_words(found) if found is not None else " · ".join(filter(None, (LEVELS.get(level), note)))
+class Shown(Struct, frozen=True):
+    """The state of a list of steps."""
+
+    groups: Collection[str] = ()
+    """The keys of the chosen groups."""
+    level: int = USUAL
+    found: Found | None = None
+    note: str = ""
+    plain: bool = False
+    """True for the lines of a plain command."""
+
+    @property
+    def is_usual(self) -> bool:
+        """True if all steps are shown in their usual form and nothing was searched for."""
+        return not self.groups and self.level == USUAL and self.found is None
+
+
+def filter_line(count: Callable[[bytes], int], shown: Shown, width: int, *, signs: Signs = UNICODE) -> Content:
+    """Counts of the steps, with the keys of their groups while a filter is on; the search at the end."""
+    note = " · ".join(filter(None, (LEVELS.get(shown.level), shown.note)))
+    right = found_words(shown.found) if shown.found is not None else note
+    room = width - len(right) - (2 if right else 0)
+    left = _keyed(count, shown.groups, room, signs) if shown.groups else _counted(count, room, plain=shown.plain)
+    gap = " " * max(2, width - len(left.plain) - len(right))
+    return Content.assemble(left, gap, (right, "$text-warning")) if right else left
+
+
+def _counted(count: Callable[[bytes], int], room: int, *, plain: bool) -> Content:
+    """``41 messages · 40 commands · 2 failed``: the least important counts are left out if there is little room."""
+    if plain:
+        lines = count(LOG_LINES)
+        parts = [(0, units.count(lines, "line"), MUTED)] if lines else []
+    else:
+        numbers = [(group, count(group.marked)) for group in GROUPS if group.one]
+        parts = [(one.rank, units.count(n, one.one, one.many), _style(one, ())) for one, n in numbers if n]
+    while parts and sum(len(words) + len(_BETWEEN) for _, words, _ in parts) - len(_BETWEEN) > room:
+        parts.remove(max(parts))
+    between = Content.styled(_BETWEEN, MUTED)
+    return between.join(Content.styled(words, style) for _, words, style in parts)
+
+
+_BETWEEN = " · "
+
+
+def _keyed(count: Callable[[bytes], int], groups: Collection[str], room: int, signs: Signs) -> Content:
+    """Key, label and count of each group, chosen ones strong; signs instead of labels if there is little room."""
     numbers = [(group, count(group.marked)) for group in GROUPS]
     there = [(group, number) for group, number in numbers if number or group.key in groups]
-    room = width - len(right) - (2 if right else 0)
     named = [f"{group.key} {group.label} {number:,}" for group, number in there]
     short = [f"{group.key} {signs.kinds[group.kind]} {number:,}" for group, number in there]
     shown = named if sum(map(len, named)) + 2 * len(named) - 2 <= room else short
     while shown and sum(map(len, shown)) + 2 * len(shown) - 2 > room:
         shown.pop()
     styles = [_style(group, groups) for group, _ in there]
-    left = Content("  ").join(Content.styled(words, style) for words, style in zip(shown, styles, strict=False))
-    gap = " " * max(2, width - len(left.plain) - len(right))
-    return Content.assemble(left, gap, (right, "$text-warning")) if right else left
+    return Content("  ").join(Content.styled(words, style) for words, style in zip(shown, styles, strict=False))
 
 
 def _style(group: Group, chosen: Collection[str]) -> str:

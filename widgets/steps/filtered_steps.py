@@ -1,7 +1,7 @@
 """The steps that pass a filter: positions in the list and numbers of steps.  Needs no screen."""
 
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 
 from ...sessions.model import Step
 from .protocol import Steps
@@ -9,12 +9,15 @@ from .step_groups import union
 
 
 class FilteredSteps:
-    """A sequence of steps, or only its steps of some groups."""
+    """A sequence of steps without those that only repeat an earlier one, or only its steps of some groups."""
 
     def __init__(self, steps: Steps | None = None, groups: frozenset[str] = frozenset()) -> None:
         self.steps = steps
         self.groups = groups
         """The keys of the shown groups; an empty set means all."""
+        self._hidden = steps.repeats if steps is not None and not groups else array("I")
+        self._shifts = array("I", (item - number for number, item in enumerate(self._hidden)))
+        """The position of each hidden step, which is that of the next shown step."""
         self._chosen: array[int] | None = None
         if groups and steps is not None:
             self._chosen = steps.matching(union(groups))
@@ -22,24 +25,27 @@ class FilteredSteps:
     def __len__(self) -> int:
         if self._chosen is not None:
             return len(self._chosen)
-        return 0 if self.steps is None else len(self.steps)
+        return 0 if self.steps is None else len(self.steps) - len(self._hidden)
 
     def continues(self, earlier: "FilteredSteps") -> bool:
         """Return whether it begins with all shown steps of ``earlier``, whose sequence this one extends."""
         if self._chosen is None or earlier._chosen is None:
-            return self._chosen is earlier._chosen
+            end = len(earlier.steps) if earlier.steps is not None else 0
+            known = self._hidden[: bisect_left(self._hidden, end)]
+            return self._chosen is earlier._chosen and known == earlier._hidden
         return self._chosen[: len(earlier._chosen)] == earlier._chosen
 
     def item(self, position: int) -> int:
         """The number of the step at a position, or at the nearest valid one."""
         if self._chosen is None:
-            return max(0, position)
+            return max(0, position) + bisect_right(self._shifts, max(0, position))
         return self._chosen[max(0, min(position, len(self._chosen) - 1))] if self._chosen else 0
 
     def position(self, item: int) -> int:
         """The position of a step, or of the next shown step after it."""
         if self._chosen is None:
-            return item
+            position = item - bisect_left(self._hidden, item)
+            return max(0, min(position, len(self) - 1)) if self._hidden else position
         return max(0, min(bisect_left(self._chosen, item), len(self._chosen) - 1))
 
     def shows(self, item: int) -> bool:
@@ -57,6 +63,13 @@ class FilteredSteps:
     def begins_turn(self, position: int) -> bool:
         """Return whether the previous shown step is of another turn."""
         return position == 0 or self.turn(position - 1) != self.turn(position)
+
+    def next_turn(self, item: int, direction: int) -> int | None:
+        """The first shown step of the nearest turn after (1) or before (-1) a step; None if there is none."""
+        starts = self.steps.turn_starts() if self.steps is not None else []
+        shown = {self.item(self.position(start)) for start in starts}
+        beyond = [start for start in shown if (start - item) * direction > 0]
+        return min(beyond, key=lambda start: abs(start - item), default=None)
 
     @property
     def _there(self) -> Steps:

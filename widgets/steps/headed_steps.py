@@ -8,8 +8,11 @@ from ...sessions.model import Step
 from ..drawing.glyphs import Signs
 from ..drawing.spans import Row
 from .filtered_steps import FilteredSteps
-from .step_decorations import Unread, edged, marked
+from .step_decorations import Unread, marked, numbered
 from .step_lines import BRIEF, USUAL, WHOLE, Manner, rule, step_rows
+
+NUMBERS_ROOM = 60
+"""Least cells of a list that shows the numbers of its steps."""
 
 _NEXT_LEVEL = {USUAL: WHOLE, WHOLE: BRIEF, BRIEF: USUAL}
 
@@ -31,12 +34,19 @@ class HeadedSteps:
         """The heading above the first step that the user has not seen."""
         self.turn_notes: Mapping[int, str] = {}
         """The note at the end of each turn's heading."""
+        self.digits = 0
+        """Digits of the highest number of a step; 0 to show no numbers."""
         self._levels: dict[tuple[int, int], int] = {}
 
     def note_turns(self, notes: Mapping[int, str]) -> set[int]:
         """Store the notes of the turns; return the turns whose note changed."""
         former, self.turn_notes = self.turn_notes, notes
         return {turn for turn in {*notes, *former} if notes.get(turn) != former.get(turn)}
+
+    def make_room(self, count: int) -> bool:
+        """Make room for the numbers of ``count`` steps; return True if that moves all rows."""
+        digits, self.digits = self.digits, max(2, len(str(count)))
+        return digits != self.digits
 
     def unfold(self, step: Step, more: int) -> None:
         """Change the fold level of one step by ``more``."""
@@ -54,16 +64,16 @@ class HeadedSteps:
         if steps.begins_turn(position):
             rows.append(rule(f"turn {step.turn}", width, signs, note=self.turn_notes.get(step.turn, "")))
         if self.unread is not None and self.unread.item == steps.item(position):
-            rows += self.unread.rows(width, signs)
+            rows.append(self.unread.row(width, signs))
         manner = structs.replace(self.manner, level=self._level_of(step))
-        return [*rows, *(edged(marked(row, self.needle)) for row in step_rows(step, width - 1, manner))]
+        cells = self.digits + 1 if self.digits and width >= NUMBERS_ROOM else 0
+        own = [marked(row, self.needle) for row in step_rows(step, width - 1 - cells, manner)]
+        return [*rows, *numbered(own, step.index, cells)]
 
-    def lines_above(self, steps: FilteredSteps, position: int, width: int) -> int:
+    def lines_above(self, steps: FilteredSteps, position: int) -> int:
         """Return the number of heading lines above the step at a position."""
-        heading = steps.begins_turn(position)
-        if self.unread is None or self.unread.item != steps.item(position):
-            return int(heading)
-        return heading + len(self.unread.rows(width, self.manner.signs))
+        new = self.unread is not None and self.unread.item == steps.item(position)
+        return steps.begins_turn(position) + new
 
     def _level_of(self, step: Step) -> int:
         return self._levels.get((step.turn, step.index), self.level)

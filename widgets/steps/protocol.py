@@ -18,6 +18,10 @@ class Steps(Protocol):
     def turn(self, item: int) -> int:
         """The turn of a step."""
 
+    @property
+    def repeats(self) -> "array[int]":
+        """The steps that only repeat an earlier one, in order; a list without a filter leaves them out."""
+
     def turn_starts(self) -> list[int]:
         """The first step of each turn."""
 

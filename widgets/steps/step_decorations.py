@@ -1,31 +1,36 @@
-"""Decorations of steps: the cursor's edge, search matches, and the line above new steps."""
+"""Decorations of steps: the cursor's edge, numbers, search matches, and the line above new steps."""
 
 from msgspec import Struct
 
-from ...sessions.text.sanitize import one_line
 from ..drawing.glyphs import Signs
 from ..drawing.spans import Row
-from ..drawing.wrap import wrap
 from .step_lines import rule
 
 
 class Unread(Struct, frozen=True):
-    """The first step that the user has not seen, with a label and a few facts about the new steps."""
+    """The first step that the user has not seen, with a label for the new steps."""
 
     item: int
     label: str
-    facts: tuple[str, ...] = ()
 
-    def rows(self, width: int, signs: Signs) -> list[Row]:
-        """A rule with the label, and the facts below it."""
-        lines = [((f"   {row}", "dim"),) for fact in self.facts for row in wrap(one_line(fact), width - 3)]
-        return [rule(self.label, width, signs, role="good"), *lines]
+    def row(self, width: int, signs: Signs) -> Row:
+        """A rule with the label."""
+        return rule(self.label, width, signs, role="good")
 
 
-def edged(row: Row) -> Row:
-    """The row moved right by one cell, for the cursor.  The blank takes the first role: each change costs bytes."""
+def edged(row: Row, cells: int = 1) -> Row:
+    """The row moved right, for the cursor.  The blanks take the first role: each change costs bytes."""
     (text, role), *rest = row
-    return ((" " + text, role), *rest)
+    return ((" " * cells + text, role), *rest)
+
+
+def numbered(rows: list[Row], number: int, cells: int) -> list[Row]:
+    """The rows of a step moved right for the cursor, and by ``cells`` for the step's number in the first of them."""
+    if not cells:
+        return [edged(row) for row in rows]
+    first, *rest = rows
+    label = f" {number:>{cells - 1}} " if number > 0 else " " * (cells + 1)
+    return [((label, "dim"), *first), *(edged(row, cells + 1) for row in rest)]
 
 
 def marked(row: Row, needle: str) -> Row:

@@ -17,21 +17,29 @@ class Group(Struct, frozen=True):
     """The kind whose character represents the group."""
     marked: bytes
     """The steps of the group, as a table of ``kinds``."""
+    one: str = ""
+    """The word for one step of the group; "" for steps that are not worth a count."""
+    many: str = ""
+    rank: int = 0
+    """The count with the highest rank is left out first if there is little room."""
 
 
 _TOOLS = (StepKind.TOOL_CALL, StepKind.WEB_SEARCH, StepKind.SUBAGENT)
 _OTHER = (StepKind.START, StepKind.PLAN, StepKind.NOTICE, StepKind.USAGE, StepKind.UNKNOWN)
 
 GROUPS = (
-    Group("1", "prompts", StepKind.PROMPT, table([StepKind.PROMPT])),
-    Group("2", "messages", StepKind.MESSAGE, table([StepKind.MESSAGE])),
-    Group("3", "reasoning", StepKind.REASONING, table([StepKind.REASONING])),
-    Group("4", "commands", StepKind.COMMAND, table([StepKind.COMMAND])),
-    Group("5", "tools", StepKind.TOOL_CALL, table(_TOOLS)),
-    Group("6", "files", StepKind.FILE_CHANGE, table([StepKind.FILE_CHANGE])),
-    Group("7", "failures", StepKind.ERROR, table(having=FAILED)),
+    Group("1", "prompts", StepKind.PROMPT, table([StepKind.PROMPT]), "prompt", "prompts", 6),
+    Group("2", "messages", StepKind.MESSAGE, table([StepKind.MESSAGE]), "message", "messages", 1),
+    Group("3", "reasoning", StepKind.REASONING, table([StepKind.REASONING]), "thought", "thoughts", 5),
+    Group("4", "commands", StepKind.COMMAND, table([StepKind.COMMAND]), "command", "commands", 2),
+    Group("5", "tools", StepKind.TOOL_CALL, table(_TOOLS), "tool call", "tool calls", 4),
+    Group("6", "files", StepKind.FILE_CHANGE, table([StepKind.FILE_CHANGE]), "edit", "edits", 3),
+    Group("7", "failures", StepKind.ERROR, table(having=FAILED), "failed", "failed"),
     Group("8", "other", StepKind.NOTICE, table(_OTHER)),
 )
+
+LOG_LINES = table([StepKind.MESSAGE, StepKind.UNKNOWN])
+"""The lines that a plain command printed."""
 
 FAILURES = table(having=FAILED)
 PROMPTS = table([StepKind.PROMPT], lacking=NESTED)

@@ -59,6 +59,8 @@ class Manner(Struct, frozen=True):
     """UTC ms, for the age of running steps."""
     cwd: str | None = None
     """Paths below it are shown relative to it."""
+    plain: bool = False
+    """True for the output of a plain command: a log, line by line."""
 
 
 class Line(Struct, frozen=True):
@@ -74,6 +76,8 @@ class Line(Struct, frozen=True):
 
 def step_rows(step: Step, width: int, manner: Manner = Manner()) -> list[Row]:  # noqa: B008 - it is frozen
     """The step wrapped to ``width`` cells; at level ``BRIEF``, one line cut to them."""
+    if manner.plain and step.kind in _LOGGED:
+        return _log_rows(step.text, width, manner)
     indent = f"  {manner.signs.nested} " if step.parent else ""
     described = blocks.describe(step)
     first = described.body[0]
@@ -85,6 +89,17 @@ def step_rows(step: Step, width: int, manner: Manner = Manner()) -> list[Row]:  
     for line in _lines(step, described, manner):
         rows.extend(_rows(line, indent, width))
     return rows
+
+
+_LOGGED = (StepKind.MESSAGE, StepKind.UNKNOWN)
+"""The kinds of the lines that a plain command prints."""
+
+
+def _log_rows(text: str, width: int, manner: Manner) -> list[Row]:
+    """A line of a log, without a mark of its own."""
+    line = _clean_line(text)
+    rows = [cut(line, width)] if manner.level == BRIEF else wrap(line, width)
+    return [((row, "text"),) for row in rows]
 
 
 _SET_OUT_ROLES = {Voice.AGENT: "text", Voice.THOUGHT: "dim"}
@@ -104,7 +119,14 @@ def _prose(block: blocks.Prose, mark: str, indent: str, width: int, manner: Mann
             more = cut(f"… more of {units.count(len(block.text), 'character')}", width - cell_width(mark))
             rows = [*rows[:room], ((more, "dim"),)]
             break
-    return [((mark if number == 0 else margin, role), *row) for number, row in enumerate(rows or [()])]
+    first, *rest = rows or [()]
+    return [_noted(((mark, role), *first), block.note, width), *(((margin, role), *row) for row in rest)]
+
+
+def _noted(row: Row, note: str, width: int) -> Row:
+    """The row with a note at its right end, if there is room for it."""
+    gap = width - sum(cell_width(text) for text, _ in row) - cell_width(note) if note else 0
+    return (*row, (" " * gap, ""), (note, "dim")) if gap > 1 else row
 
 
 def _in_role(row: Row, role: str) -> Row:
@@ -118,11 +140,14 @@ def _lines(step: Step, described: blocks.Description, manner: Manner) -> list[Li
     tail, tail_role = first.tail, first.tail_role
     if type(first_block) in _ACTS:
         tail, tail_role = _ending(step, described, manner)
-    mark = first.mark or manner.signs.kinds[step.kind]
+    of_command = manner.plain and step.kind is StepKind.PROMPT
+    mark = first.mark or manner.signs.kinds[StepKind.COMMAND if of_command else step.kind]
     lines = [Line(first.text, first.role, tail, tail_role, mark, first.mark_role or first.role), *rest]
     if manner.level != BRIEF:
         for block in others:
-            lines += _LINES[type(block)](block, manner)
+            # The command of a plain command is its prompt, which is shown already.
+            if not (manner.plain and type(block) is blocks.Code):
+                lines += _LINES[type(block)](block, manner)
     return lines
 
 
@@ -186,7 +211,8 @@ def _room(manner: Manner, usual: int = DEFAULT_FOLD) -> int:
 
 def _text(block: blocks.Prose, manner: Manner) -> list[Line]:
     role = _VOICES[block.voice]
-    return [Line(text, role) for text in _folded(block.text, _room(manner, FOLD[block.voice]))]
+    first, *rest = _folded(block.text, _room(manner, FOLD[block.voice]))
+    return [Line(first, role, block.note), *(Line(text, role) for text in rest)]
 
 
 _VOICES = {Voice.USER: "prompt", Voice.AGENT: "text", Voice.THOUGHT: "dim"}

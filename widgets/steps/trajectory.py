@@ -11,7 +11,7 @@ from textual.strip import Strip
 from ...sessions.model import Step, StepStatus
 from ..drawing.glyphs import UNICODE, Signs
 from ..drawing.spans import Row
-from ..lists.virtual_list import VirtualList
+from ..lists.virtual_list import Place, VirtualList
 from .filtered_steps import FilteredSteps
 from .headed_steps import HeadedSteps
 from .protocol import Steps
@@ -31,6 +31,11 @@ class Trajectory(VirtualList):
 
     class Moved(Message):
         """The cursor moved to another step, or its step changed."""
+
+        def __init__(self, *, by_user: bool = False) -> None:
+            super().__init__()
+            self.by_user = by_user
+            """True if the user moved the cursor, or scrolled."""
 
     class Opened(Message):
         """The user asked for the step under the cursor."""
@@ -55,6 +60,8 @@ class Trajectory(VirtualList):
         self._cursor = 0
         self._drawing = HeadedSteps(signs)
         self._behind: list[int] = []
+        self._resting = False
+        """True while the cursor is on the answer of an ended turn, and nothing came after that turn."""
         self._lacking: set[int] = set()
         """The numbers of the drawn steps that lack their diffs."""
 
@@ -82,7 +89,7 @@ class Trajectory(VirtualList):
         """Remove all steps, for another session or none; ``note`` is shown until new steps come."""
         self.note = note
         self._list, self._cursor = FilteredSteps(), 0
-        self._behind = []
+        self._behind, self._resting = [], False
         self._drawing.clear()
         self.forget_all()
         self.following = True
@@ -108,10 +115,15 @@ class Trajectory(VirtualList):
             self._cursor = steps.moved(earlier, self._cursor) if earlier else 0
             self._behind = [steps.moved(earlier, item) for item in self._behind] if earlier else []
             self.forget_all()
-        self._say_turns(turn_notes or {})
+        if self._drawing.make_room(len(steps)):
+            self.forget_all()
+        if other := self._drawing.note_turns(turn_notes or {}):
+            self.forget([position for position in self.shown() if self._list.turn(position) in other])
+        self._resting = self._resting and len(self._list) == len(former)
         if len(self._list):
-            self._cursor = self._list.item(len(self._list) - 1 if at_end else self._list.position(self._cursor))
-        self.place(self.end() if at_end else (self._list.position(top[0]), top[1]))
+            last = at_end and not self._resting
+            self._cursor = self._list.item(len(self._list) - 1 if last else self._list.position(self._cursor))
+        self.place(self.followed() if at_end else (self._list.position(top[0]), top[1]))
         if earlier is None or self._cursor != before or self._cursor in changed:
             self.post_message(self.Moved())
 
@@ -161,7 +173,7 @@ class Trajectory(VirtualList):
             self.forget([position])
         lines = self._matches(position)
         self.reveal(position)
-        if lines and self._lines_between(self._top, (position, lines[0])) not in range(self.page_lines):
+        if lines and self.lines_above((position, lines[0])) not in range(self.page_lines):
             self.place((position, max(0, lines[0] - self.page_lines // 2)))
         self.redraw()
 
@@ -197,18 +209,30 @@ class Trajectory(VirtualList):
     def show_groups(self, groups: frozenset[str]) -> None:
         """Show the steps of some groups; of all if the set is empty."""
         line = self._list.position(self._cursor) - self._top[0]
-        self._list = FilteredSteps(self.steps, groups)
+        self._list, self._resting = FilteredSteps(self.steps, groups), False
         self.forget_all()
         if len(self._list):
             position = len(self._list) - 1 if self.following else self._list.position(self._cursor)
             self._cursor = self._list.item(position)
-            self.place(self.end() if self.following else (max(0, position - line), 0))
+            self.place(self.followed() if self.following else (max(0, position - line), 0))
             self.reveal(position)
         else:
             self.note = "nothing of this kind: 0 shows all steps"
             self.place((0, 0))
         self.post_message(self.Filtered())
         self.post_message(self.Moved())
+
+    def rest(self, item: int) -> None:
+        """Put the cursor on the answer of an ended turn; what comes after it is followed."""
+        if self._list.shows(item):
+            self._cursor, self._resting = item, True
+            self.place(self.followed())
+            self.redraw()
+            self.post_message(self.Moved())
+
+    def followed(self) -> Place:
+        """The end; if the answer under the cursor begins above it, the answer's beginning."""
+        return min(self.end(), (self._list.position(self._cursor), 0)) if self._resting else self.end()
 
     def remembered(self) -> tuple[int, int, int]:
         """The step under the cursor, and the step and line at the top of the screen."""
@@ -239,7 +263,7 @@ class Trajectory(VirtualList):
         if self._list.item(item) != self._cursor:
             return strips
         edge = self._painter.strip([(self.signs.cursor, "running" if self.has_focus else "dim")], 1)
-        above = self._drawing.lines_above(self._list, item, self.columns)
+        above = self._drawing.lines_above(self._list, item)
         return [strip if n < above else Strip.join([edge, strip.crop(1)]) for n, strip in enumerate(strips)]
 
     def on_resize(self) -> None:
@@ -251,16 +275,17 @@ class Trajectory(VirtualList):
     def roll(self, lines: int) -> None:
         """Scroll, and keep the cursor on the screen."""
         super().roll(lines)
+        self._resting = self._resting and not lines
         shown = self.shown()
         position = self._list.position(self._cursor)
-        if self.following:
+        if self.following and lines > 0:
             position = self.count() - 1
         elif position not in shown and len(shown):
             first = shown[1] if self._top[1] and len(shown) > 1 else shown[0]
             position = first if position < shown[0] else shown[-1]
-        self._cursor = self._list.item(position)
+        before, self._cursor = self._cursor, self._list.item(position)
         self.redraw()
-        self.post_message(self.Moved())
+        self.post_message(self.Moved(by_user=self._cursor != before))
 
     def action_step(self, direction: int) -> None:
         """Go to the next or previous step; in a step higher than the screen, scroll by a line."""
@@ -315,11 +340,7 @@ class Trajectory(VirtualList):
 
     def action_turn(self, direction: int) -> None:
         """Go to the beginning of the next or previous turn."""
-        starts = self.steps.turn_starts() if self.steps is not None else []
-        # If the beginning of a turn is filtered out, take its first shown step.
-        shown = {self._list.item(self._list.position(start)) for start in starts}
-        beyond = [item for item in shown if (item - self._cursor) * direction > 0]
-        self._jump(min(beyond, key=lambda item: abs(item - self._cursor), default=None), "turn", direction)
+        self._jump(self._list.next_turn(self._cursor, direction), "turn", direction)
 
     def action_failure(self, direction: int) -> None:
         """Go to the next or previous failure."""
@@ -357,34 +378,22 @@ class Trajectory(VirtualList):
 
     def _put(self, position: int) -> None:
         """Put the cursor on another step."""
-        self._cursor = self._list.item(position)
+        self._cursor, self._resting = self._list.item(position), False
         self.following = self.following and position == self.count() - 1
         self.reveal(position)
         self.redraw()
-        self.post_message(self.Moved())
+        self.post_message(self.Moved(by_user=True))
 
     def _hold(self, change: Callable[[], None]) -> None:
         """Change heights of steps while the step under the cursor keeps its line of the screen."""
         position = self._list.position(self._cursor)
-        line = self._lines_between(self._top, (position, 0))
+        line = self.lines_above((position, 0))
         change()
         place = self._moved((position, 0), -line) if line >= 0 else (position, 0)
-        self.place(self.end() if self.following else place)
-
-    def _lines_between(self, top: tuple[int, int], place: tuple[int, int]) -> int:
-        """Lines from the top of the screen down to a place on it; -1 if the place is above the top."""
-        if place < top:
-            return -1
-        return sum(self.height(item) for item in range(top[0], place[0])) - top[1] + place[1]
+        self.place(self.followed() if self.following else place)
 
     def _again(self) -> None:
         """Redraw everything; heights may change."""
         top = self._top
         self.forget_all()
-        self.place(self.end() if self.following else top)
-
-    def _say_turns(self, notes: Mapping[int, str]) -> None:
-        """Store the notes of the turns; forget the lines of shown steps whose note changed."""
-        other = self._drawing.note_turns(notes)
-        if other:
-            self.forget([position for position in self.shown() if self._list.turn(position) in other])
+        self.place(self.followed() if self.following else top)

@@ -16,7 +16,7 @@ NOTICES = frozenset(
         "permission_denied", "permission_retry", "plugin_install", "post_turn_summary", "scheduled_task_fire",
         "session_metadata", "session_state_changed", "session_title_changed", "session_writes_lost", "shell_cwd",
         "status", "stop_hook_summary", "task_list_statuses", "task_notification", "task_progress", "task_started",
-        "task_summary", "task_updated", "thinking", "thinking_tokens", "turn_duration", "turn_handoff_available",
+        "task_summary", "task_updated", "thinking", "turn_duration", "turn_handoff_available",
         "turn_preempted", "turn_starting", "ui_focus", "ui_invalidate", "ui_log", "ui_notify", "ui_notify_cancel",
         "ui_panes", "ui_placed", "ui_scroll", "ui_status", "ui_toast", "upgrade_relay_marker", "vcs_state_changed",
         "worker_shutting_down",
@@ -30,8 +30,6 @@ def notice_text(event: System) -> str:
     if event.subtype == "api_retry":
         why = event.error_status or (None if event.error == NULL else text_of(event.error).strip('"'))
         return f"retry {event.attempt} of {event.max_retries}{f' ({why})' if why else ''}"
-    if event.subtype == "thinking_tokens":
-        return f"about {event.estimated_tokens} tokens of thinking"
     texts = (event.summary, event.description, event.content, event.text, event.reason, event.title, event.tool_name)
     state = (event.hook_name, event.status, event.state, event.permission_mode, event.error_code, event.kind)
     text = ": ".join(filter(None, (next(filter(None, texts), None), next(filter(None, state), None))))

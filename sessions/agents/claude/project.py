@@ -11,9 +11,10 @@ from typing import Any
 from msgspec import Raw, field, structs
 
 from ...model import Step, StepKind, StepStatus, Usage
+from ..event_parser import NOT_SHOWN
 from ..json_lines import KIND_LENGTH, UNREADABLE, declared_type, joined, text_of, value_of
 from ..tolerant_decoder import TolerantDecoder
-from ..transcript_parser import NOT_SHOWN, TranscriptParser, TranscriptState, digest, milliseconds
+from ..transcript_parser import TranscriptParser, TranscriptState, digest, milliseconds
 from . import events as blocks
 from . import project_events as events
 from .attachments import KNOWN, attachment_text

@@ -18,6 +18,9 @@ _INTERRUPTED = re.compile(r"The user doesn't want to |\[Request interrupted by u
 _DECLINED = re.compile(
     r"Claude requested permissions to |Permission to .{1,200} has been denied|.{0,200}requires approval"
 )
+_TAGGED = re.compile(r"<tool_use_error>(.*)</tool_use_error>\s*", re.DOTALL)
+"""The refusal of a call that claude itself did not make: its arguments did not fit."""
+
 _STATES = frozenset({"pending", "in_progress", "completed"})
 _MOST_TASKS = 200
 
@@ -54,6 +57,8 @@ def tool_name(step: Step) -> str:
 
 def answered(kind: StepKind, text: str, *, is_error: bool, details: Raw) -> dict[str, Any]:
     """Return the fields that a ``tool_result`` adds to its step; ``details`` is the line's ``tool_use_result``."""
+    tagged = _TAGGED.fullmatch(text) if is_error else None
+    text = tagged[1] if tagged is not None else text
     fields: dict[str, Any] = {"status": StepStatus.OK, "output": text}
     if is_error:
         return fields | _failure(kind, text)

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from ...model import Step, StepKind, StepStatus, Usage
 from ..base import MOST_OPEN
-from ..event_parser import EventParser, EventState
+from ..event_parser import NOT_SHOWN, EventParser, EventState
 from ..json_lines import declared_type, joined, value_of
 from ..tolerant_decoder import TolerantDecoder
 from . import events
@@ -28,6 +28,8 @@ class ClaudeState(EventState, kw_only=True):
 
     tasks: TaskList = msgspec.field(default_factory=TaskList)
     error: Step | None = None
+    thought: Step | None = None
+    """The thought whose tokens claude has reported, until the thought itself comes."""
 
 
 class ClaudeParser(EventParser):
@@ -65,14 +67,39 @@ class ClaudeParser(EventParser):
             self.facts.agent_session = event.session_id or self.facts.agent_session
             self.facts.model = event.model or self.facts.model
             # A process with an open stdin plays several turns: the end of the previous turn is not the end of this one.
-            self.facts.end = self.state.error = None
+            self.facts.end = self.state.error = self.state.thought = None
             return [self._new(StepKind.START, at=at, agent_session=event.session_id, model=event.model)]
+        if event.subtype == "thinking_tokens":
+            return [self._thinks(event, at)]
         if event.subtype not in NOTICES:
             return [self._unknown(line, at, declared_type(line))]
         text = notice_text(event)
         if event.subtype == "api_retry":
             self.facts.notice = text
         return [self._new(StepKind.NOTICE, text, at=at, event=event.subtype)]
+
+    def _thinks(self, event: events.System, at: int | None) -> Step:
+        """Return the step of a thought that is not finished; each report counts all of its tokens so far."""
+        earlier, parent = self.state.thought, event.parent_tool_use_id
+        if earlier is None or earlier.parent != parent:
+            earlier = self._new(StepKind.REASONING, NOT_SHOWN, at=at, parent=parent)
+        self.state.thought = structs.replace(earlier, about_tokens=event.estimated_tokens)
+        return self.state.thought
+
+    def _thought(self, text: str, parent: str | None, at: int | None) -> Step:
+        """Return the step of a thought, which replaces the step of its reported tokens."""
+        earlier = self._end_thought(parent)
+        if earlier is None:
+            return self._new(StepKind.REASONING, text or NOT_SHOWN, at=at, parent=parent)
+        return structs.replace(earlier, text=text or NOT_SHOWN)
+
+    def _end_thought(self, parent: str | None) -> Step | None:
+        """Return the reported thought of a speaker and forget it; None if there is none."""
+        thought = self.state.thought
+        if thought is None or thought.parent != parent:
+            return None
+        self.state.thought = None
+        return thought
 
     def _assistant(self, event: events.Assistant, line: bytes, at: int | None) -> list[Step]:
         message = event.message
@@ -86,9 +113,9 @@ class ClaudeParser(EventParser):
                 case events.Text():
                     steps.append(self._words(message, block.text, event, at))
                 case events.Thinking():
-                    steps.append(self._new(StepKind.REASONING, block.thinking, at=at, parent=event.parent_tool_use_id))
+                    steps.append(self._thought(block.thinking, event.parent_tool_use_id, at))
                 case events.RedactedThinking():
-                    steps.append(self._new(StepKind.REASONING, "(not shown)", at=at, parent=event.parent_tool_use_id))
+                    steps.append(self._thought("", event.parent_tool_use_id, at))
                 case events.ToolUse():
                     steps.append(self._tool(block, event.parent_tool_use_id, at))
                 case _:
@@ -96,6 +123,7 @@ class ClaudeParser(EventParser):
         return steps
 
     def _words(self, message: events.Message, text: str, event: events.Line, at: int | None) -> Step:
+        self._end_thought(event.parent_tool_use_id)
         if message.model == events.SYNTHETIC:
             self.facts.error = text
             error = self._new(StepKind.ERROR, text, at=at, fatal=False, parent=event.parent_tool_use_id)
@@ -106,6 +134,7 @@ class ClaudeParser(EventParser):
         return self._new(StepKind.MESSAGE, text, at=at, parent=event.parent_tool_use_id)
 
     def _tool(self, block: events.ToolUse, parent: str | None, at: int | None) -> Step:
+        self._end_thought(parent)
         arguments = value_of(block.input)
         fields = self.state.tasks.begun(block.name, arguments) or begun(block.name, arguments)
         earlier = self.state.open.get(block.id) if block.id else None

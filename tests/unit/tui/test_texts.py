@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.model import Status
+from agentdash.sessions.model import Status, Usage
 from agentdash.sessions.text.sanitize import cell_width
-from agentdash.tui.texts import headline, listed
+from agentdash.tui.texts import headline, headline_facts, listed
 from agentdash.widgets.drawing.glyphs import UNICODE
 
 NOW = 1_790_000_000_000
@@ -27,34 +27,57 @@ session = partial(
 
 
 def told(width, *, following=True, **own):
-    return headline(session(**own), width, following=following).plain
+    return headline(session(**own), width, UNICODE, following=following).plain
 
 
-def parts(width):
-    return re.split(" {2,}", told(width))
+def parts(width, **own):
+    return re.split(" {2,}| · ", told(width, **own))
+
+
+TITLE = "fix the flaky login test and write down why"
 
 
 def test_the_headline_says_title_state_agent_model_folder_and_whether_steps_are_followed():
-    whole = ["fix the flaky login test and write down why", "running", "demo demo-large", "~/code/api", "following"]
-    assert parts(120) == whole
+    assert parts(120) == [TITLE, "● running", "demo demo-large", "~/code/api", "turn 2", "s1", "following"]
     assert len(told(120)) == 120
 
 
-def test_model_and_agent_go_before_the_folder_and_the_title_is_cut_last():
-    assert parts(80)[1:] == ["running", "demo", "~/code/api", "following"]
-    assert parts(68)[1:] == ["running", "~/code/api", "following"]
-    assert parts(30) == ["fix the …", "running", "following"]
+def test_the_title_has_the_room_first_then_the_state_then_the_facts():
+    assert parts(100) == [TITLE, "● running", "demo demo-large", "~/code/api", "following"]
+    assert parts(88) == [TITLE, "● running", "demo demo-large", "following"]
+    assert parts(77) == [TITLE, "● running", "demo", "following"]
+    assert parts(68) == [TITLE, "● running", "following"]
+    assert parts(34) == ["fix the fl…", "● running", "following"]
 
 
 def test_no_fact_is_torn():
+    facts = {"·", "demo", "demo-large", "~/code/api", "turn", "2", "s1", "following"}
     for width in range(20, 200):
         words = told(width).partition("running")[2].split()
-        assert set(words) <= {"demo", "demo-large", "~/code/api", "following"}, width
+        assert set(words) <= facts, width
+
+
+def below(width, **own):
+    return headline_facts(session(**own), width, UNICODE).plain
+
+
+def test_the_facts_have_a_line_of_their_own_if_there_is_room():
+    known = {"usage": Usage.of(15_200, 3_000, 4_000), "cost_usd": 0.31}
+    assert below(90, **known) == "● running · demo demo-large · ~/code/api · turn 2 · 19.2k tokens · $0.31 · s1"
+    assert below(60, **known) == "● running · demo demo-large · ~/code/api · turn 2 · $0.31"
+    assert below(20, **known) == "● running · demo"
+    assert headline(session(**known), 80, UNICODE, following=True, facts=False).plain.split("  ")[0] == TITLE
+
+
+def test_a_state_has_its_colour():
+    shown = headline_facts(session(status=Status.FAILED), 80, UNICODE)
+    state = shown.spans[0]
+    assert (state.style, shown.plain[state.start : state.end]) == ("$text-error", "✗ failed")
 
 
 def test_what_is_stuck_is_called_so_as_in_the_table():
-    assert "   stuck   " in told(120, stuck="`make` failed 4 times in a row", stuck_at=NOW)
-    assert "   done   " in told(120, status=Status.DONE, stuck="`make` failed 4 times in a row")
+    assert "   ! stuck · " in told(120, stuck="`make` failed 4 times in a row", stuck_at=NOW)
+    assert "   ✓ done · " in told(120, status=Status.DONE, stuck="`make` failed 4 times in a row")
 
 
 @given(st.text(), st.sampled_from(Status), st.integers(9, 200), st.booleans())

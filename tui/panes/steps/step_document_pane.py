@@ -1,4 +1,4 @@
-"""The pane below the steps, which shows one document about the step under the cursor."""
+"""The pane that covers the steps and shows one document about the step under the cursor."""
 
 from ....widgets.document.document_pane import DocumentPane
 from ....widgets.drawing.glyphs import Signs

@@ -1,4 +1,4 @@
-"""The documents in the pane below the steps: a step, its raw line, stderr, the explanation of a status."""
+"""The documents in the pane that covers the steps: a step, its raw line, stderr, the explanation of a status."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -6,34 +6,34 @@ from typing import ClassVar
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
-from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input
 
+from ....sessions.agents.registry import takes_prompts
 from ....sessions.model import Session
 from ....sessions.transcript.session_steps import Growth
 from ....sessions.transcript.snapshot import View
 from ....widgets.document.document_pane import DocumentPane
 from ....widgets.drawing.glyphs import Signs
-from ....widgets.drawing.line import Line
 from ....widgets.inputs.history_input import HistoryInput
 from ....widgets.lists.virtual_list import VirtualList
-from ....widgets.steps.filter_line import filter_line
+from ....widgets.steps.filter_line import Shown
 from ....widgets.steps.step_lines import Manner
 from ....widgets.steps.trajectory import Trajectory
 from ... import texts
 from ...keys.actions import VIEWER_ACTIONS, bindings
-from ...messages import ChangesAsked, SaveAsked
 from ...services.background import Requests
 from ...services.external_programs import ExternalPrograms
 from ...state.read_positions import ReadPositions
+from .answer import answer
 from .diff_seeker import DiffSeeker
+from .step_action_keys import StepActionKeys
 from .step_actions import Chosen, StepActions
 from .step_document_pane import StepDocumentPane
 from .step_documents import Source, StepDocuments
 from .step_numbers import numbered
 from .step_search import StepSearch
+from .steps_head import StepsHead
 from .trajectory_reader import TrajectoryReader
 from .unread_steps import UnreadSteps
 
@@ -41,7 +41,7 @@ SLOW_SECONDS = 0.2
 """After this delay the former session's steps are cleared, even if the new one's are still being read."""
 
 
-class StepsPane(Vertical):
+class StepsPane(StepActionKeys):
     """Reads the steps of one session at a time, in a thread, and shows them."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(VIEWER_ACTIONS)
@@ -69,20 +69,24 @@ class StepsPane(Vertical):
         self._reading = False
         self._places = ReadPositions()
         self._recalling = False
+        self._answered_turns = 0
+        """Ended turns whose answer the cursor went to."""
         self._finder = StepSearch(requests, self._show_hit, self._say_counts)
         self._asked = ""
         self._view = View()
+        self._plain = False
+        """True if the session is a plain command."""
         self.growth: Growth | None = None
         """The result of the last read."""
         self.steps = Trajectory(signs=signs, id="steps")
-        self._unread = UnreadSteps(self, self.steps, requests)
+        self.head = StepsHead(signs)
+        self._unread = UnreadSteps(self, self.steps, self.head, requests)
         self._seeker = DiffSeeker(requests, self.steps, lambda: self._view)
-        self.counts = Line(signs=signs, id="counts")
         self.pane = StepDocumentPane(self.documents, requests, signs)
 
     def compose(self) -> ComposeResult:
-        """Yield the counts, the steps, the pane, and the field for searches and numbers."""
-        yield self.counts
+        """Yield the digest and the counts, the steps, the pane, and the field for searches and numbers."""
+        yield self.head
         yield self.steps
         yield self.pane
         yield HistoryInput(id="ask")
@@ -93,6 +97,11 @@ class StepsPane(Vertical):
         if self._following is None or self._following is not self._shown or not len(self._view):
             return None
         return Chosen(self._following.session_id, self._view, self.steps.cursor)
+
+    @property
+    def session_id(self) -> str | None:
+        """The id of the session that is open or being read; None if there is none."""
+        return self._following.session_id if self._following is not None else None
 
     @property
     def _over(self) -> bool:
@@ -117,13 +126,15 @@ class StepsPane(Vertical):
             self._leave(former.session_id)
             self.run_worker(self.requests.expect(former.close()))
         self._finder.forget()
+        self._unread.open(session)
+        self._answered_turns = 0
         if session is None:
             self._shown, self._view = None, View()
             self.steps.clear()
             return
         self._following = TrajectoryReader(self.source, session.id)
-        self._unread.open(session)
-        self.steps.look_like(Manner(signs=self.steps.signs, now=self._clock(), cwd=session.cwd))
+        self._plain = not takes_prompts(session.agent)
+        self.steps.look_like(Manner(signs=self.steps.signs, now=self._clock(), cwd=session.cwd, plain=self._plain))
         self.set_timer(SLOW_SECONDS, self._clear_if_slow)
         self.read_on()
 
@@ -169,7 +180,8 @@ class StepsPane(Vertical):
         notes = {turn.n: texts.turn_words(turn) for turn in growth.turns}
         self.steps.show(growth.view, growth.changed, turn_notes=notes)
         self._recall(following.session_id)
-        self._unread.mark(self._view)
+        self._show_answer(growth)
+        self._unread.mark(self._view, growth.turns)
         self.run_worker(self._finder.grown(growth.view, growth.changed), group="grown")
         if self._finder.waiting and growth.view.complete:
             self._look_for(self._finder.waiting)
@@ -200,6 +212,22 @@ class StepsPane(Vertical):
             self.steps.recall(place)
         self._recalling = self._recalling and not self._view.complete
 
+    def _show_answer(self, growth: Growth) -> None:
+        """Put the cursor on the answer once the newest turn has ended, unless the user reads another place."""
+        if self._over and self._view.complete and self._answered_turns != len(growth.turns):
+            self._answered_turns = len(growth.turns)
+            item = answer(self._view, growth.turns) if self.steps.following else None
+            if item is not None:
+                self.steps.rest(item)
+
+    def on_descendant_focus(self) -> None:
+        """Record that the user reads the steps."""
+        self._unread.entered()
+
+    def left(self) -> None:
+        """Hide the digest of what was new if the user has read the steps."""
+        self._unread.left()
+
     def _leave(self, session_id: str) -> None:
         if self._shown is None or self._shown.session_id != session_id or self._recalling:
             return
@@ -223,8 +251,10 @@ class StepsPane(Vertical):
         self._say_counts()
 
     @on(Trajectory.Moved)
-    def _moved(self, event: Message) -> None:
+    def _moved(self, event: Trajectory.Moved) -> None:
         event.stop()
+        if event.by_user and self.has_focus_within:
+            self._unread.moved(self.steps.cursor, len(self._view))
         self._say_counts()
         self._seek_if_wanted()
         if self.pane.follows:
@@ -239,38 +269,6 @@ class StepsPane(Vertical):
     def _another(self, event: DocumentPane.Another) -> None:
         event.stop()
         self.steps.action_step_over(event.direction)
-
-    @work
-    async def action_copy(self) -> None:
-        """Copy the main part of the step."""
-        await self._actions.copy(self.chosen)
-
-    @work
-    async def action_copy_part(self) -> None:
-        """Ask for a part of the step, and copy it."""
-        await self._actions.copy_part(self.chosen, self.app)
-
-    async def action_page_step(self) -> None:
-        """Show the whole step in the pager."""
-        await self._actions.page(self.chosen)
-
-    async def action_edit_step(self) -> None:
-        """Open a copy of the whole step in the editor."""
-        await self._actions.edit(self.chosen)
-
-    async def action_page_file(self) -> None:
-        """Show the turn's file in the pager, or its stderr if the pane shows stderr."""
-        await self._actions.page_file(self.chosen, stderr=self.pane.kind == "stderr")
-
-    def action_export(self) -> None:
-        """Save the session as a file."""
-        if self.chosen is not None:
-            self.post_message(SaveAsked(self.chosen.session_id))
-
-    def action_changes(self) -> None:
-        """Show the files that the session changed."""
-        if self._following is not None:
-            self.post_message(ChangesAsked(self._following.session_id))
 
     def action_source(self) -> None:
         """Switch between texts as they were written and rendered Markdown."""
@@ -353,7 +351,7 @@ class StepsPane(Vertical):
 
     def _answered(self) -> None:
         self.remove_class("-asking")
-        self.screen.set_focus(self.steps)
+        self.screen.set_focus(self.pane if self.pane.kind else self.steps)
 
     @on(Input.Submitted, "#ask")
     def _submitted(self, event: Input.Submitted) -> None:
@@ -393,8 +391,6 @@ class StepsPane(Vertical):
 
     def _say_counts(self) -> None:
         note = "" if self.growth is None or self._view.complete else "reading…"
-        steps, width, found = self.steps, self.counts.size.width, self._finder.found(self.steps.cursor)
-        shown = filter_line(
-            self._view.count, steps.groups, steps.level, width, signs=steps.signs, found=found, note=note
-        )
-        self.counts.show_text(shown if len(self._view) else Content(""))
+        steps, found = self.steps, self._finder.found(self.steps.cursor)
+        shown = Shown(steps.groups, steps.level, found, note, self._plain)
+        self.head.show_counts(self._view.count if len(self._view) else None, shown)

@@ -11,9 +11,10 @@ from typing import Any
 from msgspec import Raw, field, structs
 
 from ....model import Step, StepKind, Usage
+from ...event_parser import NOT_SHOWN
 from ...json_lines import KIND_LENGTH, NULL, declared_type
 from ...tolerant_decoder import TolerantDecoder
-from ...transcript_parser import NOT_SHOWN, digest, milliseconds
+from ...transcript_parser import digest, milliseconds
 from . import events, tools, work
 from .calls import EVENT, ITEM, MOST_REMEMBERED, CallReader, CallState
 from .text import TOLD_ELSEWHERE, is_context, noted, policy, readable

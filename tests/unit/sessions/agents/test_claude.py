@@ -103,7 +103,9 @@ class TestTools:
             ("Exit code 127", True, None, StepStatus.FAILED, 127, ""),
             ("Exit code " + "9" * 5000, True, None, StepStatus.FAILED, None, "Exit code " + "9" * 5000),
             ("Exit code ٣", True, None, StepStatus.FAILED, None, "Exit code ٣"),
-            ("<tool_use_error>no</tool_use_error>", True, None, StepStatus.FAILED, None,
+            ("<tool_use_error>no\n</tool_use_error>", True, None, StepStatus.FAILED, None, "no\n"),
+            ("<tool_use_error>no", True, None, StepStatus.FAILED, None, "<tool_use_error>no"),
+            ("<tool_use_error>no</tool_use_error>", False, None, StepStatus.OK, 0,
              "<tool_use_error>no</tool_use_error>"),
             ("This command requires approval", True, None, StepStatus.DECLINED, None,
              "This command requires approval"),
@@ -366,6 +368,24 @@ class TestTurn:
             (StepKind.NOTICE, "(image)", None),
         ]
 
+    def test_the_reports_of_a_thoughts_tokens_belong_to_the_thought(self) -> None:
+        def thinks(tokens: int, **own: Any) -> dict[str, Any]:
+            return {"type": "system", "subtype": "thinking_tokens", "estimated_tokens": tokens} | own
+
+        thought = {"type": "thinking", "thinking": "hm"}
+        lines = [thinks(6), thinks(12), says(thought), thinks(3), says({"type": "text", "text": "hi"}), says(thought)]
+        steps = fed(*lines, thinks(4, parent_tool_use_id="toolu_9"), says(thought))
+        assert [(s.index, s.kind, s.text, s.about_tokens, s.parent) for s in steps] == [
+            (0, StepKind.REASONING, "(not shown)", 6, None),
+            (0, StepKind.REASONING, "(not shown)", 12, None),
+            (0, StepKind.REASONING, "hm", 12, None),
+            (1, StepKind.REASONING, "(not shown)", 3, None),
+            (2, StepKind.MESSAGE, "hi", None, None),
+            (3, StepKind.REASONING, "hm", None, None),
+            (4, StepKind.REASONING, "(not shown)", 4, "toolu_9"),
+            (5, StepKind.REASONING, "hm", None, None),
+        ]
+
     def test_reasoning_and_words(self) -> None:
         parser = CLAUDE.parser()
         blocks = [{"type": "thinking", "thinking": "hm"}, {"type": "redacted_thinking", "data": "…"}]
@@ -382,7 +402,6 @@ class TestTurn:
     @pytest.mark.parametrize(
         ("event", "text"),
         [
-            ({"type": "system", "subtype": "thinking_tokens", "estimated_tokens": 6}, "about 6 tokens of thinking"),
             ({"type": "system", "subtype": "status", "status": "requesting"}, "status: requesting"),
             ({"type": "system", "subtype": "status", "permissionMode": "plan"}, "status: plan"),
             ({"type": "system", "subtype": "task_notification", "summary": "Tests", "status": "stopped"},

@@ -58,7 +58,7 @@ def test_commands_files_and_tests_are_told_in_one_line():
     assert [run.passed for run in told.tests] == [False, True]
     facts, last = digest_lines(told)
     assert facts.split(" · ") == [
-        "14 commands, 2 failed (cat x exit 1, pytest -q exit 1)",
+        "14 commands, 2 failed (`cat x` exit 1, `pytest -q` exit 1)",
         "3 files changed +5 -3",
         "tests: failed, then passed (41 passed in 3.2s)",
     ]
@@ -98,7 +98,7 @@ def test_what_is_not_known_is_not_told_as_nothing():
     assert (told.usage.total_tokens, told.cost_usd, told.last_message) == (None, None, None)
     assert digest_json(told)["lines_added"] is None
     assert digest_lines(told) == ["1 command · 1 file changed"]
-    assert digest_lines(digest([command("x", None, status=StepStatus.FAILED)], CWD)) == ["1 command, 1 failed (x)"]
+    assert digest_lines(digest([command("x", None, status=StepStatus.FAILED)], CWD)) == ["1 command, 1 failed (`x`)"]
 
 
 def test_only_changes_that_were_made_count():
@@ -151,7 +151,7 @@ def test_a_long_session_is_summed_up_in_little():
     assert (told.files_changed, len(told.files), len(told.failures)) == (COUNTED_FILES, 20, 3)
     assert told.tests[-1].command == f"pytest {COUNTED_FILES + 49}"
     assert "10,000 or more files changed" in digest_lines(told)[0]
-    assert "(pytest 0 exit 1, pytest 1 exit 1, pytest 2 exit 1, …)" in digest_lines(told)[0]
+    assert "(`pytest 0` exit 1, `pytest 1` exit 1, `pytest 2` exit 1, …)" in digest_lines(told)[0]
 
 
 @given(nasty)

@@ -18,8 +18,9 @@ from agentdash.sessions.transcript import block_table, index_file, session_steps
 from agentdash.sessions.transcript.block_cache import BlockCache
 from agentdash.sessions.transcript.search import Search
 from agentdash.sessions.transcript.session_steps import SessionSteps
-from agentdash.sessions.transcript.snapshot import Gap
+from agentdash.sessions.transcript.snapshot import Gap, View
 from agentdash.sessions.transcript.turn_index import TurnIndex
+from agentdash.widgets.steps.filtered_steps import FilteredSteps
 from agentdash.widgets.steps.step_groups import FAILURES, PROMPTS, union
 
 CODEX = agent_named("codex")
@@ -395,6 +396,29 @@ def test_while_a_turn_is_read_its_middle_has_no_numbers_and_it_begins_once(sessi
     assert not view.complete
     assert view.number(1, 80) is None
     assert view.turn_starts() == [0]
+
+
+def test_steps_that_a_runner_of_another_version_counted_are_those_of_their_turn(session):
+    session.turn([message(1, "a"), message(2, "b")]).turn([message(1, "c"), message(2, "d")])
+    view = read_all(session.open())
+    assert [words(view)[view.after_steps(count, {1: 5})] for count in (1, 4, 5, 6)] == ["b", "task 2", "c", "d"]
+
+
+def test_a_list_leaves_out_the_start_of_a_turn_that_repeats_the_one_before(session, monkeypatch):
+    monkeypatch.setattr(index_file, "WORTH_KEEPING", 1)
+    for conversation in "aabb":
+        session.turn([begun(conversation), message(1, conversation * 99)])
+    steps = session.open()
+    view = read_all(steps)
+    assert list(view.repeats) == [4, 10]
+    shown = FilteredSteps(view)
+    assert [shown.item(position) for position in range(len(shown))] == [0, 1, 2, 3, 5, 6, 7, 8, 9, 11]
+    assert [shown.position(item) for item in (3, 4, 5, 9, 10, 11)] == [3, 4, 4, 8, 9, 9]
+    assert not shown.shows(4)
+    assert 4 in view.matching(union({"8"}))
+    assert shown.continues(FilteredSteps(View(view.sections[:2])))
+    steps.close()
+    assert list(read_all(session.open()).repeats) == [4, 10]
 
 
 def test_steps_have_numbers(session):

@@ -1,5 +1,7 @@
 """The rows of a step in a list, with the headings above it."""
 
+from array import array
+
 import pytest
 
 from agentdash.sessions.model import Step, StepKind
@@ -11,6 +13,8 @@ from agentdash.widgets.steps.step_decorations import Unread
 
 class Steps:
     """Two turns of two commands each."""
+
+    repeats = array("I")
 
     def __len__(self):
         return 4
@@ -45,12 +49,29 @@ def test_the_turns_whose_note_changed_are_reported(drawing):
 
 
 def test_the_lines_above_a_step_are_its_headings(drawing):
-    drawing.unread = Unread(2, "2 new steps", ("3 commands", "1 failed"))
+    drawing.unread = Unread(2, "2 new steps")
     for position in range(4):
-        above = drawing.lines_above(FilteredSteps(Steps()), position, 60)
+        above = drawing.lines_above(FilteredSteps(Steps()), position)
         assert [row for row in texts(drawing, position)[above:] if "turn" in row or "new steps" in row] == []
         assert sum("line" in row for row in texts(drawing, position)[:above]) == 0
-    assert drawing.lines_above(FilteredSteps(Steps()), 2, 60) == 4
+    assert drawing.lines_above(FilteredSteps(Steps()), 2) == 2
+
+
+def test_each_step_has_its_number_if_there_is_room(drawing):
+    def shown(position, width):
+        rows = drawing.rows(FilteredSteps(Steps()), position, width)
+        return ["".join(text for text, _ in row) for row in rows]
+
+    drawing.make_room(120)
+    assert shown(1, 60)[0].startswith("   1 $ line")
+    assert shown(1, 60)[1].startswith("       line")
+    assert shown(1, 59)[0].startswith(" $ line")
+    assert all(len(row) <= 60 for row in shown(1, 60))
+
+
+def test_a_prompt_has_no_number(drawing):
+    drawing.make_room(9)
+    assert drawing.rows(FilteredSteps(Steps()), 0, 60)[1][0] == ("    ", "dim")
 
 
 def test_a_step_unfolds_alone_and_folding_all_forgets_it(drawing):

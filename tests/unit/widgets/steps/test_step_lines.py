@@ -43,6 +43,33 @@ def test_the_first_line_of_each_kind(step, first):
     assert text(step)[0] == first
 
 
+@pytest.mark.parametrize(
+    ("step", "shown"),
+    [
+        (Step(kind=StepKind.MESSAGE, text="  **a**\tb\x1b[31m"), ["  **a** b"]),
+        (Step(kind=StepKind.MESSAGE, text="x" * 100), ["x" * 80, "x" * 20]),
+        (Step(kind=StepKind.UNKNOWN, event="odd", text='{"a": "[red]"}'), ['{"a": "[red]"}']),
+        (Step(kind=StepKind.PROMPT, text="sh -c 'exit 3'"), ["$ sh -c 'exit 3'"]),
+    ],
+)
+def test_a_plain_command_is_a_log_without_marks(step, shown):
+    assert text(step, plain=True) == shown
+
+
+def test_a_failed_plain_command_does_not_repeat_itself():
+    step = Step(kind=StepKind.ERROR, text="exit 3: boom", fatal=True, command="sh -c 'exit 3'", output="boom")
+    lines = text(step, plain=True)
+    assert (lines[0].split("  ")[0], lines[1].strip()) == ("! exit 3: boom", "boom")
+    assert not any("sh -c" in line for line in lines)
+
+
+def test_a_thought_has_its_size_at_its_end():
+    step = Step(kind=StepKind.REASONING, text="First the **clock**.", about_tokens=1_200)
+    assert text(step, 40) == ["∴ First the clock.          ~1.2k tokens"]
+    assert text(step, 24) == ["∴ First the clock."]
+    assert text(step, 40, level=BRIEF)[0].endswith("~1.2k tokens")
+
+
 @pytest.mark.parametrize("kind", StepKind)
 def test_every_kind_has_a_line_even_if_it_holds_nothing(kind):
     assert text(Step(kind=kind))

@@ -1,0 +1,22 @@
+"""The step of an ended session that the user wants to read first: the answer, or the reason of the failure.  Pure."""
+
+from collections.abc import Sequence
+
+from ....sessions.model import Status, StepKind, Turn
+from ....sessions.transcript.kind_codes import NESTED, table
+from ....sessions.transcript.snapshot import View
+from ....widgets.steps.step_groups import FAILURES
+
+_MESSAGES = table([StepKind.MESSAGE], lacking=NESTED)
+_ERRORS = table([StepKind.ERROR], lacking=NESTED)
+
+
+def answer(view: View, turns: Sequence[Turn]) -> int | None:
+    """Return the last message of the newest turn, or the error of a failed turn; None if the turn has neither."""
+    if not turns or not len(view):
+        return None
+    newest = turns[-1]
+    failed = newest.status in (Status.FAILED, Status.LOST)
+    wanted = (_ERRORS, FAILURES, _MESSAGES) if failed else (_MESSAGES, _ERRORS)
+    last = (view.next_marked(marked, len(view), -1) for marked in wanted)
+    return next((item for item in last if item is not None and view.turn(item) == newest.n), None)
