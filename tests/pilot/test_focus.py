@@ -7,7 +7,7 @@ from agentdash.tui.dialogs.views import ViewsScreen
 from agentdash.tui.themes import THEMES
 from pilot.terminal import strips
 
-FIELDS = ("prompt", "agent", "sandbox", "folder", "model", "arguments", "copies")
+FIELDS = ("prompt", "agent", "sandbox", "folder", "model", "title", "limits", "arguments", "copies")
 
 
 def painted(app):

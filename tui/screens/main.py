@@ -184,13 +184,7 @@ class MainScreen(SessionScreen):
         self.app.exit()
 
     def action_back(self) -> None:
-        """Leave a search or a filter, one at a time; else go from the steps to the table.
-
-        While a message covers the screen, the first Esc removes only the message: marks are work to make again.
-        """
-        if self.pane.has_focus_within and self.table.marked and self.query("Toast"):
-            self.app.clear_notifications()
-            return
+        """Leave a search or a filter, one at a time; else go from the steps to the table."""
         if self.detail.viewer.step_back() or (self.pane.has_focus_within and self.pane.step_back()):
             return
         self.give_keys(self.table)
@@ -216,7 +210,7 @@ class MainScreen(SessionScreen):
         """Show the marked sessions, or the selected one, side by side on a screen of their own."""
         chosen = self.table.marked or ([self.current] if self.current is not None else [])
         if len(chosen) > MOST:
-            self.requests.show_message(f"{len(chosen)} sessions are marked: {MOST} have room side by side.")
+            self.requests.show_refusal(f"{len(chosen)} sessions are marked: {MOST} have room side by side.")
             return
         self.table.unmark()
         screen = WatchScreen(self._reader, self.requests, self.operations, chosen, clock=self._clock, signs=self._signs)

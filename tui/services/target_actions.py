@@ -29,7 +29,9 @@ def _rename(operations: SessionActions, target: ActionTarget) -> None:
 
 def _processes(operations: SessionActions, target: ActionTarget) -> None:
     if (session := target.current) is not None:
-        operations.app.push_screen(ProcessesScreen(texts.title(session), operations.processes_of(session)))
+        operations.app.push_screen(
+            ProcessesScreen(texts.title(session), operations.processes_of(session), signs=operations.signs)
+        )
 
 
 TARGET_ACTIONS: Mapping[str, Act] = {
