@@ -99,6 +99,8 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         """True if the dashboard receives clicks and the wheel."""
         self.set_class(plain_ascii, "-ascii")
         self._interrupted_at = -TWICE_SECONDS
+        self._settings_trouble = ""
+        """The last error in the settings file."""
         self._recent_commands: list[str] = []
         """Titles of the palette's commands that the user ran, newest first."""
         self._reader = reader = manager.reader
@@ -285,9 +287,13 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     @work(exclusive=True, group="settings")
     async def _read_settings(self) -> None:
         """Read the settings file again after a change."""
-        loaded = await self.requests.ask(self._reader.settings)
+        loaded, reason = await self.requests.outcome(asyncio.to_thread(self._reader.settings))
         if loaded is not None:
+            self.requests.message.clear_if(self._settings_trouble)
             self.post_message(SettingsRead(loaded.config))
+        else:
+            self._settings_trouble = reason or ""
+            self.requests.show_error(self._settings_trouble)
 
     @work
     async def _catch_up(self) -> None:

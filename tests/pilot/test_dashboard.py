@@ -495,7 +495,7 @@ async def test_nothing_to_stop_needs_no_dialog(dashboard, manager, monkeypatch):
 async def test_retry_where_it_makes_sense(dashboard):
     async with dashboard() as d:
         await d.select("done0001")
-        await d.press("R")
+        await d.press("R", "escape")
         await d.select("failed01")
         assert "R retry" in d.text()
         await d.press("R")

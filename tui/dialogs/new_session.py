@@ -19,7 +19,7 @@ from ...sessions.launch import Launch, Start
 from ...sessions.lifecycle.agent_list import AgentInfo
 from ...sessions.rules.limits import parsed, typed
 from ...sessions.settings.presets import MOST_COPIES, Preset
-from ...sessions.text.sanitize import clean
+from ...sessions.text.sanitize import cell_width, clean
 from ...widgets.drawing.short_forms import place
 from ...widgets.inputs.choice import Choice
 from ...widgets.inputs.field import Field
@@ -31,6 +31,8 @@ from .path_suggester import FolderSuggester
 
 NO_PRESET = "(none)"
 DANGER = "Nothing is off limits: it may do anything that you may, without asking."
+
+_GAP = "   "
 
 SETTLED_SECONDS = 0.15
 """Delay after the last change of a field until the exact command is computed."""
@@ -141,18 +143,30 @@ class NewSessionScreen(ModalScreen[None]):
         self._agent_chosen()
         self._open_if_filled()
 
+    def on_resize(self) -> None:
+        """Show the key of the fields that have no room now."""
+        self.call_after_refresh(self._show_keys)
+
     def on_descendant_focus(self) -> None:
         """Show the keys of the focused field."""
+        self._show_keys()
+
+    def _show_keys(self) -> None:
         focused = self.focused
-        field_keys = ""
+        keys = ["Enter start", "Tab next field"]
         if isinstance(focused, Choice):
-            field_keys = "Left Right change" if self.app.has_class("-ascii") else "←→ change"
+            keys.append("Left Right change" if self.app.has_class("-ascii") else "←→ change")
         elif isinstance(focused, PromptInput):
-            field_keys = "Ctrl+J new line   Up earlier"
+            keys += ["Ctrl+J new line", "Up earlier"]
         elif focused is self._folder:
-            field_keys = "Up recent folders   Right complete"
-        more = "" if self.has_class("-more") or not self.has_class("-low") else "Ctrl+O more fields"
-        self._keys.update("   ".join(filter(None, ("Enter start", "Tab next field", field_keys, more, "Esc cancel"))))
+            keys += ["Up recent", "Right complete"]
+        if self.has_class("-low") and not self.has_class("-more"):
+            keys.append("Ctrl+O more")
+        keys.append("Esc cancel")
+        for spare in ("Tab next field", "Up earlier"):
+            if spare in keys and cell_width(_GAP.join(keys)) > self._keys.size.width > 0:
+                keys.remove(spare)
+        self._keys.update(_GAP.join(keys))
 
     def action_more(self) -> None:
         """Show the second group of fields, for which a low screen has no room at first, and go to it."""

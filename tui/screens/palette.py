@@ -55,10 +55,6 @@ class Palette(ModalScreen[SystemCommand | None]):
             yield self._list
             yield Static("Enter run   Up Down choose   Esc close", classes="keys")
 
-    def on_mount(self) -> None:
-        """Show all commands."""
-        self._show()
-
     @on(Input.Changed)
     def _show(self) -> None:
         self._found = matching(self._commands, self._input.value)
@@ -69,6 +65,12 @@ class Palette(ModalScreen[SystemCommand | None]):
             for command in self._found
         )
         self._list.highlighted = 0 if self._found else None
+        # Not by the style sheet: the dialog would keep the room that the whole list needs.
+        self._list.styles.height = min(len(self._found), max(3, self.app.size.height * 9 // 10 - 6))
+
+    def on_resize(self) -> None:
+        """Fit the list into the new size."""
+        self._show()
 
     def action_move(self, where: str) -> None:
         """Move the cursor in the list."""
@@ -102,7 +104,7 @@ def offered(screen: SessionScreen, keymap: Keymap) -> Iterator[SystemCommand]:
     The title of a pane's action names the pane, because its key may mean something else outside it.
     """
     for action in here(table=screen.has_table):
-        if screen.target.can(action.id):
+        if action.id != "back" and screen.target.can(action.id):  # Esc closes the palette itself
             run = partial(screen.run_action, action.run)
             yield SystemCommand(f"{action.label} ({keymap.name(action.id)})", action.help, run)
     commands = {command.names[0]: command for command in reversed(list(screen.commands()))}

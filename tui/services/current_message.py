@@ -54,6 +54,11 @@ class CurrentMessage:
         self.clear()
         return only
 
+    def clear_if(self, text: str) -> None:
+        """Remove a message that is not true any more, if it is on the screen."""
+        if self.text == text:
+            self.clear()
+
     def clear(self) -> None:
         """Remove the message."""
         if self._timer is not None:

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from textual.content import Content
 
-from ...sessions.text.sanitize import cell_width, cut, one_line
+from ...sessions.text.sanitize import cell_width, cut, cut_middle, one_line
 from .glyphs import UNICODE, Signs
 from .line import Line
 from .wrap import wrap
@@ -50,10 +50,15 @@ class MessageLine(Line):
 
 
 def message_rows(text: str, kind: Kind, width: int, signs: Signs = UNICODE) -> list[str]:
-    """Return the lines of a message that fit into ``width`` cells: one, or two for an error on a narrow screen."""
+    """Return the lines of a message that fit into ``width`` cells: one, or two for an error on a narrow screen.
+
+    An error begins with the cause and loses its end; other messages end with what matters, and lose their middle.
+    """
     mark = _MARKS[kind] if not signs.ascii_only else _MARKS[kind].replace("✗", "x")
     whole = mark + one_line(text)
-    if kind is not Kind.ERROR or width >= NARROW or cell_width(whole) <= width:
+    if kind is not Kind.ERROR:
+        return [cut_middle(whole, width)]
+    if width >= NARROW or cell_width(whole) <= width:
         return [cut(whole, width)]
     first, *rest = wrap(whole, width)
     return [first, cut(" ".join(rest), width)]

@@ -122,12 +122,10 @@ class TitledRule(Widget):
             self.refresh()
 
     def render(self) -> Content:
-        """Return the line, with the text near its beginning."""
-        rule, width = self._signs.rule, self.size.width
-        title = cut(self._title, width - 4)
-        text = f" {title} " if title else ""
-        rest = rule * max(0, width - 1 - cell_width(text))
-        return Content(self._signs.plain(f"{rule}{text}{rest}")).stylize("$rule", 0, 1).stylize("$rule", 1 + len(text))
+        """Return the text, and the line after it."""
+        text = f"{cut(self._title, self.size.width - 2)} " if self._title else ""
+        line = self._signs.rule * max(0, self.size.width - cell_width(text))
+        return Content(self._signs.plain(f"{text}{line}")).stylize("$rule", len(text))
 
 
 class PromptBox(Vertical):
