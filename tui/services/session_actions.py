@@ -377,7 +377,7 @@ class SessionActions:
             screen = ConfirmScreen(
                 f'{verb} "{texts.title(session)}"?',
                 texts.process_lines(session, processes) or [texts.listed(session, self.signs)],
-                " ".join(filter(None, (words_of(ladder), texts.family(below)))),
+                "\n".join(filter(None, (words_of(ladder), texts.family(below)))),
                 verb.lower(),
                 more=f"{verb.lower()} these too" if below and more else None,
                 signs=self.signs,
