@@ -24,7 +24,7 @@ def table(d):
 
 
 def said(d):
-    """What was told last, however a toast breaks its lines."""
+    """What was told last, however long it is."""
     entries = d.main.requests.log.newest_first()
     return entries[0].text if entries else ""
 

@@ -12,6 +12,7 @@ from textual.widgets import Static
 from ...sessions.model import Session
 from ...sessions.reader import SessionReader
 from ...widgets.drawing.glyphs import UNICODE, Signs
+from ...widgets.drawing.message_line import MessageLine
 from ...widgets.drawing.short_forms import place
 from ...widgets.table.session_table import SessionTable
 from ...widgets.table.status_line import StatusLine, Tally
@@ -107,6 +108,7 @@ class MainScreen(SessionScreen):
             yield self.detail
         yield self.foot
         yield self.too_small
+        yield MessageLine(signs=self._signs)
 
     def on_mount(self) -> None:
         """Show the sessions, and update their ages once a second."""

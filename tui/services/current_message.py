@@ -55,7 +55,7 @@ class CurrentMessage:
         return only
 
     def clear_if(self, text: str) -> None:
-        """Remove a message that is not true any more, if it is on the screen."""
+        """Remove this message if it is on the screen, because its cause is gone."""
         if self.text == text:
             self.clear()
 
@@ -68,5 +68,5 @@ class CurrentMessage:
 
     def _hide(self) -> None:
         if self._line is not None:
-            self._line.display = False
+            self._line.hide()
         self._line = None

@@ -29,11 +29,12 @@ NARROW = 70
 class MessageLine(Line):
     """One message, cut to the width; a long error has two lines on a narrow screen.
 
-    It is in a layer of its own: the screen below keeps its layout, and nothing moves when a message comes or goes.
+    It is in a layer of its own, so the screen below keeps its layout.  Without a message it is below the last line and
+    not hidden: Textual (8.2) would draw the whole screen when a widget comes or goes, but two lines when one moves.
     """
 
     DEFAULT_CSS = """
-    MessageLine { dock: bottom; layer: messages; width: 100%; display: none;
+    MessageLine { dock: bottom; layer: messages; width: 100%; offset-y: 1;
         background: $background; text-wrap: nowrap; }
     """
 
@@ -46,7 +47,12 @@ class MessageLine(Line):
         lines = message_rows(text, kind, width, self._signs)
         self.styles.height = len(lines)
         self.show_text(Content.styled("\n".join(lines), _STYLES[kind]))
-        self.display = True
+        self.styles.offset = (0, 0)
+
+    def hide(self) -> None:
+        """Move below the last line."""
+        self.styles.height = 1
+        self.styles.offset = (0, 1)
 
 
 def message_rows(text: str, kind: Kind, width: int, signs: Signs = UNICODE) -> list[str]:
