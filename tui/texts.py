@@ -16,6 +16,7 @@ from ..sessions.text import durations
 from ..sessions.text.sanitize import cell_width, cut, one_line, pad
 from ..sessions.text.units import clock, count, duration, money
 from ..widgets.drawing.glyphs import Signs
+from ..widgets.drawing.middle_lines import CommandLine
 from ..widgets.drawing.roles import MUTED
 from ..widgets.drawing.short_forms import command, place
 from ..widgets.drawing.wrap import wrap
@@ -333,14 +334,14 @@ def prompt_hint(session: Session | None) -> str:
     return "Reply" if session.status.ended else "Draft the next prompt"
 
 
-def process_lines(session: Session, processes: Sequence[ProcessInfo]) -> list[str]:
+def process_lines(session: Session, processes: Sequence[ProcessInfo]) -> list[str | CommandLine]:
     """Return the processes that will be ended, as a tree; empty if there are none."""
     if not processes:
         return []
     depths: dict[int, int] = {}
     which = "left these running" if session.status.ended else "and what it started"
-    lines = [f"{session.agent}, turn {session.turn}, {which}:"]
+    lines: list[str | CommandLine] = [f"{session.agent}, turn {session.turn}, {which}:"]
     for process in processes:
         depth = depths[process.pid] = depths.get(process.parent, -1) + 1
-        lines.append(f"  {'  ' * depth}{process.pid} {command(process.command)}")
+        lines.append(CommandLine(f"  {'  ' * depth}{process.pid} ", command(process.command)))
     return lines

@@ -48,6 +48,13 @@ async def test_kill_of_marked_sessions_says_kill(dashboard):
         assert "SIGINT" not in d.text()
 
 
+async def test_a_narrow_question_keeps_the_titles_of_the_sessions(dashboard):
+    async with dashboard(size=(50, 24)) as d:
+        await d.press("asterisk", "x")
+        await d.screen(ConfirmScreen)
+        await d.shows("codex    fix the flaky")
+
+
 async def test_a_dialog_is_as_wide_as_there_is_room_up_to_120(dashboard):
     for width, wide in ((200, 120), (100, 95), (50, 47)):
         async with dashboard(size=(width, 45)) as d:

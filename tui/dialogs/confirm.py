@@ -11,7 +11,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from ...widgets.drawing.glyphs import UNICODE, Signs
-from ...widgets.drawing.middle_lines import MiddleLines
+from ...widgets.drawing.middle_lines import CommandLine, MiddleLines
 
 
 class Answer(Enum):
@@ -35,7 +35,7 @@ class ConfirmScreen(ModalScreen[Answer]):
     def __init__(
         self,
         question: str,
-        details: Sequence[str],
+        details: Sequence[str | CommandLine],
         consequence: str,
         verb: str,
         *,

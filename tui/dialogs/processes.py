@@ -18,9 +18,6 @@ from ..render.style import Style
 
 LOOK_SECONDS = 2.0
 
-UNCUT = 10_000
-"""A width for the text: the dialog itself cuts the commands."""
-
 
 class ProcessesScreen(ModalScreen[None]):
     """A tree of processes with processor time, memory and ports; no process is read while it is closed."""
@@ -33,6 +30,7 @@ class ProcessesScreen(ModalScreen[None]):
         super().__init__()
         self._title = title
         self._read = read
+        self._processes: list[ProcessInfo] | None = None
         self._lines = MiddleLines(signs=signs)
 
     def compose(self) -> ComposeResult:
@@ -52,4 +50,13 @@ class ProcessesScreen(ModalScreen[None]):
     async def _refresh_lines(self) -> None:
         processes = await self._read()
         if processes is not None:
-            self._lines.show(list(processes_text(processes, Style(width=UNCUT))))
+            self._processes = processes
+            self._show()
+
+    def on_resize(self) -> None:
+        """Fit the commands into the new width."""
+        self.call_after_refresh(self._show)
+
+    def _show(self) -> None:
+        if self._processes is not None and self._lines.size.width:
+            self._lines.show(list(processes_text(self._processes, Style(width=self._lines.size.width))))
