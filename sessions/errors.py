@@ -1,14 +1,49 @@
 """The errors that the manager raises for a request of its caller.
 
-Each error's text is written for the person who reads it: what happened, why, what to do.
+Each error's text is written for the person who reads it: what happened, why, what to do.  What to do differs between
+front ends: ``str(error)`` names the shell command, and a front end with keys words the error's ``remedy`` itself.
 ``exit_code`` is the command line's: 1 for "could not be done", 2 for "not a valid request".
 """
 
+from enum import StrEnum
+
+
+class Remedy(StrEnum):
+    """The action that makes a refused request possible."""
+
+    WAIT_OR_STOP = "wait or stop"
+    """The session is at work: wait for its turn's end, or stop it."""
+    STOP = "stop"
+    """Processes of a lost turn still live: stop them."""
+    RETRY = "retry"
+    """The session is a command, which takes no prompt: run it again."""
+    PROMPT = "prompt"
+    """The session is done: send its next prompt."""
+    RESTORE = "restore"
+    """The session is in the trash: restore it."""
+    RAISE_LIMIT = "raise limit"
+    """The session has used up a limit: give it a higher one."""
+    EXPLAIN = "explain"
+    """A session does not react: read the facts behind its status."""
+    DIAGNOSE = "diagnose"
+    """The state folder cannot be used: have it checked."""
+
 
 class AgentdashError(Exception):
-    """A request that could not be carried out."""
+    """A request that could not be carried out.
+
+    Args:
+        fact: what happened, and why.
+        remedy: the action that helps, for front ends that word it themselves.
+        shell: a sentence with the command that does it.
+    """
 
     exit_code = 1
+
+    def __init__(self, fact: str = "", remedy: Remedy | None = None, shell: str = "") -> None:
+        super().__init__(" ".join(filter(None, (fact, shell))))
+        self.fact = fact
+        self.remedy = remedy
 
 
 class UsageError(AgentdashError):

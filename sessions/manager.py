@@ -17,7 +17,7 @@ from msgspec import structs
 
 from .agents.registry import PLAIN_COMMAND, agent_named
 from .costs.session_usage import spent_by
-from .errors import AgentdashError, ConfigError, SessionBusyError, UnknownSessionError
+from .errors import AgentdashError, ConfigError, Remedy, SessionBusyError, UnknownSessionError
 from .housekeeping import Housekeeping
 from .launch import Start
 from .lifecycle.launch_plan import (
@@ -156,8 +156,12 @@ class SessionManager:
         self.layout.check_writable()
         session = self.housekeeping.settled(ref)
         if not agent_named(session.agent).resumable:
-            again = f" `agentdash retry {session.short_id}` runs it again." if session.status.ended else ""
-            raise SessionBusyError(f"Session {session.short_id} is a {session.agent}: it takes no prompt.{again}")
+            again = f"`agentdash retry {session.short_id}` runs it again." if session.status.ended else ""
+            raise SessionBusyError(
+                f"Session {session.short_id} is a {session.agent}: it takes no prompt.",
+                Remedy.RETRY if again else None,
+                again,
+            )
         return self._next_turn(session, prompt, "inject", limits or {})
 
     def retry(self, ref: str, *, limits: Mapping[str, Any] | None = None) -> Session:
@@ -174,8 +178,9 @@ class SessionManager:
         session = self.housekeeping.settled(ref)
         if session.status is Status.DONE and agent_named(session.agent).resumable:
             raise SessionBusyError(
-                f"Session {session.short_id} is done: there is nothing to retry."
-                f" `agentdash inject {session.short_id}` sends its next prompt."
+                f"Session {session.short_id} is done: there is nothing to retry.",
+                Remedy.PROMPT,
+                f"`agentdash inject {session.short_id}` sends its next prompt.",
             )
         prompts = self.store.prompts(session.id)
         if not prompts:
@@ -233,13 +238,17 @@ class SessionManager:
         if not session.status.ended:
             raise SessionBusyError(
                 f"Session {short} is {session.status} (turn {session.turn}): {session.agent} takes no prompt while a"
-                f" turn runs. Wait for it (`agentdash wait {short}`) or stop it (`agentdash stop {short}`)."
+                " turn runs.",
+                Remedy.WAIT_OR_STOP,
+                f"Wait for it (`agentdash wait {short}`) or stop it (`agentdash stop {short}`).",
             )
         if session.host != processes.host_name():
             raise SessionBusyError(f"Session {short} runs on {session.host}; continue it there.")
         if session.status is Status.LOST and survivors(self.layout, self.store.newest_turn(session.id)):
             raise SessionBusyError(
-                f"Processes of the lost turn of session {short} still live. `agentdash stop {short}` ends them."
+                f"Processes of the lost turn of session {short} still live.",
+                Remedy.STOP,
+                f"`agentdash stop {short}` ends them.",
             )
 
     def _check_affordable(self, session: Session, limits: Limits, verb: str) -> None:
@@ -253,8 +262,9 @@ class SessionManager:
             raised = " ".join(f"--limit {roomier(name, spent.tokens, spent.cost_usd)}" for name in over)
             prompt = ' "…"' if verb == "inject" else ""
             raise SessionBusyError(
-                f"Session {short} is over its limit: it {' and '.join(over.values())}."
-                f" Raise the limit to go on: agentdash {verb} {short} {raised}{prompt}"
+                f"Session {short} is over its limit: it {' and '.join(over.values())}.",
+                Remedy.RAISE_LIMIT,
+                f"Raise the limit to go on: agentdash {verb} {short} {raised}{prompt}",
             )
 
     def stop(self, ref: str, *, now: bool = False) -> Receipt:

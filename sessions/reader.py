@@ -9,7 +9,7 @@ from msgspec import structs
 
 from .agents.demo.place import find_demo
 from .agents.registry import agent_named, agent_names, takes_prompts
-from .errors import StoreError, UnknownSessionError, UsageError
+from .errors import Remedy, StoreError, UnknownSessionError, UsageError
 from .launch import Ladder, Launch, Start
 from .lifecycle import session_ref
 from .lifecycle.agent_list import AgentInfo, agent_list
@@ -154,7 +154,7 @@ class SessionReader:
                 raise
             short = short_id(deleted)
             raise UnknownSessionError(
-                f"Session {short} is in the trash. `agentdash restore {short}` brings it back."
+                f"Session {short} is in the trash.", Remedy.RESTORE, f"`agentdash restore {short}` brings it back."
             ) from None
 
     def put_away(self, *, archived: bool = True, deleted: bool = True) -> list[Session]:

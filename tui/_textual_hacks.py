@@ -16,7 +16,7 @@ from textual.screen import Screen
 
 __all__ = [
     "CheckedDriver", "KeyParser", "ParseEOF", "ParseTimeout", "counted_writes", "is_bound", "lay_out", "on_crash",
-    "write",
+    "without_toasts", "write",
 ]  # fmt: skip
 
 
@@ -62,6 +62,11 @@ def lay_out(screen: Screen[Any]) -> bool:
         return False
     screen._on_timer_update()
     return True
+
+
+def without_toasts(app: App[Any]) -> None:
+    """Let no screen have Textual's widgets for toasts: messages have a line of their own."""
+    app._disable_notifications = True
 
 
 def on_crash(app: App[Any], report: Callable[[], RenderableType]) -> None:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from msgspec import structs
 from rich.text import Text
-from textual import on, work
+from textual import events, on, work
 from textual.app import ScreenStackError, SystemCommand
 from textual.binding import BindingType
 from textual.screen import Screen
@@ -28,7 +28,7 @@ from ..sessions.storage.drafts import DraftFiles
 from ..sessions.storage.paths import Layout
 from ..sessions.text.plain_ascii import is_wanted
 from ..widgets.drawing import glyphs
-from ..widgets.drawing.roles import VARIABLES
+from ..widgets.drawing.roles import VARIABLES, WITHOUT_COLOURS
 from . import _textual_hacks
 from .keys.actions import APP_ACTIONS, bindings
 from .keys.key_queue import KeysInOrder
@@ -42,6 +42,7 @@ from .services.background import Requests
 from .services.change_feed import ChangeFeed
 from .services.drafts import Drafts
 from .services.notifier import Notifier
+from .services.remedies import worded
 from .services.session_actions import SessionActions
 from .services.settings_watch import SettingsWatch
 from .services.write_access import WriteAccess
@@ -107,13 +108,19 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         """True if the dashboard receives clicks and the wheel."""
         self.set_class(plain_ascii, "-ascii")
         self._interrupted_at = -TWICE_SECONDS
+        self._settings_trouble = ""
+        """The last error in the settings file."""
+        self._recent_commands: list[str] = []
+        """Titles of the palette's commands that the user ran, newest first."""
         self._reader = reader = manager.reader
         access = WriteAccess(None if settings.read_only else manager)
         self._access = access
         _textual_hacks.on_crash(self, self._crashed)
+        _textual_hacks.without_toasts(self)
         self._settings_watch = SettingsWatch(reader.settings_path)
         self._sweeps = 0
-        self.requests = Requests(self, reader.home)
+        characters = glyphs.ASCII if plain_ascii else glyphs.UNICODE
+        self.requests = Requests(self, reader.home, characters, worded=lambda error: worded(error, self.keymap))
         self.notifier = self._notifier(
             notify or NotifySettings(), watched, read_only=settings.read_only, plain_ascii=plain_ascii
         )
@@ -121,7 +128,6 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             reader, self._announce, lambda wait: self.set_timer(wait, self.feed.announce), self.notifier.hear
         )
         self.feed.prime(first[0] if first else None)
-        characters = glyphs.ASCII if plain_ascii else glyphs.UNICODE
         self.keymap = keymap
         self.set_keymap(keymap.for_textual())
         self.drafts = Drafts(DraftFiles(Layout(reader.home)), self.set_timer)
@@ -153,12 +159,13 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         )
 
     def _main_screen(self, signs: glyphs.Signs, *, tour: Tour, alone: bool, missing: int) -> MainScreen:
+        ui_state = self._operations.start_memory.state = UiState(self._reader.home)
         return (_tour_screen() if tour else MainScreen)(
             self._reader,
             self.feed,
             self.requests,
             self._operations,
-            UiState(self._reader.home),
+            ui_state,
             clock=now_ms,
             signs=signs,
             tour=tour,
@@ -169,6 +176,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     def on_mount(self) -> None:
         """Start to watch the state folder."""
         # After a suspension the terminal is empty, so nothing drawn before is there.
+        self.screen_change_signal.subscribe(self, self.requests.message.follow)
         self.app_resume_signal.subscribe(self, lambda _: self._paint_anew())
         self.app_resume_signal.subscribe(self, lambda _: self.notifier.begin())
         self.app_suspend_signal.subscribe(self, lambda _: self.notifier.end(), immediate=True)
@@ -206,7 +214,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Return the variables that our style sheets need in addition to Textual's."""
-        return VARIABLES
+        return VARIABLES | WITHOUT_COLOURS if self.no_color else VARIABLES
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """Yield the palette's commands: the actions of the keys and of the command line."""
@@ -216,11 +224,21 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             yield from offered(screen, self.keymap)
 
     def action_command_palette(self) -> None:
-        """Open the palette, unless it is open."""
-        from .screens.palette import Palette
+        """Open the palette over a screen of sessions."""
+        from .screens.palette import Palette, offered
 
-        if not isinstance(self.screen, Palette):
-            self.push_screen(Palette())
+        if isinstance(self.screen, SessionScreen):
+            self.push_screen(Palette(offered(self.screen, self.keymap), self._recent_commands), self._run_command)
+
+    def _run_command(self, command: SystemCommand | None) -> None:
+        if command is not None:
+            earlier = (title for title in self._recent_commands if title != command.title)
+            self._recent_commands = [command.title, *earlier]
+            self.call_later(command.callback)
+
+    def consumes(self, event: events.Event) -> bool:
+        """Remove the message that covers the footer; an Esc that removes an error or a refusal does nothing else."""
+        return self.requests.message.key_pressed(event.key if isinstance(event, events.Key) else "")
 
     def action_help_quit(self) -> None:
         """Handle Ctrl+C: the first press shows how to quit, the second quits."""
@@ -233,13 +251,11 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         """Turn the mouse on or off."""
         self.mouse = not self.mouse
         self._report_mouse()
-        self.clear_notifications()
         self.requests.show_message("Mouse on: hold Shift to select text." if self.mouse else "Mouse off.")
 
     def action_theme(self, name: str = "") -> None:
         """Use the theme with this name in the settings, or else the next theme."""
         self.theme = THEMES[name].name if name in THEMES else after(self.theme)
-        self.clear_notifications()
         self.requests.show_message(f"Theme: {self.theme.removeprefix('agentdash-')}")
 
     @on(SettingsRead)
@@ -309,9 +325,13 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     @work(exclusive=True, group="settings")
     async def _read_settings(self) -> None:
         """Read the settings file again after a change."""
-        loaded = await self.requests.ask(self._reader.settings)
+        loaded, reason = await self.requests.outcome(asyncio.to_thread(self._reader.settings))
         if loaded is not None:
+            self.requests.message.clear_if(self._settings_trouble)
             self.post_message(SettingsRead(loaded.config))
+        else:
+            self._settings_trouble = reason or ""
+            self.requests.show_error(self._settings_trouble)
 
     @work
     async def _catch_up(self) -> None:

@@ -17,6 +17,7 @@ from ..sessions.text.sanitize import cell_width, cut, one_line, pad
 from ..sessions.text.units import clock, count, duration, money
 from ..sessions.text.units import tokens as short_count
 from ..widgets.drawing.glyphs import Signs
+from ..widgets.drawing.middle_lines import CommandLine
 from ..widgets.drawing.roles import MUTED
 from ..widgets.drawing.short_forms import command, place
 from ..widgets.drawing.wrap import wrap
@@ -250,15 +251,26 @@ def family(running: Sequence[Session]) -> str:
     return f"{count(many, 'session')} that it started {'goes' if many == 1 else 'go'} on." if many else ""
 
 
+def stop_effect(sessions: Sequence[Session], signals: str) -> str:
+    """Return the effect of a stop: the signals that are sent, unless no session has started yet."""
+    if any(session.status is not Status.QUEUED for session in sessions):
+        return signals
+    return f"Takes {'it' if len(sessions) == 1 else 'them'} out of the queue."
+
+
 def trash(sessions: Sequence[Session]) -> str:
     """Return the effect of a deletion on these sessions."""
-    running = any(not session.status.ended or session.left for session in sessions)
-    return f"{'What runs is stopped first. ' if running else ''}Moved to the trash."
+    queued = any(session.status is Status.QUEUED for session in sessions)
+    running = any(session.left or not (session.status.ended or session.status is Status.QUEUED) for session in sessions)
+    first = "Running sessions are stopped first. " if running and len(sessions) > 1 else ""
+    first = "It is stopped first. " if running and len(sessions) == 1 else first
+    leaves = "Queued sessions leave the queue. " if queued and len(sessions) > 1 else ""
+    return f"{first}{leaves}Moved to the trash."
 
 
 def undoable(away: Sequence[object], key: str) -> str:
-    """Return the effect of the undo key after several sessions were put away."""
-    return f"{key} to undo." if len(away) == 1 else f"{key} brings all {len(away)} back."
+    """Return the effect of the undo key after sessions were put away; it restores all of them."""
+    return f"{key} to undo all {len(away)}." if len(away) > 1 else f"{key} to undo."
 
 
 def quoted(text: str) -> str:
@@ -267,6 +279,7 @@ def quoted(text: str) -> str:
 
 
 _WHY_NOT = {
+    "write_prompt": "is a plain command: no prompts",
     "stop": "is not running",
     "kill": "is not running",
     "archive": "has not ended yet",
@@ -338,7 +351,7 @@ def target_of_several(sessions: Sequence[Session], able: int, *, marked: bool) -
     which = _which(sessions, marked=marked)
     if not able:
         return f"none of the {which} can take a prompt"
-    return f"goes to {which if able == len(sessions) else f'{able} of the {which}'}, after a question"
+    return f"→ {which if able == len(sessions) else f'{able} of the {which}'} (asks first)"
 
 
 def not_installed(agent: str, others: bool, new_key: str) -> str:
@@ -353,24 +366,33 @@ def target(session: Session | None, default_agent: str, cwd: str, *, missing: st
     if session is None and missing:
         return missing
     if session is None:
-        return f"starts a new {default_agent or 'agent'} session in {place(cwd)}"
+        return f"→ new {default_agent or 'agent'} session in {place(cwd)}"
     if session.deleted_at is not None:
-        return "in the trash: it takes no prompt"
+        return "in the trash: no prompts"
     if not takes_prompts(session.agent):
-        return f"this is a {session.agent}: it takes no prompt"
+        return "plain command: no prompts"
     if session.status.ended:
-        return f'goes to "{title(session, 30)}" as turn {session.turn + 1}'
-    return f"session is {session.status}: takes a prompt after turn {session.turn}"
+        return f"→ {title(session, 30)} (turn {session.turn + 1})"
+    return f"{session.status}: no prompt until turn {session.turn} ends"
 
 
-def process_lines(session: Session, processes: Sequence[ProcessInfo]) -> list[str]:
-    """Return the processes that will be ended, as a tree."""
+def prompt_hint(session: Session | None) -> str:
+    """Return what to write in an empty prompt box; empty if the session takes no prompt."""
+    if session is None:
+        return "Describe a task"
+    if session.deleted_at is not None or not takes_prompts(session.agent):
+        return ""
+    return "Reply" if session.status.ended else "Draft the next prompt"
+
+
+def process_lines(session: Session, processes: Sequence[ProcessInfo]) -> list[str | CommandLine]:
+    """Return the processes that will be ended, as a tree; empty if there are none."""
     if not processes:
-        return [f"{session.agent}, turn {session.turn}: no process is running."]
+        return []
     depths: dict[int, int] = {}
     which = "left these running" if session.status.ended else "and what it started"
-    lines = [f"{session.agent}, turn {session.turn}, {which}:"]
+    lines: list[str | CommandLine] = [f"{session.agent}, turn {session.turn}, {which}:"]
     for process in processes:
         depth = depths[process.pid] = depths.get(process.parent, -1) + 1
-        lines.append(f"  {'  ' * depth}{process.pid} {command(process.command)}")
+        lines.append(CommandLine(f"  {'  ' * depth}{process.pid} ", command(process.command)))
     return lines

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ..agents.registry import agent_named
 from ..clock import monotonic
-from ..errors import AgentdashError, SessionBusyError, StoreError
+from ..errors import AgentdashError, Remedy, SessionBusyError, StoreError
 from ..launch import Launch
 from ..model import Ended, Receipt, Session, Status, StoppedBy, Turn, short_id
 from ..processes import processes as procs
@@ -129,8 +129,9 @@ class _Errand:
                 self._kill_runner(self._store.newest_turn(self._session))
         short = short_id(self._session)
         raise AgentdashError(
-            f"Session {short} did not react to the stop. `agentdash explain {short}` tells more;"
-            f" its runner's log is {self._folder.runner_log}."
+            f"Session {short} did not react to the stop.",
+            Remedy.EXPLAIN,
+            f"`agentdash explain {short}` tells more; its runner's log is {self._folder.runner_log}.",
         )
 
     def _wake(self, turn: Turn) -> None:

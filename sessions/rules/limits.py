@@ -1,7 +1,7 @@
 """The limits of a session on time, silence, output, tokens and cost, and the check for crossed ones.  Pure."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import Annotated, Literal
 
@@ -136,8 +136,10 @@ def seconds_left(limits: Limits, now: Measured) -> float | None:
     return min((seconds for seconds in left if seconds > 0), default=None)
 
 
-def parsed(pairs: Iterable[str]) -> dict[str, object]:
+def parsed(pairs: Iterable[str], *, name_of_field: str = "--limit") -> dict[str, object]:
     """Parse limits as the user types them: ``wall=10m silence=5m output=200MB tokens=500k cost=2.50 action=warn``.
+
+    ``name_of_field`` is the option or the field that an error names.
 
     Raises:
         UsageError: an unknown limit, or an invalid value.
@@ -146,10 +148,22 @@ def parsed(pairs: Iterable[str]) -> dict[str, object]:
     for pair in pairs:
         name, equals, value = (part.strip() for part in pair.partition("="))
         if not equals or name not in _PARSERS:
-            raise UsageError(f"--limit takes {', '.join(f'{known}=…' for known in _PARSERS)}, not {pair!r}.")
+            raise UsageError(f"{name_of_field} takes {', '.join(f'{known}=…' for known in _PARSERS)}, not {pair!r}.")
         key, parse = _PARSERS[name]
         limits[key] = parse(value)
     return limits
+
+
+def typed(limits: Mapping[str, object]) -> str:
+    """Return limits as :func:`parsed` reads them; a value of another type is left out."""
+    written = {
+        key: durations.text(float(value)) if key.endswith("_seconds") else f"{value:.12g}"
+        for key, value in limits.items()
+        if isinstance(value, int | float)
+    } | {key: value for key, value in limits.items() if isinstance(value, str)}
+    return " ".join(
+        f"{name}={written[key]}{'MB' * (name == 'output')}" for name, (key, _) in _PARSERS.items() if key in written
+    )
 
 
 def _amount(text: str, example: str) -> Decimal:

@@ -12,9 +12,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
 
-from ..errors import DiskFullError, ReadOnlyError, StoreError
+from ..errors import DiskFullError, ReadOnlyError, Remedy, StoreError
 from .migrations import migrate
-from .paths import is_read_only, read_only_words
+from .paths import is_read_only, read_only_error
 from .read_only import Opened, open_read_only, signature
 from .urgency import write_urgency
 
@@ -121,7 +121,9 @@ class Database:
                 raise DiskFullError(f"The disk is full: {self.path} cannot be written.") from None
             if _code(error) == sqlite3.SQLITE_READONLY:
                 raise ReadOnlyError(
-                    f"The database {self.path} is read-only: nothing can be recorded. `agentdash doctor` tells more."
+                    f"The database {self.path} is read-only: nothing can be recorded.",
+                    Remedy.DIAGNOSE,
+                    "`agentdash doctor` tells more.",
                 ) from None
             raise StoreError(_meaning(error, self.path)) from None
 
@@ -148,7 +150,7 @@ class Database:
 
     def _open_writer(self) -> sqlite3.Connection:
         if is_read_only(self.path.parent):
-            raise ReadOnlyError(read_only_words(self.path.parent))
+            raise read_only_error(self.path.parent)
         writer = self._connect()
         try:
             writer.execute("PRAGMA journal_mode = WAL")

@@ -5,7 +5,7 @@ import re
 import tempfile
 from pathlib import Path
 
-from ..errors import ReadOnlyError, StoreError
+from ..errors import ReadOnlyError, Remedy, StoreError
 
 SESSION_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
@@ -108,7 +108,7 @@ class Layout:
             ReadOnlyError: the state folder cannot be written.
         """
         if self.read_only:
-            raise ReadOnlyError(read_only_words(self.home))
+            raise read_only_error(self.home)
 
     def session(self, session_id: str) -> SessionFolder:
         """The folder of a session.
@@ -130,9 +130,10 @@ def is_read_only(folder: Path) -> bool:
     return folder.is_dir() and not os.access(folder, os.W_OK | os.X_OK)
 
 
-def read_only_words(home: Path) -> str:
-    """The error message of a change to a state folder that cannot be written."""
-    return f"The state folder {home} is read-only: nothing in it can be changed. `agentdash doctor` tells more."
+def read_only_error(home: Path) -> ReadOnlyError:
+    """The error of a change to a state folder that cannot be written."""
+    fact = f"The state folder {home} is read-only: nothing in it can be changed."
+    return ReadOnlyError(fact, Remedy.DIAGNOSE, "`agentdash doctor` tells more.")
 
 
 def _unusable(home: Path, why: str) -> str:

@@ -97,6 +97,14 @@ def cut_left(text: str, width: int) -> str:
     return "…" + _head(text[::-1], width - 1)[::-1] if width > 0 else ""
 
 
+def cut_middle(text: str, width: int) -> str:
+    """Cut the text in its middle to at most ``width`` cells: commands often differ only at their ends."""
+    if cell_width(text) <= width:
+        return text
+    tail = (width - 1) // 2
+    return _head(text, width - 1 - tail) + "…" + _head(text[::-1], tail)[::-1] if width > 0 else ""
+
+
 def whole_names(names: Iterable[str], width: int, gap: str = " ") -> str:
     """Return the first names that fit whole into ``width`` cells, with a gap between them; ``…`` if some are left out.
 

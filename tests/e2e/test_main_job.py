@@ -27,7 +27,7 @@ def test_the_main_job_on_the_real_codex(terminal, codex_env, manager, tmp_path, 
     assert (project / "notes.txt").read_text() == "first line\nsecond line, edited\n"
 
     terminal.keys("i")
-    terminal.shows("as turn 2")
+    terminal.shows("(turn 2)")
     terminal.type("[[fake:context_probe]] how much do you see?")
     terminal.keys("Enter")
     terminal.shows("turn 2", "I can see 2 user messages", timeout=60)

@@ -276,7 +276,7 @@ def dashboard(manager, calls, painting):
     class Running:
         def __init__(self, size=(160, 45), **options):
             self.app = Dashboard(manager, **options)
-            self.context = self.app.run_test(size=size, notifications=True)
+            self.context = self.app.run_test(size=size)
 
         async def __aenter__(self):
             driver = Driver(self.app, await self.context.__aenter__(), manager, calls, painting)

@@ -1,7 +1,6 @@
 """The command line of the dashboard."""
 
-import asyncio
-
+import pytest
 from textual.events import Key
 from textual.widgets import Input
 
@@ -183,41 +182,37 @@ async def test_the_palette_offers_what_the_table_and_the_viewer_can_do(dashboard
         await d.screen(SaveScreen)
 
 
-async def test_a_palette_that_is_closed_while_it_begins_to_search_ends_nothing(dashboard, monkeypatch):
-    begun = []
-
-    async def overtaken(self, _):
-        begun.append(self)
-        yield self.query_one("#list-that-is-gone")
-
-    monkeypatch.setattr(Palette, "_search_for", overtaken)
+async def test_the_palette_shows_what_was_run_last_above_the_others(dashboard):
     async with dashboard() as d:
-        await d.press("ctrl+p", "x")
-        await d.until(lambda: begun)
-        await d.press("escape")
-        await d.until(lambda: d.app.screen is d.main)
-        await d.select("done0001")
-        await d.shows("fix the flaky")
-
-
-async def test_a_palette_whose_search_is_overtaken_by_typing_finds_what_was_typed_last(dashboard, monkeypatch):
-    search, overtaken = Palette._search_for, []
-
-    async def slow(self, text):
-        if text == "l":
-            overtaken.append(text)
-            await asyncio.Event().wait()
-        async for hit in search(self, text):
-            yield hit
-
-    monkeypatch.setattr(Palette, "_search_for", slow)
-    async with dashboard() as d:
-        await d.press("ctrl+p", "l")
-        await d.until(lambda: overtaken)
-        await d.press(*"og")
-        await d.shows("log (L)")
-        await d.press("enter")
+        await d.press("ctrl+p")
+        palette = await d.screen(Palette)
+        assert palette._found[0].title == "new (n)"
+        await d.press(*"log", "enter")
         await d.screen(LogScreen)
+        await d.press("escape", "ctrl+p")
+        palette = await d.screen(Palette)
+        assert palette._found[0].title == "log (L)"
+        await d.press("down", "up", "enter")
+        await d.screen(LogScreen)
+
+
+async def test_the_palette_finds_nothing_and_runs_nothing(dashboard):
+    async with dashboard() as d:
+        await d.press("ctrl+p", *"no such thing", "enter")
+        palette = await d.screen(Palette)
+        assert palette._found == []
+        await d.press("escape")
+        assert d.app.screen is d.main
+
+
+@pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 24)])
+async def test_the_palette_is_a_dialog_like_the_others_at_every_size(dashboard, size):
+    async with dashboard(size=size) as d:
+        await d.press("ctrl+p")
+        await d.screen(Palette)
+        await d.shows("╭─ Commands ─")
+        await d.shows("Enter run")
+        assert "🔎" not in d.text()
 
 
 async def test_every_action_of_the_panes_is_in_the_palette(dashboard):

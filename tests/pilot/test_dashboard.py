@@ -175,7 +175,7 @@ async def test_resizing_keeps_the_place(dashboard):
 async def test_a_prompt_goes_to_the_selected_session(dashboard):
     async with dashboard() as d:
         await d.select("done0001")
-        await d.shows('goes to "write the migration" as turn 4')
+        await d.shows("→ write the migration (turn 4)")
         await d.press("i", *"and q", "ctrl+j", *"test", "enter")
         await d.called("inject", "done0001", "and q\ntest")
         await d.until(lambda: d.main.detail.prompt.input.text == "")
@@ -250,12 +250,12 @@ async def test_the_keys_of_the_prompt_stand_below_it(dashboard):
 async def test_a_refused_prompt_is_told_and_kept(dashboard):
     async with dashboard() as d:
         await d.select("running1")
-        await d.shows("session is running: takes a prompt after turn 1")
+        await d.shows("running: no prompt until turn 1 ends")
         d.manager.error = SessionBusyError("Session is [running]; wait for it.")
         await d.press("m", *"hello", "enter")
         await d.shows("Session is [running]; wait for it.")
         assert d.main.detail.prompt.input.text == "hello"
-        await d.press("escape")
+        await d.press("escape", "escape")  # the first one removes the error
         assert d.app.focused is d.main.table
 
 
@@ -416,7 +416,7 @@ async def test_delete_asks_first(dashboard):
         await d.press("y")
         await d.called("delete", "stopped1")
         await d.until(lambda: d.main.table.session("stopped1") is None)
-        await d.shows("u brings it back")
+        await d.shows("u to undo.")
         await d.press("u")
         await d.called("restore", "stopped1")
         await d.shows("Restored rename the store.")
@@ -498,7 +498,7 @@ async def test_nothing_to_stop_needs_no_dialog(dashboard, manager, monkeypatch):
 async def test_retry_where_it_makes_sense(dashboard):
     async with dashboard() as d:
         await d.select("done0001")
-        await d.press("R")
+        await d.press("R", "escape")
         await d.select("failed01")
         assert "R retry" in d.text()
         await d.press("R")
@@ -568,7 +568,7 @@ async def test_without_sessions_the_screen_teaches(dashboard, tmp_path, manager)
         await d.shows("No sessions yet.")
         for lesson in ("j k    move", "Enter  read the steps", "w      next session that needs you", "?      all keys"):
             await d.shows(lesson)
-        await d.shows("starts a new codex session in")
+        await d.shows("→ new codex session in")
         await d.press("i", *"hello", "enter")
         await d.until(lambda: any(call[:2] == ("spawn", "hello") for call in d.manager.calls))
 
@@ -786,7 +786,7 @@ async def test_the_palette_offers_what_can_be_done_now(dashboard):
         await d.select("done0001")
         await d.press("ctrl+p", *"prompt")
         await d.shows("write to the selected session")
-        await d.press("down", "enter")
+        await d.press("enter")
         await d.until(lambda: isinstance(d.app.focused, PromptInput))
 
 

@@ -75,7 +75,7 @@ async def test_a_disk_that_takes_nothing_disturbs_nobody(dashboard, files, manag
         await d.until(lambda: not d.app.drafts._waiting)
         await d.press(*" a thought")
         assert d.main.detail.prompt.input.text == "half a thought"
-        assert not d.app._notifications
+        assert not d.app.requests.message.text
         assert d.app.drafts.save() == "Not a directory"
 
 

@@ -2,12 +2,15 @@
 
 from itertools import cycle
 
+import pytest
+
 from agentdash.tui.dialogs.new_session import NewSessionScreen
 from agentdash.tui.dialogs.views import ViewsScreen
+from agentdash.tui.screens.watch import WatchScreen
 from agentdash.tui.themes import THEMES
 from pilot.terminal import strips
 
-FIELDS = ("prompt", "agent", "sandbox", "folder", "model", "arguments", "copies")
+FIELDS = ("prompt", "agent", "sandbox", "folder", "model", "title", "limits", "arguments", "copies")
 
 
 def painted(app):
@@ -84,3 +87,62 @@ async def test_of_a_list_and_a_field_the_one_with_the_keys_has_the_bar(dashboard
         await d.until(lambda: bars() and "a name for the view" not in bars(), "the bar at the list")
         await d.press("tab")
         await d.until(lambda: bars() == ["a name for the view"], "the bar at the field")
+
+
+HEADINGS = "state  "
+TITLE = "fix the flaky login test   "
+
+
+def style_of(app, text):
+    """The style of the first piece of a line that begins with a text."""
+    return next(style for line in painted(app) for piece, style in line if piece.startswith(text))
+
+
+@pytest.mark.parametrize("theme", THEMES)
+async def test_the_title_of_the_pane_with_the_keys_stands_out(dashboard, theme):
+    async with dashboard() as d:
+        d.app.theme = THEMES[theme].name
+        await d.settled()
+        assert style_of(d.app, HEADINGS).bold
+        assert not style_of(d.app, TITLE).bold
+        await d.press("enter")
+        await d.until(lambda: style_of(d.app, TITLE).bold, "the title of the steps")
+        assert not style_of(d.app, HEADINGS).bold
+        accent, plain = style_of(d.app, TITLE).color, style_of(d.app, HEADINGS).color
+        assert accent != plain
+        await d.press("escape")
+        await d.until(lambda: style_of(d.app, HEADINGS).bold, "the headings")
+        assert not style_of(d.app, TITLE).bold
+
+
+async def test_without_colours_it_is_reversed(dashboard, monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with dashboard() as d:
+        assert style_of(d.app, HEADINGS).reverse
+        await d.press("enter")
+        await d.until(lambda: style_of(d.app, TITLE).reverse, "the title of the steps")
+        assert not style_of(d.app, HEADINGS).reverse
+
+
+async def test_of_four_panes_side_by_side_one_stands_out(dashboard):
+    def outstanding():
+        titles = ("fix the flaky", "add dark", "write the", "split")
+        found = [piece for line in painted(d.app) for piece, style in line if style is not None and style.bold]
+        return [title for title in titles if any(piece.startswith(title) for piece in found)]
+
+    async with dashboard(size=(200, 50)) as d:
+        for name in ("waiting1", "failed01", "done0001", "running1"):
+            await d.select(name)
+            await d.press("space")
+        await d.press("vertical_line")
+        await d.screen(WatchScreen)
+        await d.until(lambda: outstanding() == ["fix the flaky"], "the first pane")
+        await d.press("tab")
+        await d.until(lambda: len(outstanding()) == 1 and outstanding() != ["fix the flaky"], "the second pane")
+
+
+async def test_the_line_of_the_focused_step_is_heavy(dashboard):
+    async with dashboard() as d:
+        await d.select("waiting1")
+        await d.press("enter", "enter")
+        await d.shows("━━━")

@@ -1,10 +1,10 @@
-"""What was said in toasts can be read again."""
+"""Messages can be read again."""
 
 from agentdash.sessions.errors import UsageError
 from agentdash.tui.dialogs.log import LogScreen
 
 
-async def test_toasts_can_be_read_again_the_last_one_first(dashboard):
+async def test_messages_can_be_read_again_the_last_one_first(dashboard):
     async with dashboard() as d:
         await d.select("failed01")
         d.manager.error = UsageError("no [such] luck")
@@ -12,7 +12,6 @@ async def test_toasts_can_be_read_again_the_last_one_first(dashboard):
         await d.shows("no [such] luck")
         await d.press("f2")
         await d.shows("Mouse on")
-        d.app.clear_notifications()
         await d.press("L")
         await d.screen(LogScreen)
         lines = [line for line in d.text().split("\n") if "Mouse on" in line or "no [such] luck" in line]

@@ -66,7 +66,7 @@ async def bring_up(d, name):
     await d.press(*keys)
     await d.shows(text)
     await the_same_on_both_sides(d)
-    d.app.clear_notifications()
+    d.app.requests.message.clear()
     await d.until(lambda: "Theme: light" not in d.text() or name == "log")
 
 

@@ -25,7 +25,7 @@ def table(d):
 
 
 def said(d):
-    """What was told last, however a toast breaks its lines."""
+    """What was told last, however long it is."""
     entries = d.main.requests.log.newest_first()
     return entries[0].text if entries else ""
 
@@ -259,7 +259,7 @@ async def test_a_prompt_for_several_asks_and_says_who_could_not_take_it(dashboar
     monkeypatch.setattr(manager, "inject", inject)
     async with dashboard() as d:
         await d.press("j", "space", "j", "space", "i")
-        await d.shows("goes to 2 marked sessions, after a question")
+        await d.shows("→ 2 marked sessions (asks first)")
         await d.press(*"go on", "enter")
         await d.screen(ConfirmScreen)
         await d.shows('Sends "go on" to each.')
@@ -429,7 +429,7 @@ async def test_the_heading_of_a_group_stands_for_all_of_it_folded_or_not(dashboa
         await d.press("h")
         await d.shows("▸ ~/code/api")
         assert {one.id for one in d.main.table.group} == group
-        await d.shows("goes to 2 of the 4 sessions of the group, after a question")
+        await d.shows("→ 2 of the 4 sessions of the group (asks first)")
         await d.press("x")
         await d.screen(ConfirmScreen)
         await d.shows("Stop 2 sessions?")
@@ -444,7 +444,7 @@ async def test_one_marked_session_is_what_the_keys_mean(dashboard):
         await d.select("running1")
         await d.press("space")
         assert d.main.table.selected.id == "done0001"
-        await d.shows("session is running: takes a prompt after turn 1")
+        await d.shows("running: no prompt until turn 1 ends")
         await d.press("X")
         await d.screen(ConfirmScreen)
         await d.shows("Kill 1 session?")

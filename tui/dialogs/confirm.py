@@ -10,6 +10,9 @@ from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from ...widgets.drawing.glyphs import UNICODE, Signs
+from ...widgets.drawing.middle_lines import CommandLine, MiddleLines
+
 
 class Answer(Enum):
     """The user's answer."""
@@ -30,12 +33,19 @@ class ConfirmScreen(ModalScreen[Answer]):
     ]
 
     def __init__(
-        self, question: str, details: Sequence[str], consequence: str, verb: str, *, more: str | None = None
+        self,
+        question: str,
+        details: Sequence[str | CommandLine],
+        consequence: str,
+        verb: str,
+        *,
+        more: str | None = None,
+        signs: Signs = UNICODE,
     ) -> None:
         """``more`` is the label of ``a``; without it, ``a`` does nothing."""
         super().__init__()
         self._question = question
-        self._details = list(details)
+        self._details = MiddleLines(details, signs=signs)
         self._consequence = consequence
         self._verb = verb
         self._more = more
@@ -45,7 +55,7 @@ class ConfirmScreen(ModalScreen[Answer]):
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = self._question.replace("[", "\\[")
             with VerticalScroll(can_focus=False):
-                yield Static("\n".join(self._details), markup=False, classes="lines")
+                yield self._details
             yield Static(self._consequence, markup=False, classes="consequence")
             keys = [f"y {self._verb}", *([f"a {self._more}"] if self._more else []), "n keep (default)"]
             yield Static("   ".join(keys), markup=False, classes="keys")

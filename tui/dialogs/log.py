@@ -1,4 +1,4 @@
-"""The dialog with past toasts, and the end of the dashboard's log file."""
+"""The dialog with past messages, and the end of the dashboard's log file."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import ClassVar
@@ -15,7 +15,7 @@ from textual.widgets.option_list import Option
 from ...sessions.text.units import clock
 from ..state.message_log import Entry
 
-_STYLES = {"error": "$text-error"}
+_STYLES = {"error": "$text-error", "warning": "$text-warning"}
 
 
 class LogScreen(ModalScreen[None]):

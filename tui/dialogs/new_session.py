@@ -1,4 +1,4 @@
-"""The dialog that starts a session: preset, prompt, agent, mode, folder, model, more arguments."""
+"""The dialog that starts a session: prompt, agent, mode, folder, model, and a second group of fields."""
 
 import asyncio
 import shlex
@@ -14,20 +14,25 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Label, Static, TextArea
 
+from ...sessions.errors import UsageError
 from ...sessions.launch import Launch, Start
 from ...sessions.lifecycle.agent_list import AgentInfo
+from ...sessions.rules.limits import parsed, typed
 from ...sessions.settings.presets import MOST_COPIES, Preset
-from ...sessions.text.sanitize import clean
+from ...sessions.text.sanitize import cell_width, clean
 from ...widgets.drawing.short_forms import place
 from ...widgets.inputs.choice import Choice
 from ...widgets.inputs.field import Field
 from ...widgets.inputs.history_input import HistoryInput
 from ...widgets.inputs.prompt_box import PromptInput
 from .. import texts
+from ..state.ui_state import LastStart
 from .path_suggester import FolderSuggester
 
 NO_PRESET = "(none)"
 DANGER = "Nothing is off limits: it may do anything that you may, without asking."
+
+_GAP = "   "
 
 SETTLED_SECONDS = 0.15
 """Delay after the last change of a field until the exact command is computed."""
@@ -50,6 +55,9 @@ Plan = Callable[[Start], Awaitable[tuple[Launch | None, str | None]]]
 Begin = Callable[[Start], Awaitable[str | None]]
 """Starts sessions; returns None, or the reason why that failed."""
 
+Chosen = Callable[[LastStart], object]
+"""Remembers the choices of a start."""
+
 Keep = Callable[[str | None], None]
 """Keeps the draft for the next dialog, at each key: a text, "" after a start, None if the text is unchanged."""
 
@@ -60,10 +68,19 @@ class NewSessionScreen(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "cancel", show=False),
         Binding("enter", "start", "start", show=False),
+        Binding("ctrl+o", "more", "more fields", show=False),
     ]
 
-    def __init__(self, offer: Offer, plan: Plan, begin: Begin, keep: Keep = lambda _: None) -> None:
+    def __init__(
+        self,
+        offer: Offer,
+        plan: Plan,
+        begin: Begin,
+        keep: Keep = lambda _: None,
+        chosen: Chosen = lambda _: None,
+    ) -> None:
         super().__init__()
+        self._chosen = chosen
         self._keep = keep
         self._offer = offer
         self._agents = {agent.name: agent for agent in offer.agents}
@@ -84,7 +101,9 @@ class NewSessionScreen(ModalScreen[None]):
         self._mode_name = Label()
         self._folder = HistoryInput(first.cwd, suggester=FolderSuggester(offer.folders), id="new-cwd")
         self._model = HistoryInput(first.model or "", id="new-model")
-        self._more = HistoryInput(_arguments(first), placeholder="passed on as they are", id="new-args")
+        self._title = HistoryInput(placeholder="from the prompt", id="new-title")
+        self._limits = HistoryInput(_limits(first), placeholder="none: wall=30m tokens=500k cost=2", id="new-limits")
+        self._more = HistoryInput(_arguments(first), placeholder="extra CLI flags, e.g. --search", id="new-args")
         self._copies = Input("1", type="integer", max_length=3, compact=True, id="new-copies")
         self._danger = Static(DANGER, markup=False, id="new-danger")
         self._beside = Static("", id="new-beside", markup=False)
@@ -103,8 +122,11 @@ class NewSessionScreen(ModalScreen[None]):
             yield Field(self._mode_name, self._mode)
             yield Field("folder", self._folder)
             yield Field("model", self._model)
-            yield Field("arguments", self._more)
-            yield Field("copies", self._copies)
+            with Vertical(id="new-more"):
+                yield Field("title", self._title)
+                yield Field("limits", self._limits)
+                yield Field("arguments", self._more)
+                yield Field("copies", self._copies)
             yield self._danger
             yield self._command
             yield self._beside
@@ -119,16 +141,42 @@ class NewSessionScreen(ModalScreen[None]):
         self._prompt.move_cursor(self._prompt.document.end)
         self._prompt.focus()
         self._agent_chosen()
+        self._open_if_filled()
+
+    def on_resize(self) -> None:
+        """Show the key of the fields that have no room now."""
+        self.call_after_refresh(self._show_keys)
 
     def on_descendant_focus(self) -> None:
         """Show the keys of the focused field."""
+        self._show_keys()
+
+    def _show_keys(self) -> None:
         focused = self.focused
-        field_keys = "Up earlier" if isinstance(focused, HistoryInput) else ""
+        keys = ["Enter start", "Tab next field"]
         if isinstance(focused, Choice):
-            field_keys = "Left Right change" if self.app.has_class("-ascii") else "←→ change"
+            keys.append("Left Right change" if self.app.has_class("-ascii") else "←→ change")
         elif isinstance(focused, PromptInput):
-            field_keys = "Ctrl+J new line   Up earlier"
-        self._keys.update("   ".join(filter(None, ("Enter start", "Tab next field", field_keys, "Esc cancel"))))
+            keys += ["Ctrl+J new line", "Up earlier"]
+        elif focused is self._folder:
+            keys += ["Up recent", "Right complete"]
+        if self.has_class("-low") and not self.has_class("-more"):
+            keys.append("Ctrl+O more")
+        keys.append("Esc cancel")
+        for spare in ("Tab next field", "Up earlier"):
+            if spare in keys and cell_width(_GAP.join(keys)) > self._keys.size.width > 0:
+                keys.remove(spare)
+        self._keys.update(_GAP.join(keys))
+
+    def action_more(self) -> None:
+        """Show the second group of fields, for which a low screen has no room at first, and go to it."""
+        self.add_class("-more")
+        self._title.focus()
+
+    def _open_if_filled(self) -> None:
+        """Show the second group if one of its fields is filled in: what is shown is what runs."""
+        if self._limits.value or self._more.value or self._copies.value != "1":
+            self.add_class("-more")
 
     @on(Choice.Changed, "#new-preset")
     def _preset_chosen(self) -> None:
@@ -148,7 +196,9 @@ class NewSessionScreen(ModalScreen[None]):
         self._agent.offer(self._installed, first.agent)
         self._folder.value, self._model.value = first.cwd, first.model or ""
         self._more.value, self._copies.value = _arguments(first), str(first.copies or 1)
+        self._limits.value = _limits(first)
         self._agent_chosen()
+        self._open_if_filled()
         self._write(preset, text)
 
     def _write(self, preset: Preset, text: str) -> None:
@@ -167,7 +217,7 @@ class NewSessionScreen(ModalScreen[None]):
         self._mode_name.update((key or "").partition("_")[0])
         # Not by a height of 0: Tab would still reach the row.
         self._mode.display = self._mode_name.display = bool(key)
-        self._model.placeholder = (agent and agent.model) or "the agent's own default"
+        self._model.placeholder = (agent and agent.model) or "default"
 
     def _fill_own(self, agent: AgentInfo) -> None:
         """Clear the model and the arguments that were filled in for another agent."""
@@ -197,7 +247,12 @@ class NewSessionScreen(ModalScreen[None]):
             return
         self._danger.display = self._mode.value in agent.unheld
         await asyncio.sleep(SETTLED_SECONDS)
-        start = self._filled_in()
+        try:
+            start = self._filled_in()
+        except UsageError as error:
+            self._say(str(error))
+            self._command.update("")
+            return
         launch, reason = await self._plan(start)
         self._say("\n".join(filter(None, (self._missing(), *launch.warnings))) if launch else reason or "")
         self._command.update(clean(f"$ {shlex.join(launch.argv)}") if launch else "")
@@ -243,7 +298,12 @@ class NewSessionScreen(ModalScreen[None]):
     async def _start_as_filled(self) -> None:
         # A plan in progress would overwrite the message that is shown now.
         self.workers.cancel_group(self, "plan")
-        start = self._filled_in()
+        try:
+            start = self._filled_in()
+        except UsageError as error:
+            self._say(str(error))
+            self._limits.focus()
+            return
         if not start.prompt.strip():
             self._say("Write a prompt: what should the agent do?")
             self._prompt.focus()
@@ -255,18 +315,32 @@ class NewSessionScreen(ModalScreen[None]):
         reason = await self._begin(start)
         if reason is None:
             self._keep("")
+            self._remember(start)
             self.dismiss(None)
         else:
             self._session_id = str(uuid.uuid4())  # the id that was tried may be in use
             self._say(reason)
 
+    def _remember(self, start: Start) -> None:
+        """Report the choices for the next dialog; those of a preset belong to the preset."""
+        if self._preset.value in self._offer.presets:
+            return
+        mode = self._mode.value or ""
+        held = mode not in self._agents[start.agent].unheld
+        self._chosen(LastStart(agent=start.agent, mode=mode if held else "", model=start.model or ""))
+
     def _filled_in(self) -> Start:
-        """Return the start that the fields describe."""
+        """Return the start that the fields describe.
+
+        Raises:
+            UsageError: the limits cannot be read.
+        """
         return Start(
             self._prompt.text.rstrip("\n"),
             agent=self._agent.value or "",
             model=self._model.value.strip() or None,
             cwd=self._folder.value.strip(),
+            title=self._title.value.strip(),
             options=self._options(),
             copies=int(self._copies.value) if self._copies.value.isdecimal() else 0,
             session_id=self._session_id,
@@ -277,16 +351,25 @@ class NewSessionScreen(ModalScreen[None]):
         agent = self._agents.get(self._agent.value or "")
         if agent is None:
             return {}
-        shown = {"args", "full_danger", agent.mode_key}
+        shown = {"args", "full_danger", "limits", agent.mode_key}
         options = {key: value for key, value in self._carried(agent).items() if key not in shown}
         options |= agent.options_of(self._mode.value)
         if more := self._more.value.strip():
             options["args"] = _split(more)
+        if limits := self._limits.value.strip():
+            unchanged = limits == _limits(self._first)
+            given = self._first.options["limits"] if unchanged else parsed(limits.split(), name_of_field="The field")
+            options["limits"] = given
         return options
 
     def _say(self, reason: str) -> None:
         self._error.update(clean(reason))
         self._error.display = bool(reason)
+
+
+def _limits(start: Start) -> str:
+    limits = start.options.get("limits")
+    return typed(limits) if isinstance(limits, Mapping) else ""
 
 
 def _arguments(start: Start) -> str:

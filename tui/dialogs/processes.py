@@ -11,6 +11,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from ...sessions.lifecycle.process_list import ProcessInfo
+from ...widgets.drawing.glyphs import UNICODE, Signs
+from ...widgets.drawing.middle_lines import MiddleLines
 from ..render.processes import processes_text
 from ..render.style import Style
 
@@ -22,11 +24,14 @@ class ProcessesScreen(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,enter,q,p", "dismiss(None)", "close", show=False)]
 
-    def __init__(self, title: str, read: Callable[[], Awaitable[list[ProcessInfo] | None]]) -> None:
+    def __init__(
+        self, title: str, read: Callable[[], Awaitable[list[ProcessInfo] | None]], *, signs: Signs = UNICODE
+    ) -> None:
         super().__init__()
         self._title = title
         self._read = read
-        self._lines = Static("", markup=False, classes="lines")
+        self._processes: list[ProcessInfo] | None = None
+        self._lines = MiddleLines(signs=signs)
 
     def compose(self) -> ComposeResult:
         """Yield the tree."""
@@ -45,5 +50,13 @@ class ProcessesScreen(ModalScreen[None]):
     async def _refresh_lines(self) -> None:
         processes = await self._read()
         if processes is not None:
-            # Wider than any dialog: the dialog itself cuts the long command lines of a tree.
-            self._lines.update("\n".join(processes_text(processes, Style(width=200))))
+            self._processes = processes
+            self._show()
+
+    def on_resize(self) -> None:
+        """Fit the commands into the new width."""
+        self.call_after_refresh(self._show)
+
+    def _show(self) -> None:
+        if self._processes is not None and self._lines.size.width:
+            self._lines.show(list(processes_text(self._processes, Style(width=self._lines.size.width))))

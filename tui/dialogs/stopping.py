@@ -16,6 +16,7 @@ from ...sessions.text import units
 from ...sessions.text.sanitize import one_line, pad
 from ...widgets.drawing.glyphs import UNICODE, Signs
 from ...widgets.drawing.line import Line
+from ...widgets.drawing.middle_lines import CommandLine, MiddleLines
 from ...widgets.drawing.short_forms import command
 
 TICK_SECONDS = 0.25
@@ -44,7 +45,7 @@ class StoppingScreen(ModalScreen[None]):
         self._dialog = Vertical(classes="dialog")
         self._countdown = Line(signs=signs)
         self._summary = Static("", markup=False)
-        self._lines = Static("", markup=False, classes="lines")
+        self._lines = MiddleLines(signs=signs)
         self._keys = Static("X kill now   Esc close (the stop goes on)", classes="keys")
 
     def compose(self) -> ComposeResult:
@@ -70,9 +71,8 @@ class StoppingScreen(ModalScreen[None]):
     def _show(self, receipt: Receipt) -> None:
         self._head(f'{str(receipt.status).capitalize()} "{self._title}"')
         self._countdown.display = False
-        summary, *lines = receipt_lines(receipt)
-        self._summary.update(summary)
-        self._lines.update("\n".join(lines))
+        self._summary.update(summary(receipt))
+        self._lines.show(receipt_lines(receipt))
         self._keys.update("Enter close")
 
     async def action_hurry(self) -> None:
@@ -100,14 +100,21 @@ def countdown(ladder: Ladder, elapsed: float) -> str:
     return "SIGKILL sent, looking for what is left"
 
 
-def receipt_lines(receipt: Receipt) -> Sequence[str]:
-    """Return the summary, then the processes that each signal ended, then those that are left, each with its reason."""
+def summary(receipt: Receipt) -> str:
+    """Return the numbers of ended and left processes, and the time that the stop took."""
     took = f", {units.duration(receipt.duration_ms)}" if receipt.duration_ms is not None else ""
-    lines = [receipt.summary() + took]
+    return receipt.summary() + took
+
+
+def receipt_lines(receipt: Receipt) -> Sequence[str | CommandLine]:
+    """Return the processes that each signal ended, then those that are left, each with its reason."""
+    lines: list[str | CommandLine] = []
     for how, processes in receipt.by_signal().items():
-        names = [f"{process.pid} {command(process.command)}" for process in processes]
-        lines += [f"{pad(how if row == 0 else '', 10)} {name}" for row, name in enumerate(names)]
-    lines += [f"{pad('left', 10)} {p.pid} {command(p.command, 40)}: {one_line(p.reason)}" for p in receipt.left]
+        lines += [
+            CommandLine(f"{pad(how if row == 0 else '', 10)} {process.pid} ", command(process.command))
+            for row, process in enumerate(processes)
+        ]
+    lines += [f"{pad('left', 10)} {p.pid} {command(p.command, 60)}: {one_line(p.reason)}" for p in receipt.left]
     return [*lines, one_line(receipt.note)] if receipt.note else lines
 
 

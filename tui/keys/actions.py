@@ -318,6 +318,7 @@ def can_prompt(session: Session) -> bool:
 
 
 _WHEN: dict[str, Callable[[Session], bool]] = {
+    "write_prompt": lambda session: takes_prompts(session.agent),
     "stop": can_stop,
     "kill": can_stop,
     "new_like": lambda session: takes_prompts(session.agent),
@@ -353,7 +354,7 @@ def possible(action_id: str, session: Session | None, *, read_only: bool = False
         return False
     if session is not None and session.deleted_at is not None and action_id in _NOT_IN_TRASH:
         return False
-    if action_id in _ALWAYS or session is None:
+    if session is None:
         return action_id in _ALWAYS
     wanted = _WHEN.get(action_id)
     return wanted is None or wanted(session)

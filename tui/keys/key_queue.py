@@ -95,8 +95,13 @@ class KeysInOrder(App[Result]):
         if self._typed:
             self._patience = asyncio.get_running_loop().call_later(PATIENCE_SECONDS, self._go_on)
             target = self._target()
-            await super().on_event(self._next())
+            if not self.consumes(event := self._next()):
+                await super().on_event(event)
             self._follow(target)
+
+    def consumes(self, event: events.Event) -> bool:  # noqa: ARG002 - for subclasses
+        """Return whether a key or a paste ends here; called before it is handled."""
+        return False
 
     def _next(self) -> events.Event:
         """Return the oldest key or paste.

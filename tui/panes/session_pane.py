@@ -87,7 +87,7 @@ class SessionPane(Vertical):
             effect: the effect of sending a prompt.
             keymap: the keys in force.
         """
-        self.prompt.show_target(effect)
+        self.prompt.show_target(effect, texts.prompt_hint(session))
         width = self.headline.size.width
         if session is None or not width:
             self.headline.show_text("")

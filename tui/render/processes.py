@@ -18,7 +18,7 @@ def processes_text(processes: Sequence[ProcessInfo], style: Style) -> Iterator[s
     for process in processes:
         depth = depths[process.pid] = depths.get(process.parent, -1) + 1
         ports = "".join(f":{port} " for port in process.ports)
-        name = command(process.command, max(20, style.width - 26 - 2 * depth))
+        name = command(process.command, max(12, style.width - 26 - 2 * depth - len(ports)))
         yield f"{process.pid:>7}  {_cpu(process.cpu_s):>6}  {_mem(process.rss_bytes):>7}  {'  ' * depth}{ports}{name}"
     cpu = sum(process.cpu_s or 0 for process in processes)
     rss = sum(process.rss_bytes or 0 for process in processes)

@@ -15,6 +15,7 @@ from ...sessions.model import Session
 from ...sessions.reader import SessionReader
 from ...sessions.storage.paths import usual_home
 from ...widgets.drawing.glyphs import UNICODE, Signs
+from ...widgets.drawing.message_line import MessageLine
 from ...widgets.drawing.short_forms import place
 from ...widgets.table.session_table import SessionTable
 from ...widgets.table.status_line import StatusLine, Tally
@@ -110,6 +111,7 @@ class MainScreen(SessionScreen):
             yield self.detail
         yield self.foot
         yield self.too_small
+        yield MessageLine(signs=self._signs)
 
     def on_mount(self) -> None:
         """Show the sessions, and update their ages once a second."""
@@ -207,13 +209,7 @@ class MainScreen(SessionScreen):
         self.app.exit()
 
     def action_back(self) -> None:
-        """Leave a search or a filter, one at a time; else go from the steps to the table.
-
-        While a message covers the screen, the first Esc removes only the message: marks are work to make again.
-        """
-        if self.pane.has_focus_within and self.table.marked and self.query("Toast"):
-            self.app.clear_notifications()
-            return
+        """Leave a search or a filter, one at a time; else go from the steps to the table."""
         if self.detail.viewer.step_back() or (self.pane.has_focus_within and self.pane.step_back()):
             return
         self.give_keys(self.table)
@@ -246,7 +242,7 @@ class MainScreen(SessionScreen):
 
         chosen = self.table.marked or ([self.current] if self.current is not None else [])
         if len(chosen) > MOST:
-            self.requests.show_message(f"{len(chosen)} sessions are marked: {MOST} have room side by side.")
+            self.requests.show_refusal(f"{len(chosen)} sessions are marked: {MOST} have room side by side.")
             return
         self.table.unmark()
         screen = WatchScreen(self._reader, self.requests, self.operations, chosen, clock=self._clock, signs=self._signs)

@@ -1,50 +1,115 @@
-"""The palette's entries: the actions of a screen's keys, and the command line's commands for its panes."""
+"""The palette: the actions of a screen's keys, and the command line's commands for its panes, found by their texts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from inspect import isawaitable
-from typing import Any
+from typing import ClassVar
 
 from textual import on
-from textual.app import SystemCommand
-from textual.command import CommandPalette
-from textual.css.query import NoMatches
-from textual.worker import Worker, WorkerState
+from textual.app import ComposeResult, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
 
+from ...widgets.drawing.roles import MUTED
 from ..keys.actions import TABLE_ACTIONS, VIEWER_ACTIONS, here
 from ..keys.command_line import Command
 from ..keys.keymap import Keymap
 from .session_screen import SessionScreen
 
 
-class Palette(CommandPalette):
-    """Textual's palette; if it closes during a search (8.2: its list is gone), the search ends, not the dashboard."""
+class Palette(ModalScreen[SystemCommand | None]):
+    """Lists the commands that apply now, and narrows the list to those that match the typed text.
 
-    def __init__(self) -> None:
-        super().__init__(id="--command-palette")  # Textual detects an open palette by this id
+    Args:
+        commands: the commands, the most relevant ones first.
+        recent: titles of commands that were run before, newest first; these lead the list.
+    """
 
-    def run_worker(self, *args: Any, **options: Any) -> Worker[Any]:
-        """Start a search; :meth:`_search_ended` handles its errors."""
-        return super().run_worker(*args, **(options | {"exit_on_error": False}))
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss(None)", "close", show=False),
+        Binding("down,ctrl+n", "move('down')", "down", show=False),
+        Binding("up", "move('up')", "up", show=False),
+        Binding("pagedown", "move('page_down')", "a page down", show=False),
+        Binding("pageup", "move('page_up')", "a page up", show=False),
+    ]
 
-    @on(Worker.StateChanged)
-    def _search_ended(self, event: Worker.StateChanged) -> None:
-        error = event.worker.error if event.state is WorkerState.ERROR else None
-        if error is not None and not isinstance(error, NoMatches):
-            raise error
+    def __init__(self, commands: Iterable[SystemCommand], recent: Sequence[str] = ()) -> None:
+        super().__init__()
+        rank = {title: number for number, title in enumerate(recent)}
+        self._commands = sorted(commands, key=lambda command: rank.get(command.title, len(rank)))
+        self._found: list[SystemCommand] = []
+        self._input = Input(placeholder="type to find a command", compact=True)
+        self._input.cursor_blink = False
+        self._list = OptionList()
+        self._list.can_focus = False
+
+    def compose(self) -> ComposeResult:
+        """Yield the field, the commands and the keys."""
+        with Vertical(classes="dialog") as dialog:
+            dialog.border_title = "Commands"
+            yield self._input
+            yield self._list
+            yield Static("Enter run   Up Down choose   Esc close", classes="keys")
+
+    @on(Input.Changed)
+    def _show(self) -> None:
+        self._found = matching(self._commands, self._input.value)
+        wide = max((len(command.title) for command in self._commands), default=0)
+        self._list.clear_options()
+        self._list.add_options(
+            Option(Content.assemble((f"{command.title:<{wide}}  ", "bold"), (command.help, MUTED)))
+            for command in self._found
+        )
+        self._list.highlighted = 0 if self._found else None
+        # Not by the style sheet: the dialog would keep the room that the whole list needs.
+        self._list.styles.height = min(len(self._found), max(3, self.app.size.height * 9 // 10 - 6))
+
+    def on_resize(self) -> None:
+        """Fit the list into the new size."""
+        self._show()
+
+    def action_move(self, where: str) -> None:
+        """Move the cursor in the list."""
+        getattr(self._list, f"action_{'cursor_' if '_' not in where else ''}{where}")()
+
+    @on(Input.Submitted)
+    def _run_highlighted(self) -> None:
+        if self._list.highlighted is not None:
+            self.dismiss(self._found[self._list.highlighted])
+
+    @on(OptionList.OptionSelected)
+    def _run_clicked(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(self._found[event.option_index])
+
+
+def matching(commands: Sequence[SystemCommand], text: str) -> list[SystemCommand]:
+    """Return the commands with all words of a text in their title or help; matching titles first."""
+    words = text.lower().split()
+    found = []
+    for command in commands:
+        title, help_ = command.title.lower(), command.help.lower()
+        if all(word in title or word in help_ for word in words):
+            begins = title.startswith(text.lower().strip())
+            found.append((not begins, sum(word not in title for word in words), command))
+    return [command for _, _, command in sorted(found, key=lambda one: one[:2])]
 
 
 def offered(screen: SessionScreen, keymap: Keymap) -> Iterator[SystemCommand]:
-    """Yield the actions that are valid now.
+    """Yield the actions that are valid now: those of the screen, then of the focused pane, then of the other pane.
 
     The title of a pane's action names the pane, because its key may mean something else outside it.
     """
     for action in here(table=screen.has_table):
-        if screen.target.can(action.id):
+        if action.id != "back" and screen.target.can(action.id):  # Esc closes the palette itself
             run = partial(screen.run_action, action.run)
             yield SystemCommand(f"{action.label} ({keymap.name(action.id)})", action.help, run)
     commands = {command.names[0]: command for command in reversed(list(screen.commands()))}
-    for action in (*TABLE_ACTIONS, *VIEWER_ACTIONS):
+    panes = [TABLE_ACTIONS, VIEWER_ACTIONS]
+    for action in (action for pane in (reversed(panes) if screen.reading else panes) for action in pane):
         if (command := commands.get(action.id)) is not None:
             pane = action.id.partition(".")[0]
             title = f"{pane}: {action.label} ({keymap.name(action.id)})"

@@ -195,7 +195,7 @@ class SessionScreen(Screen[None]):
             if event.key in self.keymap.keys(action, taken):
                 why_not = self.target.why_not(action.id, restore_key=restore_key)
                 if why_not:
-                    self.requests.show_message(why_not)
+                    self.requests.show_refusal(why_not)
 
     @on(SessionPane.Resized)
     @on(StepsPane.Changed)

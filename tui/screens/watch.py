@@ -11,6 +11,7 @@ from textual.widgets import Static
 from ...sessions.model import Session
 from ...sessions.reader import SessionReader
 from ...widgets.drawing.glyphs import UNICODE, Signs
+from ...widgets.drawing.message_line import MessageLine
 from ...widgets.inputs.prompt_box import PromptInput
 from ..dialogs.help import HelpScreen
 from ..keys.action_target import ActionTarget
@@ -65,6 +66,7 @@ class WatchScreen(SessionScreen):
             yield from self.details
         yield self.foot
         yield self.too_small
+        yield MessageLine(signs=self._signs)
 
     def on_mount(self) -> None:
         """Open each session in its pane."""

@@ -1,4 +1,4 @@
-"""Run manager calls in a thread; turn failures into a toast with the remedy."""
+"""Run manager calls in a thread; turn failures into a message with the remedy."""
 
 import asyncio
 import traceback
@@ -11,22 +11,38 @@ from textual.app import App
 from ...sessions.clock import monotonic
 from ...sessions.errors import AgentdashError
 from ...sessions.text.sanitize import clean
+from ...widgets.drawing.glyphs import UNICODE, Signs
+from ...widgets.drawing.message_line import Kind
 from ..state.crash_log import record
 from ..state.message_log import MessageLog
+from .current_message import CurrentMessage
 
 T = TypeVar("T")
 
 ERROR_SECONDS = 8.0
-MESSAGE_SECONDS = 3.0
+"""An error that comes again within this time is logged once."""
+
+MESSAGE_SECONDS = 5.0
+"""The time after which the footer comes back from below a message; an error stays until a key is pressed."""
 
 
 class Requests:
     """Runs blocking calls outside the event loop; errors never end the dashboard."""
 
-    def __init__(self, app: App[Any], home: Path) -> None:
-        self._app = app
+    def __init__(
+        self,
+        app: App[Any],
+        home: Path,
+        signs: Signs = UNICODE,
+        *,
+        worded: Callable[[AgentdashError], str] = str,
+    ) -> None:
+        self.worded = worded
+        """Returns the text of an error in the words of the dashboard."""
         self._home = home
         self._last_error = ("", 0.0)
+        self.message = CurrentMessage(app, signs)
+        """The message on the screen."""
         self.log = MessageLog()
         """All messages shown so far."""
 
@@ -64,22 +80,30 @@ class Requests:
         except passing:
             raise
         except AgentdashError as error:
-            return None, clean(str(error))
+            return None, clean(self.worded(error))
         except Exception as error:  # noqa: BLE001 - whatever it is, the other sessions can still be watched
             where = record(self._home, "".join(traceback.format_exception(error)))
             return None, clean(f"Unexpected {type(error).__name__}: {error}. Details: {where}")
 
     def show_error(self, message: str) -> None:
-        """Show an error, unless the same one is still on the screen."""
-        earlier, at = self._last_error
-        if message == earlier and monotonic() - at < ERROR_SECONDS:
+        """Show an error until the next key, unless the same one is on the screen."""
+        message = clean(message)
+        if message == self.message.text:
             return
+        earlier, at = self._last_error
+        if message != earlier or monotonic() - at >= ERROR_SECONDS:
+            self.log.add(message, Kind.ERROR)
         self._last_error = (message, monotonic())
-        self.log.add(message, "error")
-        self._app.notify(clean(message), severity="error", timeout=ERROR_SECONDS, markup=False)
+        self.message.show(message, Kind.ERROR)
+
+    def show_refusal(self, message: str) -> None:
+        """Show why a request changed nothing."""
+        self._show(message, Kind.WARNING)
 
     def show_message(self, message: str) -> None:
-        """Show a message in place of the earlier ones."""
-        self.log.add(message)
-        self._app.clear_notifications()
-        self._app.notify(clean(message), markup=False, timeout=MESSAGE_SECONDS)
+        """Show a message in place of the earlier one."""
+        self._show(message, Kind.INFORMATION)
+
+    def _show(self, message: str, kind: Kind) -> None:
+        self.log.add(message, kind)
+        self.message.show(clean(message), kind, MESSAGE_SECONDS)

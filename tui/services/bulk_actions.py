@@ -55,9 +55,9 @@ class BulkActions:
     async def _end(self, verb: str, sessions: Sequence[Session], consequence: str, *, now: bool) -> bool:
         running = [session for session in sessions if can_stop(session)]
         if not running:
-            self._requests.show_message(texts.none_of(sessions, "stop"))
+            self._requests.show_refusal(texts.none_of(sessions, "stop"))
             return False
-        if not await self._confirmed(verb, running, consequence):
+        if not await self._confirmed(verb, running, texts.stop_effect(running, consequence)):
             return False
         ids = [session.id for session in running]
         receipts = await self._requests.ask(lambda: self._access.manager("stop all").stop_all(ids, now=now))
@@ -73,7 +73,7 @@ class BulkActions:
         """Send each session its last prompt again, after a question; return whether any session got it."""
         ended = [session for session in sessions if can_retry(session)]
         if not ended:
-            self._requests.show_message(texts.none_of(sessions, "retry"))
+            self._requests.show_refusal(texts.none_of(sessions, "retry"))
             return False
         if not await self._confirmed("Retry", ended, "Sends each its last prompt again."):
             return False
@@ -94,7 +94,7 @@ class BulkActions:
         """Archive the sessions that have ended, after a question; return the ids of the archived ones."""
         ended = [session for session in sessions if session.status.ended and not session.put_away]
         if not ended:
-            self._requests.show_message(texts.none_of(sessions, "archive"))
+            self._requests.show_refusal(texts.none_of(sessions, "archive"))
             return []
         left = len(sessions) - len(ended)
         others = f" {units.count(left, 'session', 'sessions')} of {len(sessions)} cannot be archived." if left else ""
@@ -140,7 +140,7 @@ class BulkActions:
                     try:
                         back.append(bring(session_id))
                     except AgentdashError as error:
-                        refused.append(clean(str(error)))
+                        refused.append(clean(self._requests.worded(error)))
                     show(number)
 
             with self._showing("Restoring", len(session_ids)) as show:
@@ -176,7 +176,7 @@ class BulkActions:
         """Send a prompt to each session that can take one, after a question; return whether any session got it."""
         able = [session for session in sessions if can_prompt(session)]
         if not able:
-            self._requests.show_message(texts.none_of(sessions, "write_prompt"))
+            self._requests.show_refusal(texts.none_of(sessions, "write_prompt"))
             return False
         left = len(sessions) - len(able)
         others = f" {units.count(left, 'session takes', 'sessions take')} no prompt now." if left else ""
@@ -197,7 +197,7 @@ class BulkActions:
                     act(session.id)
                     went.append(session.id)
                 except AgentdashError as error:
-                    refused.append(f'"{texts.title(session, 24)}": {clean(str(error))}')
+                    refused.append(f'"{texts.title(session, 24)}": {clean(self._requests.worded(error))}')
                 show(number)
 
         with self._showing(done.capitalize(), len(sessions)) as show:
@@ -215,7 +215,7 @@ class BulkActions:
             lines = [texts.listed(session, self._signs) for session in sessions[:LISTED]]
             lines += [f"and {len(sessions) - LISTED:,} more"] if len(sessions) > LISTED else []
             answer = self._app.push_screen(
-                ConfirmScreen(question, lines, consequence, verb.lower()), wait_for_dismiss=True
+                ConfirmScreen(question, lines, consequence, verb.lower(), signs=self._signs), wait_for_dismiss=True
             )
         return await answer is not Answer.NO
 
@@ -226,5 +226,5 @@ def _stopped(receipts: Sequence[Receipt | AgentdashError]) -> str:
     summary = (
         f"{units.count(len(done), 'session')} stopped: {units.count(ended, 'process', 'processes')} ended, {left} left."
     )
-    failed = [clean(str(error)) for error in receipts if not isinstance(error, Receipt)]
+    failed = [clean(error.fact) for error in receipts if not isinstance(error, Receipt)]
     return " ".join([summary, *failed[:3]])

@@ -1,4 +1,4 @@
-"""Actions on sessions: ask the user, call the manager in a thread, show a toast or a receipt.
+"""Actions on sessions: ask the user, call the manager in a thread, show a message or a receipt.
 
 Errors never end the dashboard, and nothing here blocks the event loop.
 """
@@ -28,6 +28,7 @@ from ..messages import SessionAwaited
 from .background import Requests
 from .bulk_actions import BulkActions
 from .drafts import Drafts
+from .start_memory import StartMemory
 from .write_access import WriteAccess
 
 
@@ -56,7 +57,8 @@ class SessionActions:
         self._reader = reader
         self._access = access
         self._requests = requests
-        self._signs = signs
+        self.signs = signs
+        """The characters to draw with."""
         self.bulk = BulkActions(app, reader, access, requests, signs)
         """The same actions for several sessions at once."""
         self.default_agent = ""
@@ -64,6 +66,7 @@ class SessionActions:
         self.agents: list[AgentInfo] = []
         """The agents, installed or not; empty until they are known."""
         self._undoable: list[list[str]] = []
+        self.start_memory = StartMemory(app, requests)
         self.command_history = History()
         """The history of the command line."""
         self.awaited: str | None = None
@@ -108,7 +111,7 @@ class SessionActions:
             self._requests.show_error(texts.not_offered(like.agent))
             return
         draft = self.drafts.get(NEW_SESSION)
-        first = Start(draft, agent=self.default_agent, cwd=place(cwd))
+        first = self.start_memory.filled(Start(draft, agent=self.default_agent, cwd=place(cwd)), agents)
         if like is not None:
             options = await self._requests.ask(self._reader.options, like.id)
             first = Start(like.task, agent=like.agent, cwd=place(like.cwd), model=like.model, options=options or {})
@@ -122,7 +125,7 @@ class SessionActions:
             unchanged = text is None or (like is not None and not text)
             self.drafts.put(NEW_SESSION, draft if unchanged else text or "")
 
-        self.app.push_screen(NewSessionScreen(offer, self.plan, self.spawn_copies, keep))
+        self.app.push_screen(NewSessionScreen(offer, self.plan, self.spawn_copies, keep, self.start_memory.keep))
 
     async def plan(self, start: Start) -> tuple[Launch | None, str | None]:
         """Return the exact start, or the reason if the session cannot be started."""
@@ -209,7 +212,9 @@ class SessionActions:
         if now:
             await self._end(session, Ladder(interrupt=0, terminate=0), now=True)
             return
-        ladder, answer = await self._confirmed("Stop", session, texts.ladder_words, more=True)
+        ladder, answer = await self._confirmed(
+            "Stop", session, lambda ladder: texts.stop_effect([session], texts.ladder_words(ladder)), more=True
+        )
         if answer is Answer.ALL:
             await self.bulk.end_family(session)
         elif answer is Answer.YES and ladder is not None:
@@ -217,7 +222,7 @@ class SessionActions:
 
     async def delete(self, session: Session) -> None:
         """Delete a session after a question; a running one is stopped first, with a receipt."""
-        consequence = f"{texts.trash([session])} {texts.undoable([session], self.keymap.name('undo'))}"
+        consequence = f"{texts.trash([session])} {self._undo_hint(session)}"
         ladder, answer = await self._confirmed("Delete", session, lambda _: consequence)
         if ladder is None or answer is Answer.NO:
             return
@@ -228,7 +233,7 @@ class SessionActions:
             deleted = await self._requests.done(lambda: self._access.manager("delete").delete(session.id))
             self._remember([session.id] if deleted else [])
         if deleted:
-            self._requests.show_message(f'Deleted "{texts.title(session)}". {self.keymap.name("undo")} brings it back.')
+            self._requests.show_message(f'Deleted "{texts.title(session)}". {self._undo_hint(session)}')
 
     async def archive(self, session: Session) -> None:
         """Archive a session."""
@@ -240,9 +245,7 @@ class SessionActions:
             )
             self._remember([session.id] if archived else [])
         if archived:
-            self._requests.show_message(
-                f'Archived "{texts.title(session)}". {self.keymap.name("undo")} brings it back.'
-            )
+            self._requests.show_message(f'Archived "{texts.title(session)}". {self._undo_hint(session)}')
 
     def ask_for_title(self, session: Session) -> None:
         """Open the dialog with the session's title."""
@@ -290,7 +293,7 @@ class SessionActions:
             async with self.bulk.moving:
                 pass
         if not self._undoable:
-            self._requests.show_message("Nothing to undo.")
+            self._requests.show_refusal("Nothing to undo.")
             return
         await self.restore(self._undoable[-1])
 
@@ -303,6 +306,9 @@ class SessionActions:
         self._undoable = [batch for batch in known if batch]
         if back:
             self._await(back[0])
+
+    def _undo_hint(self, session: Session) -> str:
+        return texts.undoable([session], self.keymap.name("undo"))
 
     def _remember(self, session_ids: list[str]) -> None:
         """Record sessions that one key put away, so that one undo restores them."""
@@ -349,7 +355,7 @@ class SessionActions:
         ask = self._requests.ask
         from ..dialogs.stopping import StoppingScreen
 
-        screen = StoppingScreen(texts.title(session), ladder, lambda: ask(stop, True), signs=self._signs)
+        screen = StoppingScreen(texts.title(session), ladder, lambda: ask(stop, True), signs=self.signs)
         self.app.push_screen(screen)
         receipt = await ask(stop, now)
         if receipt is None:
@@ -387,10 +393,11 @@ class SessionActions:
             below = [one for one in family or () if not one.status.ended]
             screen = ConfirmScreen(
                 f'{verb} "{texts.title(session)}"?',
-                texts.process_lines(session, processes),
-                " ".join(filter(None, (words_of(ladder), texts.family(below)))),
+                texts.process_lines(session, processes) or [texts.listed(session, self.signs)],
+                "\n".join(filter(None, (words_of(ladder), texts.family(below)))),
                 verb.lower(),
                 more=f"{verb.lower()} these too" if below and more else None,
+                signs=self.signs,
             )
             answer = self.app.push_screen(screen, wait_for_dismiss=True)
         return ladder, await answer

@@ -30,7 +30,9 @@ def _processes(operations: SessionActions, target: ActionTarget) -> None:
     from ..dialogs.processes import ProcessesScreen
 
     if (session := target.current) is not None:
-        operations.app.push_screen(ProcessesScreen(texts.title(session), operations.processes_of(session)))
+        operations.app.push_screen(
+            ProcessesScreen(texts.title(session), operations.processes_of(session), signs=operations.signs)
+        )
 
 
 TARGET_ACTIONS: Mapping[str, Act] = {

@@ -1,4 +1,4 @@
-"""The log of the dashboard's messages, to be read again: toasts vanish after some seconds."""
+"""The log of the dashboard's messages, to be read again: the next key removes a message."""
 
 import os
 from collections import deque
@@ -24,7 +24,7 @@ class Entry(Struct, frozen=True):
     at: int
     """UTC ms."""
     severity: str
-    """``error`` or ``information``."""
+    """``error``, ``warning`` or ``information``."""
     text: str
 
 

@@ -28,6 +28,15 @@ _Kind = TypeVar("_Kind", bound=Struct)
 _HEADER = "# Written by the dashboard: columns, order, views and sizes. Your settings are in config.toml.\n\n"
 
 
+class LastStart(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The choices of the last start by the new-session dialog; an empty text leaves the choice to the settings."""
+
+    agent: str = ""
+    mode: str = ""
+    """Never one that puts no restriction on the agent: that is chosen each time."""
+    model: str = ""
+
+
 class Remembered(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The last state of the table, and the views that the user saved."""
 
@@ -38,6 +47,7 @@ class Remembered(Struct, frozen=True, kw_only=True, omit_defaults=True):
     density: Density = Density.AUTO
     shares: dict[str, int] = field(default_factory=dict)
     """The table's share of the screen in percent: ``wide`` beside the steps, ``tall`` above them."""
+    start: LastStart = field(default_factory=LastStart)
 
     @property
     def choice(self) -> Choice:

@@ -15,13 +15,16 @@ MUTED = "$muted"
 """The colour of less important text, for texts that are styled piece by piece."""
 
 VARIABLES = {
-    "muted": "#808080", "muted-style": "none", "rule": "#808080", "cursor-blurred": "#404040",
+    "muted": "#808080", "muted-style": "none", "focused-style": "bold", "rule": "#808080", "cursor-blurred": "#404040",
     "code": "#9a7b3c", "code-ground": "#80808020", "keyword": "#a06cc8", "string": "#4d8f57", "number": "#b5713a",
     "name": "#4d84c4", "hunk": "#3f8f99", "changed-style": "bold underline",
     "added": "#4d8f57", "added-ground": "#00800018", "added-word-ground": "#00800018",
     "removed": "#c8605a", "removed-ground": "#80000018", "removed-word-ground": "#80000018",
 }  # fmt: skip
 """Variables that a theme may set beyond Textual's own, with defaults that suit dark and light themes."""
+
+WITHOUT_COLOURS = {"focused-style": "bold reverse"}
+"""The variables that differ on a screen without colours: the title of the focused pane is reversed."""
 
 
 class Look(NamedTuple):
@@ -47,6 +50,7 @@ ROLES = {
     "output": _MUTED,
     "rule": _MUTED,
     "heading": _MUTED,
+    "focused": Look("text-primary", flags="focused-style"),
     "title": Look("text-primary", flags="bold"),
     "strong": Look("foreground", flags="bold"),
     "emphasis": Look("foreground", flags="italic"),

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ...sessions.text.sanitize import cut, one_line
+from ...sessions.text.sanitize import cut_middle, one_line
 
 
 def place(path: str) -> str:
@@ -19,7 +19,7 @@ def below(path: str, folder: str | None) -> str:
 
 
 def command(text: str, width: int = 0) -> str:
-    """A command line without the folder of its program, cut at ``width`` cells if that is not 0."""
+    """A command line without the folder of its program, cut in its middle to ``width`` cells if that is not 0."""
     program, blank, rest = one_line(text).partition(" ")
     short = program.rpartition("/")[2] or program
-    return cut(short + blank + rest, width) if width else short + blank + rest
+    return cut_middle(short + blank + rest, width) if width else short + blank + rest

@@ -1,17 +1,20 @@
-"""The box for prompts to an agent, with a line that shows what sending will do."""
+"""The box for prompts to an agent, below a rule with the effect of sending."""
 
 from typing import ClassVar, Protocol
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
 from textual.events import Key
 from textual.message import Message
-from textual.widgets import TextArea
+from textual.widget import Widget
+from textual.widgets import Static, TextArea
 
+from ...sessions.model import StepKind
+from ...sessions.text.sanitize import cell_width, cut
 from ..drawing.glyphs import UNICODE, Signs
-from ..drawing.line import Line
 from .history import History
 
 
@@ -102,40 +105,70 @@ class DraftBook(Protocol):
         """Store a draft; called at each key."""
 
 
+class TitledRule(Widget):
+    """A horizontal line with a text in it."""
+
+    DEFAULT_CSS = "TitledRule { height: 1; }"
+
+    def __init__(self, *, signs: Signs = UNICODE, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._signs = signs
+        self._title = ""
+
+    def show_title(self, title: str) -> None:
+        """Show a text; the same text again is not drawn again."""
+        if title != self._title:
+            self._title = title
+            self.refresh()
+
+    def render(self) -> Content:
+        """Return the text, and the line after it."""
+        text = f"{cut(self._title, self.size.width - 2)} " if self._title else ""
+        line = self._signs.rule * max(0, self.size.width - cell_width(text))
+        return Content(self._signs.plain(f"{text}{line}")).stylize("$rule", len(text))
+
+
 class PromptBox(Vertical):
-    """A prompt below a line that shows its target."""
+    """A prompt below a rule that shows its target."""
 
     DEFAULT_CSS = """
     PromptBox { height: auto; max-height: 40%; }
     PromptBox > #prompt-target { color: $muted; }
-    PromptBox:focus-within > #prompt-target { color: $foreground; text-style: bold; }
-    PromptBox > .-hinted { min-height: 3; }
-    PromptBox > PromptInput { height: auto; max-height: 8; padding: 0; background: $background; }
+    PromptBox:focus-within > #prompt-target { color: $text-primary; text-style: $focused-style; }
+    PromptBox > Horizontal { height: auto; }
+    PromptBox #prompt-sign { width: 2; height: 1; color: $text-primary; text-style: bold; }
+    PromptBox .-hinted { min-height: 3; }
+    PromptBox PromptInput { width: 1fr; height: auto; max-height: 8; padding: 0; background: $background; }
     """
 
     def __init__(self, drafts: DraftBook, *, signs: Signs = UNICODE, placeholder: str = "") -> None:
         super().__init__()
-        self.target = Line(signs=signs, id="prompt-target")
-        """The line that shows what sending will do."""
+        self.target = TitledRule(signs=signs, id="prompt-target")
+        """The rule that shows what sending will do."""
+        self._sign = signs.kinds[StepKind.PROMPT]
         self._placeholder = placeholder
         self._drafts = drafts
         self._session_id: str | None = None
 
     def compose(self) -> ComposeResult:
-        """Yield the label and the text."""
+        """Yield the rule, the sign and the text."""
         yield self.target
         text = PromptInput(placeholder=self._placeholder, id="prompt-input")
         text.clears = True
-        yield text.set_class(bool(self._placeholder), "-hinted")
+        with Horizontal():
+            yield Static(self._sign, markup=False, id="prompt-sign")
+            yield text.set_class(bool(self._placeholder), "-hinted")
 
     @property
     def input(self) -> PromptInput:
         """The widget with the current text."""
         return self.query_one(PromptInput)
 
-    def show_target(self, target: str) -> None:
-        """Show what sending will do."""
-        self.target.show_text(target)
+    def show_target(self, target: str, placeholder: str = "") -> None:
+        """Show what sending will do, and in an empty box what to write there."""
+        self.target.show_title(target)
+        if not self._placeholder and self.input.placeholder != placeholder:
+            self.input.placeholder = placeholder
 
     def switch(self, session_id: str | None) -> None:
         """Show the draft of a session that was just selected, or was edited elsewhere."""

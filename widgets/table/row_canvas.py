@@ -97,7 +97,7 @@ class RowCanvas(PaintedView, can_focus=True):
             text = self._empty[y - 1] if 1 <= y <= len(self._empty) else ""
             return self._painter.strip([(text, "dim")], width)
         if y == 0:
-            role = "command" if self.has_focus else "heading"
+            role = "focused" if self.has_focus else "heading"
             return self._painter.strip([(self._headings(width), role)], width)
         place = self._rows.find(y - 1 + self.scroll_offset.y)
         if place is None:

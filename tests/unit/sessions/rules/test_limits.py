@@ -3,7 +3,17 @@
 import pytest
 
 from agentdash.sessions.errors import UsageError
-from agentdash.sessions.rules.limits import Limits, Measured, crossed, dollars, parsed, roomier, seconds_left, used_up
+from agentdash.sessions.rules.limits import (
+    Limits,
+    Measured,
+    crossed,
+    dollars,
+    parsed,
+    roomier,
+    seconds_left,
+    typed,
+    used_up,
+)
 
 ALL = Limits(wall_seconds=600, silence_seconds=90, output_mb=1.5, tokens=1000, cost_usd=2.5)
 
@@ -97,6 +107,16 @@ def test_limits_as_one_types_them() -> None:
         "cost_usd": 2.5,
         "action": "warn",
     }
+
+
+def test_limits_are_written_as_one_types_them() -> None:
+    text = "wall=10m silence=90s output=1.5MB tokens=500000 cost=2.5 action=warn"
+    limits = parsed(text.split())
+    assert typed(limits) == text
+    assert parsed(typed(limits).split()) == limits
+    assert typed({}) == ""
+    with pytest.raises(UsageError, match="The field takes wall=…"):
+        parsed(["time=3"], name_of_field="The field")
 
 
 def test_a_number_of_tokens_is_never_rounded() -> None:

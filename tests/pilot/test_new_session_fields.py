@@ -1,0 +1,93 @@
+"""The fields of the new-session dialog: a second group, limits, recent folders, and the choices of the last start."""
+
+import pytest
+
+from agentdash.tui.dialogs.new_session import NewSessionScreen
+
+LOW = (80, 24)
+LIMITS = {"wall_seconds": 1800.0, "tokens": 500_000}
+
+
+async def opened(d, key="n"):
+    await d.press(key)
+    return await d.screen(NewSessionScreen)
+
+
+async def test_title_and_limits_go_with_the_start(dashboard, manager, monkeypatch):
+    spawn, started = manager.spawn, []
+
+    def recorded(start):
+        started.append(start)
+        return spawn(start)
+
+    monkeypatch.setattr(manager, "spawn", recorded)
+    async with dashboard() as d:
+        await opened(d)
+        await d.press(*"go", *["tab"] * 5, *"night build", "tab", *"wall=30m tokens=500k", "enter")
+        await d.called("spawn", "go", "codex", None, "/home/ann/code/api", {"limits": LIMITS})
+        assert [start.title for start in started] == ["night build"]
+
+
+async def test_limits_that_cannot_be_read_are_told_and_start_nothing(dashboard):
+    async with dashboard() as d:
+        screen = await opened(d)
+        await d.press(*"go", *["tab"] * 6, *"time=3", "enter")
+        await d.shows("The field takes wall=…")
+        assert screen._limits.has_focus
+        assert not [call for call in d.manager.calls if call[0] == "spawn"]
+
+
+async def test_a_low_screen_shows_the_second_group_on_demand(dashboard):
+    async with dashboard(size=LOW) as d:
+        await opened(d)
+        await d.shows("Ctrl+O more")
+        assert "limits " not in d.text()
+        await d.press("ctrl+o", *"a name")
+        await d.shows("▌title      a name")
+        await d.shows("limits ")
+        assert "Ctrl+O" not in d.text()
+
+
+async def test_a_tall_screen_shows_all_fields(dashboard):
+    async with dashboard() as d:
+        await opened(d)
+        await d.shows("limits ")
+        assert "Ctrl+O" not in d.text()
+
+
+async def test_the_folder_field_names_the_key_of_the_recent_folders(dashboard):
+    async with dashboard() as d:
+        screen = await opened(d)
+        await d.press("tab", "tab", "tab")
+        await d.shows("Up recent")
+        before = screen._folder.value
+        await d.press("up")
+        assert screen._folder.value != before
+
+
+@pytest.mark.parametrize("size", [LOW, (160, 45)])
+async def test_the_next_dialog_has_the_choices_of_the_last_start_also_in_a_new_dashboard(dashboard, size):
+    async with dashboard(size=size) as d:
+        await opened(d)
+        await d.press(*"go", "tab", "right", "tab", "right", "tab", "tab", *"opus", "enter")
+        await d.until(lambda: d.app.screen is d.main)
+        await opened(d)
+        await d.shows("[claude]")
+        await d.shows("[plan]")
+        await d.shows("opus")
+        await d.until((d.manager.home / "dashboard.toml").exists)
+    async with dashboard(size=size) as d:
+        await opened(d)
+        await d.shows("[claude]")
+        await d.shows("[plan]")
+
+
+async def test_full_danger_is_chosen_each_time(dashboard):
+    async with dashboard() as d:
+        await opened(d)
+        await d.press(*"go", "tab", "tab", "right", "right", "right")
+        await d.shows("[no-sandbox]")
+        await d.press("enter")
+        await d.until(lambda: d.app.screen is d.main)
+        screen = await opened(d)
+        assert screen._mode.value == "workspace-write"

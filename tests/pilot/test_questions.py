@@ -1,0 +1,79 @@
+"""What a question before a stop or a deletion says about the sessions at hand."""
+
+from msgspec import structs
+
+from agentdash.sessions.model import Status
+from agentdash.tui.dialogs.confirm import ConfirmScreen
+from pilot.fakes import session
+
+QUEUED = session("queued01", Status.QUEUED, "wait for a place", created=9)
+
+
+async def test_a_queued_session_leaves_the_queue_and_gets_no_signal(dashboard, manager, monkeypatch):
+    monkeypatch.setattr(manager, "processes", lambda _: [])
+    manager.put(QUEUED)
+    async with dashboard() as d:
+        await d.select("queued01")
+        await d.press("x")
+        await d.screen(ConfirmScreen)
+        await d.shows("Takes it out of the queue.")
+        assert "SIG" not in d.text()
+
+
+async def test_a_finished_session_is_moved_to_the_trash_and_nothing_is_stopped(dashboard, manager, monkeypatch):
+    monkeypatch.setattr(manager, "processes", lambda _: [])
+    async with dashboard() as d:
+        await d.select("done0001")
+        await d.press("D")
+        await d.screen(ConfirmScreen)
+        await d.shows("Moved to the trash. u to undo.")
+        assert "stopped" not in d.text().split("Delete")[1].split("n keep")[0]
+
+
+async def test_a_running_session_is_stopped_before_it_is_deleted(dashboard):
+    async with dashboard() as d:
+        await d.select("running1")
+        await d.press("D")
+        await d.screen(ConfirmScreen)
+        await d.shows("It is stopped first. Moved to the trash. u to undo.")
+
+
+async def test_kill_of_marked_sessions_says_kill(dashboard):
+    async with dashboard() as d:
+        await d.select("running1")
+        await d.press("space")
+        await d.press("X")
+        await d.screen(ConfirmScreen)
+        await d.shows("Sends SIGKILL to all at once.")
+        assert "SIGINT" not in d.text()
+
+
+async def test_a_narrow_question_keeps_the_titles_of_the_sessions(dashboard):
+    async with dashboard(size=(50, 24)) as d:
+        await d.press("asterisk", "x")
+        await d.screen(ConfirmScreen)
+        await d.shows("codex    fix the flaky")
+
+
+async def test_a_dialog_is_as_wide_as_there_is_room_up_to_120(dashboard):
+    for width, wide in ((200, 120), (100, 95), (50, 47)):
+        async with dashboard(size=(width, 45)) as d:
+            await d.select("running1")
+            await d.press("x")
+            screen = await d.screen(ConfirmScreen)
+            assert screen.query_one(".dialog").outer_size.width == wide
+            await d.press("n")
+
+
+async def test_a_long_command_is_cut_in_its_middle(dashboard, manager, monkeypatch):
+    processes = manager.processes("running1")
+    long = structs.replace(processes[0], command=f"python -c {'x' * 300} --only-this-end-differs")
+    monkeypatch.setattr(manager, "processes", lambda _: [long, *processes[1:]])
+    async with dashboard() as d:
+        await d.select("running1")
+        await d.press("x")
+        await d.screen(ConfirmScreen)
+        await d.shows("--only-this-end-differs")
+        await d.shows("python -c x")
+        await d.press("n", "p")
+        await d.shows("--only-this-end-differs")

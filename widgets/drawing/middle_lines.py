@@ -1,0 +1,52 @@
+"""Lines of text and commands: a command is cut in its middle, because commands often differ only at their ends."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from textual.content import Content
+from textual.geometry import Size
+from textual.widget import Widget
+
+from ...sessions.text.sanitize import cell_width, cut, cut_middle
+from .glyphs import UNICODE, Signs
+
+
+class CommandLine(NamedTuple):
+    """A line that ends with a command."""
+
+    head: str
+    command: str
+
+    def fitted(self, width: int) -> str:
+        """Return the line in at most ``width`` cells; the head is kept."""
+        return cut(self.head + cut_middle(self.command, width - cell_width(self.head)), width)
+
+
+class MiddleLines(Widget):
+    """Shows every line on one row, as wide as the widget; a text loses its end, a command its middle."""
+
+    DEFAULT_CSS = "MiddleLines { height: auto; }"
+
+    def __init__(self, lines: Sequence[str | CommandLine] = (), *, signs: Signs = UNICODE) -> None:
+        super().__init__()
+        self._lines = list(lines)
+        self._signs = signs
+
+    def show(self, lines: Sequence[str | CommandLine]) -> None:
+        """Replace the lines."""
+        self._lines = list(lines)
+        self.refresh(layout=True)
+
+    def get_content_width(self, container: Size, viewport: Size) -> int:  # noqa: ARG002 - as Textual declares it
+        """Return all the width there is."""
+        return container.width
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
+        """Return the number of lines."""
+        return len(self._lines)
+
+    def render(self) -> Content:
+        """Return the lines, each cut to the width."""
+        width = self.size.width
+        fitted = (cut(line, width) if isinstance(line, str) else line.fitted(width) for line in self._lines)
+        return Content("\n".join(map(self._signs.plain, fitted)))
