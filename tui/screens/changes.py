@@ -34,7 +34,7 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
     """The changes of a session; returns the turn and the index of the step that the user chose to see, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "back", "back", show=False), *bindings(CHANGES_ACTIONS),
+        Binding("escape,q,c", "back", "back", show=False), *bindings(CHANGES_ACTIONS),
     ]  # fmt: skip
     AUTO_FOCUS = "FileList"
 

@@ -1,6 +1,7 @@
 """The main screen: the table of sessions, the steps of the selected one, and a prompt for it."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from msgspec import structs
 from textual import on, work
@@ -17,9 +18,10 @@ from ...widgets.table.session_table import SessionTable
 from ...widgets.table.status_line import StatusLine, Tally
 from .. import texts
 from ..keys.action_target import ActionTarget
-from ..keys.actions import bindings
+from ..keys.actions import Place, bindings
 from ..keys.command_line import Command
 from ..messages import SessionAwaited, SessionsChanged
+from ..panes.row_actions import RowActions
 from ..panes.session_pane import SessionPane
 from ..panes.table.split import Split
 from ..panes.table.table_commands import table_commands
@@ -75,6 +77,7 @@ class MainScreen(SessionScreen):
         self.details = [detail]
         self.areas = [self.pane, detail]
         self._split = Split(self, self.pane, detail, ui_state)
+        self._row = RowActions(operations.app, reader, requests, self._programs, detail.viewer.documents)
         self.too_small = Static("", id="too-small", markup=False)
 
     @property
@@ -92,8 +95,9 @@ class MainScreen(SessionScreen):
 
     def commands(self) -> Iterator[Command]:
         """Yield the commands of the command line on this screen."""
-        yield from super().commands()
-        yield from table_commands(self.pane)
+        steps, table = super().commands(), table_commands(self.pane)
+        # Some names mean a step or a session: the place that has the keys decides.
+        yield from (*steps, *table) if self._place is Place.TABLE else (*table, *steps)
 
     def home_focus(self) -> Widget:
         """Return the table."""
@@ -107,6 +111,10 @@ class MainScreen(SessionScreen):
             yield self.detail
         yield self.foot
         yield self.too_small
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Return True if the action applies now; an action on a row shows its own reason."""
+        return action == "row" or super().check_action(action, parameters)
 
     def on_mount(self) -> None:
         """Show the sessions, and update their ages once a second."""
@@ -194,6 +202,20 @@ class MainScreen(SessionScreen):
         if self.detail.viewer.step_back() or (self.pane.has_focus_within and self.pane.step_back()):
             return
         self.give_keys(self.table)
+
+    def action_row(self, action: str) -> None:
+        """Do from the table what the same key does in the steps: with the last answer of the selected session."""
+        viewer, session = self.detail.viewer, self.current
+        if session is None:
+            self.requests.show_message("No session is selected.")
+        elif action == "changes":
+            viewer.action_changes()
+        elif action == "explain":
+            viewer.open_document("explain")
+            viewer.pane.back_to = partial(self.give_keys, self.table)
+            self.give_keys(viewer.pane)
+        else:
+            self.run_worker(self._row.run(action, session.id))
 
     @work
     async def action_pin(self) -> None:

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from ....sessions.errors import StoreError, UnknownSessionError
 from ....sessions.lifecycle.explain import Explanation
+from ....sessions.lifecycle.resume_command import ResumeCommand
 from ....sessions.model import Session, Step
 from ....sessions.text.sanitize import clean, one_line
 from ....sessions.text.units import count, size
@@ -33,6 +34,9 @@ class Source(FollowingSource, Protocol):
 
     def explain(self, ref: str) -> Explanation:
         """Explain the session's status."""
+
+    def resume_command(self, ref: str) -> ResumeCommand:
+        """Return the command that resumes the session in the agent's own interface."""
 
     def stderr_tail(self, ref: str, turn: int | None = None) -> tuple[str, int]:
         """Return the end of an agent's stderr, and the number of bytes before it."""

@@ -300,7 +300,7 @@ class StepsPane(Vertical):
             return False
         self.pane.close()
         self.remove_class("-paned")
-        self.screen.set_focus(self.steps)
+        self.pane.leave(self.steps)
         return True
 
     @work(exclusive=True, group="document")
