@@ -105,7 +105,7 @@ def test_a_folder_that_is_gone_is_named(worked, open_dashboard, terminal):
     folder.rmdir()
     open_dashboard()
     terminal.keys("!")
-    terminal.shows("no longer exists.")
+    terminal.shows("No such folder: ")
 
 
 def test_lazygit_in_the_folder_and_back(worked, open_dashboard, terminal, tmp_path, monkeypatch):

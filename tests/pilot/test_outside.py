@@ -8,6 +8,7 @@ from textual.app import App, SuspendNotSupported
 
 from agentdash.sessions.changes.model import Edit, FileChanges, SessionChanges
 from agentdash.sessions.model import Step, StepKind, StepStatus
+from agentdash.sessions.settings.config import DashboardSettings
 from agentdash.tui.dialogs.pick import PickScreen
 from agentdash.tui.screens.changes import ChangesScreen
 from agentdash.tui.screens.watch import WatchScreen
@@ -100,7 +101,10 @@ async def test_the_watch_screen_has_the_shell_of_the_focused_session(
     other.mkdir()
     manager.put(structs.replace(manager.get("failed01"), cwd=str(other)))
     async with dashboard() as d:
-        await d.press("space", "j", "space", "vertical_line")
+        for sid in ("waiting1", "failed01"):
+            await d.select(sid)
+            await d.press("space")
+        await d.press("vertical_line")
         await d.screen(WatchScreen)
         await d.press("exclamation_mark", "tab", "exclamation_mark")
         await d.until(lambda: [cwd for _, cwd in outside.ran] == [str(folder), str(other)])
@@ -117,10 +121,9 @@ async def test_a_shell_whose_last_command_failed_is_no_error(dashboard, outside,
 
 
 @pytest.mark.usefixtures("installed", "folder")
-async def test_a_read_only_dashboard_opens_them_too(dashboard, outside, monkeypatch, tmp_path, manager):
+async def test_a_read_only_dashboard_opens_them_too(dashboard, outside, monkeypatch, tmp_path):
     put_shell(monkeypatch, tmp_path)
-    manager.read_only = True
-    async with dashboard() as d:
+    async with dashboard(settings=DashboardSettings(read_only=True)) as d:
         await d.press("exclamation_mark")
         await d.until(lambda: outside.ran)
 
@@ -130,7 +133,7 @@ async def test_a_folder_that_is_gone_is_named(key, dashboard, outside, installed
     installed("lazygit")
     async with dashboard() as d:
         await d.press(key)
-        await d.shows("The folder ~/code/api no longer exists.")
+        await d.shows("No such folder: ~/code/api.")
         assert not outside.ran
 
 
@@ -154,7 +157,7 @@ async def test_a_folder_without_git_is_named(dashboard, installed, folder):
     installed("lazygit")
     async with dashboard() as d:
         await d.press("ctrl+g")
-        await d.shows("is not in a git repository.")
+        await d.shows("Not in a git repository:")
 
 
 @pytest.mark.usefixtures("installed", "folder")

@@ -73,7 +73,7 @@ class ExternalPrograms:
         if shutil.which("lazygit") is None:
             self._requests.show_error("lazygit is not installed: see https://github.com/jesseduffield/lazygit.")
         elif not any((parent / ".git").exists() for parent in (Path(folder), *Path(folder).parents)):
-            self._requests.show_error(f"{place(folder)} is not in a git repository.")
+            self._requests.show_error(f"Not in a git repository: {place(folder)}.")
         else:
             self._run(["lazygit"], folder)
 
@@ -81,7 +81,7 @@ class ExternalPrograms:
         """Return whether a folder exists; show an error if it does not."""
         there = Path(folder).is_dir()
         if not there:
-            self._requests.show_error(f"The folder {place(folder)} no longer exists.")
+            self._requests.show_error(f"No such folder: {place(folder)}.")
         return there
 
     def page_text(self, text: str, name: str) -> None:
