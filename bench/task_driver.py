@@ -1,8 +1,9 @@
 """Drives a dashboard without a terminal: keys as users write them, and waiting for what the screen shows."""
 
 import asyncio
+import io
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager, redirect_stdout
 from time import monotonic
 from typing import Any
 
@@ -111,7 +112,7 @@ class Desk:
 async def opened(manager: SessionManager, store: Store, ids: dict[str, str]) -> AsyncIterator[Desk]:
     """Yield the dashboard over a store, with its table filled; another program needs no terminal here."""
     app = Dashboard(manager)
-    app.suspend = nullcontext  # type: ignore[method-assign,assignment]
+    app.suspend = lambda: redirect_stdout(io.StringIO())  # type: ignore[method-assign,assignment]
     async with app.run_test(size=(160, 45)) as pilot:
         desk = Desk(app, pilot, manager, store, ids)
         await desk.until(lambda: desk.shows(*store.ids))

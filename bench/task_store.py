@@ -1,5 +1,6 @@
 """A state folder with a day's work: sessions that are done, failed, seen and new, of an agent that answers at once."""
 
+import os
 import shutil
 import sqlite3
 import tempfile
@@ -63,12 +64,15 @@ class Store(Struct, frozen=True):
     @contextmanager
     def copy(self) -> Iterator[SessionManager]:
         """Yield the manager of a copy; stop at the end what runs there."""
-        with tempfile.TemporaryDirectory(dir=self.scratch) as copied:
+        with tempfile.TemporaryDirectory(dir=self.scratch, ignore_cleanup_errors=True) as copied:
             home = Path(copied) / "home"
             shutil.copytree(self.scratch / "home", home, ignore=shutil.ignore_patterns("poke", "*-wal", "*-shm"))
+            for session_id in self.ids.values():
+                os.mkfifo(home / "sessions" / session_id / "poke")  # which cannot be copied
             with SessionManager(home, config_path=self.scratch / "config.toml") as manager:
                 yield manager
                 manager.stop_all([one.id for one in manager.reader.sessions() if not one.status.ended], now=True)
+                wait_for_runners(manager)
 
 
 def start(manager: SessionManager, store: Store, tasks: dict[str, tuple[str, str]]) -> dict[str, str]:
@@ -77,6 +81,13 @@ def start(manager: SessionManager, store: Store, tasks: dict[str, tuple[str, str
         name: manager.spawn(Start(prompt, agent="codex", cwd=str(store.folder(folder)))).id
         for name, (folder, prompt) in tasks.items()
     }
+
+
+def wait_for_runners(manager: SessionManager) -> None:
+    """Wait until all runners have left."""
+    locks = [manager.layout.session(one.id).lock for one in manager.reader.sessions()]
+    while any(map(runner_lock.is_held, locks)):
+        time.sleep(0.02)
 
 
 @contextmanager
@@ -94,9 +105,7 @@ def day() -> Iterator[Store]:
         with SessionManager(store.scratch / "home", config_path=store.scratch / "config.toml") as manager:
             store.ids.update(start(manager, store, TASKS))
             manager.wait(list(store.ids.values()), timeout=120)
-            locks = [manager.layout.session(session_id).lock for session_id in store.ids.values()]
-            while any(map(runner_lock.is_held, locks)):
-                time.sleep(0.02)
+            wait_for_runners(manager)
         with closing(sqlite3.connect(store.scratch / "home" / "agentdash.db")) as database:
             database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         (store.folder("web") / "broken").unlink()

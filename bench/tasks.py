@@ -6,11 +6,9 @@ count as no key.  A task that does not reach its result ends the program with it
 """
 
 import asyncio
-import io
 import os
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 
 from measure import table
@@ -57,7 +55,7 @@ def _replied(desk: Desk) -> bool:
 
 
 def _retried(desk: Desk) -> bool:
-    return all(desk.session(name).turn == 2 for name in FAILED)
+    return all(desk.session(name).turn == 2 and desk.session(name).status == "done" for name in FAILED)
 
 
 def _changes_shown(desk: Desk) -> bool:
@@ -168,15 +166,12 @@ async def drive(task: Task, store: Store) -> str:
             return "" if await desk.until(lambda: task.done(desk)) else desk.text
 
 
-@contextmanager
-def shell_that_notes_its_folder(store: Store):  # type: ignore[no-untyped-def]
-    """Let a script be the user's shell."""
+def note_folder_as_shell(store: Store) -> None:
+    """Make a script the user's shell that notes its folder in a file and ends."""
     shell = store.scratch / "shell"
     shell.write_text("#!/bin/sh\npwd > where\n")
     shell.chmod(0o755)
     os.environ["SHELL"] = str(shell)
-    with redirect_stdout(io.StringIO()):
-        yield
 
 
 def main(wanted: Sequence[str]) -> None:
@@ -184,9 +179,9 @@ def main(wanted: Sequence[str]) -> None:
     rows = []
     tasks = [task for task in TASKS_OF_A_DAY if not wanted or any(word in task.name for word in wanted)]
     with day() as store:
+        note_folder_as_shell(store)
         for task in tasks:
-            with shell_that_notes_its_folder(store):
-                screen = asyncio.run(drive(task, store))
+            screen = asyncio.run(drive(task, store))
             if screen:
                 sys.exit(f"{task.name}: {written(task.now)} did not reach the result.\n{screen}")
             rows.append([task.name, count(task.before), count(task.now), written(task.now)])

@@ -167,7 +167,7 @@ TABLE_ACTIONS = tuple(
         ("group", "T", "group", "one list, a tree, in folders, in agents", 0, "group"),
         ("columns", "C", "columns", "choose, order and size the columns", 0, "columns"),
         ("views", "V", "views", "go to a saved view, or save this one", 0, "views"),
-        ("changes", "c", "changes", "the files that the session changed", 3, "screen.row('changes')"),
+        ("changes", "c", "changes", "the files that it changed", 3, "screen.row('changes')"),
         ("copy", "y", "copy", "copy its last answer", 3, "screen.row('copy')"),
         (
             "copy_part",
