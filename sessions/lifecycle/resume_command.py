@@ -57,7 +57,10 @@ def resume_command(
     )
     argv = agent.resume_argv(request)
     if argv is None:
-        raise UsageError(f"{agent.title} has no interface of its own to resume this conversation in.")
+        raise UsageError(
+            f"{agent.title} has no command that resumes a session." if agent.prompted
+            else "A plain command has no conversation to resume."
+        )  # fmt: skip
     if not _CONVERSATION.fullmatch(conversation):
         raise UsageError(f"{agent.title} has not reported a conversation id for session {session.short_id} yet.")
     cwd = checked_folder(session.cwd)

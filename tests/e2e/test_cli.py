@@ -465,7 +465,7 @@ def test_the_resume_command_continues_the_conversation_in_its_folder(cli: Cli, c
 def test_a_command_has_nothing_to_resume(cli: Cli) -> None:
     result = cli("resume-command", cli.ended("true"))
     assert result.code == 2
-    assert "no interface of its own" in result.err
+    assert "no conversation to resume" in result.err
 
 
 def test_a_dry_run_shows_the_command_and_starts_nothing(cli: Cli, codex: Path) -> None:

@@ -386,7 +386,7 @@ class FakeManager:
     def resume_command(self, ref):
         one = self.get(ref)
         if one.agent == "command":
-            raise UsageError("Any command has no interface of its own to resume this conversation in.")
+            raise UsageError("A plain command has no conversation to resume.")
         argv = (one.agent, "resume", "0199a213")
         line = f"cd {one.cwd} && {' '.join(argv)}"
         return ResumeCommand(session=ref, command=line, cwd=one.cwd, env={}, argv=argv)

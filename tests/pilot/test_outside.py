@@ -13,6 +13,7 @@ from agentdash.tui.dialogs.pick import PickScreen
 from agentdash.tui.screens.changes import ChangesScreen
 from agentdash.tui.screens.watch import WatchScreen
 from agentdash.tui.services import external_programs
+from pilot.fakes import STEPS
 
 SIZES = [(160, 45), (80, 24), (50, 24)]
 
@@ -198,7 +199,7 @@ async def test_a_session_without_such_a_command_says_why(dashboard, outside, man
         await d.press("Y")
         await d.screen(PickScreen)
         await d.press("up", "enter")
-        await d.shows("Any command has no interface of its own")
+        await d.shows("A plain command has no conversation to resume.")
         assert not d.app.clipboard
 
 
@@ -310,15 +311,17 @@ async def test_changes_that_were_opened_from_the_steps_go_back_there(dashboard, 
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.usefixtures("changed")
-async def test_the_step_of_a_file_is_shown_also_if_the_changes_were_opened_from_the_table(size, dashboard):
+async def test_the_step_of_a_file_is_shown_also_if_the_changes_were_opened_from_the_table(size, dashboard, manager):
+    manager.steps["waiting1"] = STEPS[:9]
     async with dashboard(size=size) as d:
         await d.press("c")
         await d.screen(ChangesScreen)
         await d.shows("src/clock.py")
         await d.press("number_sign")
         await d.until(lambda: d.app.focused is d.main.detail.steps)
-        assert d.main.detail.steps.cursor == 3
-        await d.shows("± src/clock.py")
+        await d.until(lambda: d.main.detail.steps.cursor == 3)
+        assert not d.main.detail.steps.following
+        await d.shows("▌± src/clock.py")
 
 
 async def test_a_name_means_the_row_or_the_step_by_the_place_that_has_the_keys(dashboard, outside):

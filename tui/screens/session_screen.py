@@ -216,9 +216,9 @@ class SessionScreen(Screen[None]):
     def _show_step(self, viewer: StepsPane, session: Session, step: tuple[int, int] | None) -> None:
         """Go to the step that the user chose on the screen of changes; without one, stay where it was opened."""
         if step is not None:
-            viewer.show_step(*step)
             self.give_keys(viewer.steps)
             self.mark_seen(session)
+            self.call_after_refresh(viewer.show_step, *step)  # steps that were hidden have no size before
 
     @on(PromptInput.Left)
     def _prompt_left(self) -> None:

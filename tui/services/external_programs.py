@@ -71,7 +71,7 @@ class ExternalPrograms:
         if not self._is_there(folder):
             return
         if shutil.which("lazygit") is None:
-            self._requests.show_error("lazygit is not installed: see https://github.com/jesseduffield/lazygit.")
+            self._requests.show_error("lazygit is not installed (github.com/jesseduffield/lazygit).")
         elif not any((parent / ".git").exists() for parent in (Path(folder), *Path(folder).parents)):
             self._requests.show_error(f"Not in a git repository: {place(folder)}.")
         else:

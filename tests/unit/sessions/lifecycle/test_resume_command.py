@@ -88,7 +88,8 @@ def test_a_folder_with_blanks_is_one_word(resumed, tmp_path):
 @pytest.mark.parametrize(
     ("own", "reason"),
     [
-        ({"agent": "command"}, "Any command has no interface of its own"),
+        ({"agent": "command"}, "A plain command has no conversation to resume"),
+        ({"agent": "demo"}, "Demo has no command that resumes a session"),
         ({"agent_session": None}, "Codex has not reported a conversation id for session abc00000 yet"),
         ({"agent_session": "--dangerously-bypass"}, "Codex has not reported a conversation id"),
         ({"agent_session": "x; rm -rf ~"}, "Codex has not reported a conversation id"),
