@@ -154,11 +154,12 @@ async def test_lazygit_that_is_not_installed_is_named(dashboard, installed):
 
 
 @pytest.mark.usefixtures("outside")
-async def test_a_folder_without_git_is_named(dashboard, installed, folder):
+async def test_a_folder_without_git_is_named(dashboard, installed, manager):
     installed("lazygit")
+    manager.put(structs.replace(manager.get("waiting1"), cwd="/usr"))
     async with dashboard() as d:
         await d.press("ctrl+g")
-        await d.shows("Not in a git repository:")
+        await d.shows("Not in a git repository: /usr.")
 
 
 @pytest.mark.usefixtures("installed", "folder")
@@ -333,10 +334,11 @@ async def test_a_name_means_the_row_or_the_step_by_the_place_that_has_the_keys(d
         await d.until(lambda: d.app.clipboard.startswith("fix the flaky login test"))
 
 
-async def test_without_a_session_a_key_of_a_row_says_so(dashboard, manager):
+@pytest.mark.parametrize("read_only", [False, True])
+async def test_without_a_session_a_key_of_a_row_says_so(read_only, dashboard, manager):
     for sid in ("waiting1", "failed01", "done0001", "running1", "stopped1"):
         manager.drop(sid)
-    async with dashboard() as d:
+    async with dashboard(settings=DashboardSettings(read_only=read_only)) as d:
         await d.press("y")
         await d.shows("No session is selected.")
         await d.press("exclamation_mark")
