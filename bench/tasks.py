@@ -1,14 +1,14 @@
 """Keys for ten everyday tasks, each driven in a dashboard on a store of its own and checked by its result.
 
-The sequences are data: change ``now`` when the dashboard has a shorter way.  ``before`` keeps the shortest ways of the
-dashboard before its table had keys for the selected row; they were driven in the same way.  Words that the user types
-count as no key.  A task that does not reach its result ends the program with its screen.
+The sequences are the data of ``WAYS``: when the dashboard has a shorter way, change the second of the pair.  The first
+is the shortest way before the table had keys for the selected row; it was driven in the same way on that dashboard.
+Words that the user types count as no key.  A task that does not reach its result ends the program with its screen.
 """
 
 import asyncio
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from measure import table
@@ -23,13 +23,30 @@ Keys = Sequence[str | Until]
 """Keys as users write them; typed words and waits count as no key."""
 
 
+READ_ONE = ("w", "Enter", "Esc")
+BUSIEST = ("s", "p", Until(lambda desk: desk.first == "busy"), "g", "x", "y")
+REPLY = ("i", Words("go on"), "Enter", "Esc", "w")
+REPEAT = ("N", "Tab", "Tab", "Tab", Words("{api}"), "Enter")
+
+WAYS: Mapping[str, tuple[Keys | None, Keys]] = {
+    "next that needs me: read its answer": (READ_ONE, READ_ONE),
+    "reply and next": (REPLY, REPLY),
+    "retry all failures": (("3", "*", "R", "y"), ("3", "*", "R", "y")),
+    "what changed in this one": (("Enter", "c"), ("c",)),
+    "stop the busiest": (BUSIEST, BUSIEST),
+    "find the session about X": (("/", Words("terraform"), "Enter"), ("/", Words("terraform"), "Enter")),
+    "read what is new": (("Enter", "."), ("Enter", ".")),
+    "open its folder": (None, ("!",)),
+    "mark all read": (READ_ONE * 5, READ_ONE * 5),
+    "same again in another folder": (REPEAT, REPEAT),
+}
+"""The shortest keys of each task: before (None if there were none), and now."""
+
+
 class Task(Struct, frozen=True, kw_only=True):
     """A task of a user."""
 
     name: str
-    before: Keys | None
-    """The keys that it took; None if the dashboard could not do it."""
-    now: Keys
     done: Callable[[Desk], bool]
     """Returns whether the screen and the store have the result."""
     cursor: str
@@ -43,7 +60,6 @@ class Task(Struct, frozen=True, kw_only=True):
 
 
 ANOTHER = "Upgrade terraform to the newest version"
-READ_ONE = ("w", "Enter", "Esc")
 
 
 def _answer_read(desk: Desk) -> bool:
@@ -97,45 +113,24 @@ def _at_work(manager: SessionManager, store: Store) -> dict[str, str]:
     return start(manager, store, AT_WORK)
 
 
-BUSIEST = ("s", "p", Until(lambda desk: desk.first == "busy"), "g", "x", "y")
-ALL_READ = (*READ_ONE,) * 5
-UNREAD = ("clock", "orders", *FAILED)
-
 TASKS_OF_A_DAY = (
+    Task(name="next that needs me: read its answer", cursor="terraform", unread=["clock"], done=_answer_read),
+    Task(name="reply and next", cursor="clock", unread=["clock", "orders"], done=_replied),
+    Task(name="retry all failures", cursor="terraform", unread=FAILED, done=_retried),
+    Task(name="what changed in this one", cursor="clock", done=_changes_shown),
     Task(
-        name="next that needs me: read its answer", cursor="terraform", unread=["clock"],
-        before=READ_ONE, now=READ_ONE, done=_answer_read,
+        name="stop the busiest",
+        cursor="terraform",
+        prepare=_at_work,
+        ready=lambda desk: desk.shows("busy", "idle"),
+        done=_busiest_stopped,
     ),
-    Task(
-        name="reply and next", cursor="clock", unread=["clock", "orders"],
-        before=("i", Words("go on"), "Enter", "Esc", "w"), now=("i", Words("go on"), "Enter", "Esc", "w"),
-        done=_replied,
-    ),
-    Task(
-        name="retry all failures", cursor="terraform", unread=FAILED,
-        before=("3", "*", "R", "y"), now=("3", "*", "R", "y"), done=_retried,
-    ),
-    Task(name="what changed in this one", cursor="clock", before=("Enter", "c"), now=("c",), done=_changes_shown),
-    Task(
-        name="stop the busiest", cursor="terraform", prepare=_at_work, ready=lambda desk: desk.shows("busy", "idle"),
-        before=BUSIEST, now=BUSIEST, done=_busiest_stopped,
-    ),
-    Task(
-        name="find the session about X", cursor="clock",
-        before=("/", Words("terraform"), "Enter"), now=("/", Words("terraform"), "Enter"), done=_found,
-    ),
-    Task(
-        name="read what is new", cursor="queue", prepare=_more_news,
-        before=("Enter", "."), now=("Enter", "."), done=_news_shown,
-    ),
-    Task(name="open its folder", cursor="clock", before=None, now=("!",), done=_shell_opened),
-    Task(name="mark all read", cursor="terraform", unread=UNREAD, before=ALL_READ, now=ALL_READ, done=_all_read),
-    Task(
-        name="same again in another folder", cursor="terraform",
-        before=("N", "Tab", "Tab", "Tab", Words("{api}"), "Enter"),
-        now=("N", "Tab", "Tab", "Tab", Words("{api}"), "Enter"), done=_repeated,
-    ),
-)  # fmt: skip
+    Task(name="find the session about X", cursor="clock", done=_found),
+    Task(name="read what is new", cursor="queue", prepare=_more_news, done=_news_shown),
+    Task(name="open its folder", cursor="clock", done=_shell_opened),
+    Task(name="mark all read", cursor="terraform", unread=["clock", "orders", *FAILED], done=_all_read),
+    Task(name="same again in another folder", cursor="terraform", done=_repeated),
+)
 
 
 def count(keys: Keys | None) -> int | str:
@@ -152,7 +147,7 @@ def written(keys: Keys) -> str:
     return " ".join(names)
 
 
-async def drive(task: Task, store: Store) -> str:
+async def drive(task: Task, keys: Keys, store: Store) -> str:
     """Drive a task in a dashboard of its own; return "" if it reached its result, else its screen."""
     with store.copy() as manager:
         for name, session_id in store.ids.items():
@@ -162,7 +157,7 @@ async def drive(task: Task, store: Store) -> str:
         async with opened(manager, store, ids) as desk:
             await desk.until(lambda: task.ready(desk))
             desk.select(task.cursor)
-            await desk.press(*task.now)
+            await desk.press(*keys)
             return "" if await desk.until(lambda: task.done(desk)) else desk.text
 
 
@@ -181,10 +176,11 @@ def main(wanted: Sequence[str]) -> None:
     with day() as store:
         note_folder_as_shell(store)
         for task in tasks:
-            screen = asyncio.run(drive(task, store))
+            before, now = WAYS[task.name]
+            screen = asyncio.run(drive(task, now, store))
             if screen:
-                sys.exit(f"{task.name}: {written(task.now)} did not reach the result.\n{screen}")
-            rows.append([task.name, count(task.before), count(task.now), written(task.now)])
+                sys.exit(f"{task.name}: {written(now)} did not reach the result.\n{screen}")
+            rows.append([task.name, count(before), count(now), written(now)])
     table("keys for ten everyday tasks", ["task", "before", "now", "keys"], rows)
 
 

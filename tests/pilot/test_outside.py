@@ -111,6 +111,21 @@ async def test_the_watch_screen_has_the_shell_of_the_focused_session(
         await d.until(lambda: [cwd for _, cwd in outside.ran] == [str(folder), str(other)])
 
 
+async def test_the_changes_have_the_shell_and_lazygit_too(
+    dashboard, outside, installed, folder, monkeypatch, tmp_path, manager
+):
+    put_shell(monkeypatch, tmp_path)
+    installed("lazygit")
+    (folder / ".git").mkdir()
+    manager.changes_of = lambda ref: SessionChanges(session=ref, cwd=str(folder))
+    async with dashboard() as d:
+        await d.press("c")
+        screen = await d.screen(ChangesScreen)
+        await d.press("exclamation_mark", "ctrl+g")
+        await d.until(lambda: [cwd for _, cwd in outside.ran] == [str(folder)] * 2)
+        assert d.app.screen is screen
+
+
 @pytest.mark.usefixtures("installed", "folder")
 async def test_a_shell_whose_last_command_failed_is_no_error(dashboard, outside, monkeypatch, tmp_path):
     put_shell(monkeypatch, tmp_path)
@@ -240,6 +255,7 @@ async def test_a_session_that_said_nothing_has_no_answer(key, dashboard, outside
         await d.select("done0001")
         await d.press(key)
         await d.shows("No answer yet.")
+        assert ("mark_seen", "done0001") not in d.manager.calls
         assert not outside.ran
         assert not d.app.clipboard
 
@@ -253,6 +269,19 @@ async def test_pager_editor_and_file_open_from_the_table(size, dashboard, outsid
         assert outside.ran[0][0][-1].endswith("turn-1-step-6.txt")
         assert outside.ran[2][0][-1].endswith("waiting1.1.jsonl")
         assert d.app.focused is d.main.table
+
+
+@pytest.mark.parametrize("key", ["o", "e"])
+@pytest.mark.usefixtures("installed")
+async def test_an_answer_that_was_read_elsewhere_is_read(key, dashboard, outside, manager):
+    manager.steps["done0001"] = [Step(turn=1, index=0, kind=StepKind.MESSAGE, text="Done.")]
+    async with dashboard() as d:
+        await d.select("done0001")
+        await d.press("y")
+        await d.until(lambda: d.app.clipboard == "Done.")
+        assert ("mark_seen", "done0001") not in manager.calls
+        await d.press(key)
+        await d.called("mark_seen", "done0001")
 
 
 @pytest.mark.parametrize("size", SIZES)

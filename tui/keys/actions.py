@@ -113,10 +113,12 @@ ACTIONS = (
         id="processes", keys="p", label="processes", help="its processes, and what they cost", weight=0, on_target=True
     ),
     Action(
-        id="shell", keys="exclamation_mark", label="shell", help="open a shell in the session's folder", weight=0
+        id="shell", keys="exclamation_mark", label="shell", help="open a shell in the session's folder", weight=0,
+        where=EVERYWHERE | CHANGES,
     ),
     Action(
-        id="lazygit", keys="ctrl+g", label="lazygit", help="open lazygit in the session's folder", weight=0
+        id="lazygit", keys="ctrl+g", label="lazygit", help="open lazygit in the session's folder", weight=0,
+        where=EVERYWHERE | CHANGES,
     ),
     Action(
         id="beside", keys="vertical_line", label="beside", help="the marked sessions side by side, or this one alone"

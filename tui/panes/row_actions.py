@@ -30,15 +30,15 @@ class RowActions:
         self._requests = requests
         self._steps = StepActions(source, requests, programs, documents)
 
-    async def run(self, action: str, session_id: str) -> None:
-        """Do one of the actions: copy, copy_part, page_step, edit_step, page_file."""
+    async def run(self, action: str, session_id: str) -> bool:
+        """Do one of the actions: copy, copy_part, page_step, edit_step, page_file; return True if it was an answer."""
         found = await self._requests.ask(self._find, session_id)
         if found is None:
-            return
+            return False
         chosen, answered = found
         if not answered and action in ("copy", "page_step", "edit_step"):
             self._requests.show_message("No answer yet.")
-            return
+            return False
         match action:
             case "copy":
                 await self._steps.copy(chosen)
@@ -50,6 +50,7 @@ class RowActions:
                 await self._steps.edit(chosen)
             case "page_file":
                 await self._steps.page_file(chosen, stderr=False)
+        return answered
 
     def _find(self, session_id: str) -> tuple[Chosen | None, bool]:
         """Return the last answer and True, else the last step and False; reads files."""

@@ -215,7 +215,14 @@ class MainScreen(SessionScreen):
             viewer.pane.back_to = partial(self.give_keys, self.table)
             self.give_keys(viewer.pane)
         else:
-            self.run_worker(self._row.run(action, session.id))
+            self._pass_answer(action, session)
+
+    @work
+    async def _pass_answer(self, action: str, session: Session) -> None:
+        """Copy the last answer or open it in another program, where the user reads it."""
+        answered = await self._row.run(action, session.id)
+        if answered and action in ("page_step", "edit_step"):
+            self.mark_seen(session)
 
     @work
     async def action_pin(self) -> None:
