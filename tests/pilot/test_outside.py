@@ -296,6 +296,15 @@ async def test_why_opens_from_the_table_and_goes_back_there(close, size, dashboa
         await d.shows("add dark mode")
 
 
+async def test_why_opens_also_from_a_table_that_is_alone(dashboard):
+    async with dashboard(alone=True) as d:
+        await d.press("equals_sign")
+        await d.shows("because it is so")
+        await d.press("escape")
+        await d.until(lambda: d.app.focused is d.main.table)
+        await d.shows("add dark mode")
+
+
 async def test_why_that_was_opened_from_the_steps_goes_back_there(dashboard):
     async with dashboard() as d:
         await d.press("equals_sign", "escape", "enter", "equals_sign")
