@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .changes.recorded import Recorded
     from .digest.collect import Digest
     from .lifecycle.explain import Explanation
+    from .lifecycle.resume_command import ResumeCommand
     from .transcript.session_steps import Facts, SessionSteps
 
 
@@ -254,7 +255,7 @@ class SessionReader:
             StoreError: a turn file cannot be read.
         """
         self._checked_turn(session, turn)
-        return _all_of(self._opened(session), turn)
+        return self._opened(session).every_step_once(turn)
 
     def trajectory(self, ref: str, turn: int | None = None) -> list[Step]:
         """Return the steps of :meth:`each_step` as a list."""
@@ -364,6 +365,13 @@ class SessionReader:
         launch = self._queries.launch(session.id, session.turn)
         return explain(self._layout, session, turns[-1] if turns else None, launch, self._queries.prompts(session.id))
 
+    def resume_command(self, ref: str) -> "ResumeCommand":
+        """Return the shell command that resumes the conversation in the agent's own interface; raises `UsageError`."""
+        from .lifecycle.resume_command import resume_command
+
+        session = self.get(ref)
+        return resume_command(session, self._queries.recipe(session.id), self.config)
+
     def descendants(self, ref: str) -> list[Session]:
         """List the sessions that were started from inside this one, and from inside those; the oldest first."""
         return self._queries.descendants(self.get(ref).id)
@@ -388,12 +396,3 @@ class SessionReader:
         if session is None:
             raise UnknownSessionError(f"Session {short_id(session_id)} was deleted.")
         return session
-
-
-def _all_of(opened: "SessionSteps", turn: int | None) -> Iterator[Step]:
-    try:
-        yield from opened.every_step(turn)
-    except OSError as error:
-        raise StoreError(f"{error.filename}: {error.strerror or error}.") from None
-    finally:
-        opened.close()

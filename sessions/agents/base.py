@@ -193,6 +193,14 @@ class Agent(ABC):
             UsageError: the agent cannot take a setting or an option.
         """
 
+    def resume_argv(self, request: LaunchRequest) -> tuple[str, ...] | None:  # noqa: ARG002
+        """Return the argv that resumes a conversation in the agent's own interface; None if it has no such command.
+
+        ``request`` has the conversation and no prompt.  The user answers the agent's questions there, so the settings
+        for what it may do on its own are left out.
+        """
+        return None
+
     @abstractmethod
     def parser(self, turn: int = 1) -> TurnParser:
         """Return a new parser for one turn."""

@@ -12,6 +12,7 @@ from ..agents.base import Agent
 from ..agents.event_parser import MOST_STRAY, stray_words
 from ..agents.json_lines import NOT_JSON
 from ..clock import monotonic
+from ..errors import StoreError
 from ..model import Prompt, Status, Step, StepKind, Turn
 from ..storage.paths import SessionFolder
 from ..text.units import size
@@ -132,6 +133,19 @@ class SessionSteps:
                 self._finish(index, facts)
                 index.know_share(facts)
                 yield from index.every()
+
+    def every_step_once(self, turn: int | None = None) -> Iterator[Step]:
+        """Yield the steps of :meth:`every_step`, and close the files after the last one.
+
+        Raises:
+            StoreError: a file cannot be read.
+        """
+        try:
+            yield from self.every_step(turn)
+        except OSError as error:
+            raise StoreError(f"{error.filename}: {error.strerror or error}.") from None
+        finally:
+            self.close()
 
     def close(self) -> None:
         """Close the files, and save the indexes of long ones."""

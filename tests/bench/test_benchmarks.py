@@ -21,6 +21,7 @@ TITLES = {
     "screen": ["start to first paint, ms (median)", "keys of the dashboard", "append to pixel, ms", "idle for 1 s"],
     "supervision": ["one runner", "2 sessions"],
     "table": ["the dashboard, 160x45 (medians)", "a table of sessions, 160x45"],
+    "tasks": ["keys for ten everyday tasks"],
     "viewer opening": [
         "from the key to the last step on the screen, without and with a kept index",
         "from the key until everything is read",

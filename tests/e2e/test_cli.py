@@ -444,6 +444,30 @@ def test_stdout_of_a_wait_is_the_whole_answer_and_nothing_else(cli: Cli, codex: 
     assert "agentdash messages" in cli("show", "@last").out
 
 
+def test_the_resume_command_continues_the_conversation_in_its_folder(cli: Cli, codex: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "its folder"
+    folder.mkdir()
+    assert cli("spawn", "--wait", "-C", str(folder), "talk").code == 0
+    session = cli("ls", "--json").json[0]
+    printed = cli("resume-command", session["id"])
+    assert printed.code == 0
+    codex.write_text('#!/bin/sh\necho "$PWD: $*"\n')
+    done = subprocess.run(["sh", "-c", printed.out], capture_output=True, text=True, check=True)
+    assert done.stdout == f"{folder}: resume {session['agent_session']}\n"
+    told = cli("resume-command", session["id"], "--json").json
+    assert told["command"] == printed.out.rstrip("\n")
+    assert (told["cwd"], told["argv"]) == (str(folder), [str(codex), "resume", session["agent_session"]])
+    folder.rmdir()
+    gone = cli("resume-command", session["id"])
+    assert (gone.code, gone.err) == (2, f"agentdash: The folder {folder} does not exist.\n")
+
+
+def test_a_command_has_nothing_to_resume(cli: Cli) -> None:
+    result = cli("resume-command", cli.ended("true"))
+    assert result.code == 2
+    assert "no conversation to resume" in result.err
+
+
 def test_a_dry_run_shows_the_command_and_starts_nothing(cli: Cli, codex: Path) -> None:
     result = cli("spawn", "--dry-run", "--model", "gpt-x", "-C", "/", "hello")
     assert result.code == 0

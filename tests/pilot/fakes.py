@@ -7,11 +7,13 @@ import factories
 from factories import T0
 from msgspec import structs
 
+from agentdash.sessions.errors import UsageError
 from agentdash.sessions.housekeeping import Housekeeping
 from agentdash.sessions.launch import Ladder, Launch
 from agentdash.sessions.lifecycle.agent_list import AgentInfo
 from agentdash.sessions.lifecycle.explain import Explanation, Fact
 from agentdash.sessions.lifecycle.process_list import ProcessInfo
+from agentdash.sessions.lifecycle.resume_command import ResumeCommand
 from agentdash.sessions.model import (
     Change,
     Changes,
@@ -382,6 +384,14 @@ class FakeManager:
         one = self.get(ref)
         facts = (Fact("runner's lock", "free", "runner.lock"), Fact("exit code", "1", "turns.exit_code"))
         return Explanation(session=ref, status=one.status, reason=one.reason, rule="because it is so", facts=facts)
+
+    def resume_command(self, ref):
+        one = self.get(ref)
+        if one.agent == "command":
+            raise UsageError("A plain command has no conversation to resume.")
+        argv = (one.agent, "resume", "0199a213")
+        line = f"cd {one.cwd} && {' '.join(argv)}"
+        return ResumeCommand(session=ref, command=line, cwd=one.cwd, env={}, argv=argv)
 
     def each_step(self, ref, turn=None):
         return iter(STEPS)

@@ -3,6 +3,8 @@
 A scenario presses keys by the names of their actions, so that it follows the registry, and says what a user would see.
 """
 
+import os
+
 import pytest
 from textual.app import App
 
@@ -64,7 +66,9 @@ class Keys:
 def programs(monkeypatch):
     """What was run in the terminal."""
     ran = []
-    monkeypatch.setattr(external_programs.ExternalPrograms, "_run", lambda self, argv: ran.append(list(argv)))
+    monkeypatch.setattr(
+        external_programs.ExternalPrograms, "_run", lambda self, argv, folder=None, **_: ran.append(list(argv))
+    )
     monkeypatch.setenv("PAGER", "less")
     monkeypatch.setenv("VISUAL", "nano")
     return ran
@@ -513,6 +517,30 @@ async def hands_steps_to_programs(d, keys):
     await d.until(lambda: [argv[0] for argv in d.programs] == ["less", "less", "nano"])
 
 
+@scenario("shell", "lazygit", "table.page_answer", "table.edit_answer", "table.page_file")
+async def hands_the_selected_session_to_programs(d, keys):
+    await d.shows("also add a regression test")
+    d.manager.put(session("waiting1", Status.WAITING, "in a repository", created=1, cwd=str(d.repository)))
+    await d.shows("in a repository")
+    await keys("shell", "lazygit", "table.page_answer", "table.edit_answer", "table.page_file")
+    await d.until(lambda: [argv[0] for argv in d.programs] == ["/bin/zsh", "lazygit", "less", "nano", "less"])
+    assert d.app.focused is d.main.table
+
+
+@scenario("table.copy", "table.copy_part", "table.explain", "table.changes")
+async def reads_the_selected_session_from_the_table(d, keys):
+    await d.shows("also add a regression test")
+    await keys("table.copy")
+    await d.until(lambda: d.app.clipboard.startswith("The test read the real clock."))
+    await keys("table.explain")
+    await d.shows("because it is so")
+    await keys("back", "table.copy_part")
+    await d.screen(PickScreen)
+    await d.press("escape")
+    await keys("table.changes")
+    await d.screen(ChangesScreen)
+
+
 @scenario("steps.open", "steps.source")
 async def opens_a_step_and_shows_its_source(d, keys):
     await keys.read()
@@ -612,9 +640,16 @@ async def goes_to_the_step(d, keys):
 
 
 @pytest.mark.parametrize(("function", "names", "size"), all_scenarios())
-async def test_it_does_what_it_says(function, names, size, dashboard, programs, changed, monkeypatch):
-    suspended = []
+async def test_it_does_what_it_says(function, names, size, dashboard, programs, changed, monkeypatch, tmp_path):
+    suspended, repository = [], tmp_path / "repository"
+    (repository / ".git").mkdir(parents=True)
+    lazygit = tmp_path / "lazygit"
+    lazygit.write_text("#!/bin/sh\n")
+    lazygit.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setenv("SHELL", "/bin/zsh")
     monkeypatch.setattr(App, "action_suspend_process", lambda _: suspended.append(True))
     async with dashboard(size=size) as d:
         d.steps, d.programs, d.suspended = d.main.detail.steps, programs, suspended
+        d.repository = repository
         await function(d, Keys(d))

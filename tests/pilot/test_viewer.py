@@ -158,18 +158,18 @@ async def test_a_low_screen_has_a_line_for_counts_only_while_they_are_needed(rea
 
 async def test_what_is_filtered_out_is_shown_again_by_a_jump_to_it(reading):
     async with reading() as d:
-        await d.press("1", "e")
+        await d.press("1", "right_parenthesis")
         await d.until(lambda: d.steps.current.exit_code == 1)
         assert d.steps.groups == frozenset()
 
 
 async def test_jumps_by_failure_turn_and_prompt_and_back(reading):
     async with reading() as d:
-        await d.press("e")
+        await d.press("right_parenthesis")
         assert d.steps.current.exit_code == 1
-        await d.press("e")
+        await d.press("right_parenthesis")
         assert d.steps.current.text == "stream disconnected: retrying"
-        await d.press("e")
+        await d.press("right_parenthesis")
         await d.shows("no failure after this")
         await d.press("right_square_bracket")
         assert (d.steps.current.turn, d.steps.current.index) == (2, 0)
@@ -603,7 +603,7 @@ async def test_where_nothing_is_new_nothing_is_told(dashboard, manager):
 async def test_a_number_key_without_steps_does_nothing(dashboard, manager):
     manager.steps["waiting1"] = []
     async with dashboard() as d:
-        await d.press("enter", "7", "z", "e", "y", "g", "G", "slash", "escape")
+        await d.press("enter", "7", "z", "right_parenthesis", "y", "g", "G", "slash", "escape")
         await d.until(lambda: d.main.detail.steps.groups == frozenset({"7"}))
         assert d.app.is_running
 

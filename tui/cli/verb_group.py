@@ -24,13 +24,14 @@ _MODULES = {
     "notify": ("notify",),
     "read": ("ls", "show", "trajectory", "messages", "output", "explain"),
     "replay": ("replay",),
+    "resume": ("resume-command",),
     "setup": ("demo", "completion"),
     "start": ("spawn", "run", "inject", "retry"),
     "tail": ("tail", "logs", "peek"),
     "view": ("view",),
     "watch": ("watch", "table"),
 }
-"""The verbs of each module in ``commands/``; the function of a verb has its name."""
+"""The verbs of each module in ``commands/``; the function of a verb has its name, with ``_`` for ``-``."""
 
 _MODULE_OF = {verb: module for module, verbs in _MODULES.items() for verb in verbs}
 
@@ -47,7 +48,7 @@ class VerbGroup(click.Group):
         if cmd_name not in _MODULE_OF:
             return None
         module = import_module(f".commands.{_MODULE_OF[cmd_name]}", __package__)
-        command: click.Command = getattr(module, cmd_name)
+        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:

@@ -5,7 +5,7 @@ from functools import cached_property
 
 from ...sessions.model import Session
 from .. import texts
-from .actions import BULK, possible, unlike
+from .actions import BULK, REGISTRY, possible, unlike
 
 
 class ActionTarget:
@@ -52,7 +52,7 @@ class ActionTarget:
         return texts.why_not(
             action,
             self.current,
-            read_only=self._read_only,
+            read_only=self._read_only and REGISTRY[action].changes,
             several=several,
             marked=self.marked,
             restore_key=restore_key,

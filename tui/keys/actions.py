@@ -124,6 +124,14 @@ ACTIONS = (
         id="processes", keys="p", label="processes", help="its processes, and what they cost", weight=0, on_target=True
     ),
     Action(
+        id="shell", keys="exclamation_mark", label="shell", help="open a shell in the session's folder", weight=0,
+        where=EVERYWHERE | CHANGES,
+    ),
+    Action(
+        id="lazygit", keys="ctrl+g", label="lazygit", help="open lazygit in the session's folder", weight=0,
+        where=EVERYWHERE | CHANGES,
+    ),
+    Action(
         id="beside", keys="vertical_line", label="beside", help="the marked sessions side by side, or this one alone"
     ),
     Action(id="follow", keys="f,F", label="follow", help="follow the newest step, or stop following"),
@@ -173,6 +181,20 @@ TABLE_ACTIONS = tuple(
         ("columns", "C", "columns", "choose, order and size the columns", 0, "columns"),
         ("density", "d", "density", "one line for each session, two, or as many as fit", 0, "density"),
         ("views", "V", "views", "go to a saved view, or save this one", 0, "views"),
+        ("changes", "c", "changes", "the files that it changed", 3, "screen.row('changes')"),
+        ("copy", "y", "copy", "copy its last answer", 3, "screen.row('copy')"),
+        (
+            "copy_part",
+            "Y",
+            "copy part",
+            "copy a part of it, or the command that resumes it",
+            0,
+            "screen.row('copy_part')",
+        ),
+        ("explain", "equals_sign", "why", "why it has its status", 0, "screen.row('explain')"),
+        ("page_answer", "o", "pager", "its last answer in $PAGER", 0, "screen.row('page_step')"),
+        ("page_file", "O", "file", "the raw JSONL of its newest turn in $PAGER", 0, "screen.row('page_file')"),
+        ("edit_answer", "e", "editor", "its last answer in $EDITOR", 0, "screen.row('edit_step')"),
     )
 )
 """The keys of the table; they take precedence over the keys of the whole screen."""
@@ -185,10 +207,17 @@ VIEWER_ACTIONS = tuple(
         ("previous_match", "N", "previous", "the step before that has it", 0, "match(-1)"),
         ("go_to", "number_sign", "go to", "go to a step by its number", 0, "go_to"),
         ("copy", "y", "copy", "copy the command, message or diff", 2, "copy"),
-        ("copy_part", "Y", "copy part", "choose what of the step is copied", 0, "copy_part"),
+        (
+            "copy_part",
+            "Y",
+            "copy part",
+            "copy a part of the step, or the command that resumes the session",
+            0,
+            "copy_part",
+        ),
         ("page_step", "o", "pager", "the whole step in $PAGER", 0, "page_step"),
         ("page_file", "O", "file", "the turn's raw JSONL, or its stderr, in $PAGER", 0, "page_file"),
-        ("edit_step", "v", "editor", "the whole step in $EDITOR", 0, "edit_step"),
+        ("edit_step", "e,v", "editor", "the whole step in $EDITOR", 0, "edit_step"),
         ("source", "M", "source", "Markdown as it was written, or set out", 0, "source"),
         ("changes", "c", "changes", "the files that the session changed", 5, "changes"),
         ("export", "s", "save", "save the session as Markdown, HTML or JSON", 0, "export"),
@@ -202,9 +231,9 @@ VIEWER_ACTIONS = tuple(
 CHANGES_ACTIONS = tuple(
     Action(id=f"files.{name}", keys=keys, label=label, help=help_, where=CHANGES, does=does)
     for name, keys, label, help_, does in (
-        ("edit", "v", "editor", "the file in $EDITOR", "edit"),
+        ("edit", "e,v", "editor", "the file in $EDITOR", "edit"),
         ("copy", "y", "copy path", "copy its path", "copy"),
-        ("step", "w", "its step", "the step that touched it last", "step"),
+        ("step", "number_sign", "its step", "the step that touched it last", "step"),
         ("look_again", "r", "look again", "look again", "look_again"),
     )
 )
@@ -272,8 +301,8 @@ REGISTRY = {
 """All actions of keys, by name."""
 
 _WATCHING = frozenset({
-    "write_prompt", "stop", "kill", "retry", "processes", "follow", "command_line", "meter", "theme", "mouse",
-    "settings", "log", "back", "help", "quit",
+    "write_prompt", "stop", "kill", "retry", "processes", "shell", "lazygit", "follow", "command_line", "meter",
+    "theme", "mouse", "settings", "log", "back", "help", "quit",
 })  # fmt: skip
 """Actions of a screen without a table."""
 

@@ -22,7 +22,7 @@ from ...widgets.drawing.glyphs import Signs
 from ...widgets.drawing.line import Line
 from ...widgets.lists.file_list import FileList
 from .. import texts
-from ..keys.actions import CHANGES_ACTIONS, bindings
+from ..keys.actions import CHANGES_ACTIONS, REGISTRY, bindings
 from ..keys.footer import CHANGES, labelled, whole
 from ..keys.keymap import DEFAULT, Keymap
 from ..panes import change_documents
@@ -34,7 +34,8 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
     """The changes of a session; returns the turn and the index of the step that the user chose to see, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "back", "back", show=False), *bindings(CHANGES_ACTIONS),
+        Binding("escape,q,c", "back", "back", show=False),
+        *bindings([*CHANGES_ACTIONS, REGISTRY["shell"], REGISTRY["lazygit"]]),
     ]  # fmt: skip
     AUTO_FOCUS = "FileList"
 
@@ -150,6 +151,14 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
         """Open the file, as it is now, in the editor."""
         if (file := self._file) is not None:
             self._programs.edit(Path(file.absolute))
+
+    def action_shell(self) -> None:
+        """Open a shell in the session's folder."""
+        self._programs.shell(self._session.cwd)
+
+    def action_lazygit(self) -> None:
+        """Open lazygit in the session's folder."""
+        self._programs.lazygit(self._session.cwd)
 
     async def action_copy(self) -> None:
         """Copy the file's path."""

@@ -1,6 +1,7 @@
 """The main screen: the table of sessions, the steps of the selected one, and a prompt for it."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from msgspec import structs
@@ -21,10 +22,11 @@ from ...widgets.table.session_table import SessionTable
 from ...widgets.table.status_line import StatusLine, Tally
 from .. import texts
 from ..keys.action_target import ActionTarget
-from ..keys.actions import bindings
+from ..keys.actions import Place, bindings
 from ..keys.command_line import Command
 from ..keys.footer import daily_keys
 from ..messages import SessionAwaited, SessionsChanged
+from ..panes.row_actions import RowActions
 from ..panes.session_pane import SessionPane
 from ..panes.table.split import Split
 from ..panes.table.table_commands import table_commands
@@ -79,6 +81,7 @@ class MainScreen(SessionScreen):
         self.details = [detail]
         self.areas = [self.pane, detail]
         self._split = Split(self, self.pane, detail, ui_state)
+        self._row = RowActions(operations.app, reader, requests, self._programs, detail.viewer.documents)
         self.too_small = Static("", id="too-small", markup=False)
 
     @property
@@ -96,8 +99,9 @@ class MainScreen(SessionScreen):
 
     def commands(self) -> Iterator[Command]:
         """Yield the commands of the command line on this screen."""
-        yield from super().commands()
-        yield from table_commands(self.pane)
+        steps, table = super().commands(), table_commands(self.pane)
+        # Some names mean a step or a session: the place that has the keys decides.
+        yield from (*steps, *table) if self._place is Place.TABLE else (*table, *steps)
 
     def home_focus(self) -> Widget:
         """Return the table."""
@@ -112,6 +116,10 @@ class MainScreen(SessionScreen):
         yield self.foot
         yield self.too_small
         yield MessageLine(signs=self._signs)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Return True if the action applies now; an action on a row shows its own reason."""
+        return action == "row" or super().check_action(action, parameters)
 
     def on_mount(self) -> None:
         """Show the sessions, and update their ages once a second."""
@@ -213,6 +221,27 @@ class MainScreen(SessionScreen):
         if self.detail.viewer.step_back() or (self.pane.has_focus_within and self.pane.step_back()):
             return
         self.give_keys(self.table)
+
+    def action_row(self, action: str) -> None:
+        """Do from the table what the same key does in the steps: with the last answer of the selected session."""
+        viewer, session = self.detail.viewer, self.current
+        if session is None:
+            self.requests.show_message("No session is selected.")
+        elif action == "changes":
+            viewer.action_changes()
+        elif action == "explain":
+            viewer.open_document("explain")
+            viewer.pane.back_to = partial(self.give_keys, self.table)
+            self.give_keys(viewer.pane)
+        else:
+            self._pass_answer(action, session)
+
+    @work
+    async def _pass_answer(self, action: str, session: Session) -> None:
+        """Copy the last answer or open it in another program, where the user reads it."""
+        answered = await self._row.run(action, session.id)
+        if answered and action in ("page_step", "edit_step"):
+            self.mark_seen(session)
 
     @work
     async def action_pin(self) -> None:

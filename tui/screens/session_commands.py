@@ -44,6 +44,9 @@ class Commanded(Protocol):
     def go_to_steps(self) -> None:
         """Give the keys to the steps."""
 
+    def copy_resume_command(self) -> Awaitable[None]:
+        """Copy the command that resumes the session in the agent's own interface."""
+
     def action_write_prompt(self) -> object:
         """Give the keys to the prompt."""
 
@@ -87,6 +90,11 @@ def _with_more(more: "_More", *, no_writing: str) -> Iterator[Command]:
         help="save the session as .md, .html or .json",
         run=more.export,
     )
+    yield Command(
+        names=("resume_command",),
+        help="copy the command that resumes it in the agent's own interface",
+        run=lambda _: more.resume_command(),
+    )
     yield Command(names=("quit", "q"), help="leave the dashboard; the sessions go on", run=more.quit)
 
 
@@ -129,6 +137,9 @@ class _More:
         there, reason = await self._screen.operations.save(session.id, path, False)
         if reason is not None:
             self._screen.requests.show_error(f"{path} is there already; it was not touched." if there else reason)
+
+    def resume_command(self) -> Awaitable[object]:
+        return self._screen.copy_resume_command()
 
     def quit(self, _: str) -> Awaitable[object]:
         return self._screen.run_action("quit")

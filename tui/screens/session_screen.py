@@ -219,7 +219,14 @@ class SessionScreen(Screen[None]):
         from .changes import ChangesScreen
 
         screen = ChangesScreen(self._reader, self.requests, self._programs, session, self._signs, self.keymap)
-        self.app.push_screen(screen, lambda step: viewer.show_step(*step) if step is not None else None)
+        self.app.push_screen(screen, partial(self._show_step, viewer, session))
+
+    def _show_step(self, viewer: StepsPane, session: Session, step: tuple[int, int] | None) -> None:
+        """Go to the step that the user chose on the screen of changes; without one, stay where it was opened."""
+        if step is not None:
+            self.give_keys(viewer.steps)
+            self.mark_seen(session)
+            self.call_after_refresh(viewer.show_step, *step)  # steps that were hidden have no size before
 
     @on(PromptInput.Left)
     def _prompt_left(self) -> None:
@@ -284,6 +291,23 @@ class SessionScreen(Screen[None]):
         from .settings import SettingsScreen  # walks all types of settings, which only this screen needs
 
         self.app.push_screen(SettingsScreen(self._reader, self.requests, self._programs, self._signs))
+
+    def action_shell(self) -> None:
+        """Open a shell in the session's folder."""
+        if self.current is not None:
+            self._programs.shell(self.current.cwd)
+
+    def action_lazygit(self) -> None:
+        """Open lazygit in the session's folder."""
+        if self.current is not None:
+            self._programs.lazygit(self.current.cwd)
+
+    async def copy_resume_command(self) -> None:
+        """Copy the command that resumes the session in the agent's own interface."""
+        session = self.current
+        found = await self.requests.ask(self._reader.resume_command, session.id) if session is not None else None
+        if found is not None:
+            await self._programs.copy(found.command, "resume command")
 
     def action_on_target(self, action: str) -> None:
         """Do one of the actions that need only the sessions that they act on."""

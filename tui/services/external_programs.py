@@ -1,10 +1,11 @@
-"""The user's external programs: pager, editor, clipboard."""
+"""The user's external programs: pager, editor, shell, lazygit, clipboard."""
 
 import asyncio
 import os
 import shutil
+import signal
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,9 @@ from textual.app import App, SuspendNotSupported
 from ...sessions.clipboard import copy_natively
 from ...sessions.text.sanitize import clean
 from ...sessions.text.units import count
+from ...widgets.drawing.short_forms import place
 from .background import Requests
-from .pager_editor import at_line, editor, pager, run
+from .pager_editor import at_line, editor, pager, run, shell
 
 OSC52_MOST = 74_000
 """Maximum bytes of Base64 that terminals accept (xterm's limit is the smallest that matters)."""
@@ -58,6 +60,30 @@ class ExternalPrograms:
         else:
             self._run(at_line(argv, path, line))
 
+    def shell(self, folder: str) -> None:
+        """Open the user's shell in a folder; its exit code is that of the last command in it, and no error."""
+        if self._is_there(folder):
+            note = f"agentdash: shell in {clean(folder)} (exit or Ctrl+D: back to the dashboard)"
+            self._run(shell(os.environ), folder, note=note, codes=range(256))
+
+    def lazygit(self, folder: str) -> None:
+        """Open lazygit in a folder of a git repository."""
+        if not self._is_there(folder):
+            return
+        if shutil.which("lazygit") is None:
+            self._requests.show_error("lazygit is not installed (github.com/jesseduffield/lazygit).")
+        elif not any((parent / ".git").exists() for parent in (Path(folder), *Path(folder).parents)):
+            self._requests.show_error(f"Not in a git repository: {place(folder)}.")
+        else:
+            self._run(["lazygit"], folder)
+
+    def _is_there(self, folder: str) -> bool:
+        """Return whether a folder exists; show an error if it does not."""
+        there = Path(folder).is_dir()
+        if not there:
+            self._requests.show_error(f"No such folder: {place(folder)}.")
+        return there
+
     def page_text(self, text: str, name: str) -> None:
         """Show a text in ``$PAGER``, cleaned of control sequences."""
         self._with_file(text, name, self.page)
@@ -77,14 +103,23 @@ class ExternalPrograms:
         except OSError as error:
             self._requests.show_error(f"{name} could not be written: {error.strerror or error}.")
 
-    def _run(self, argv: Sequence[str]) -> None:
-        """Run a program that takes the terminal."""
+    def _run(
+        self,
+        argv: Sequence[str],
+        folder: str | None = None,
+        *,
+        note: str = "",
+        codes: Collection[int] = (0, -signal.SIGINT, 130),
+    ) -> None:
+        """Run a program that takes the terminal, in a folder, after a note; other exit codes are shown as an error."""
         if shutil.which(argv[0]) is None:
             self._requests.show_error(f"{argv[0]} is not installed.")
             return
         try:
             with self._app.suspend():
-                code = run(argv)
+                if note:
+                    print(note, flush=True)  # noqa: T201 - for the terminal that the program gets
+                code = run(argv, folder)
         except SuspendNotSupported:
             self._requests.show_error(f"This terminal cannot be handed to {argv[0]}.")
             return
@@ -93,5 +128,5 @@ class ExternalPrograms:
             return
         with suppress(AttributeError):
             self._app.screen.refresh(layout=True)
-        if code not in (0, -2, 130):
+        if code not in codes:
             self._requests.show_error(f"{argv[0]} ended with exit code {code}.")

@@ -1,4 +1,4 @@
-"""The user's pager and editor, and the arguments that open a file at a line."""
+"""The user's pager, editor and shell, and how a program gets the terminal."""
 
 import os
 import shlex
@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _PLUS_LINE = frozenset(
@@ -35,6 +35,11 @@ def editor(env: Mapping[str, str]) -> list[str] | None:
     return next(([name] for name in ("sensible-editor", "vim", "vi", "nano") if shutil.which(name)), None)
 
 
+def shell(env: Mapping[str, str]) -> list[str]:
+    """Return the user's shell as an argv."""
+    return _argv(env.get("SHELL", "")) or ["/bin/sh"]
+
+
 def at_line(argv: Sequence[str], path: os.PathLike[str], line: int | None) -> list[str]:
     """Return the argv that opens a file at a line; at its beginning if the editor is not known to take a line."""
     name, file = Path(argv[0]).name, str(path)
@@ -47,8 +52,10 @@ def at_line(argv: Sequence[str], path: os.PathLike[str], line: int | None) -> li
     return [*argv, file]
 
 
-def run(argv: Sequence[str]) -> int:
+def run(argv: Sequence[str], cwd: str | None = None) -> int:
     """Run a program that takes the terminal, wait for it, and return its exit code.
+
+    ``cwd`` is the folder in which it starts; by default our own.
 
     As under a shell, Ctrl+C and Ctrl+\\ act on the program alone until it ends.  Ctrl+Z stops us too, but only after
     the program has restored the terminal and stopped: the shell must not write before that.
@@ -58,13 +65,17 @@ def run(argv: Sequence[str]) -> int:
         ValueError: an argument that cannot be passed to a program.
     """
     with _deaf(signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP):
-        program = subprocess.Popen(argv)
+        # Shells show the folder by the name that PWD gives it, if it is the same folder.
+        program = subprocess.Popen(argv, cwd=cwd, env=os.environ | ({"PWD": cwd} if cwd else {}))
         while program.returncode is None:
             _, status = os.waitpid(program.pid, os.WUNTRACED)
             if os.WIFSTOPPED(status):
                 _stop()
+                # A shell is in a process group of its own, which `fg` does not continue.
+                program.send_signal(signal.SIGCONT)
             else:
                 program.returncode = os.waitstatus_to_exitcode(status)
+    _take_terminal()
     return program.returncode
 
 
@@ -73,6 +84,17 @@ def _stop() -> None:
     before = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
     os.kill(os.getpid(), signal.SIGTSTP)
     signal.signal(signal.SIGTSTP, before)
+
+
+def _take_terminal() -> None:
+    """Make our process group the terminal's again; a shell that was killed leaves it with its own."""
+    with suppress(OSError):  # no terminal
+        if os.tcgetpgrp(0) != os.getpgrp():
+            before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+            try:
+                os.tcsetpgrp(0, os.getpgrp())
+            finally:
+                signal.signal(signal.SIGTTOU, before)
 
 
 @contextmanager

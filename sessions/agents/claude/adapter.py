@@ -73,6 +73,12 @@ class Claude(Agent):
             argv += ["--session-id", request.session_id if request.turn == 1 else str(uuid.uuid4())]
         return Launch(argv=(*argv, *settings.args), stdin=request.prompt, model=model)
 
+    def resume_argv(self, request: LaunchRequest) -> tuple[str, ...] | None:
+        """Return ``claude --resume CONVERSATION`` with the model (2.1.197); claude finds it only in its own folder."""
+        model = request.model or request.settings.model
+        argv = (request.settings.bin or "claude", "--resume", request.agent_session or "")
+        return (*argv, "--model", model) if model else argv
+
     def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:
         """Return whether this is an event of the stream, with its session's id."""
         return kind in _EVENTS and "session_id" in event

@@ -118,6 +118,16 @@ class Codex(Agent):
             argv += ["resume", request.agent_session]
         return Launch(argv=(*argv, "-"), stdin=request.prompt, model=model)
 
+    def resume_argv(self, request: LaunchRequest) -> tuple[str, ...] | None:
+        """Return ``codex resume THREAD`` with the model and the overrides of codex's own configuration (0.169.0)."""
+        settings, model = request.settings, request.model or request.settings.model
+        argv = [settings.bin or "codex", "resume", request.agent_session or ""]
+        if model:
+            argv += ["-m", model]
+        for assignment in _config(settings.config) if isinstance(settings, CodexSettings) else ():
+            argv += ["-c", assignment]
+        return tuple(argv)
+
     def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:  # noqa: ARG002
         """Return whether an event's type begins with ``thread.``, ``turn.`` or ``item.``."""
         return kind is not None and kind.startswith(("thread.", "turn.", "item."))

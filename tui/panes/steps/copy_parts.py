@@ -1,6 +1,6 @@
 """The parts of a step that can be copied, and their names: pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from string import ascii_lowercase
 
 import msgspec
@@ -19,10 +19,13 @@ class Piece(Struct, frozen=True):
     text: str
 
 
-def pieces(step: Step) -> Iterator[Piece]:
-    """Yield the parts of a step that can be copied, likeliest first; each key is the first free letter of the name."""
+def pieces(step: Step, more: Iterable[tuple[str, str]] = ()) -> Iterator[Piece]:
+    """Yield the parts of a step that can be copied, likeliest first; each key is the first free letter of the name.
+
+    ``more`` has the names and texts of parts that are not the step's own; they come last.
+    """
     taken = set(LIST_LETTERS)
-    for name, text in _texts(step):
+    for name, text in (*_texts(step), *more):
         key = next(letter for letter in name + ascii_lowercase if letter in ascii_lowercase and letter not in taken)
         taken.add(key)
         yield Piece(key, name, text)

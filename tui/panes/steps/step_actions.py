@@ -1,5 +1,6 @@
 """Copies the step under the cursor, and opens it in the pager and the editor."""
 
+import asyncio
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -46,16 +47,21 @@ class StepActions:
             await self._programs.copy(piece.text, piece.name)
 
     async def copy_part(self, chosen: Chosen | None, app: App[Any]) -> None:
-        """Ask for a part of the step, and copy it."""
+        """Ask for a part of the step, or the command that resumes its session, and copy it."""
         step = await self._whole(chosen)
-        parts = list(pieces(step)) if step is not None else []
-        if parts:
-            offers = [(piece.key, f"{piece.name}   {one_line(piece.text, 50)}") for piece in parts]
-            from ...dialogs.pick import PickScreen
+        if chosen is None or step is None:
+            return
+        from ...dialogs.pick import PickScreen
 
-            number = await app.push_screen_wait(PickScreen("Copy", offers))
-            if number is not None:
-                await self._programs.copy(parts[number].text, parts[number].name)
+        reading = asyncio.to_thread(self._source.resume_command, chosen.session_id)
+        resume, why_not = await self._requests.outcome(reading)
+        parts = list(pieces(step, [("resume command", resume.command if resume is not None else why_not or "")]))
+        offers = [(piece.key, f"{piece.name}   {one_line(piece.text, 50)}") for piece in parts]
+        number = await app.push_screen_wait(PickScreen("Copy", offers))
+        if number == len(parts) - 1 and why_not is not None:
+            self._requests.show_refusal(why_not)
+        elif number is not None:
+            await self._programs.copy(parts[number].text, parts[number].name)
 
     async def page(self, chosen: Chosen | None) -> None:
         """Show the whole step in the pager."""

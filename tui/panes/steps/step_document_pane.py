@@ -1,5 +1,9 @@
 """The pane that covers the steps and shows one document about the step under the cursor."""
 
+from collections.abc import Callable
+
+from textual.widget import Widget
+
 from ....widgets.document.document_pane import DocumentPane
 from ....widgets.drawing.glyphs import Signs
 from ...services.background import Requests
@@ -18,6 +22,9 @@ class StepDocumentPane(DocumentPane):
         self.kind = ""
         """The kind of document that is shown; empty while the pane is closed."""
 
+        self.back_to: Callable[[], None] | None = None
+        """Gives the keys back to the place from which the document was opened, if that is not the list of steps."""
+
     @property
     def follows(self) -> bool:
         """True if the document of this kind differs from step to step."""
@@ -27,6 +34,14 @@ class StepDocumentPane(DocumentPane):
         """Close the document."""
         self.kind = ""
         self.begin_anew()
+
+    def leave(self, steps: Widget) -> None:
+        """Give the keys to the steps, or back to the place from which the document was opened."""
+        back, self.back_to = self.back_to, None
+        if back is None:
+            self.screen.set_focus(steps)
+        else:
+            back()
 
     def begin_anew(self) -> None:
         """Show the next document from its first line."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ....sessions.errors import StoreError, UnknownSessionError
 from ....sessions.lifecycle.explain import Explanation
@@ -21,6 +21,9 @@ from ...render.steps import step_text as rendered
 from ...render.style import Style
 from .trajectory_reader import Source as FollowingSource
 
+if TYPE_CHECKING:
+    from ....sessions.lifecycle.resume_command import ResumeCommand
+
 RAW_MOST = 4 << 20
 """The maximum number of bytes shown of a raw line; the pager opens a longer one."""
 
@@ -33,6 +36,9 @@ class Source(FollowingSource, Protocol):
 
     def explain(self, ref: str) -> Explanation:
         """Explain the session's status."""
+
+    def resume_command(self, ref: str) -> "ResumeCommand":
+        """Return the command that resumes the session in the agent's own interface."""
 
     def stderr_tail(self, ref: str, turn: int | None = None) -> tuple[str, int]:
         """Return the end of an agent's stderr, and the number of bytes before it."""

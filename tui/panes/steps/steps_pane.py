@@ -298,7 +298,7 @@ class StepsPane(StepActionKeys):
             return False
         self.pane.close()
         self.remove_class("-paned")
-        self.screen.set_focus(self.steps)
+        self.pane.leave(self.steps)
         return True
 
     @work(exclusive=True, group="document")

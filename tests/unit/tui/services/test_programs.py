@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agentdash.tui.services.pager_editor import at_line, editor, pager
+from agentdash.tui.services.pager_editor import at_line, editor, pager, shell
 
 FILE = Path("/home/ann/config.toml")
 
@@ -29,3 +29,5 @@ def test_the_variables_of_the_user_say_which() -> None:
     assert editor({"EDITOR": "vi"}) == ["vi"]
     assert pager({}) == ["less"]
     assert pager({"PAGER": "a 'b"}) == ["less"]
+    assert shell({"SHELL": "/usr/bin/fish"}) == ["/usr/bin/fish"]
+    assert shell({}) == ["/bin/sh"]

@@ -1,0 +1,64 @@
+"""The keys that act on the last answer of a session, for a place without its steps: the table."""
+
+from typing import Any
+
+from textual.app import App
+
+from ...sessions.transcript.last_answer import last_answer
+from ..services.background import Requests
+from ..services.external_programs import ExternalPrograms
+from .steps.step_actions import Chosen, StepActions
+from .steps.step_documents import Source, StepDocuments
+
+
+class RowActions:
+    """Copies the last answer of a session, and opens it, or its turn's file, in the pager and the editor.
+
+    Args:
+        app: asks for a part of the answer.
+        source: opens the steps.
+        requests: runs blocking calls in a thread, and shows messages.
+        programs: runs the other programs.
+        documents: reads the full text of a step.
+    """
+
+    def __init__(
+        self, app: App[Any], source: Source, requests: Requests, programs: ExternalPrograms, documents: StepDocuments
+    ) -> None:
+        self._app = app
+        self._source = source
+        self._requests = requests
+        self._steps = StepActions(source, requests, programs, documents)
+
+    async def run(self, action: str, session_id: str) -> bool:
+        """Do one of the actions: copy, copy_part, page_step, edit_step, page_file; return True if it was an answer."""
+        found = await self._requests.ask(self._find, session_id)
+        if found is None:
+            return False
+        chosen, answered = found
+        if not answered and action in ("copy", "page_step", "edit_step"):
+            self._requests.show_message("No answer yet.")
+            return False
+        match action:
+            case "copy":
+                await self._steps.copy(chosen)
+            case "copy_part":
+                await self._steps.copy_part(chosen, self._app)
+            case "page_step":
+                await self._steps.page(chosen)
+            case "edit_step":
+                await self._steps.edit(chosen)
+            case "page_file":
+                await self._steps.page_file(chosen, stderr=False)
+        return answered
+
+    def _find(self, session_id: str) -> tuple[Chosen | None, bool]:
+        """Return the last answer and True, else the last step and False; reads files."""
+        steps = self._source.open_trajectory(session_id)
+        try:
+            view, item = last_answer(steps.refresh)
+        finally:
+            steps.close()
+        if item is not None:
+            return Chosen(session_id, view, item), True
+        return Chosen(session_id, view, len(view) - 1) if len(view) else None, False
