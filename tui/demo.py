@@ -25,13 +25,13 @@ SCRIPTS = (
 OPTIONS = {"limits": {"wall_seconds": 1800.0}}
 """Limits that end the sessions on their own if the demo is killed with -9."""
 
-ENDING = "Ending the demo's sessions..."
+ENDING = "Stopping the demo sessions..."
 
 TOUR = (
-    ("j k", "choose a session"),
+    ("j k", "move"),
     ("Enter", "read what it did"),
-    ("i", "say more to a finished one"),
-    ("x", "stop the one with many processes"),
+    ("i", "reply to a finished one"),
+    ("x", "stop the busy one"),
     ("n", "start one"),
     ("?", "all keys"),
 )
@@ -80,7 +80,7 @@ def _end(manager: SessionManager, kept_in: Path | None) -> None:
     for answer in manager.stop_all(running, now=True):
         if isinstance(answer, AgentdashError) or answer.left:
             _say(f"agentdash: {answer if isinstance(answer, AgentdashError) else answer.summary()}")
-    last = f"The demo's sessions ended; they are kept in {kept_in}." if kept_in else "Demo sessions removed."
+    last = f"Demo sessions stopped; kept in {kept_in}." if kept_in else "Demo sessions removed."
     _say(last.ljust(len(ENDING)))
 
 

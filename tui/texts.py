@@ -36,7 +36,7 @@ _NOTHING = {
 
 def nothing_matches(quick: str = "") -> Sequence[str]:
     """Return the lines of a table whose filters hide all sessions; ``quick`` is the key of a single quick filter."""
-    return (_NOTHING.get(quick, "Nothing matches."), "", "Esc shows all sessions again")
+    return (_NOTHING.get(quick, "No matches."), "", "Esc clears the filter")
 
 
 def put_away(archived: int, deleted: int, views_key: str, width: int) -> Sequence[str]:
@@ -59,9 +59,7 @@ def no_sessions(agents: Sequence[AgentInfo], new_key: str = "n", away: Sequence[
     demo = () if away else ("agentdash demo shows what it looks like",)
     if not agents or any(agent.installed for agent in agents):
         return (*(away or ("No sessions yet.",)), "", f"{new_key:<14} starts one", *demo)
-    missing = (
-        (*away, "", "No agent is installed here.") if away else ("No sessions yet, and no agent is installed here.",)
-    )
+    missing = (*away, "", "No agent installed.") if away else ("No sessions yet, and no agent installed.",)
     return (*missing, "", *install_lines(agents), *(["", *demo] if demo else ()))
 
 
@@ -79,7 +77,7 @@ def _command_of(hint: str) -> str:
 
 def not_offered(agent: str) -> str:
     """Return the reason why no session of an agent can be started from here."""
-    return ONLY_INSIDE if agent == "demo" else f"A demo starts the demo agent alone, not {agent}."
+    return ONLY_INSIDE if agent == "demo" else f"The demo runs only the demo agent, not {agent}."
 
 
 def title(session: Session, width: int = 40) -> str:
@@ -105,13 +103,13 @@ def turn_words(turn: Turn) -> str:
     return "  ".join(filter(None, (str(turn.status), took)))
 
 
-def headline(session: Session, width: int, *, following: bool, follow_key: str = "F") -> Content:
+def headline(session: Session, width: int, *, following: bool, follow_key: str = "f") -> Content:
     """Return the line above the steps; its end shows whether they are followed.
 
     The state is always shown.  Folder, agent and model are shown whole or not at all, and leave room for at least half
     of the title.
     """
-    state, note = state_word(session), "following" if following else f"{follow_key} follows"
+    state, note = state_word(session), "following" if following else f"follow: off ({follow_key})"
     if cell_width(state) + len(note) + 2 > width:
         return Content(cut(state, width))
     text = _headline(session, state, width - len(note) - 2)
@@ -147,7 +145,7 @@ def beside_command(launch: Launch, options: Mapping[str, object]) -> str:
     parts = [f"limits: {limits}" if limits else ""]
     parts += [f"{name}={value}" for name, value in launch.env.items()]
     if launch.after_turn == "sweep":
-        parts.append("processes that outlive the turn are ended")
+        parts.append("leftover processes are ended after the turn")
     if "stop" in options and launch.ladder is not None:
         parts.append(f"stop: {ladder_words(launch.ladder)}")
     return "   ".join(filter(None, parts))
@@ -163,15 +161,15 @@ def limit_words(limits: Limits) -> str:
         f"cost {money(limits.cost_usd)}" if limits.cost_usd is not None else "",
     ]
     words = ", ".join(filter(None, known))
-    return f"{words} (a line warns)" if words and not limits.stops else words
+    return f"{words} (warn only)" if words and not limits.stops else words
 
 
 def ladder_words(ladder: Ladder) -> str:
     """Return the signals of a stop and their delays."""
     kill = ladder.interrupt + ladder.terminate
     return (
-        f"SIGINT first, SIGTERM after {ladder.interrupt:g} s, SIGKILL after {kill:g} s."
-        f" What is left then gets SIGTERM, and SIGKILL {ladder.sweep:g} s later."
+        f"SIGINT now, SIGTERM after {ladder.interrupt:g}s, SIGKILL after {kill:g}s;"
+        f" leftover processes get SIGTERM, then SIGKILL after {ladder.sweep:g}s."
     )
 
 
@@ -196,18 +194,18 @@ _LISTED_CELLS = 34
 def family(running: Sequence[Session]) -> str:
     """Return a note that the running sessions that a session started continue: they have their own runners."""
     many = len(running)
-    return f"{count(many, 'session')} that it started {'goes' if many == 1 else 'go'} on." if many else ""
+    return f"{count(many, 'session')} started by it {'keeps' if many == 1 else 'keep'} running." if many else ""
 
 
 def trash(sessions: Sequence[Session]) -> str:
     """Return the effect of a deletion on these sessions."""
     running = any(not session.status.ended or session.left for session in sessions)
-    return f"{'What runs is stopped first. ' if running else ''}Moved to the trash."
+    return f"{'Running sessions are stopped first. ' if running else ''}Moved to the trash."
 
 
 def undoable(away: Sequence[object], key: str) -> str:
     """Return the effect of the undo key after several sessions were put away."""
-    return f"{key} to undo." if len(away) == 1 else f"{key} brings all {len(away)} back."
+    return f"{key} to undo." if len(away) == 1 else f"{key} to undo all {len(away)}."
 
 
 def quoted(text: str) -> str:
@@ -218,15 +216,15 @@ def quoted(text: str) -> str:
 _WHY_NOT = {
     "stop": "is not running",
     "kill": "is not running",
-    "archive": "has not ended yet",
-    "retry": "did not fail and was not stopped: only such sessions can be retried",
-    "new_like": "is a command: a new session takes a prompt",
+    "archive": "is not finished yet",
+    "retry": "cannot be retried: it neither failed nor was stopped",
+    "new_like": "is a command and cannot be duplicated",
 }
 _NONE = {
     "stop": "is running",
     "kill": "is running",
     "archive": "has ended",
-    "retry": "failed, was stopped or was lost",
+    "retry": "has failed, was stopped or was lost",
     "write_prompt": "can take a prompt (running, or not an agent)",
 }
 
@@ -251,16 +249,16 @@ def why_not(
         restore_key: the key that restores sessions from the trash or the archive.
     """
     if read_only:
-        return "This dashboard is read-only: nothing is changed from here."
+        return "The dashboard is read-only."
     meant = list(several) or ([session] if session is not None else [])
     if not meant:
-        return "No session is selected."
+        return "No session selected."
     if all(one.deleted_at is not None for one in meant):
         return _in_trash(meant, marked=marked, restore_key=restore_key)
     if len(meant) > 1:
         return f"None of the {_which(meant, marked=marked)} {_NONE.get(action, 'allows this')}."
     if meant[0].archived_at is not None and action == "archive":
-        return f'"{title(meant[0])}" is archived already: {restore_key} restores it.'
+        return f'"{title(meant[0])}" is already archived: {restore_key} restores it.'
     return f'"{title(meant[0])}" {_WHY_NOT.get(action, f"is {meant[0].status}")}.'
 
 
@@ -287,14 +285,14 @@ def target_of_several(sessions: Sequence[Session], able: int, *, marked: bool) -
     which = _which(sessions, marked=marked)
     if not able:
         return f"none of the {which} can take a prompt"
-    return f"goes to {which if able == len(sessions) else f'{able} of the {which}'}, after a question"
+    return f"sends to {which if able == len(sessions) else f'{able} of the {which}'} (asks first)"
 
 
 def not_installed(agent: str, others: bool, new_key: str) -> str:
     """Return why a prompt cannot start a session; ``others`` is true if another agent is installed."""
     if not others:
-        return f"no agent is installed here: {new_key} shows how to install one"
-    return f"{agent} is not installed here: {new_key} starts another agent"
+        return f"no agent installed: {new_key} shows how to install one"
+    return f"{agent} is not installed: {new_key} starts another agent"
 
 
 def target(session: Session | None, default_agent: str, cwd: str, *, missing: str = "") -> str:
@@ -302,23 +300,23 @@ def target(session: Session | None, default_agent: str, cwd: str, *, missing: st
     if session is None and missing:
         return missing
     if session is None:
-        return f"starts a new {default_agent or 'agent'} session in {place(cwd)}"
+        return f"new {default_agent or 'agent'} session in {place(cwd)}"
     if session.deleted_at is not None:
-        return "in the trash: it takes no prompt"
+        return "in the trash: no prompts"
     if not takes_prompts(session.agent):
-        return f"this is a {session.agent}: it takes no prompt"
+        return f"plain {session.agent}: no prompts"
     if session.status.ended:
-        return f'goes to "{title(session, 30)}" as turn {session.turn + 1}'
-    return f"session is {session.status}: takes a prompt after turn {session.turn}"
+        return f'reply to "{title(session, 30)}" (turn {session.turn + 1})'
+    return f"{session.status}: cannot take a prompt until turn {session.turn} ends"
 
 
 def process_lines(session: Session, processes: Sequence[ProcessInfo]) -> list[str]:
     """Return the processes that will be ended, as a tree."""
     if not processes:
-        return [f"{session.agent}, turn {session.turn}: no process is running."]
+        return [f"{session.agent} (turn {session.turn}): no processes running."]
     depths: dict[int, int] = {}
-    which = "left these running" if session.status.ended else "and what it started"
-    lines = [f"{session.agent}, turn {session.turn}, {which}:"]
+    which = "left these processes running" if session.status.ended else "and its child processes"
+    lines = [f"{session.agent} (turn {session.turn}) {which}:"]
     for process in processes:
         depth = depths[process.pid] = depths.get(process.parent, -1) + 1
         lines.append(f"  {'  ' * depth}{process.pid} {command(process.command)}")

@@ -218,7 +218,7 @@ def test_a_lost_transcript_is_told_and_git_fills_in(
     assert LOST in out
     assert "  git diff HEAD, including changes by others:" in out
     assert "  -kept" in out.splitlines()
-    assert "the agent gave no diff, and git has none" in out
+    assert "no diff from the agent, and git has none" in out
     assert "git diff HEAD" not in told("changes", worked, "--diff", "--no-git")
 
 

@@ -778,7 +778,7 @@ def test_K8_a_session_over_its_limit_takes_a_prompt_again_with_another_one(cli: 
     session = cli("spawn", "--limit", "tokens=5", "--wait", "--json", "go").json["id"]
     refused = cli("inject", session, "more")
     assert (refused.code, refused.out) == (1, "")
-    assert f"Session {session[:8]} is over its limit: it used more than 5 tokens (12)." in refused.err
+    assert f"Session {session[:8]} is over limit: it used more than 5 tokens (12)." in refused.err
     assert refused.err.rstrip().endswith(f'agentdash inject {session[:8]} --limit tokens=30 "…"')
     assert cli("inject", session, "--limit", "tokens=30", "--wait", "more").out == "[/red] fine\n"
     assert cli("show", session, "--json").json["turns"][1]["status"] == "done"

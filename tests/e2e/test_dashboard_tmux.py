@@ -35,7 +35,7 @@ def test_the_whole_job_from_the_keyboard(terminal, manager, leftovers):
     terminal.shows("x stop")
 
     terminal.keys("x")
-    terminal.shows('Stop "', "demo, turn 2", "n keep (default)")
+    terminal.shows('Stop "', "demo, turn 2", "n cancel")
     terminal.keys("Enter")
     terminal.lacks('Stop "')
     terminal.shows("● running", "session is running")

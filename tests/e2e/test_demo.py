@@ -140,7 +140,7 @@ def test_without_any_agent_spawn_names_the_demo(manager, capsys, monkeypatch, tm
     assert run(["spawn", "hello"]) == 1
     told = capsys.readouterr().err
     assert "npm install -g @openai/codex" in told
-    assert "No agent is installed here. `agentdash demo` shows the dashboard without one." in told
+    assert "No agent installed here. `agentdash demo` shows the dashboard without one." in told
 
 
 def test_a_demo_that_ends_says_one_line_and_leaves_nothing(terminal, tmp_path, monkeypatch):

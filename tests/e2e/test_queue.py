@@ -40,7 +40,7 @@ def test_K1_more_than_the_cap_waits_and_the_order_is_kept(two_places, tmp_path, 
     sessions = [hold(manager, tmp_path, name) for name in "abcd"]
     wait_until(lambda: statuses(manager, sessions) == ["running", "running", "queued", "queued"], what="two places")
     waiting = manager.reader.get(sessions[3].id)
-    assert waiting.reason == "waits for a free place: 2 at work"
+    assert waiting.reason == "queued: 2 of 2 slots in use"
     assert manager.started(waiting.id).status is Status.QUEUED  # it is not waited for
     let_go(tmp_path, "a")
     wait_until(

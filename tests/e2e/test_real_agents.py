@@ -206,7 +206,7 @@ def test_the_adopted_agent_finishes_properly(manager, agent, project, wait_until
 
     os.kill(manager.reader.turns(session.id)[-1].runner_pid, signal.SIGKILL)
     after = ended(manager, session)
-    assert (after.status, after.reason, after.exit_code) == (Status.DONE, "runner was killed", None)
+    assert (after.status, after.reason, after.exit_code) == (Status.DONE, "the runner was killed", None)
     assert after.last_message == "All three are back."
 
 

@@ -119,7 +119,7 @@ async def test_what_cannot_be_done_now_says_why_like_its_key(dashboard):
         await d.press("escape")
         await d.select("running1")
         await d.press(*":archive", "enter")
-        await d.shows(" has not ended yet.")
+        await d.shows(" is not finished yet.")
         assert d.manager.calls.count(("archive", "running1")) == 0
 
 

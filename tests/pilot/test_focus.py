@@ -57,7 +57,7 @@ async def test_the_chosen_value_is_reversed_while_the_keys_are_on_it_and_the_hin
     async with dashboard() as d:
         await d.press("n")
         await d.screen(NewSessionScreen)
-        await d.shows("Ctrl+J new line   Up earlier")
+        await d.shows("Ctrl+J new line   Up history")
         assert not style_of("[codex]").reverse
         await d.press("tab")
         await d.until(lambda: style_of("[codex]").reverse, "the choice to be reversed")

@@ -87,7 +87,7 @@ async def test_a_preset_whose_agent_is_missing_says_so(dashboard):
         await d.press("n")
         await d.screen(NewSessionScreen)
         await d.press("shift+tab", *["right"] * 9)
-        await d.shows("gemini is not installed: another agent is chosen.")
+        await d.shows("gemini is not installed: using another agent.")
 
 
 async def test_a_limit_that_acts_late_is_told_above_the_keys_and_the_command_stays(dashboard, manager, monkeypatch):

@@ -69,7 +69,7 @@ async def test_the_cursor_stays_with_its_setting_while_one_filters(dashboard):
         await d.press(*chosen.path[-1][:4])
         await d.until(lambda: screen._filter.value == chosen.path[-1][:4] and screen._chosen.setting == chosen)
         await d.press(*"zzz")
-        await d.shows("no setting has this text")
+        await d.shows("no setting matches")
         await d.press("enter", "escape")
         await d.until(lambda: screen._chosen is not None)
 
@@ -147,7 +147,7 @@ async def test_broken_settings_are_told_from_the_start(dashboard, editor):
     async with dashboard() as d:
         await opened(d)
         await d.shows("config.toml:2: stop.wait: Unknown key.")
-        await d.shows("the settings cannot be used")
+        await d.shows("the settings file is not valid")
         await d.press("enter")
         await d.until(lambda: editor.told == ["vim", "+2", str(config_path())])
 

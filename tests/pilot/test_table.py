@@ -56,7 +56,7 @@ async def test_escape_while_typing_takes_the_former_filter_back(dashboard):
     async with dashboard() as d:
         await d.press("slash", *"dark", "enter")
         await d.press("slash", *"zzz")
-        await d.shows("Nothing matches.")
+        await d.shows("No matches.")
         await d.press("escape")
         await d.until(lambda: table(d) == ["add"])
 
@@ -460,7 +460,7 @@ async def test_a_key_that_does_nothing_says_why(dashboard):
         await d.shows('"write the migration" is not running.')
         await d.select("running1")
         await d.press("A")
-        await d.until(lambda: "has not ended yet." in said(d))
+        await d.until(lambda: "is not finished yet." in said(d))
 
 
 async def test_one_undo_brings_back_what_one_key_put_away(dashboard):
@@ -493,7 +493,7 @@ async def test_a_stop_says_what_becomes_of_the_sessions_that_it_started(dashboar
         await d.press("x")
         await d.screen(ConfirmScreen)
         await d.shows("1 session that it started goes on.")
-        await d.shows("y stop   a stop these too   n keep (default)")
+        await d.shows("y stop   a stop these too   n cancel")
         await d.press("a")
         await d.called("stop_family", ("running1",), False)
         await d.shows("1 session stopped:")

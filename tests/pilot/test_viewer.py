@@ -186,7 +186,7 @@ async def test_a_search_without_a_hit_says_so(reading):
         await d.press("slash", *"zebra", "enter")
         await d.shows('"zebra" is nowhere in this session.')
         await d.press("n")
-        await d.shows("Nothing found.")
+        await d.shows("No matches.")
 
 
 async def test_the_field_of_a_search_is_left_with_escape(reading):
@@ -195,7 +195,7 @@ async def test_the_field_of_a_search_is_left_with_escape(reading):
         await d.until(lambda: d.app.focused is d.steps)
         assert d.app.is_running
         await d.press("n")
-        await d.shows("Nothing was searched for yet.")
+        await d.shows("No search yet.")
 
 
 async def test_go_to_a_step_by_its_number(reading):
@@ -334,7 +334,7 @@ async def test_save_as_a_file_and_replace_it(reading, tmp_path):
         path.write_text("mine")
         screen.query_one("#save-path").value = str(path)
         await d.press("enter")
-        await d.shows("is there already. Enter replaces it.")
+        await d.shows("exists. Enter again replaces it.")
         assert path.read_text() == "mine"
         await d.press("enter")
         await d.until(lambda: d.app.screen is d.main)
@@ -534,7 +534,7 @@ async def test_a_filter_that_shows_nothing_says_so(dashboard, manager):
     manager.steps["waiting1"] = [Step(turn=1, index=0, kind=StepKind.MESSAGE, text="hi")]
     async with dashboard() as d:
         await d.press("enter", "4")
-        await d.shows("nothing of this kind: 0 shows all steps")
+        await d.shows("no steps of this kind: 0 shows all")
 
 
 def turn(status):
@@ -653,7 +653,7 @@ async def test_an_open_pane_gets_the_diff_that_comes_later(dashboard, manager):
         d.main.table.select("running1")
         await d.shows("late.py")
         await d.press("enter", "k", "enter")
-        await d.shows("the agent gave no diff")
+        await d.shows("no diff from the agent")
         trajectory = d.manager.trajectories["running1"]
         trajectory.turns[1].diffs = {0: DIFF}
         trajectory.fresh.append(Step(turn=1, index=2, kind=StepKind.MESSAGE, text="more"))

@@ -27,7 +27,7 @@ from .. import texts
 from .path_suggester import FolderSuggester
 
 NO_PRESET = "(none)"
-DANGER = "Nothing is off limits: it may do anything that you may, without asking."
+DANGER = "No sandbox, no approvals: it can do anything you can."
 
 SETTLED_SECONDS = 0.15
 """Delay after the last change of a field until the exact command is computed."""
@@ -84,7 +84,7 @@ class NewSessionScreen(ModalScreen[None]):
         self._mode_name = Label()
         self._folder = HistoryInput(first.cwd, suggester=FolderSuggester(offer.folders), id="new-cwd")
         self._model = HistoryInput(first.model or "", id="new-model")
-        self._more = HistoryInput(_arguments(first), placeholder="passed on as they are", id="new-args")
+        self._more = HistoryInput(_arguments(first), placeholder="extra CLI flags, e.g. --search", id="new-args")
         self._copies = Input("1", type="integer", max_length=3, compact=True, id="new-copies")
         self._danger = Static(DANGER, markup=False, id="new-danger")
         self._beside = Static("", id="new-beside", markup=False)
@@ -123,11 +123,11 @@ class NewSessionScreen(ModalScreen[None]):
     def on_descendant_focus(self) -> None:
         """Show the keys of the focused field."""
         focused = self.focused
-        field_keys = "Up earlier" if isinstance(focused, HistoryInput) else ""
+        field_keys = "Up history" if isinstance(focused, HistoryInput) else ""
         if isinstance(focused, Choice):
             field_keys = "Left Right change" if self.app.has_class("-ascii") else "←→ change"
         elif isinstance(focused, PromptInput):
-            field_keys = "Ctrl+J new line   Up earlier"
+            field_keys = "Ctrl+J new line   Up history"
         self._keys.update("   ".join(filter(None, ("Enter start", "Tab next field", field_keys, "Esc cancel"))))
 
     @on(Choice.Changed, "#new-preset")
@@ -167,7 +167,7 @@ class NewSessionScreen(ModalScreen[None]):
         self._mode_name.update((key or "").partition("_")[0])
         # Not by a height of 0: Tab would still reach the row.
         self._mode.display = self._mode_name.display = bool(key)
-        self._model.placeholder = (agent and agent.model) or "the agent's own default"
+        self._model.placeholder = (agent and agent.model) or "default"
 
     def _fill_own(self, agent: AgentInfo) -> None:
         """Clear the model and the arguments that were filled in for another agent."""
@@ -208,7 +208,7 @@ class NewSessionScreen(ModalScreen[None]):
     def _missing(self) -> str:
         """Return a sentence if the preset, the repeated session or the settings name an agent that is not installed."""
         name = self._first.agent
-        return f"{name} is not installed: another agent is chosen." if name in self._absent else ""
+        return f"{name} is not installed: using another agent." if name in self._absent else ""
 
     def action_start(self) -> None:
         """Start, from any field."""
@@ -245,7 +245,7 @@ class NewSessionScreen(ModalScreen[None]):
         self.workers.cancel_group(self, "plan")
         start = self._filled_in()
         if not start.prompt.strip():
-            self._say("Write a prompt: what should the agent do?")
+            self._say("The prompt is empty: what should the agent do?")
             self._prompt.focus()
             return
         if not 1 <= (start.copies or 0) <= MOST_COPIES:

@@ -16,7 +16,7 @@ WRITING: Labels = (
     ("prompt.send", "send"), ("prompt.new_line", "new line"), ("prompt.leave", "back"), ("prompt.earlier", "earlier"),
 )  # fmt: skip
 ONE_STEP: Labels = (
-    ("step.previous step.next", "other step"), ("step.down step.up", "scroll"), ("steps.source", "source"),
+    ("step.previous step.next", "prev/next step"), ("step.down step.up", "scroll"), ("steps.source", "source"),
     ("steps.page_step", "pager"), ("steps.copy", "copy"), ("steps.copy_part", "copy part"), ("steps.raw", "raw"),
     ("back", "back"),
 )  # fmt: skip
@@ -25,8 +25,8 @@ FILTERING: Pairs = [("Enter", "keep"), ("Esc", "cancel"), ("Right", "complete"),
 ASKING: Pairs = [("Enter", "go"), ("Esc", "cancel"), ("Up", "earlier")]
 """The keys of the fields for a search and for the number of a step."""
 CHANGES: Labels = (
-    ("files.open", "diffs"), ("files.edit", "editor"), ("files.copy", "copy path"), ("files.step", "its step"),
-    ("files.look_again", "look again"), ("back", "back"),
+    ("files.open", "diffs"), ("files.edit", "editor"), ("files.copy", "copy path"), ("files.step", "go to step"),
+    ("files.look_again", "refresh"), ("back", "back"),
 )  # fmt: skip
 
 

@@ -75,7 +75,7 @@ class BulkActions:
         if not ended:
             self._requests.show_message(texts.none_of(sessions, "retry"))
             return False
-        if not await self._confirmed("Retry", ended, "Sends each its last prompt again."):
+        if not await self._confirmed("Retry", ended, "Resends the last prompt of each."):
             return False
         return bool(await self._each(ended, lambda key: self._access.manager("retry").retry(key), "retried"))
 
@@ -116,7 +116,7 @@ class BulkActions:
             self._requests.show_message(f"Archived {what}. {texts.undoable(went, undo_key)}")
         if len(went) < len(ids):
             left = units.count(len(ids) - len(went), "session")
-            self._requests.show_error(f"{left} not archived: running again, or already put away.")
+            self._requests.show_error(f"{left} not archived: running again, or already archived or deleted.")
         return went
 
     async def restore(self, session_ids: Sequence[str]) -> list[Session]:
@@ -179,8 +179,8 @@ class BulkActions:
             self._requests.show_message(texts.none_of(sessions, "write_prompt"))
             return False
         left = len(sessions) - len(able)
-        others = f" {units.count(left, 'session takes', 'sessions take')} no prompt now." if left else ""
-        if not await self._confirmed("Prompt", able, f"Sends {texts.quoted(text)} to each.{others}"):
+        others = f" Skips {units.count(left, 'session')} that cannot take a prompt." if left else ""
+        if not await self._confirmed("Send to", able, f"Sends {texts.quoted(text)} to each.{others}"):
             return False
         return bool(await self._each(able, lambda key: self._access.manager("inject").inject(key, text), "prompted"))
 

@@ -41,7 +41,7 @@ class ExternalPrograms:
             self._requests.show_message(f"Copied {what}: {how}{f' ({helper})' if helper else ''}.")
         else:
             self._requests.show_error(
-                f"Not copied: {what}, {how}. Terminals take 55 kB at most. The pager takes it whole."
+                f"Not copied: {what}, {how}. Terminals accept 55 kB at most; use the pager instead."
             )
 
     def page(self, path: Path, offset: int = 0) -> None:
@@ -86,7 +86,7 @@ class ExternalPrograms:
             with self._app.suspend():
                 code = run(argv)
         except SuspendNotSupported:
-            self._requests.show_error(f"This terminal cannot be handed to {argv[0]}.")
+            self._requests.show_error(f"Cannot give the terminal to {argv[0]}.")
             return
         except (OSError, ValueError) as error:  # an agent's path can hold characters that no path may
             self._requests.show_error(f"{argv[0]}: {error}.")
@@ -94,4 +94,4 @@ class ExternalPrograms:
         with suppress(AttributeError):
             self._app.screen.refresh(layout=True)
         if code not in (0, -2, 130):
-            self._requests.show_error(f"{argv[0]} ended with exit code {code}.")
+            self._requests.show_error(f"{argv[0]} exited with code {code}.")

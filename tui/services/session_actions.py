@@ -227,7 +227,7 @@ class SessionActions:
             deleted = await self._requests.done(lambda: self._access.manager("delete").delete(session.id))
             self._remember([session.id] if deleted else [])
         if deleted:
-            self._requests.show_message(f'Deleted "{texts.title(session)}". {self.keymap.name("undo")} brings it back.')
+            self._requests.show_message(f'Deleted "{texts.title(session)}". {self.keymap.name("undo")} to undo.')
 
     async def archive(self, session: Session) -> None:
         """Archive a session."""
@@ -239,9 +239,7 @@ class SessionActions:
             )
             self._remember([session.id] if archived else [])
         if archived:
-            self._requests.show_message(
-                f'Archived "{texts.title(session)}". {self.keymap.name("undo")} brings it back.'
-            )
+            self._requests.show_message(f'Archived "{texts.title(session)}". {self.keymap.name("undo")} to undo.')
 
     def ask_for_title(self, session: Session) -> None:
         """Open the dialog with the session's title."""
@@ -271,7 +269,7 @@ class SessionActions:
     async def undo(self) -> None:
         """Restore the sessions that this dashboard last deleted or archived; wait if that is still in progress."""
         if self.bulk.moving.locked():
-            self._requests.show_message("Not done yet: undo follows.")
+            self._requests.show_message("Still working: undo follows.")
             async with self.bulk.moving:
                 pass
         if not self._undoable:

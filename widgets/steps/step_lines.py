@@ -291,7 +291,7 @@ def _tokens(usage: Usage) -> str:
         inner = f" ({units.tokens(of_it)} {part})" if of_it else ""
         if number is not None or inner:
             parts.append(f"{units.tokens(number)} {name}{inner}")
-    return " · ".join(parts) or f"{units.tokens(usage.total_tokens)} in all"
+    return " · ".join(parts) or f"{units.tokens(usage.total_tokens)} total"
 
 
 def _output(block: blocks.Output, manner: Manner) -> list[Line]:
@@ -312,7 +312,7 @@ def _output(block: blocks.Output, manner: Manner) -> list[Line]:
     return [*(Line(line, "output") for line in head), *middle, *(Line(line, "output") for line in tail)]
 
 
-_START_KEYS = "R sends the prompt again   S shows all of stderr   = explains"
+_START_KEYS = "R retry   S stderr   = why"
 
 
 def _folded(text: str, limit: int) -> list[str]:

@@ -179,7 +179,7 @@ class Trajectory(VirtualList):
     def action_unread(self) -> None:
         """Go to the first step that the user has not seen."""
         if self._drawing.unread is None:
-            self.post_message(self.Lost("nothing is marked as new since you looked"))
+            self.post_message(self.Lost("no unread steps"))
         else:
             self._jump(self._drawing.unread.item, "new step", 1)
 
@@ -205,7 +205,7 @@ class Trajectory(VirtualList):
             self.place(self.end() if self.following else (max(0, position - line), 0))
             self.reveal(position)
         else:
-            self.note = "nothing of this kind: 0 shows all steps"
+            self.note = "no steps of this kind: 0 shows all"
             self.place((0, 0))
         self.post_message(self.Filtered())
         self.post_message(self.Moved())
@@ -334,7 +334,7 @@ class Trajectory(VirtualList):
         if self._behind:
             self.go(self._behind.pop(), remember=False)
         else:
-            self.post_message(self.Lost("no place to go back to"))
+            self.post_message(self.Lost("no jump to go back from"))
 
     def action_group(self, key: str) -> None:
         """Add a group of steps to the filter, or remove it."""

@@ -46,8 +46,8 @@ session = partial(
 
 
 def test_what_waits_in_the_queue_has_a_line_of_its_own_where_nothing_changes_any_more() -> None:
-    waits = session(status=Status.QUEUED, reason="waits for a free place: 8 at work")
-    assert "  ↳ waits for a free place: 8 at work" in sessions_text([waits], LOOK)
+    waits = session(status=Status.QUEUED, reason="queued: 8 of 8 slots in use")
+    assert "  ↳ queued: 8 of 8 slots in use" in sessions_text([waits], LOOK)
 
 
 def explanation(name: str, value: str, source: str) -> Explanation:

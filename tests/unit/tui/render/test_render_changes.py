@@ -146,9 +146,9 @@ def test_colours_are_those_of_what_became_of_a_line() -> None:
 def test_what_is_missing_of_a_diff_is_said() -> None:
     cut = file(edits=(edit(diff=DIFF, cut=True), edit(cut=True)), more_edits=3)
     assert diffs(cut)[-4:] == [
-        "  (the rest of this diff is not kept)",
+        "  (the rest of this diff was not stored)",
         "  turn 1, step 2: update",
-        "  (the rest of this diff is not kept)",
+        "  (the rest of this diff was not stored)",
         "  3 more edits not kept",
     ]
 
@@ -164,6 +164,6 @@ def test_git_fills_in_only_where_the_agent_gave_nothing() -> None:
     ]
     assert len(diffs(file(edits=(edit(diff=DIFF),)), found)) == 6
     assert len(diffs(file(touched=0, edits=(edit(status=StepStatus.FAILED),)), found)) == 3
-    assert diffs(file(), GitDiff(answer=GitAnswer.OK))[-1] == "  the agent gave no diff, and git has none"
+    assert diffs(file(), GitDiff(answer=GitAnswer.OK))[-1] == "  no diff from the agent, and git has none"
     gone = diffs(file(), GitDiff(answer=GitAnswer.NO_FOLDER))
-    assert gone[-1] == "  the agent gave no diff, and git has none: the folder is gone"
+    assert gone[-1] == "  no diff from the agent, and git has none: the folder is gone"

@@ -169,8 +169,8 @@ def test_t1_the_last_message_stands_behind_the_title_where_there_is_room():
 
 
 def test_what_waits_in_the_queue_says_so_behind_its_title_and_takes_one_line():
-    waits = session(status=Status.QUEUED, reason="waits for a free place: 8 at work", last_message="All tests pass.")
-    assert cells(waits, Moment(NOW), 160)[-1][0].rstrip() == "· waits for a free place: 8 at work"
+    waits = session(status=Status.QUEUED, reason="queued: 8 of 8 slots in use", last_message="All tests pass.")
+    assert cells(waits, Moment(NOW), 160)[-1][0].rstrip() == "· queued: 8 of 8 slots in use"
     assert cells(waits, Moment(NOW), 160)[-1][1] == "dim"
     assert second_line(waits, NOW, 160) is None
     rows = RowModel()
