@@ -18,12 +18,12 @@ def strays(subject: Subject) -> Iterator[Finding]:
     """Report the processes that no stop can reach, because their session is gone."""
     unknown = unknown_processes(subject.layout)
     if not unknown:
-        yield ok("strays", "no process of a forgotten session")
+        yield ok("strays", "no processes of deleted sessions")
         return
     names = ", ".join(f"{one_line(process.command, 60)} {process.pid}" for process in unknown[:_SHOWN])
     more = ", ..." if len(unknown) > _SHOWN else ""
     pids = " ".join(str(process.pid) for process in unknown)
-    yield warn("strays", f"{len(unknown)} of sessions that are gone: {names}{more}", f"kill {pids}")
+    yield warn("strays", f"{len(unknown)} of deleted sessions: {names}{more}", f"kill {pids}")
 
 
 def unknown_processes(layout: Layout) -> list[Process]:

@@ -11,7 +11,7 @@ from ..text.units import count, moment, money
 from ..transcript.blocks import ENDINGS, Call, Description, Tokens
 from ..transcript.kind_names import kind_name
 
-NOT_KNOWN = "not known"
+NOT_KNOWN = "unknown"
 
 
 def kind(step: Step) -> str:

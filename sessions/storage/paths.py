@@ -114,7 +114,7 @@ class Layout:
             StoreError: agentdash cannot have created the id; an id is never used as a path unchecked.
         """
         if not SESSION_ID.fullmatch(session_id):
-            raise StoreError(f"{session_id!r} is not a session id.")
+            raise StoreError(f"{session_id!r} is not a valid session id.")
         return SessionFolder(self.sessions / session_id)
 
     def live_name(self, session_id: str, turn: int) -> Path:
@@ -129,11 +129,11 @@ def is_read_only(folder: Path) -> bool:
 
 def read_only_words(home: Path) -> str:
     """The error message of a change to a state folder that cannot be written."""
-    return f"The state folder {home} is read-only: nothing in it can be changed. `agentdash doctor` tells more."
+    return f"The state folder {home} is read-only. Details: agentdash doctor"
 
 
 def _unusable(home: Path, why: str) -> str:
-    return f"The state folder {home} cannot be used: {why}. Set AGENTDASH_HOME to a folder you can write."
+    return f"The state folder {home} cannot be used: {why}. Set AGENTDASH_HOME to a writable folder."
 
 
 def write_atomic(path: Path, data: bytes) -> None:

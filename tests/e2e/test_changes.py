@@ -20,7 +20,7 @@ from agentdash.tui.cli.main import run
 
 THREAD = "01a1fdce-cc9c-7aa2-87db-8bf6bc97090b"
 
-LOST = "Codex gave no diff for some edits, and no transcript of its own was found: their lines are not counted."
+LOST = "Codex gave no diff for some edits and its transcript was not found: their lines are not counted."
 
 STAND_IN = """#!{python}
 import json, os, sys, time

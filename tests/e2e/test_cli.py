@@ -183,7 +183,7 @@ def test_z25_d24_ls_filters_and_sorts_newest_first(cli: Cli, tmp_path: Path) -> 
     rows = cli("ls", "-s", "failed").out
     assert bad[:8] in rows
     assert good[:8] not in rows
-    assert cli("ls", "-s", "running").out == "No session matches.\n"
+    assert cli("ls", "-s", "running").out == "No matching sessions.\n"
 
 
 def test_stop_prints_a_receipt_and_a_second_stop_changes_nothing(cli: Cli) -> None:
@@ -340,7 +340,7 @@ def test_ls_takes_the_filter_of_the_dashboard(cli: Cli) -> None:
     titles = [one["title"] for one in cli("ls", "--json", "--filter", "ends state:done !fails").json]
     assert titles == ["one that ends well"]
     assert "one that fails" in cli("ls", "-f", "state:failed").out
-    assert "No session matches." in cli("ls", "-f", "nowhere").out
+    assert "No matching sessions." in cli("ls", "-f", "nowhere").out
     wrong = cli("ls", "-f", "stat:failed")
     assert (wrong.code, "did you mean state:" in wrong.err) == (2, True)
 
@@ -430,7 +430,7 @@ def test_a_pipe_beside_a_prompt_is_appended_where_a_dash_asks_and_never_dropped_
     assert Path(f"{codex}.stdin").read_text() == "Review this\n\n+ a line"
     command = [sys.executable, "-m", "agentdash", "spawn", "--dry-run", "Review this"]
     done = subprocess.run(command, input=b"+ a line\n", capture_output=True, check=True)
-    assert done.stderr == b"agentdash: stdin is not read; add - after the prompt to append it.\n"
+    assert done.stderr == b"agentdash: stdin ignored; add - after the prompt to append it.\n"
     assert b"stdin: 11 bytes" in done.stdout
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=True)
     assert done.stderr == b""
@@ -486,7 +486,7 @@ def test_view_reads_transcripts_and_counts_what_it_does_not_know(cli: Cli, tmp_p
     odd.write_text("nothing that anyone knows\n")
     seen = cli("view", str(odd))
     assert (seen.code, seen.out) == (1, "")
-    assert "it is not a transcript that agentdash knows (--agent command shows any text)." in seen.err
+    assert "not a known transcript format (--agent command shows any text)." in seen.err
 
 
 def test_view_reads_a_named_pipe(cli: Cli, tmp_path: Path) -> None:
@@ -769,7 +769,7 @@ def test_K8_a_limit_that_acts_late_or_not_surely_is_a_warning(cli: Cli, codex: P
     assert "agentdash: The cost limit is checked only when a turn ends: claude-nope has no price" in late.err
     many = cli("spawn", "-n", "2", "--limit", "cost=5", "--json", "go")
     assert [len(session["warnings"]) for session in many.json] == [1, 1]
-    assert many.err.count("The cost limit acts only if the model has a known price") == 1
+    assert many.err.count("The cost limit works only if the model has a known price") == 1
     sure = cli("spawn", "-m", "gpt-5.5", "--limit", "cost=5", "--wait", "--json", "go")
     assert (sure.json["warnings"], sure.err) == ([], "")
 

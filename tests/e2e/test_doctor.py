@@ -85,7 +85,7 @@ def test_a_runner_that_was_killed_is_told_until_it_is_settled(
     session = manager.reader.sessions()[0].id
     wait_until(lambda: manager.reader.get(session).status == "running", what="the command to run")
     found = doctor()
-    assert found["live turns"]["found"] == "each has its runner"
+    assert found["live turns"]["found"] == "every live turn has its runner"
     assert found["session folders"]["found"] == "1, each with its row"
     assert found["strays"]["state"] == "ok"
     turn = manager.reader.turns(session)[-1]
@@ -93,6 +93,6 @@ def test_a_runner_that_was_killed_is_told_until_it_is_settled(
     os.kill(turn.runner_pid, signal.SIGKILL)
     wait_until(lambda: not processes.alive(turn.runner_pid, turn.runner_start), what="the runner to be gone")
     found = doctor()
-    assert found["live turns"]["found"] == f"1 ({session[:8]}) recorded as live without a runner"
+    assert found["live turns"]["found"] == f"1 ({session[:8]}) recorded as live, runner missing"
     assert run(["ls"]) == 0
     wait_until(lambda: doctor()["live turns"]["state"] == "ok", what="a new runner")

@@ -149,10 +149,10 @@ def test_a_replay_as_json_is_a_step_a_line(session: str) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--speed", "0"], "--speed takes a number above 0, not 0"),
-        (["--speed", "-1"], "--speed takes a number above 0, not -1"),
-        (["--speed", "nan"], "--speed takes a number above 0, not nan"),
-        (["--speed", "inf"], "--speed takes a number above 0, not inf"),
+        (["--speed", "0"], "--speed must be a number above 0, not 0"),
+        (["--speed", "-1"], "--speed must be a number above 0, not -1"),
+        (["--speed", "nan"], "--speed must be a number above 0, not nan"),
+        (["--speed", "inf"], "--speed must be a number above 0, not inf"),
         (["--speed", "fast"], "'fast' is not a valid float"),
         (["--max-gap", "-1"], "'-1' is not a valid duration"),
         (["--max-gap", "nan"], "'nan' is not a valid duration"),
@@ -172,7 +172,7 @@ def test_ctrl_c_ends_a_replay(session: str) -> None:
         assert process.stderr is not None
         assert b"turn 1" in process.stdout.readline()
         process.send_signal(signal.SIGINT)
-        assert process.stderr.read().strip() == b"agentdash: Interrupted; the sessions go on."
+        assert process.stderr.read().strip() == b"agentdash: Interrupted; sessions keep running."
         assert process.wait() == 130
 
 

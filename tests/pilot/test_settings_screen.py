@@ -44,7 +44,7 @@ async def test_all_settings_are_shown_with_value_origin_and_what_they_do(dashboa
     config_path().write_text(FILE)
     async with dashboard() as d:
         await opened(d)
-        await d.shows("The agent that is started when none is named.")
+        await d.shows("Agent to start by default.")
         await d.press(*"theme")
         await d.shows("[dashboard]")
         await d.shows("config.toml:2")

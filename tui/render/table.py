@@ -31,8 +31,8 @@ _COUNTED = (
 )  # fmt: skip
 """The states in the words of the rows, as the header counts them."""
 _EMPTY = """No sessions yet.
-  agentdash spawn "fix the failing test"   starts an agent in this folder
-  agentdash demo                           shows what it looks like"""
+  agentdash spawn "fix the failing test"   start an agent in this folder
+  agentdash demo                           try it with scripted agents"""
 
 
 _ID = Column("id", SHORT_ID, lambda session, _: session.short_id)
@@ -49,7 +49,7 @@ def sessions_text(
     distinguishes an empty result from an empty store.
     """
     if not sessions:
-        return ["No session matches."] if filtered else _EMPTY.splitlines()
+        return ["No matching sessions."] if filtered else _EMPTY.splitlines()
     columns = fitting(_COLUMNS, style.width)
     lines = [_counts([*sessions, *older], style), style.paint(headings(columns, style.width), "dim")]
     for session in sessions:

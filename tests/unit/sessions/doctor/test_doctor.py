@@ -243,9 +243,9 @@ def test_limits_that_cannot_act_are_told_for_the_agents_that_are_installed(
     patient: Patient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     patient.env["CODEX_HOME"] = str(patient.root)
-    assert patient.one(limits.limits) == ok("limits", "none in the settings")
+    assert patient.one(limits.limits) == ok("limits", "none configured")
     patient.config.write_text('[limits]\ntokens = 5\ncost_usd = 1.0\n[agents.codex]\nmodel = "gpt-nope"\n')
-    assert patient.one(limits.limits) == ok("limits", "all that the settings hold can act")  # codex is not there
+    assert patient.one(limits.limits) == ok("limits", "all configured limits work")  # codex is not there
     patient.command("codex", "echo codex-cli 0.169.0")
     finding = patient.one(limits.limits)
     assert finding.state == "warn"
@@ -266,7 +266,7 @@ def test_limits_that_cannot_act_are_told_for_the_agents_that_are_installed(
 
 def test_a_state_folder_that_is_not_there_yet_is_fine_and_is_not_made(patient: Patient) -> None:
     home = patient.layout.home
-    assert patient.one(state_folder.folder) == ok("state folder", f"{home}, made when it is first needed")
+    assert patient.one(state_folder.folder) == ok("state folder", f"{home}, created on first use")
     for check in (state_folder.permissions, inotify.file_events):
         assert patient.told(check) == []
     assert not home.exists()
@@ -293,7 +293,7 @@ def test_what_others_can_read_is_told(patient: Patient) -> None:
     finding = patient.one(state_folder.permissions)
     assert finding == warn(
         "permissions",
-        f"open to other users: {layout.sessions / SESSION} (0755)",
+        f"accessible to other users: {layout.sessions / SESSION} (0755)",
         f"chmod -R go-rwx {layout.home}",
     )
     layout.database.chmod(0o640)
@@ -393,7 +393,7 @@ def test_a_database_that_cannot_be_opened_is_told(patient: Patient) -> None:
 
 @pytest.mark.parametrize(
     ("version", "state", "remedy"),
-    [(VERSION + 1, "fail", "upgrade agentdash"), (0, "warn", "agentdash ls brings it up to date")],
+    [(VERSION + 1, "fail", "upgrade agentdash"), (0, "warn", "agentdash ls migrates it")],
 )
 def test_another_schema_is_told(patient: Patient, version: int, state: str, remedy: str) -> None:
     path = patient.store().database
@@ -425,7 +425,7 @@ def test_folders_and_rows_that_do_not_match_are_told_with_what_mends_each(patien
     aged(layout.session("fedcba9876543210"))
     empty = warn(
         "session folders",
-        "1 (fedcba98) empty in sessions/: their start was cut off",
+        "1 (fedcba98) empty in sessions/ (interrupted starts)",
         "agentdash doctor --rebuild removes them",
     )
     assert patient.told(records.folders_and_rows) == [empty]
@@ -441,7 +441,7 @@ def test_a_folder_with_output_and_no_record_is_told(patient: Patient) -> None:
     folder.output(1).write_bytes(b"a line\n")
     assert patient.one(records.folders_and_rows) == warn(
         "session folders",
-        "1 (11111111) in sessions/ without rows and without a readable session.json",
+        "1 (11111111) in sessions/, missing in the database, session.json unreadable",
         "agentdash doctor --rebuild makes a record from their turn files",
     )
     folder.identity.write_text('{"format": 99}')
@@ -454,15 +454,15 @@ def test_all_folders_are_unknown_once_the_database_is_gone(patient: Patient) -> 
         patient.layout.session(digit * 16).create()
         aged(patient.layout.session(digit * 16))
     found = patient.one(records.folders_and_rows).found
-    assert found == "4 (11111111, 22222222, 33333333, ...) empty in sessions/: their start was cut off"
+    assert found == "4 (11111111, 22222222, 33333333, ...) empty in sessions/ (interrupted starts)"
 
 
 def test_a_live_turn_needs_a_runner(patient: Patient) -> None:
     patient.session()
     with runner_lock.hold(patient.layout.session(SESSION).lock) or pytest.fail("another process has the lock"):
-        assert patient.one(records.live_turns) == ok("live turns", "each has its runner")
+        assert patient.one(records.live_turns) == ok("live turns", "every live turn has its runner")
     assert patient.one(records.live_turns) == warn(
-        "live turns", "1 (01234567) recorded as live without a runner", "agentdash ls settles it"
+        "live turns", "1 (01234567) recorded as live, runner missing", "run agentdash ls"
     )
 
 
@@ -506,7 +506,7 @@ def test_a_kernel_that_cannot_supervise_is_told(patient: Patient, monkeypatch: p
 def test_hidden_processes_matter_if_our_own_are_hidden(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
     patient.file("proc/self/mountinfo", "22 1 0:21 / /proc rw,relatime - proc proc rw,hidepid=2\n")
     finding = patient.one(supervision.environments)
-    assert finding == ok("processes", "/proc is mounted with hidepid=2: the tags of our own can be read")
+    assert finding == ok("processes", "/proc is mounted with hidepid=2: tags of own processes are readable")
     monkeypatch.setattr(processes, "environment", lambda _: {})
     finding = patient.one(supervision.environments)
     assert finding.state == "fail"
@@ -524,13 +524,13 @@ def tagged(patient: Patient) -> Iterator[subprocess.Popen[bytes]]:
 
 def test_a_process_of_a_forgotten_session_is_told(patient: Patient, tagged: subprocess.Popen[bytes]) -> None:
     finding = patient.one(strays.strays)
-    assert finding == warn("strays", f"1 of sessions that are gone: cat {tagged.pid}", f"kill {tagged.pid}")
+    assert finding == warn("strays", f"1 of deleted sessions: cat {tagged.pid}", f"kill {tagged.pid}")
 
 
 def test_a_process_of_a_known_session_is_none(patient: Patient, tagged: subprocess.Popen[bytes]) -> None:
     assert tagged.poll() is None
     patient.session("done")
-    assert patient.one(strays.strays) == ok("strays", "no process of a forgotten session")
+    assert patient.one(strays.strays) == ok("strays", "no processes of deleted sessions")
     # The folder alone will do: the database may be the broken part.
     patient.layout.database.write_bytes(b"something else entirely" * 100)
     assert patient.one(strays.strays).state == "ok"
@@ -560,7 +560,7 @@ def test_small_limits_of_inotify_are_told(patient: Patient) -> None:
 def test_file_events_are_tried_in_the_state_folder_and_nothing_stays(patient: Patient) -> None:
     patient.layout.create()
     before = sorted(patient.layout.home.rglob("*"))
-    assert patient.one(inotify.file_events) == ok("file events", "a write in the state folder is reported")
+    assert patient.one(inotify.file_events) == ok("file events", "writes in the state folder are reported")
     assert sorted(patient.layout.home.rglob("*")) == before
 
 
@@ -589,7 +589,7 @@ def systemd(patient: Patient, settings_text: str = "", *, linger: bool = False, 
 
 def test_without_systemd_nothing_ends_agents(patient: Patient) -> None:
     patient.file("etc/systemd/logind.conf", "KillUserProcesses=yes\n")
-    assert patient.one(logind.logout) == ok("logout", "no systemd here that could end agents")
+    assert patient.one(logind.logout) == ok("logout", "no systemd that could end agents")
 
 
 def test_a_logind_that_kills_is_told_with_the_way_out(patient: Patient) -> None:
@@ -597,7 +597,7 @@ def test_a_logind_that_kills_is_told_with_the_way_out(patient: Patient) -> None:
     finding = systemd(patient, "KillUserProcesses=yes")
     assert finding == warn(
         "logout",
-        "kills running agents (KillUserProcesses=yes, no lingering)",
+        "kills agents at logout (KillUserProcesses=yes, no lingering)",
         "loginctl enable-linger, then start it with: systemd-run --user --scope agentdash",
     )
 
@@ -696,9 +696,9 @@ def test_a_tmux_that_lets_nothing_through_is_told(patient: Patient) -> None:
     patient.env["TMUX"] = "/tmp/tmux-0/default,1,0"
     patient.command("tmux", TMUX.format("echo off", "echo external"))
     through, clip, _ = patient.told(tmux.options)
-    assert (through.state, through.remedy) == ("warn", "put into ~/.tmux.conf: set -g allow-passthrough on")
+    assert (through.state, through.remedy) == ("warn", "add to ~/.tmux.conf: set -g allow-passthrough on")
     assert through.found == "allow-passthrough is off: notifications do not get through"
-    assert (clip.state, clip.remedy) == ("warn", "put into ~/.tmux.conf: set -s set-clipboard on")
+    assert (clip.state, clip.remedy) == ("warn", "add to ~/.tmux.conf: set -s set-clipboard on")
     assert clip.found == "set-clipboard is external: what is copied does not get through"
 
 
@@ -717,12 +717,12 @@ def test_a_tmux_that_holds_esc_back_is_told(patient: Patient, milliseconds: str,
     found = patient.told(tmux.options)[2]
     assert (found.name, found.state) == ("tmux escape-time", state)
     assert found.found.startswith(f"escape-time is {milliseconds} ms")
-    assert found.remedy == ("put into ~/.tmux.conf: set -sg escape-time 10" if state == "warn" else None)
+    assert found.remedy == ("add to ~/.tmux.conf: set -sg escape-time 10" if state == "warn" else None)
 
 
 def test_a_tmux_that_does_not_answer_is_told(patient: Patient) -> None:
     patient.env["TMUX"] = "/tmp/tmux-0/default,1,0"
-    assert patient.one(tmux.options).found == "inside tmux, but there is no tmux command here"
+    assert patient.one(tmux.options).found == "inside tmux, but no tmux command in PATH"
     patient.command("tmux", "echo no server running >&2; exit 1")
     through, _, escape = patient.told(tmux.options)
     assert (through.state, escape.state) == ("warn", "warn")

@@ -205,8 +205,8 @@ def test_the_tokens_of_a_thread_are_told_from_those_of_the_turn() -> None:
 
 def test_a_change_says_where_its_file_went_and_why_it_has_no_diff() -> None:
     moved = Change(path="/home/ann/code/api/a", kind="update", diff="+x", moved_to="/home/ann/code/api/b", cut=True)
-    lacking = Change(path="/c", kind="update", no_diff="its own transcript was not found")
+    lacking = Change(path="/c", kind="update", no_diff="the agent's transcript was not found")
     assert block(Step(kind=StepKind.FILE_CHANGE, changes=(moved, lacking))) == (
         "**Update** `a` moved to `b` +1 -0\n\n```diff\n+x\n```\n\n*The rest of this diff is not kept.*\n\n"
-        "**Update** `/c`\n\n*No diff: its own transcript was not found.*"
+        "**Update** `/c`\n\n*No diff: the agent's transcript was not found.*"
     )

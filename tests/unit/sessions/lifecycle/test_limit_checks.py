@@ -25,7 +25,7 @@ def test_a_limit_that_surely_acts_needs_no_words() -> None:
 def test_a_limit_that_acts_late_or_not_surely_is_a_warning() -> None:
     assert judged(BOTH, Measures(tokens=END, cost=UNSURE), ("tokens", "cost_usd")) == (
         "The tokens limit is checked only when a turn ends: it says so late.",
-        "The cost limit acts only if the model has a known price: who knows the model.",
+        "The cost limit works only if the model has a known price: who knows the model.",
     )
 
 

@@ -50,4 +50,4 @@ def test_a_profile_has_keys_of_its_own(settings, capsys):
 
 def test_read_only_is_for_what_has_a_screen(capsys):
     assert run(["--read-only", "ls"]) == 2
-    assert "--read-only is for the dashboard, table and watch." in capsys.readouterr().err
+    assert "--read-only works only with the dashboard, table and watch." in capsys.readouterr().err

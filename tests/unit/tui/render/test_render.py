@@ -162,7 +162,7 @@ def test_a_narrow_terminal_keeps_state_id_and_title() -> None:
 def test_no_sessions_teaches_and_no_match_says_so() -> None:
     assert "agentdash spawn" in plain(sessions_text([], LOOK))
     assert "agentdash demo" in plain(sessions_text([], LOOK))
-    assert sessions_text([], LOOK, filtered=True) == ["No session matches."]
+    assert sessions_text([], LOOK, filtered=True) == ["No matching sessions."]
     assert sessions_text([session()], LOOK, older=[session()] * 970)[-1] == "970 older: agentdash ls --all"
 
 

@@ -166,4 +166,4 @@ def test_git_fills_in_only_where_the_agent_gave_nothing() -> None:
     assert len(diffs(file(touched=0, edits=(edit(status=StepStatus.FAILED),)), found)) == 3
     assert diffs(file(), GitDiff(answer=GitAnswer.OK))[-1] == "  no diff from the agent, and git has none"
     gone = diffs(file(), GitDiff(answer=GitAnswer.NO_FOLDER))
-    assert gone[-1] == "  no diff from the agent, and git has none: the folder is gone"
+    assert gone[-1] == "  no diff from the agent, and git has none: the folder no longer exists"
