@@ -365,9 +365,12 @@ def test_ls_keeps_to_the_newest_and_what_matters(cli: Cli, monkeypatch: pytest.M
     rows = cli("ls").out
     assert failed[:8] in rows
     assert stopped[:8] not in rows
-    assert "1 older: agentdash ls --all" in rows
+    assert rows.splitlines()[-1].endswith("and 1 more (--all)")
     assert stopped[:8] in cli("ls", "--all").out
     assert len(cli("ls", "--json").json) == 2
+    done = cli.ended("true")
+    assert done[:8] not in cli("ls").out  # an unread answer alone needs no decision
+    assert cli("ls").out.splitlines()[-2:][0].startswith("2 need you")
 
 
 def test_explain_names_the_rule_and_its_facts(cli: Cli) -> None:

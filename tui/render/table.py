@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from ...sessions.costs.usage_totals import sums
 from ...sessions.model import SHORT_ID, Session, Status
-from ...sessions.rules.attention import attention
+from ...sessions.rules.attention import is_needed
 from ...sessions.text.sanitize import cut, one_line
 from ...sessions.text.units import count, money, tokens
 from ...widgets.drawing.short_forms import place
@@ -55,11 +55,11 @@ def sessions_text(
     for session in sessions:
         lines.append(_row(session, columns, style))
         lines += _below(session, style)
-    if older:
-        lines.append(style.paint(f"{len(older)} older: agentdash ls --all", "dim"))
-    if not filtered and (needing := sum(attention(session, style.now) is not None for session in sessions)):
+    if not filtered and (needing := sum(is_needed(session, style.now) for session in (*sessions, *older))):
         words = count(needing, "needs you", "need you")
         lines.append(style.paint(cut(f"{words}: agentdash ls --filter is:attention", style.width), "dim"))
+    if older:
+        lines.append(style.paint(style.signs.plain(f"… and {len(older):,} more (--all)"), "dim"))
     return lines
 
 

@@ -8,10 +8,11 @@ import click
 
 from ....sessions.errors import AgentdashError, UsageError
 from ..exit_codes import FAILED
+from ..verb_group import SuggestingGroup
 from . import common
 
 
-@click.group(no_args_is_help=False)
+@click.group(cls=SuggestingGroup, no_args_is_help=False)
 def config() -> None:
     """Show, check and edit the settings."""
 

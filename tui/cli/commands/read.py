@@ -26,7 +26,8 @@ _turn = click.option("--turn", type=click.IntRange(min=1), metavar="N", help="On
     "wanted",
     multiple=True,
     type=click.Choice(tuple(map(str, Status)), case_sensitive=False),
-    help="Only sessions in this state (repeatable).",
+    metavar="STATE",
+    help=f"Only sessions in this state: {', '.join(Status)} (repeatable).",
 )
 @click.option("--here", is_flag=True, help="Only sessions in this folder.")
 @click.option("--archived", is_flag=True, help="List archived sessions.")
@@ -38,10 +39,18 @@ _turn = click.option("--turn", type=click.IntRange(min=1), metavar="N", help="On
     metavar="WORDS",
     help='Filter as in the dashboard: words, state:failed agent:codex cwd:api cost>1 age<1h is:attention; "!" negates.',
 )
-@click.option("--all", "everything", is_flag=True, help=f"Also what is older than the newest {_NEWEST}.")
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help=f"All sessions, not just the newest {_NEWEST} and those that need a decision.",
+)
 @common.json_option
 def ls(wanted: tuple[str, ...], here: bool, archived: bool, words: str, everything: bool, as_json: bool) -> None:
-    """List the sessions, newest first; pinned ones above the others, but with --json."""
+    """List sessions, newest first.
+
+    Pinned sessions are at the top, except with --json.
+    """
     from ....sessions.lifecycle.launch_plan import checked_folder
     from ....sessions.rules.filter_query import parse
 
@@ -186,5 +195,13 @@ def _with_put_away(
 
 
 def _recent(sessions: Sequence["Session"]) -> list["Session"]:
-    """Return the newest sessions, and those that are live, need attention or are pinned."""
-    return [s for n, s in enumerate(sessions) if n < _NEWEST or s.status.live or s.attention or s.pinned_at]
+    """Return the newest sessions, and those that are live, need a decision or are pinned."""
+    now = now_ms()
+    return [s for n, s in enumerate(sessions) if n < _NEWEST or s.status.live or s.pinned_at or _undecided(s, now)]
+
+
+def _undecided(session: "Session", now: int) -> bool:
+    """Return whether a session needs more than a reading of its answer."""
+    from ....sessions.rules.attention import AttentionKind, kind_of_need
+
+    return kind_of_need(session, now) not in (None, AttentionKind.DONE)

@@ -163,7 +163,7 @@ def test_no_sessions_teaches_and_no_match_says_so() -> None:
     assert "agentdash spawn" in plain(sessions_text([], LOOK))
     assert "agentdash demo" in plain(sessions_text([], LOOK))
     assert sessions_text([], LOOK, filtered=True) == ["No matching sessions."]
-    assert sessions_text([session()], LOOK, older=[session()] * 970)[-1] == "970 older: agentdash ls --all"
+    assert sessions_text([session()], LOOK, older=[session()] * 970)[-1] == "… and 970 more (--all)"
 
 
 def test_colours_are_only_added_where_asked_for() -> None:
