@@ -83,7 +83,8 @@ def settings() -> Iterator[str]:
 
 def verbs(command: click.Command = cli, parent: click.Context | None = None) -> Iterator[str]:
     """Yield the help of the command line and of each verb."""
-    context = click.Context(command, parent, info_name=command.name or "agentdash", max_content_width=100)
+    name = command.name if parent else "agentdash"
+    context = click.Context(command, parent, info_name=name, max_content_width=100, **command.context_settings)
     yield f"{command.get_help(context)}\n"
     if isinstance(command, click.Group):
         for name in command.list_commands(context):

@@ -7,6 +7,7 @@ from ..processes import processes
 from ..processes.processes import Process
 from ..storage.paths import Layout
 from ..text.sanitize import one_line
+from ..text.units import count
 from .model import Finding, Subject, ok, warn
 from .records import session_folders, session_rows
 
@@ -23,7 +24,9 @@ def strays(subject: Subject) -> Iterator[Finding]:
     names = ", ".join(f"{one_line(process.command, 60)} {process.pid}" for process in unknown[:_SHOWN])
     more = ", ..." if len(unknown) > _SHOWN else ""
     pids = " ".join(str(process.pid) for process in unknown)
-    yield warn("strays", f"{len(unknown)} of deleted sessions: {names}{more}", f"kill {pids}")
+    yield warn(
+        "strays", f"{count(len(unknown), 'process', 'processes')} of deleted sessions: {names}{more}", f"kill {pids}"
+    )
 
 
 def unknown_processes(layout: Layout) -> list[Process]:

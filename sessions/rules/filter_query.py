@@ -143,7 +143,7 @@ def _field(field: str, value: str, written: str) -> Test:
     if "://" in written:
         return _anywhere(written)  # an address is a word
     shown = one_line(written, _WRITTEN_CELLS)
-    raise _unknown(f"field {field}", field, FIELDS, f'"{shown}" in quotes looks for the text. Fields', colon=":")
+    raise _unknown(f"field {field}", field, FIELDS, f'"{shown}" in quotes searches for the text. Fields', colon=":")
 
 
 _MESSAGE_CELLS, _WRITTEN_CELLS = 100, 24
@@ -156,7 +156,7 @@ def _unknown(what: str, written: str, choices: Sequence[str], lead: str, *, colo
     begun = [choice for choice in choices if choice.startswith(written)]
     ordered = list(dict.fromkeys([*begun, *alike, *choices]))
     meant = f": did you mean {ordered[0]}{colon}?" if begun or alike else "."
-    head = f"No {one_line(what, _WRITTEN_CELLS)}{meant} {lead}: "
+    head = f"Unknown {one_line(what, _WRITTEN_CELLS)}{meant} {lead}: "
     return UsageError(head + whole_names(ordered, _MESSAGE_CELLS - cell_width(head)))
 
 

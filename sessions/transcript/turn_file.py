@@ -47,7 +47,7 @@ class StepFile:
         self.lines, self.unknown = facts.lines, facts.unknown
         """The number of lines that are not blank, and of those that the format does not know."""
         if not self.lines:
-            raise NotATranscriptError("it is empty")
+            raise NotATranscriptError("empty file")
         if format_name is None and self.unknown >= self.lines:
             raise NotATranscriptError(f"it looks like a {name} file, but has no known lines")
 
@@ -72,7 +72,7 @@ def _format_of(path: Path) -> str:
             blank = blank and not line.strip()
             if name := guess_format([line]):
                 return name
-    words = "it is empty" if blank else "not a known transcript format (--agent command shows any text)"
+    words = "empty file" if blank else "not a known transcript format (--agent command shows any text)"
     raise NotATranscriptError(words)
 
 

@@ -131,7 +131,7 @@ async def test_undo_during_a_bulk_archive_waits_for_it_and_progress_is_shown(das
         await d.press("y")
         await d.shows("Archiving 0 of 12…")
         await d.press("u")
-        await d.until(lambda: said(d) == "Still working: undo follows.")
+        await d.until(lambda: said(d) == "Busy: undo runs next.")
         assert not manager.archived
         manager.may_move.set()
         await d.until(lambda: said(d) == "Restored 12 sessions.")

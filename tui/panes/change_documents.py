@@ -55,7 +55,7 @@ def git_summary(changes: SessionChanges) -> str:
     totals = report.totals
     counts = (("staged", totals.staged), ("unstaged", totals.unstaged), ("untracked", totals.untracked))
     words = ", ".join(f"{number} {word}" for word, number in counts if number) or "clean"
-    others = f", {totals.others} not by its edits" if totals.others else ""
+    others = f" ({totals.others} not by this session)" if totals.others else ""
     return f"git: {words}{others}"
 
 

@@ -90,7 +90,8 @@ def _git_text(report: GitReport) -> str:
     totals = report.totals
     if totals is None:
         return words
-    numbers = f"{totals.staged} staged, {totals.unstaged} unstaged, {totals.untracked} untracked"
+    named = (("staged", totals.staged), ("unstaged", totals.unstaged), ("untracked", totals.untracked))
+    numbers = ", ".join(f"{number} {name}" for name, number in named if number) or "clean"
     others = f" ({totals.others} not by this session)" if totals.others else ""
     return f"{words}: {'at least ' if totals.cut else ''}{numbers}{others}"
 

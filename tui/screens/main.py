@@ -116,7 +116,7 @@ class MainScreen(SessionScreen):
 
     def on_resize(self) -> None:
         """Redraw the lines that depend on the width."""
-        self.too_small.update(f"{self.size.width}x{self.size.height} is too small: 30x8 at least.")
+        self.too_small.update(f"Terminal too small: {self.size.width}x{self.size.height} (minimum 30x8).")
         self._split.apply()
         self.call_after_refresh(self.show_words)
 
@@ -216,7 +216,7 @@ class MainScreen(SessionScreen):
         """Show the marked sessions, or the selected one, side by side on a screen of their own."""
         chosen = self.table.marked or ([self.current] if self.current is not None else [])
         if len(chosen) > MOST:
-            self.requests.show_message(f"{len(chosen)} sessions are marked: {MOST} have room side by side.")
+            self.requests.show_message(f"{len(chosen)} sessions marked: at most {MOST} fit side by side.")
             return
         self.table.unmark()
         screen = WatchScreen(self._reader, self.requests, self.operations, chosen, clock=self._clock, signs=self._signs)

@@ -40,8 +40,8 @@ class SettingsScreen(Screen[None]):
         Binding("escape", "back", "back", show=False),
         Binding("up", "move(-1)", "previous setting", show=False),
         Binding("down", "move(1)", "next setting", show=False),
-        Binding("pageup", "page(-1)", "a page up", show=False),
-        Binding("pagedown", "page(1)", "a page down", show=False),
+        Binding("pageup", "page(-1)", "page up", show=False),
+        Binding("pagedown", "page(1)", "page down", show=False),
     ]
     AUTO_FOCUS = "#settings-filter"
 

@@ -334,7 +334,7 @@ class Trajectory(VirtualList):
         if self._behind:
             self.go(self._behind.pop(), remember=False)
         else:
-            self.post_message(self.Lost("no jump to go back from"))
+            self.post_message(self.Lost("no earlier position"))
 
     def action_group(self, key: str) -> None:
         """Add a group of steps to the filter, or remove it."""
@@ -350,7 +350,7 @@ class Trajectory(VirtualList):
 
     def _jump(self, item: int | None, what: str, direction: int) -> None:
         if item is None:
-            self.post_message(self.Lost(f"no {what} {'after' if direction > 0 else 'before'} this"))
+            self.post_message(self.Lost(f"no {'more' if direction > 0 else 'earlier'} {what}s"))
         else:
             self.following = False
             self.go(item)

@@ -61,7 +61,7 @@ _timeout = click.option(
     "--preset", metavar="NAME", shell_complete=complete_presets, help="Use [presets.NAME]; other options override it."
 )
 @_agent
-@click.option("--model", "-m", metavar="NAME", help="Model.")
+@click.option("--model", "-m", metavar="NAME", help="Model to use.")
 @_cwd
 @_title
 @click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="Set any key of [agents.NAME] (repeatable).")

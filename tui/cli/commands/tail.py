@@ -59,7 +59,7 @@ def logs(
 ) -> int:
     """Print a session's steps as plain text; -f follows.
 
-    `logs -f` is `tail` with all earlier steps; without -f it is `trajectory`.
+    `logs -f` is like `tail` with all earlier steps; without -f, like `trajectory`.
     """
     if going_on or next_turns:
         return follow([ref], last=last, turn=turn, next_turns=next_turns, full=full, as_json=as_json)

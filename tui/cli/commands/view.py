@@ -66,8 +66,7 @@ def view(file: str, format_name: str | None, full: bool, as_json: bool) -> int:
         except OSError as error:
             raise UsageError(f"{file}: cannot be read: {error.strerror}.") from None
     if transcript.unknown:
-        what = f"{transcript.unknown} of {transcript.lines} lines {'is' if transcript.unknown == 1 else 'are'}"
-        click.echo(f"agentdash: {what} not known to agentdash.", err=True)
+        click.echo(f"agentdash: {transcript.unknown} of {transcript.lines} lines unknown.", err=True)
     return FAILED if transcript.unknown else 0
 
 

@@ -114,7 +114,7 @@ def stderr(text: str, left_out: int, turn: int, signs: Signs) -> Document:
     lines = text.rstrip("\n").count("\n") + 1 if text.strip() else 0
     amount = count(lines, "line") if lines else "empty"
     title: Row = (("stderr", "heading"), (f"turn {turn}", "dim"), (amount, "dim"))
-    missing = [Spans([((), ((f"{size(left_out)} before this are not shown: O opens the whole file", "attention"),))])]
+    missing = [Spans([((), ((f"{size(left_out)} before this not shown: O opens the whole file", "attention"),))])]
     blocks = [PlainText(text.strip("\n"))] if lines else []
     return Document(title, [*(missing if left_out else []), *blocks], signs)
 

@@ -50,7 +50,7 @@ _SORTED = {
     "state": "by state", "new": "most unread steps first", "time": "most recently started turn first",
     "turn": "most turns first", "steps": "most steps first", "tok": "most tokens first",
     "cost": "most expensive first", "agent": "by agent", "model": "by model", "where": "by folder name",
-    "folder": "by folder path", "what": "by title", "id": "by id", "source": "by starter",
+    "folder": "by folder path", "what": "by title", "id": "by id", "source": "by source",
     "cpu": "most CPU now first, measured every 5 s", "mem": "most memory now first, measured every 5 s",
     "procs": "most processes now first, measured every 5 s",
 }  # fmt: skip

@@ -524,7 +524,7 @@ def tagged(patient: Patient) -> Iterator[subprocess.Popen[bytes]]:
 
 def test_a_process_of_a_forgotten_session_is_told(patient: Patient, tagged: subprocess.Popen[bytes]) -> None:
     finding = patient.one(strays.strays)
-    assert finding == warn("strays", f"1 of deleted sessions: cat {tagged.pid}", f"kill {tagged.pid}")
+    assert finding == warn("strays", f"1 process of deleted sessions: cat {tagged.pid}", f"kill {tagged.pid}")
 
 
 def test_a_process_of_a_known_session_is_none(patient: Patient, tagged: subprocess.Popen[bytes]) -> None:

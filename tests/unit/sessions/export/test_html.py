@@ -87,7 +87,7 @@ def test_everything_that_was_said_and_done_is_there() -> None:
     assert "docs.search_docs" in text
     assert "+    now = clock()" in text
     assert '"limit": 3' in text
-    assert "19,151 (18,240 in, 12,000 of them cached, 911 out, 207 of them reasoning)" in text
+    assert "19,151 (18,240 in, 12,000 cached, 911 out, 207 reasoning)" in text
     assert "$0.31" in text
     assert "It fails once in twenty runs." in text
     assert "Error, fatal" in text

@@ -161,10 +161,10 @@ def test_stuck_is_a_state_for_who_looks_for_it():
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("foo:bar", 'No field foo. "foo:bar" in quotes looks for the text. Fields: state is agent cwd cost age'),
+        ("foo:bar", 'No field foo. "foo:bar" in quotes searches for the text. Fields: state is agent cwd cost age'),
         (
             "stat:failed",
-            'No field stat: did you mean state:? "stat:failed" in quotes looks for the text. Fields: state',
+            'No field stat: did you mean state:? "stat:failed" in quotes searches for the text. Fields: state',
         ),
         ("ag:codex", "No field ag: did you mean agent:?"),
         ("state:stukc", "No state stukc: did you mean stuck? States: stuck queued starting"),
