@@ -143,7 +143,7 @@ def _field(field: str, value: str, written: str) -> Test:
     if "://" in written:
         return _anywhere(written)  # an address is a word
     shown = one_line(written, _WRITTEN_CELLS)
-    raise _unknown(f"field {field}", field, FIELDS, f'"{shown}" in quotes searches for the text. Fields', colon=":")
+    raise _unknown(f"field {field}", field, FIELDS, f'"{shown}" in quotes searches text. Fields', colon=":")
 
 
 _MESSAGE_CELLS, _WRITTEN_CELLS = 100, 24

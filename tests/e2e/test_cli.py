@@ -725,7 +725,7 @@ def test_a_prompt_into_a_running_session_is_refused(cli: Cli) -> None:
     session = cli("spawn", "--agent", "demo", "go [[demo:silent]]", "--json").json["id"]
     result = cli("inject", session, "faster")
     assert result.code == 1
-    assert "takes no prompt while a turn runs" in result.err
+    assert "cannot take a prompt until turn 1 ends" in result.err
     assert cli("inject", session, "faster", "--json").error["type"] == "SessionBusyError"
 
 
@@ -766,7 +766,7 @@ def test_K8_a_limit_that_acts_late_or_not_surely_is_a_warning(cli: Cli, codex: P
         file.write("[limits]\ntokens = 5000\n")
     told = cli("run", "--wait", "--", "echo", "hello")
     assert (told.code, told.out) == (0, "hello\n")
-    assert told.err.startswith("agentdash: The tokens limit cannot act: a command reports no tokens.\n")
+    assert told.err.startswith("agentdash: The tokens limit cannot work: a command reports no tokens.\n")
     late = cli("spawn", "-a", "claude", "-m", "claude-nope", "--limit", "cost=5", "--dry-run", "go")
     assert (late.code, late.out.startswith("claude -p")) == (0, True)
     assert "agentdash: The cost limit is checked only when a turn ends: claude-nope has no price" in late.err

@@ -74,7 +74,7 @@ def test_a_check_that_breaks_is_told_and_the_others_too(doctor: Doctor, monkeypa
 
     monkeypatch.setattr(shutil, "disk_usage", broken)
     found = doctor()
-    assert found["disk space"]["found"] == "could not be looked at: RuntimeError: no luck"
+    assert found["disk space"]["found"] == "check failed: RuntimeError: no luck"
     assert found["state folder"]["state"] == "ok"
 
 
@@ -86,7 +86,7 @@ def test_a_runner_that_was_killed_is_told_until_it_is_settled(
     wait_until(lambda: manager.reader.get(session).status == "running", what="the command to run")
     found = doctor()
     assert found["live turns"]["found"] == "every live turn has its runner"
-    assert found["session folders"]["found"] == "1, each with its row"
+    assert found["session folders"]["found"] == "1, all in the database"
     assert found["strays"]["state"] == "ok"
     turn = manager.reader.turns(session)[-1]
     assert turn.runner_pid is not None

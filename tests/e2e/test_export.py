@@ -97,9 +97,9 @@ def test_the_json_of_a_session_is_the_documented_one(session: str, tmp_path: Pat
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["-o", "there.md"], 2, "there.md is already there; it was not touched"),
-        (["-o", "it.pdf"], 2, "the suffix .pdf says nothing about the format"),
-        (["-o", "no/such/it.md"], 2, "there is no folder"),
+        (["-o", "there.md"], 2, "there.md already exists; not overwritten"),
+        (["-o", "it.pdf"], 2, "unknown file extension .pdf"),
+        (["-o", "no/such/it.md"], 2, "no such folder"),
         (["-o", "."], 2, "is a folder"),
         (["-o", "/proc/it.md"], 1, "/proc/it.md: cannot be written"),
         (["--json"], 2, "name one with -o"),

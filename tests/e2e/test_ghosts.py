@@ -59,15 +59,15 @@ def test_ZX18_a_start_that_was_killed_before_its_rows_is_named_and_removed_by_th
         subprocess.run([sys.executable, "-c", CUT_OFF], check=False)
     assert len(list(manager.layout.sessions.iterdir())) == 3
     # It may still be under way.
-    assert doctor() == [("ok", "1, each with its row", None)]
-    assert doctor("--rebuild") == [("ok", "1, each with its row", None)]
+    assert doctor() == [("ok", "1, all in the database", None)]
+    assert doctor("--rebuild") == [("ok", "1, all in the database", None)]
     assert len(list(manager.layout.sessions.iterdir())) == 3
     for folder in manager.layout.sessions.iterdir():
         age(folder)
     [(state, found, remedy)] = doctor()
     assert (state, remedy) == ("warn", "agentdash doctor --rebuild removes them")
     assert found.startswith("2 (")
-    assert doctor("--rebuild") == [("ok", "1, each with its row", None)]
+    assert doctor("--rebuild") == [("ok", "1, all in the database", None)]
     assert [path.name for path in manager.layout.sessions.iterdir()] == [kept.id]
 
 
@@ -105,8 +105,8 @@ def test_output_without_any_record_becomes_a_session_again(manager, doctor):
         path.unlink()
     folder.identity.write_text('{"format": 1, "sess')
     [(state, _, remedy)] = doctor()
-    assert (state, remedy) == ("warn", "agentdash doctor --rebuild makes a record from their turn files")
-    assert doctor("--rebuild") == [("ok", "1, each with its row", None)]
+    assert (state, remedy) == ("warn", "agentdash doctor --rebuild recovers them from their turn files")
+    assert doctor("--rebuild") == [("ok", "1, all in the database", None)]
     [found] = manager.reader.sessions()
     assert (found.agent, found.title, found.status) == ("codex", "what was asked", Status.DONE)
     assert found.steps > 0
@@ -133,11 +133,11 @@ def test_rows_whose_folder_is_gone_are_removed_by_the_remedy_and_can_be_taken_ba
     session = ended(manager, title="only rows")
     shutil.rmtree(manager.layout.session(session.id).path)
     [(state, found, remedy)] = doctor()
-    assert (state, found) == ("warn", f"1 ({session.id[:8]}) in the database but without a folder")
+    assert (state, found) == ("warn", f"1 ({session.id[:8]}) in the database, folder missing")
     assert run(shlex.split(remedy)[1:]) == 0
     assert doctor() == [("ok", "none yet", None)]
     assert manager.housekeeping.restore("@last").title == "only rows"
-    assert doctor() == [("ok", "1, each with its row", None)]
+    assert doctor() == [("ok", "1, all in the database", None)]
 
 
 def test_a_deletion_that_loses_a_race_leaves_no_folder_behind(manager):

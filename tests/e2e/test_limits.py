@@ -32,7 +32,7 @@ def limited(manager, script, **limits):
     ("script", "limits", "reason"),
     [
         ("while :; do echo x; sleep 0.1; done", {"wall_seconds": 1}, "stopped by its limit: ran longer than 1s; "),
-        (PRINTS_AND_SLEEPS, {"silence_seconds": 0.5}, "stopped by its limit: printed nothing for 0.5s; "),
+        (PRINTS_AND_SLEEPS, {"silence_seconds": 0.5}, "stopped by its limit: no output for 0.5s; "),
         (
             "head -c 100000 /dev/zero | tr '\\0' 'x\\n'; sleep 600",
             {"output_mb": 0.01},
@@ -216,10 +216,10 @@ def test_K8_a_limit_may_only_warn(manager, tmp_path, wait_until):
     os.mkfifo(tmp_path / "go")
     session = limited(manager, "echo hello; read line < go; echo bye", silence_seconds=0.3, action="warn")
     warned = wait_until(lambda: (s := manager.reader.get(session.id)).reason and s, what="a warning")
-    assert (warned.status, warned.reason) == (Status.RUNNING, "over limit: printed nothing for 0.3s")
+    assert (warned.status, warned.reason) == (Status.RUNNING, "over limit: no output for 0.3s")
     (tmp_path / "go").write_text("\n")
     [done] = manager.wait([session.id], timeout=60)
-    assert (done.status, done.reason) == (Status.DONE, "over limit: printed nothing for 0.3s")
+    assert (done.status, done.reason) == (Status.DONE, "over limit: no output for 0.3s")
 
 
 def test_K8_a_warning_is_still_told_when_the_turn_went_well(manager):

@@ -139,7 +139,7 @@ def test_ZX3_a_running_session_takes_no_second_prompt_and_goes_on_after_its_stop
     wait_until(
         lambda: of_kind(manager.reader.trajectory(session.id), StepKind.COMMAND), what="the command in the stream"
     )
-    with pytest.raises(SessionBusyError, match="takes no prompt while a turn runs"):
+    with pytest.raises(SessionBusyError, match="cannot take a prompt until turn 1 ends"):
         manager.inject(session.id, "hurry up")
     assert len(manager.reader.prompts(session.id)) == 1
 

@@ -202,7 +202,7 @@ def test_a_preset_that_is_not_there_or_says_nothing(cli: Cli) -> None:
     code, _, err = cli("spawn", "--preset", "slow", "x")
     assert (code, "Unknown preset 'slow'. Known presets: quick." in err) == (2, True)
     code, _, err = cli("spawn", "--preset", "quick")
-    assert (code, "The preset needs a text." in err) == (2, True)
+    assert (code, "The preset needs a prompt." in err) == (2, True)
 
 
 def test_presets_are_listed(cli: Cli, tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ async def test_save_to_a_path(dashboard, tmp_path, monkeypatch):
         await d.shows("Wrote ")
         assert (tmp_path / "a.json").exists()
         await d.press(*":export a.json", "enter")
-        await d.shows("is there already; it was not touched")
+        await d.shows("already exists; not overwritten")
 
 
 async def test_quit(dashboard):

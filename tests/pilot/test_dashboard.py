@@ -806,7 +806,7 @@ async def test_silence_is_told_without_any_event(dashboard):
         await d.shows("● running")
         d.main.table._clock = lambda: T0 + 240_000
         d.main.table.tick()
-        await d.shows("↳ silent 4m")
+        await d.shows("↳ no output for 4m")
 
 
 async def test_plain_ascii(dashboard):

@@ -97,10 +97,10 @@ async def test_what_cannot_be_understood_moves_no_row_either(dashboard, size):
         await d.until(lambda: d.main.pane.has_class("-asking"))
         place = line_of(d, "fix the flaky")
         await d.press(*"foo:bar")
-        await d.shows("No field foo.")
+        await d.shows("Unknown field foo.")
         assert line_of(d, "fix the flaky") == place
         await d.press("escape")
-        await d.until(lambda: "No field" not in d.text())
+        await d.until(lambda: "Unknown field" not in d.text())
 
 
 @SIZES

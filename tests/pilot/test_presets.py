@@ -105,8 +105,8 @@ async def test_a_limit_that_can_never_act_is_told_and_the_dialog_stays(dashboard
     async with dashboard() as d:
         await d.press("n")
         await d.screen(NewSessionScreen)
-        manager.error = UsageError("The cost limit cannot act.")
+        manager.error = UsageError("The cost limit cannot work.")
         await d.press(*"go", "enter")
-        await d.shows("The cost limit cannot act.")
+        await d.shows("The cost limit cannot work.")
         dialog = await d.screen(NewSessionScreen)
         assert dialog._prompt.text == "go"

@@ -196,7 +196,7 @@ async def test_silence(dashboard, screen, manager):
     quiet = next(one for one in SESSIONS if one.id == "running1")
     manager.put(structs.replace(quiet, last_event_at=T0 - 240_000))
     async with dashboard(size=(80, 24)) as d:
-        await d.shows("silent 4m")
+        await d.shows("no output for 4m")
         await ready(d)
         assert drawn(d.app) == screen
 

@@ -64,7 +64,7 @@ async def test_escape_while_typing_takes_the_former_filter_back(dashboard):
 async def test_a_filter_that_cannot_be_understood_says_why_and_hides_nothing(dashboard):
     async with dashboard() as d:
         await d.press("slash", *"stat:failed")
-        await d.shows("No field stat: did you mean state:?")
+        await d.shows("Unknown field stat: did you mean state:?")
         assert len(table(d)) == 5
         await d.press("enter")
         assert isinstance(d.app.focused, HistoryInput)
@@ -243,7 +243,7 @@ async def test_a_prompt_for_several_asks_and_says_who_could_not_take_it(dashboar
 
     def inject(ref, text):
         if ref == "failed01":
-            raise SessionBusyError("Another prompt got there first.")
+            raise SessionBusyError("Another prompt came first.")
         return given(ref, text)
 
     monkeypatch.setattr(manager, "inject", inject)
@@ -255,7 +255,7 @@ async def test_a_prompt_for_several_asks_and_says_who_could_not_take_it(dashboar
         await d.shows('Sends "go on" to each.')
         await d.press("y")
         await d.called("inject", "done0001", "go on")
-        await d.shows("Another prompt got there first.")
+        await d.shows("Another prompt came first.")
         assert ("inject", "failed01", "go on") not in d.manager.calls
 
 

@@ -167,4 +167,4 @@ def _where(key: str, places: frozenset[Place]) -> frozenset[Place]:
 def _told(key: str, blamed: Action, kept: Action) -> str:
     places = ", ".join(place for place in Place if place in _where(key, blamed.where & kept.where))
     keeps = "which cannot be rebound" if kept.fixed else f"rebind {kept.id} too, or unbind it"
-    return f"{key_names.shown(key)} cannot be bound to {blamed.id}: in {places} it is {kept.id} ({kept.help}); {keeps}."
+    return f"{key_names.shown(key)} cannot be bound to {blamed.id}: it is {kept.id} ({kept.help}) in {places}; {keeps}."

@@ -208,8 +208,8 @@ def test_a_session_without_steps_says_so_and_unknown_is_not_zero() -> None:
     found = page([], status=Status.QUEUED, model=None, cost_usd=None, ended_at=None, exit_code=None)
     assert "No steps yet." in found.text("steps")
     facts = found.text("top")
-    assert "Modelnot known" in facts
-    assert "Costnot known" in facts
+    assert "Modelunknown" in facts
+    assert "Costunknown" in facts
     assert "Exit" not in facts
 
 

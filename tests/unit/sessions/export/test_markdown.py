@@ -39,9 +39,9 @@ def test_the_title_and_the_facts_stand_above_the_turns() -> None:
 
 def test_what_is_not_known_is_not_zero() -> None:
     lines = written([], model=None, cost_usd=None, usage=Usage(), status=Status.LOST, reason="the runner | died")
-    assert "| Model | not known |" in lines
-    assert "| Cost | not known |" in lines
-    assert "| Tokens | not known |" in lines
+    assert "| Model | unknown |" in lines
+    assert "| Cost | unknown |" in lines
+    assert "| Tokens | unknown |" in lines
     assert "| Status | lost: the runner \\| died |" in lines
 
 

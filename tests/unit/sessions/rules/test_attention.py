@@ -60,7 +60,7 @@ def kind(one, now=NOW):
         (session(Status.DONE, asks="Which one?"), Attention(AttentionKind.ASKS, "Which one?", NOW - 1000)),
         (
             session(Status.RUNNING, last_event_at=NOW - 190_000),
-            Attention(AttentionKind.SILENT, "printed nothing for 3m", NOW - 190_000),
+            Attention(AttentionKind.SILENT, "no output for 3m", NOW - 190_000),
         ),
         (session(Status.DONE), Attention(AttentionKind.DONE, "done, unread", NOW - 1000)),
     ],

@@ -18,7 +18,7 @@ def measured(**changed: object) -> Measured:
     [
         ({}, ()),
         ({"wall_s": 600.0}, ("ran longer than 10m",)),
-        ({"silence_s": 90.0}, ("printed nothing for 90s",)),
+        ({"silence_s": 90.0}, ("no output for 90s",)),
         ({"silence_s": None}, ()),
         ({"output_bytes": 1_500_000}, ()),
         ({"output_bytes": 1_500_001}, ("printed more than 1.5 MB (1,500,001 bytes)",)),
@@ -108,8 +108,8 @@ def test_a_number_of_tokens_is_never_rounded() -> None:
 @pytest.mark.parametrize(
     ("pair", "told"),
     [
-        ("wall", "--limit takes wall=…"),
-        ("speed=3", "--limit takes wall=…"),
+        ("wall", "--limit expects wall=…"),
+        ("speed=3", "--limit expects wall=…"),
         ("wall=soon", "'soon' is not a valid duration"),
         ("tokens=many", "'many' is not a valid amount"),
         ("cost=-1", "'-1' is not a valid amount"),

@@ -52,7 +52,7 @@ def test_no_setting_of_the_file_is_left_out(tmp_path: Path) -> None:
 
 
 def samples(one: Setting) -> st.SearchStrategy[Any]:
-    if one.kind.startswith("a list"):
+    if one.kind.startswith("list of"):
         return st.just(list(one.sample))
     if one.choices:
         return st.sampled_from([value == "true" if "true" in one.choices else value for value in one.choices])
@@ -109,8 +109,10 @@ def test_the_page_in_the_repository_is_the_one_that_is_generated() -> None:
 
 
 def test_an_unknown_key_names_what_is_near() -> None:
-    assert setting_named("presets.mine.prompt").description.startswith("What the agent is told")
-    with pytest.raises(UsageError, match=r"no setting 'stop\.intrrupt_seconds'. Near it: stop\.interrupt_seconds"):
+    assert setting_named("presets.mine.prompt").description.startswith("Prompt; the text given")
+    with pytest.raises(
+        UsageError, match=r"Unknown setting 'stop\.intrrupt_seconds'. Did you mean stop\.interrupt_seconds"
+    ):
         setting_named("stop.intrrupt_seconds")
 
 

@@ -54,7 +54,7 @@ def test_an_unknown_name_says_what_is_near():
 
 
 def test_too_much_and_too_little_are_refused():
-    assert refused("stop it") == "stop takes nothing: 'it' is too much."
+    assert refused("stop it") == "stop takes no argument (got 'it')."
     assert refused("go") == "go NUMBER: help of go."
 
 

@@ -112,7 +112,7 @@ def test_what_needs_somebody_is_in_the_json_with_its_kind_and_reason() -> None:
     assert stuck["attention"] == {"kind": "stuck", "reason": "`make` failed 4 times in a row", "since": 90_000}
     assert (stuck["denied"], stuck["pinned_at"]) == (1, None)
     silent = session_json(session(), now=1_000 + SILENT_MS)["attention"]
-    assert silent == {"kind": "silent", "reason": "printed nothing for 2m", "since": 1_000}
+    assert silent == {"kind": "silent", "reason": "no output for 2m", "since": 1_000}
 
 
 def test_z47_an_unknown_number_is_a_question_mark_never_zero() -> None:

@@ -201,7 +201,7 @@ def test_a_file_without_a_diff_says_why_if_that_is_known():
     moved = Change(path="a.py", kind="update", added=0, removed=0, diff="", moved_to="/code/b.py")
     shown = text(Step(kind=StepKind.FILE_CHANGE, changes=(moved,)), cwd="/code")
     assert "moved to b.py" in shown[2]
-    assert shown[-1] == "the diff is empty"
+    assert shown[-1] == "empty diff"
     cut = Change(path="a.py", kind="update", added=9, removed=0, diff="+a", cut=True)
     assert text(Step(kind=StepKind.FILE_CHANGE, changes=(cut,)))[-1] == "the rest of this diff was not stored"
 

@@ -125,7 +125,7 @@ def test_a_start_failure_is_a_card_with_what_can_be_done():
     lines = text(step, 80)
     assert lines[0].split() == ["!", "exit", "127", "fatal"]
     assert lines[1:3] == ["$ codex exec -", "  codex: not found"]
-    assert "R sends the prompt again" in lines[3]
+    assert "R retry" in lines[3]
 
 
 THREAD = Usage.of(4_800, 2_000, 92)

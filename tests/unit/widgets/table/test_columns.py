@@ -149,7 +149,7 @@ def test_a_turn_that_gets_nowhere_says_so_on_its_second_line():
 
 def test_t2_a_running_session_that_says_nothing_for_long_is_called_silent():
     quiet = session(last_event_at=NOW - 4 * 60_000)
-    assert second_line(quiet, NOW, 100)[0].strip() == "↳ silent 4m"
+    assert second_line(quiet, NOW, 100)[0].strip() == "↳ no output for 4m"
     assert second_line(session(status=Status.DONE, ended_at=NOW - 240_000), NOW, 100) is None
     rows = RowModel()
     assert rows.update([session()], (), NOW)
