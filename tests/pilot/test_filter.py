@@ -108,7 +108,7 @@ async def test_the_sign_and_the_keys_of_the_field_stay_while_one_types(dashboard
     async with dashboard(size=size) as d:
         await d.press("slash", *"fix")
         await d.shows("/fix")
-        assert "Enter keep   Esc cancel" in d.text().split("\n")[-1]
+        assert "Enter apply   Esc cancel" in d.text().split("\n")[-1]
         assert "new" not in d.text().split("\n")[-1]
         await d.press("escape")
         await d.until(lambda: "n new" in d.text().split("\n")[-1])

@@ -101,12 +101,12 @@ def _counts(sessions: Sequence[Session], style: Style) -> str:
     marks = {_STUCK: style.signs.stuck} | style.signs.states
     parts = [f"{marks[state]} {counts[state]} {state}" for state in _COUNTED if counts[state]]
     total = sums(sessions)
-    parts += [_sum(f"{tokens(total.tokens)} tok", total.tokens_missing)] if total.tokens is not None else []
+    parts += [f"{_sum(tokens(total.tokens), total.tokens_missing)} tok"] if total.tokens is not None else []
     parts += [_sum(money(total.dollars), total.dollars_missing)] if total.dollars is not None else []
     line = "   ".join([count(len(sessions), "session"), *parts])
     return style.paint(cut(line, style.width), "strong")
 
 
 def _sum(text: str, missing: int) -> str:
-    """Return a sum, with "known" if some sessions' values are missing."""
-    return f"{text} known" if missing else text
+    """Return a sum, with a plus sign if some sessions' values are missing."""
+    return f"{text}+" if missing else text
