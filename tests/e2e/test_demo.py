@@ -40,7 +40,7 @@ def test_a_file_that_is_there_is_left_alone_and_the_step_says_so(manager, demo_a
     refused, written = changes_of(manager, session)
     assert clock.read_text() == "# my precious real clock\n"
     assert refused.status is StepStatus.FAILED
-    assert refused.output == "clock.py is there already and is not the demo's: it was left as it is"
+    assert refused.output == "clock.py exists and is not the demo's: not overwritten"
     assert (written.status, session.status) == (StepStatus.OK, "done")
 
 

@@ -49,7 +49,7 @@ def test_C5_doctor_tells_people_what_is_broken_and_exits_1(tmp_path: Path) -> No
     assert lines[at].endswith(f"{home / 'agentdash.db'} is damaged: file is not a database")
     assert lines[at + 1] == "  ↳ agentdash doctor --rebuild"
     assert any(line.split() == ["!", "codex", "not", "installed"] for line in lines)
-    assert lines[-1].endswith(" to look at, 1 broken")
+    assert lines[-1].endswith(" warnings, 1 error")
 
 
 def test_doctor_of_a_new_user_finds_nothing_broken_and_makes_nothing(doctor: Doctor) -> None:

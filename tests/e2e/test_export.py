@@ -102,7 +102,7 @@ def test_the_json_of_a_session_is_the_documented_one(session: str, tmp_path: Pat
         (["-o", "no/such/it.md"], 2, "no such folder"),
         (["-o", "."], 2, "is a folder"),
         (["-o", "/proc/it.md"], 1, "/proc/it.md: cannot be written"),
-        (["--json"], 2, "name one with -o"),
+        (["--json"], 2, "add -o FILE"),
         (["--format", "pdf"], 2, "'pdf' is not one of 'md', 'html', 'json'"),
         (["--turn", "9"], 2, "has no turn 9"),
     ],
@@ -128,7 +128,7 @@ def test_no_session_to_export_or_replay() -> None:
     for verb in ("export", "replay"):
         told = agentdash(verb, "zzzz")
         assert told.returncode == 1
-        assert "No session has an id that begins with 'zzzz'" in told.stderr
+        assert "No session with id 'zzzz'" in told.stderr
 
 
 def test_a_replay_prints_what_the_trajectory_does(session: str) -> None:

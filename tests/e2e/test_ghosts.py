@@ -111,7 +111,7 @@ def test_output_without_any_record_becomes_a_session_again(manager, doctor):
     assert (found.agent, found.title, found.status) == ("codex", "what was asked", Status.DONE)
     assert found.steps > 0
     assert found.usage.known
-    assert manager.reader.turns(found.id)[0].rule.startswith("its record was lost")
+    assert manager.reader.turns(found.id)[0].rule.startswith("record lost")
     assert (folder.path / "session.json.damaged").exists()
     # It can be deleted and restored like any other.
     manager.delete(found.id)

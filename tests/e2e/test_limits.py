@@ -154,7 +154,7 @@ def test_a_cost_limit_that_turned_out_to_be_blind_says_so(manager, tmp_path, mon
     )
     session = manager.spawn(Start("go", agent="claude", options={"bin": script}))
     [done] = manager.wait([session.id], timeout=60)
-    assert (done.status, done.reason) == (Status.DONE, "its cost limit does not count new, which has no price")
+    assert (done.status, done.reason) == (Status.DONE, "its cost limit ignores new, which has no price")
 
 
 SLOW = "[[fake:slow_steps]] go"

@@ -174,7 +174,7 @@ def test_a_folder_that_was_deleted_under_us(manager, tmp_path, monkeypatch):
     gone.mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
-    with pytest.raises(UsageError, match="The folder you are in no longer exists"):
+    with pytest.raises(UsageError, match="The current folder no longer exists"):
         manager.run(["true"])
     monkeypatch.chdir(tmp_path)
 

@@ -232,7 +232,7 @@ async def goes_round(d, keys):
 async def follows(d, keys):
     assert d.steps.following
     await keys("follow")
-    await d.shows("F follows")
+    await d.shows("follow: off (f)")
 
 
 @scenario("table.filter")
@@ -331,7 +331,7 @@ async def asks_for_a_command(d, keys):
 @scenario("palette")
 async def opens_the_palette(d, keys):
     await keys("palette")
-    await d.press(*"send its last")
+    await d.press(*"Resends the last")
     await d.until(lambda: len(d.app.screen_stack) == 2)
 
 
@@ -444,7 +444,7 @@ async def goes_by_failures(d, keys):
 async def says_where_nothing_is_new(d, keys):
     await keys.read()
     await keys("steps.unread")
-    await d.shows("nothing is marked as new")
+    await d.shows("no unread steps")
 
 
 @scenario(*(f"steps.only_{group.label}" for group in GROUPS), "steps.all")

@@ -75,12 +75,15 @@ async def test_of_a_list_and_a_field_the_one_with_the_keys_has_the_bar(dashboard
     def bars():
         lines = ["".join(text for text, _ in line) for line in painted(d.app)]
         return [
-            word for line in lines for word in ("needs you", "a name for the view") if "│ ▌" in line and word in line
+            word
+            for line in lines
+            for word in ("needs you", "name for the current view")
+            if "│ ▌" in line and word in line
         ]
 
     async with dashboard() as d:
         await d.press("V")
         await d.screen(ViewsScreen)
-        await d.until(lambda: bars() and "a name for the view" not in bars(), "the bar at the list")
+        await d.until(lambda: bars() and "name for the current view" not in bars(), "the bar at the list")
         await d.press("tab")
-        await d.until(lambda: bars() == ["a name for the view"], "the bar at the field")
+        await d.until(lambda: bars() == ["name for the current view"], "the bar at the field")

@@ -58,7 +58,7 @@ async def test_a_refusal_names_the_marked_sessions(dashboard, action, count):
         await marked(d, sessions[:count], Status.DONE)
         await press(d, action)
         if action == "write_prompt":
-            await d.shows(words if count == 3 else "this is a command: it takes no prompt")
+            await d.shows(words if count == 3 else "plain command: no prompts")
             return
         await d.until(lambda: said(d) == words or (count == 1 and said(d).startswith(f'"{sessions[0].title}" ')), words)
         assert not [call for call in d.manager.calls if call[0] != "mark_seen"]

@@ -71,7 +71,7 @@ async def test_what_is_chosen_by_hand_wins_over_the_preset(dashboard):
         await d.press("n")
         screen = await d.screen(NewSessionScreen)
         await d.press(*"go", "shift+tab", "right", "right", "right")
-        await d.shows("Nothing is off limits")
+        await d.shows("No sandbox, no approvals")
         await d.shows("[no-sandbox]")
         await d.press("tab", "tab", "tab", "right")  # the last value is an end
         await d.shows("[no-sandbox]")

@@ -84,7 +84,7 @@ async def test_what_is_archived_is_not_archived_again_and_can_go_to_the_trash(da
         await d.press("slash", *"is:archived", "enter")
         await d.until(lambda: table(d) == ["rename"])
         await d.press("A")
-        await d.until(lambda: said(d) == '"rename the store" is archived already: u restores it.')
+        await d.until(lambda: said(d) == '"rename the store" is already archived: u restores it.')
         await d.press("D")
         await d.screen(ConfirmScreen)
         await d.press("y")
@@ -113,9 +113,9 @@ async def test_many_are_archived_in_one_call_and_the_question_says_what_undo_bri
     async with dashboard() as d:
         await d.press("slash", *"many", "enter", "asterisk", "A")
         await d.screen(ConfirmScreen)
-        await d.shows("u brings all 12 back.")
+        await d.shows("u to undo all 12.")
         await d.press("y")
-        await d.shows("Archived 12 sessions. u brings all 12 back.")
+        await d.shows("Archived 12 sessions. u to undo all 12.")
         assert [call[0] for call in manager.calls] == ["archive_all"]
         await d.press("u")
         await d.shows("Restored 12 sessions.")

@@ -112,7 +112,7 @@ async def test_a_theme_chosen_by_key_stays_while_the_file_says_the_same(dashboar
 async def test_the_first_file_is_made_when_it_is_opened(dashboard, editor):
     async with dashboard() as d:
         await opened(d)
-        await d.shows("not there yet: the defaults hold")
+        await d.shows("no config file, using defaults")
         await d.press(*"dashboard.theme", "enter")
         await d.until(lambda: editor.told)
         line = int(editor.told[1].removeprefix("+"))

@@ -119,7 +119,7 @@ async def test_no_sessions(dashboard, screen, manager, monkeypatch, tmp_path):
     manager.seq = 0
     monkeypatch.chdir(tmp_path)
     async with dashboard(size=(80, 24)) as d:
-        await d.shows("starts a new codex session in")
+        await d.shows("new codex session in")
         assert drawn(d.app) == screen
 
 

@@ -219,7 +219,7 @@ async def test_several_are_stopped_after_one_question_that_lists_them(dashboard)
         await d.shows("● running   codex    split [/red] the monolith")
         await d.press("y")
         await d.called("stop_all", ("waiting1", "running1"), False)
-        await d.shows("2 sessions stopped:")
+        await d.shows("Stopped 2 sessions:")
 
 
 async def test_several_are_deleted_and_archived_after_one_question(dashboard):
@@ -235,7 +235,7 @@ async def test_several_are_deleted_and_archived_after_one_question(dashboard):
         await d.press("y")
         await d.called("delete", "failed01")
         await d.called("delete", "done0001")
-        await d.shows("2 sessions deleted.")
+        await d.shows("Deleted 2 sessions.")
 
 
 async def test_a_prompt_for_several_asks_and_says_who_could_not_take_it(dashboard, manager, monkeypatch):
@@ -403,11 +403,11 @@ async def test_several_are_tried_again_after_one_question_that_lists_only_those_
         await d.press("asterisk", "R")
         await d.screen(ConfirmScreen)
         await d.shows("Retry 2 sessions?")
-        assert "write the migration" not in d.text().split("Retry 2 sessions?")[1].split("Sends each")[0]
+        assert "write the migration" not in d.text().split("Retry 2 sessions?")[1].split("Resends the last")[0]
         await d.press("y")
         await d.called("retry", "failed01")
         await d.called("retry", "stopped1")
-        await d.shows("2 sessions retried.")
+        await d.shows("Retried 2 sessions.")
 
 
 async def test_the_heading_of_a_group_stands_for_all_of_it_folded_or_not(dashboard):
@@ -434,7 +434,7 @@ async def test_one_marked_session_is_what_the_keys_mean(dashboard):
         await d.select("running1")
         await d.press("space")
         assert d.main.table.selected.id == "stopped1"
-        await d.shows("session is running: takes a prompt after turn 1")
+        await d.shows("running: cannot take a prompt until turn 1 ends")
         await d.press("X")
         await d.screen(ConfirmScreen)
         await d.shows("Kill 1 session?")
@@ -468,7 +468,7 @@ async def test_one_undo_brings_back_what_one_key_put_away(dashboard):
         await d.press("j", "space", "space", "D")
         await d.screen(ConfirmScreen)
         await d.press("y")
-        await d.shows("2 sessions deleted.")
+        await d.shows("Deleted 2 sessions.")
         await d.press("u")
         await d.shows("Restored 2 sessions.")
         assert {call[1] for call in d.manager.calls if call[0] == "restore"} == {"failed01", "done0001"}
@@ -496,7 +496,7 @@ async def test_a_stop_says_what_becomes_of_the_sessions_that_it_started(dashboar
         await d.shows("y stop   a stop these too   n cancel")
         await d.press("a")
         await d.called("stop_family", ("running1",), False)
-        await d.shows("1 session stopped:")
+        await d.shows("Stopped 1 session:")
 
 
 async def test_a_stop_of_a_session_that_started_none_offers_nothing_more(dashboard):

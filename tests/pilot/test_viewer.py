@@ -184,7 +184,7 @@ async def test_search_goes_to_each_place_and_counts(reading):
 async def test_a_search_without_a_hit_says_so(reading):
     async with reading() as d:
         await d.press("slash", *"zebra", "enter")
-        await d.shows('"zebra" is nowhere in this session.')
+        await d.shows('"zebra" not found.')
         await d.press("n")
         await d.shows("No matches.")
 
@@ -205,7 +205,7 @@ async def test_go_to_a_step_by_its_number(reading):
         await d.press("number_sign", *"0", "enter")
         await d.until(lambda: (d.steps.current.turn, d.steps.current.index) == (2, 0))
         await d.press("number_sign", *"7.1", "enter")
-        await d.shows("There is no turn 7.")
+        await d.shows("No turn 7.")
         await d.press("number_sign", *"x", "enter")
         await d.shows("'x' is no step")
 
@@ -416,7 +416,7 @@ async def test_one_session_alone_fills_the_screen(dashboard):
 async def test_five_sessions_are_too_many(dashboard):
     async with dashboard() as d:
         await d.press(*["space"] * 5, "vertical_line")
-        await d.shows("5 sessions are marked: 4 have room side by side.")
+        await d.shows("5 sessions marked: at most 4 fit side by side.")
         assert d.app.screen is d.main
 
 
@@ -441,7 +441,7 @@ async def test_where_nothing_is_new_nothing_is_told(dashboard, manager):
         await d.shows("also add a regression test")
         assert "new since" not in d.text()
         await d.press("full_stop")
-        await d.shows("nothing is marked as new")
+        await d.shows("no unread steps")
 
 
 async def test_a_number_key_without_steps_does_nothing(dashboard, manager):

@@ -76,7 +76,7 @@ class SessionPane(Vertical):
         if session is None or not width:
             self.headline.show_text("")
         else:
-            follow_key = keymap.names(REGISTRY["follow"]).split(" ")[-1]
+            follow_key = keymap.name("follow")
             self.headline.show_text(
                 texts.headline(session, width, following=self.steps.following, follow_key=follow_key)
             )

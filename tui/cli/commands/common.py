@@ -230,7 +230,7 @@ def named(reader: "SessionReader", refs: Sequence[str]) -> "list[Session]":
     try:
         sessions = [reader.get(ref, destructive=True) for ref in refs]
     except AgentdashError as error:
-        untouched = "" if len(refs) == 1 else " No session was changed."
+        untouched = "" if len(refs) == 1 else " (no session was changed)"
         raise type(error)(f"{error}{untouched}") from None
     return list({session.id: session for session in sessions}.values())
 
