@@ -12,7 +12,6 @@ from ...widgets.drawing.line import Line
 from ...widgets.inputs.prompt_box import DraftBook, PromptBox
 from ...widgets.steps.trajectory import Trajectory
 from .. import texts
-from ..keys.actions import REGISTRY
 from ..keys.keymap import Keymap
 from ..services.background import Requests
 from ..services.external_programs import ExternalPrograms
