@@ -48,12 +48,12 @@ async def test_all_settings_are_shown_with_value_origin_and_what_they_do(dashboa
         await d.press(*"theme")
         await d.shows("[dashboard]")
         await d.shows("config.toml:2")
-        await d.shows("dashboard.theme: The colours")
+        await d.shows("dashboard.theme: Colour theme")
         await d.shows('default: "dark"')
         assert "max_running" not in d.text()
         await d.press("escape")
         await d.shows("[queue]")
-        assert "dashboard.theme: The colours" in d.text()
+        assert "dashboard.theme: Colour theme" in d.text()
         await d.press("escape")
         await d.until(lambda: d.app.screen is d.main)
 
@@ -179,7 +179,7 @@ async def test_a_narrow_screen_tells_the_line_of_the_file_and_cuts_nothing_in_tw
         await d.shows("Enter edit   Esc back   letters filter")
         assert "Up" not in d.text().splitlines()[-1]
         await d.press(*"dashboard theme")
-        await d.shows("dashboard.theme: The colours")
+        await d.shows("dashboard.theme: Colour theme")
         row = next(line for line in d.text().splitlines() if '"light"' in line)
         assert row.rstrip().endswith(":2")
         await d.shows("config.toml:2")

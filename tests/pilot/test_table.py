@@ -391,7 +391,7 @@ async def test_the_first_screen_says_that_more_is_coming(manager, calls, paintin
     app = Dashboard(manager, first=(SESSIONS[:2], 5))
     async with app.run_test(size=(160, 45)) as pilot:
         d = Driver(app, pilot, manager, calls, painting)
-        await d.shows("reading 3 more")
+        await d.shows("loading 3 more")
         assert table(d) == ["fix", "add"]
         may_come.set()
         await d.until(lambda: len(table(d)) == 5)
