@@ -9,7 +9,7 @@ TOOLS := tests/tools tests/tools/claude-2.1.330
 # More workers than cores: a test that waits for another process leaves its core to the others.
 PYTEST_ARGS ?= -n 4 --dist worksteal
 
-.PHONY: help demo test lint types pytest torture tools bench screenshots clean
+.PHONY: help demo test lint types pytest texts torture tools bench screenshots clean
 
 help:            ## show this list
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -33,6 +33,9 @@ types: $(DEV)  ## mypy: the package strictly, the tests as far as they have type
 
 pytest: $(DEV) ## the tests alone; PYTEST_ARGS chooses
 	$(BIN)/pytest $(PYTEST_ARGS)
+
+texts: $(DEV)  ## every text of the screen and the command line, to be read as a whole
+	@$(BIN)/python tests/texts.py
 
 torture: $(DEV) ## the tests that repeat themselves, in full: hostile agents, random examples, kills, each claude, benchmarks (TORTURE_CYCLES, TORTURE_SEED)
 	TORTURE=full $(BIN)/pytest $(PYTEST_ARGS) -m torture

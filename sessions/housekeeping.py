@@ -40,9 +40,11 @@ class Housekeeping:
         """
         session = self.settled(ref)
         if not session.status.ended:
-            raise SessionBusyError(f"Session {session.short_id} is {session.status}: only what has ended is archived.")
+            raise SessionBusyError(
+                f"Session {session.short_id} is {session.status}: only ended sessions can be archived."
+            )
         if not self._store.archive(session.id, now_ms()):
-            raise SessionBusyError(f"Session {session.short_id} was started again meanwhile; it was not archived.")
+            raise SessionBusyError(f"Session {session.short_id} was started again; not archived.")
         self.record(self._layout.session(session.id))
         return self._reader.by_id(session.id)
 
@@ -188,7 +190,7 @@ class Housekeeping:
     def _noted(self, session: Session, exists: bool) -> Session:
         """Record a new title or pin in the session's folder too, and return the session as it is now."""
         if not exists:
-            raise UnknownSessionError(f"Session {session.short_id} was deleted meanwhile.")
+            raise UnknownSessionError(f"Session {session.short_id} was deleted.")
         self.record(self._layout.session(session.id))
         return self._reader.by_id(session.id)
 

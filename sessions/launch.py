@@ -32,7 +32,7 @@ class StopSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     interrupt_seconds: Annotated[
         Seconds | None,
         Meta(
-            description="How long SIGINT is given before SIGTERM, in seconds.",
+            description="Seconds between SIGINT and SIGTERM.",
             examples=[3.0],
             extra={"default": "the agent's own: 3, claude 4"},
         ),
@@ -40,7 +40,7 @@ class StopSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     terminate_seconds: Annotated[
         Seconds | None,
         Meta(
-            description="How long SIGTERM is given before SIGKILL, in seconds.",
+            description="Seconds between SIGTERM and SIGKILL.",
             examples=[3.0],
             extra={"default": "the agent's own: 3, claude 1.5"},
         ),
@@ -48,7 +48,7 @@ class StopSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     after_turn: Annotated[
         Literal["keep", "sweep"] | None,
         Meta(
-            description="What happens to processes that outlive a turn that ended by itself: kept, or swept away.",
+            description="Leftover processes after a turn that ended by itself: keep them, or sweep (end) them.",
             extra={"default": "keep"},
         ),
     ] = None

@@ -156,9 +156,9 @@ class SessionManager:
         self.layout.check_writable()
         session = self.housekeeping.settled(ref)
         if not agent_named(session.agent).resumable:
-            again = f"`agentdash retry {session.short_id}` runs it again." if session.status.ended else ""
+            again = f"Run it again: agentdash retry {session.short_id}" if session.status.ended else ""
             raise SessionBusyError(
-                f"Session {session.short_id} is a {session.agent}: it takes no prompt.",
+                f"Session {session.short_id} is a {session.agent} and takes no prompts.",
                 Remedy.RETRY if again else None,
                 again,
             )
@@ -178,13 +178,13 @@ class SessionManager:
         session = self.housekeeping.settled(ref)
         if session.status is Status.DONE and agent_named(session.agent).resumable:
             raise SessionBusyError(
-                f"Session {session.short_id} is done: there is nothing to retry.",
+                f"Session {session.short_id} is done: nothing to retry.",
                 Remedy.PROMPT,
-                f"`agentdash inject {session.short_id}` sends its next prompt.",
+                f"Send a prompt: agentdash inject {session.short_id}",
             )
         prompts = self.store.prompts(session.id)
         if not prompts:
-            raise UnknownSessionError(f"Session {session.short_id} was deleted meanwhile.")
+            raise UnknownSessionError(f"Session {session.short_id} was deleted.")
         return self._next_turn(session, prompts[-1].text, "retry", limits or {})
 
     def _next_turn(self, session: Session, prompt: str, verb: str, limits: Mapping[str, Any]) -> Session:
@@ -230,25 +230,24 @@ class SessionManager:
         try:
             return self.reader.config(profile)
         except ConfigError as error:
-            began = f" Session {session.short_id} began under the profile {profile!r}." if profile else ""
+            began = f" Session {session.short_id} uses the profile {profile!r}." if profile else ""
             raise ConfigError(f"{error}{began}") from None
 
     def _check_free(self, session: Session) -> None:
         short = session.short_id
         if not session.status.ended:
             raise SessionBusyError(
-                f"Session {short} is {session.status} (turn {session.turn}): {session.agent} takes no prompt while a"
-                " turn runs.",
+                f"Session {short} is {session.status}: cannot take a prompt until turn {session.turn} ends.",
                 Remedy.WAIT_OR_STOP,
-                f"Wait for it (`agentdash wait {short}`) or stop it (`agentdash stop {short}`).",
+                f"Wait for it: agentdash wait {short}, or stop it: agentdash stop {short}",
             )
         if session.host != processes.host_name():
             raise SessionBusyError(f"Session {short} runs on {session.host}; continue it there.")
         if session.status is Status.LOST and survivors(self.layout, self.store.newest_turn(session.id)):
             raise SessionBusyError(
-                f"Processes of the lost turn of session {short} still live.",
+                f"Processes of the lost turn of session {short} are still running.",
                 Remedy.STOP,
-                f"`agentdash stop {short}` ends them.",
+                f"Stop them: agentdash stop {short}",
             )
 
     def _check_affordable(self, session: Session, limits: Limits, verb: str) -> None:
@@ -264,7 +263,7 @@ class SessionManager:
             raise SessionBusyError(
                 f"Session {short} is over its limit: it {' and '.join(over.values())}.",
                 Remedy.RAISE_LIMIT,
-                f"Raise the limit to go on: agentdash {verb} {short} {raised}{prompt}",
+                f"Raise the limit to continue: agentdash {verb} {short} {raised}{prompt}",
             )
 
     def stop(self, ref: str, *, now: bool = False) -> Receipt:
@@ -326,8 +325,8 @@ class SessionManager:
         receipt = self.stop(session.id)
         if not self.housekeeping.bury(session, patience=5.0, archived=True):
             if self.store.session(session.id) is None:
-                raise UnknownSessionError(f"Session {session.short_id} was deleted meanwhile.")
-            raise SessionBusyError(f"Session {session.short_id} was started again meanwhile; it was not deleted.")
+                raise UnknownSessionError(f"Session {session.short_id} was deleted.")
+            raise SessionBusyError(f"Session {session.short_id} was started again; not deleted.")
         return receipt if receipt.ended or receipt.left else None
 
     def started(self, ref: str, timeout: float = 5.0) -> Session:
@@ -358,5 +357,5 @@ class SessionManager:
             return quantor(self.reader.by_id(session_id).status.ended for session_id in ids)
 
         if not wait_until(self.store, over, timeout, settle=self.housekeeping.settle):
-            raise TimeoutError(f"still not ended after {timeout} s")
+            raise TimeoutError(f"not ended after {timeout} s")
         return [self.reader.by_id(i) for i in ids]

@@ -155,7 +155,7 @@ class SessionReader:
                 raise
             short = short_id(deleted)
             raise UnknownSessionError(
-                f"Session {short} is in the trash.", Remedy.RESTORE, f"`agentdash restore {short}` brings it back."
+                f"Session {short} is in the trash.", Remedy.RESTORE, f"Restore it: agentdash restore {short}"
             ) from None
 
     def put_away(self, *, archived: bool = True, deleted: bool = True) -> list[Session]:
@@ -317,8 +317,8 @@ class SessionReader:
         """
         path, short = self._layout.session(session.id).path, session.short_id
         if not path.is_dir():
-            lost = f"The folder of session {short} is gone: {path}. What it printed is lost"
-            raise StoreError(f"{lost}; `agentdash rm {short}` removes the session.")
+            lost = f"The folder of session {short} is gone: {path}. Its output is lost"
+            raise StoreError(f"{lost}. Remove the session: agentdash rm {short}")
 
     def output(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> bytes:
         """Return the agent's output in a turn, byte for byte; empty if there is no such file."""

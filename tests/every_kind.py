@@ -100,7 +100,7 @@ ODD = [
     step(39, StepKind.FILE_CHANGE, 30, status=StepStatus.OK, output="written", changes=(
         Change(path="/home/ann/code/api/a.py", kind="update", diff=LONG_DIFF, moved_to="/home/ann/code/api/b.py"),)),
     step(40, StepKind.FILE_CHANGE, status=StepStatus.FAILED, output="no such file", changes=(
-        Change(path="/etc/hosts", kind="update", no_diff="its own transcript was not found"),)),
+        Change(path="/etc/hosts", kind="update", no_diff="the agent's transcript was not found"),)),
     step(41, StepKind.FILE_CHANGE, status=StepStatus.OK, changes=(
         Change(path="cut.py", kind="update", diff="+a", added=90, removed=1, cut=True),
         Change(path="long.py", kind="update", added=9_000, removed=0),

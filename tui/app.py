@@ -245,7 +245,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         if monotonic() - self._interrupted_at < TWICE_SECONDS:
             self.exit()
         self._interrupted_at = monotonic()
-        self.requests.show_message("Press Ctrl+C again to quit; the sessions go on.")
+        self.requests.show_message("Press Ctrl+C again to quit (sessions keep running)")
 
     def action_mouse(self) -> None:
         """Turn the mouse on or off."""
@@ -360,7 +360,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     def _crashed(self) -> Text:
         """Record an uncaught error, and return a message with the log's path."""
         where = record(self._reader.home, traceback.format_exc())
-        return Text(f"agentdash: the dashboard crashed; the sessions go on. Details: {where}")
+        return Text(f"agentdash: the dashboard crashed; sessions keep running. Details: {where}")
 
 
 def _tour_screen() -> type[MainScreen]:
@@ -414,6 +414,6 @@ def run_dashboard(
             sys.stderr.write(mouse.OFF)
         app.notifier.end(sys.stderr.write)
         if (reason := app.drafts.save()) is not None:
-            sys.stderr.write(f"agentdash: a prompt that was not sent could not be kept: {reason}.\n")
+            sys.stderr.write(f"agentdash: an unsent prompt could not be saved: {reason}.\n")
         sys.stderr.flush()
     return app.return_code or 0

@@ -26,7 +26,7 @@ SCRIPTS = (
 OPTIONS = {"limits": {"wall_seconds": 1800.0}}
 """Limits that end the sessions on their own if the demo is killed with -9."""
 
-ENDING = "Stopping the demo's sessions…"
+ENDING = "Stopping the demo sessions…"
 
 
 def run_demo(directory: Path, *, kept: bool) -> int:
@@ -71,7 +71,7 @@ def _end(manager: SessionManager, kept_in: Path | None) -> None:
     for answer in manager.stop_all(running, now=True):
         if isinstance(answer, AgentdashError) or answer.left:
             _say(f"agentdash: {answer if isinstance(answer, AgentdashError) else answer.summary()}")
-    last = f"Demo sessions stopped; they are kept in {kept_in}." if kept_in else "Demo sessions removed."
+    last = f"Demo sessions stopped; kept in {kept_in}." if kept_in else "Demo sessions removed."
     _say(last.ljust(len(ENDING)))
 
 

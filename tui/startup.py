@@ -68,7 +68,7 @@ def check_terminal() -> None:
     """
     # Textual reads from stdin and draws on stderr.
     if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
-        raise UsageError("The dashboard needs a terminal for input, output and errors. For a list: agentdash ls.")
+        raise UsageError("The dashboard needs a terminal (stdin, stdout and stderr). For a plain list: agentdash ls.")
     if os.environ.get("TERM", "") in ("", "dumb"):
         term = os.environ.get("TERM", "")
-        raise UsageError(f"The dashboard cannot draw on TERM={term!r}. For a list: agentdash ls.")
+        raise UsageError(f"The dashboard does not support TERM={term!r}. For a plain list: agentdash ls.")

@@ -29,9 +29,9 @@ Tour = Sequence[tuple[str, str]]
 
 
 DENSITIES = {
-    Density.AUTO: "Two lines for each session if all fit.",
-    Density.ONE: "One line for each session.",
-    Density.TWO: "Two lines for each session.",
+    Density.AUTO: "Two lines per session if all fit.",
+    Density.ONE: "One line per session.",
+    Density.TWO: "Two lines per session.",
 }
 """The reports of a change of the table's density."""
 
@@ -46,7 +46,7 @@ _NOTHING = {
 
 def nothing_matches(quick: str = "") -> Sequence[str]:
     """Return the lines of a table whose filters hide all sessions; ``quick`` is the key of a single quick filter."""
-    return (_NOTHING.get(quick, "Nothing matches."), "", "Esc shows all sessions again")
+    return (_NOTHING.get(quick, "No matches."), "", "Esc clears the filter")
 
 
 def put_away(archived: int, deleted: int, views_key: str, width: int) -> Sequence[str]:
@@ -66,12 +66,10 @@ def no_sessions(agents: Sequence[AgentInfo], new_key: str = "n", away: Sequence[
 
     ``away`` has the lines about archived and deleted sessions: a user who has some needs no demo.
     """
-    demo = () if away else ("agentdash demo shows what it looks like",)
+    demo = () if away else ("agentdash demo   see what it looks like",)
     if not agents or any(agent.installed for agent in agents):
-        return (*(away or ("No sessions yet.",)), "", f"{new_key:<14} starts one", *demo)
-    missing = (
-        (*away, "", "No agent is installed here.") if away else ("No sessions yet, and no agent is installed here.",)
-    )
+        return (*(away or ("No sessions yet.",)), "", f"{new_key:<14}   start one", *demo)
+    missing = (*away, "", "No agent installed.") if away else ("No sessions yet, and no agent installed.",)
     return (*missing, "", *install_lines(agents), *(["", *demo] if demo else ()))
 
 
@@ -90,7 +88,7 @@ def _command_of(hint: str) -> str:
 def not_offered(agent: str) -> str:
     """Return the reason why no session of an agent can be started from here."""
     demo = is_agent(agent) and agent_named(agent).demo_only
-    return ONLY_INSIDE if demo else f"A demo starts the demo agents alone, not {agent}."
+    return ONLY_INSIDE if demo else f"The demo runs only the demo agents, not {agent}."
 
 
 def title(session: Session, width: int = 40) -> str:
@@ -117,7 +115,7 @@ def turn_words(turn: Turn) -> str:
 
 
 def headline(
-    session: Session, width: int, signs: Signs, *, following: bool, follow_key: str = "F", facts: bool = True
+    session: Session, width: int, signs: Signs, *, following: bool, follow_key: str = "f", facts: bool = True
 ) -> Content:
     """Return the line above the steps; its end shows whether they are followed.
 
@@ -130,7 +128,7 @@ def headline(
         facts: True to show the facts behind the title as far as there is room: the state always, the others whole or
             not at all.  False if they have a line of their own.
     """
-    note = "following" if following else f"{follow_key} follows"
+    note = "following" if following else f"follow: off ({follow_key})"
     state = _state(session, signs, width) if facts else Content("")
     room = width - cell_width(state.plain) - len(note) - 2
     if room < 0:
@@ -204,7 +202,7 @@ def beside_command(launch: Launch, options: Mapping[str, object]) -> str:
     parts = [f"limits: {limits}" if limits else ""]
     parts += [f"{name}={value}" for name, value in launch.env.items()]
     if launch.after_turn == "sweep":
-        parts.append("processes that outlive the turn are ended")
+        parts.append("leftover processes are ended after the turn")
     if "stop" in options and launch.ladder is not None:
         parts.append(f"stop: {ladder_words(launch.ladder)}")
     return "   ".join(filter(None, parts))
@@ -220,15 +218,15 @@ def limit_words(limits: Limits) -> str:
         f"cost {money(limits.cost_usd)}" if limits.cost_usd is not None else "",
     ]
     words = ", ".join(filter(None, known))
-    return f"{words} (a line warns)" if words and not limits.stops else words
+    return f"{words} (warn only)" if words and not limits.stops else words
 
 
 def ladder_words(ladder: Ladder) -> str:
     """Return the signals of a stop and their delays."""
     kill = ladder.interrupt + ladder.terminate
     return (
-        f"SIGINT first, SIGTERM after {ladder.interrupt:g} s, SIGKILL after {kill:g} s."
-        f" What is left then gets SIGTERM, and SIGKILL {ladder.sweep:g} s later."
+        f"SIGINT now, SIGTERM after {ladder.interrupt:g}s, SIGKILL after {kill:g}s;"
+        f" leftover processes get SIGTERM, then SIGKILL after {ladder.sweep:g}s."
     )
 
 
@@ -248,14 +246,14 @@ _LISTED_CELLS = 34
 def family(running: Sequence[Session]) -> str:
     """Return a note that the running sessions that a session started continue: they have their own runners."""
     many = len(running)
-    return f"{count(many, 'session')} that it started {'goes' if many == 1 else 'go'} on." if many else ""
+    return f"{count(many, 'session')} started by it {'keeps' if many == 1 else 'keep'} running." if many else ""
 
 
 def stop_effect(sessions: Sequence[Session], signals: str) -> str:
     """Return the effect of a stop: the signals that are sent, unless no session has started yet."""
     if any(session.status is not Status.QUEUED for session in sessions):
         return signals
-    return f"Takes {'it' if len(sessions) == 1 else 'them'} out of the queue."
+    return f"Removes {'it' if len(sessions) == 1 else 'them'} from the queue."
 
 
 def trash(sessions: Sequence[Session]) -> str:
@@ -282,15 +280,15 @@ _WHY_NOT = {
     "write_prompt": "is a plain command: no prompts",
     "stop": "is not running",
     "kill": "is not running",
-    "archive": "has not ended yet",
-    "retry": "did not fail and was not stopped: only such sessions can be retried",
-    "new_like": "is a command: a new session takes a prompt",
+    "archive": "is not finished yet",
+    "retry": "cannot be retried: it neither failed nor was stopped",
+    "new_like": "is a command and cannot be duplicated",
 }
 _NONE = {
     "stop": "is running",
     "kill": "is running",
     "archive": "has ended",
-    "retry": "failed, was stopped or was lost",
+    "retry": "has failed, was stopped or was lost",
     "write_prompt": "can take a prompt (running, or not an agent)",
 }
 
@@ -315,16 +313,16 @@ def why_not(
         restore_key: the key that restores sessions from the trash or the archive.
     """
     if read_only:
-        return "This dashboard is read-only: nothing is changed from here."
+        return "The dashboard is read-only."
     meant = list(several) or ([session] if session is not None else [])
     if not meant:
-        return "No session is selected."
+        return "No session selected."
     if all(one.deleted_at is not None for one in meant):
         return _in_trash(meant, marked=marked, restore_key=restore_key)
     if len(meant) > 1:
         return f"None of the {_which(meant, marked=marked)} {_NONE.get(action, 'allows this')}."
     if meant[0].archived_at is not None and action == "archive":
-        return f'"{title(meant[0])}" is archived already: {restore_key} restores it.'
+        return f'"{title(meant[0])}" is already archived: {restore_key} restores it.'
     return f'"{title(meant[0])}" {_WHY_NOT.get(action, f"is {meant[0].status}")}.'
 
 
@@ -357,8 +355,8 @@ def target_of_several(sessions: Sequence[Session], able: int, *, marked: bool) -
 def not_installed(agent: str, others: bool, new_key: str) -> str:
     """Return why a prompt cannot start a session; ``others`` is true if another agent is installed."""
     if not others:
-        return f"no agent is installed here: {new_key} shows how to install one"
-    return f"{agent} is not installed here: {new_key} starts another agent"
+        return f"no agent installed: {new_key} shows how to install one"
+    return f"{agent} is not installed: {new_key} starts another agent"
 
 
 def target(session: Session | None, default_agent: str, cwd: str, *, missing: str = "") -> str:
@@ -373,7 +371,7 @@ def target(session: Session | None, default_agent: str, cwd: str, *, missing: st
         return "plain command: no prompts"
     if session.status.ended:
         return f"→ {title(session, 30)} (turn {session.turn + 1})"
-    return f"{session.status}: no prompt until turn {session.turn} ends"
+    return f"{session.status}: cannot take a prompt until turn {session.turn} ends"
 
 
 def prompt_hint(session: Session | None) -> str:
@@ -390,8 +388,8 @@ def process_lines(session: Session, processes: Sequence[ProcessInfo]) -> list[st
     if not processes:
         return []
     depths: dict[int, int] = {}
-    which = "left these running" if session.status.ended else "and what it started"
-    lines: list[str | CommandLine] = [f"{session.agent}, turn {session.turn}, {which}:"]
+    which = "left these processes running" if session.status.ended else "and its child processes"
+    lines: list[str | CommandLine] = [f"{session.agent} (turn {session.turn}) {which}:"]
     for process in processes:
         depth = depths[process.pid] = depths.get(process.parent, -1) + 1
         lines.append(CommandLine(f"  {'  ' * depth}{process.pid} ", command(process.command)))

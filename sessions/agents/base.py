@@ -28,14 +28,12 @@ class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     bin: Annotated[
         str | None,
         Meta(
-            description="The command to run instead of the agent's usual name: a name in PATH or an absolute path.",
+            description="Command to run instead of the default: a name in PATH or an absolute path.",
             extra={"default": "the agent's own"},
         ),
     ] = None
-    model: Annotated[
-        str | None, Meta(description="The model that is asked for.", extra={"default": "the agent's own"})
-    ] = None
-    args: Annotated[tuple[str, ...], Meta(description="Extra arguments, passed on as they are.")] = ()
+    model: Annotated[str | None, Meta(description="Model to request.", extra={"default": "the agent's own"})] = None
+    args: Annotated[tuple[str, ...], Meta(description="Extra CLI arguments.")] = ()
     stop: StopSettings = StopSettings()
     limits: Limits = Limits()
 
@@ -171,7 +169,7 @@ class Agent(ABC):
 
     It is a Literal of :attr:`settings_type`, an option of ``spawn``, and a field of the dialog that starts a session.
     """
-    mode_help: ClassVar[str] = "What the agent may do by itself"
+    mode_help: ClassVar[str] = "Permissions of the agent"
     """The help of that option, without the agent's name."""
     keeps_transcripts: ClassVar[bool] = False
     """True if the agent writes its own transcripts: :meth:`recorded_edits` can find one."""

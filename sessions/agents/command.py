@@ -50,7 +50,7 @@ class Command(Agent):
     def launch(self, request: LaunchRequest) -> Launch:
         """Return the argv as it was given, with an empty standard input."""
         if not request.argv:
-            raise UsageError("There is nothing to run. Put the command behind `--`: agentdash run -- make test")
+            raise UsageError("No command. Put it after `--`: agentdash run -- make test")
         return Launch(argv=request.argv)
 
     def parser(self, turn: int = 1) -> TurnParser:

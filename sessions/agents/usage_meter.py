@@ -55,7 +55,7 @@ class Meter:
     @property
     def trouble(self) -> str | None:
         """The reason why a limit cannot act, for the user; None if it can."""
-        return f"its cost limit does not count {self.unpriced}, which has no price" if self.unpriced else None
+        return f"its cost limit ignores {self.unpriced}, which has no price" if self.unpriced else None
 
     def feed(self, line: bytes) -> None:
         """Count one line of the agent's own output."""

@@ -149,7 +149,7 @@ class Repository:
         keys = {os.fsdecode(key).rpartition(".")[0] for key in config.out.split(b"\0") if key}
         # `-c` ends a name at its first "=", so it cannot switch off a driver with one in its name.
         if config.code not in (0, 1) or len(keys) > _MOST_FILTERS or any("=" in key for key in keys):
-            raise GitError(GitAnswer.FAILED, "its configuration has filters that cannot be switched off")
+            raise GitError(GitAnswer.FAILED, "its config has filters that cannot be disabled")
         for key in sorted(keys):
             yield from (f"{key}.clean=", f"{key}.process=", f"{key}.smudge=", f"{key}.required=false")
 

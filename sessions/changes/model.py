@@ -77,7 +77,7 @@ class GitAnswer(StrEnum):
     NO_COMMITS = "no commits yet"
     NO_REPOSITORY = "not a repository"
     NO_GIT = "git is not installed"
-    NO_FOLDER = "the folder is gone"
+    NO_FOLDER = "the folder no longer exists"
     TIMED_OUT = "timed out"
     FAILED = "failed"
 

@@ -29,8 +29,8 @@ TEXT_CHARACTERS = 32 << 20
 SOUGHT_AGAIN_SECONDS = 2.0
 """The time between two searches for a missing transcript, which can come late; a search walks through folders."""
 
-NO_TRANSCRIPT = "its own transcript was not found"
-NOT_RECORDED = "its own transcript has none"
+NO_TRANSCRIPT = "the agent's transcript was not found"
+NOT_RECORDED = "the agent's transcript has none"
 
 
 Open = Callable[[str, int], Transcript | None]

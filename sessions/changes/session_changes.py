@@ -63,8 +63,8 @@ def _with_git(changes: SessionChanges) -> SessionChanges:
 
 def _notes(agent: Agent, collected: Collected, recorded: Recorded) -> Iterator[str]:
     if any(file.touched and (file.partial or file.added is None) for file in collected.files):
-        vainly = ", and no transcript of its own was found" if recorded.sought_in_vain else ""
+        vainly = " and its transcript was not found" if recorded.sought_in_vain else ""
         yield f"{agent.title} gave no diff for some edits{vainly}: their lines are not counted."
     if collected.more:
         listed, others = count(len(collected.files), "file"), count(collected.more, "edit")
-        yield f"Only the first {listed} can be listed: {others} of other files left out."
+        yield f"Showing the first {listed}; {others} to other files not shown."

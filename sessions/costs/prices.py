@@ -17,47 +17,47 @@ class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     input: Annotated[
         PricePerMillion | None,
         Meta(
-            description="US dollars for a million input tokens; NAME is a model, or a pattern such as claude-opus-*.",
+            description="USD per million input tokens; NAME is a model or a pattern such as claude-opus-*.",
             examples=[5.0],
-            extra={"default": "the list price, if agentdash knows the model"},
+            extra={"default": "list price, if the model is known"},
         ),
     ] = None
     cached_input: Annotated[
         PricePerMillion | None,
         Meta(
-            description="The same for input that was read from the provider's cache.",
+            description="USD per million cached input tokens.",
             examples=[0.5],
-            extra={"default": "the list price, else as input"},
+            extra={"default": "list price, else as input"},
         ),
     ] = None
     cache_write: Annotated[
         PricePerMillion | None,
         Meta(
-            description="The same for input that was written to the cache, for five minutes with claude.",
+            description="USD per million tokens written to the cache (claude: for 5 minutes).",
             examples=[6.25],
-            extra={"default": "the list price, else as input"},
+            extra={"default": "list price, else as input"},
         ),
     ] = None
     cache_write_1h: Annotated[
         PricePerMillion | None,
         Meta(
-            description="The same for input that was written to the cache for an hour.",
+            description="USD per million tokens written to the cache for an hour.",
             examples=[10.0],
-            extra={"default": "the list price, else as cache_write"},
+            extra={"default": "list price, else as cache_write"},
         ),
     ] = None
     output: Annotated[
         PricePerMillion | None,
         Meta(
-            description="US dollars for a million output tokens, reasoning included.",
+            description="USD per million output tokens, reasoning included.",
             examples=[25.0],
-            extra={"default": "the list price, if agentdash knows the model"},
+            extra={"default": "list price, if the model is known"},
         ),
     ] = None
     long_prompt_tokens: Annotated[
         Annotated[int, Meta(gt=0)] | None,
         Meta(
-            description="A model call with more input tokens than this has the prices of a long prompt.",
+            description="Number of input tokens above which long-prompt prices apply.",
             examples=[272_000],
             extra={"default": "as in the price list"},
         ),
@@ -65,7 +65,7 @@ class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     long_input_factor: Annotated[
         Factor | None,
         Meta(
-            description="How many times the usual price the input of a long prompt costs, cached or not.",
+            description="Price factor for the input of long prompts, cached or not.",
             examples=[2.0],
             extra={"default": "as in the price list, else 1"},
         ),
@@ -73,7 +73,7 @@ class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     long_output_factor: Annotated[
         Factor | None,
         Meta(
-            description="How many times the usual price the output of a long prompt costs.",
+            description="Price factor for the output of long prompts.",
             examples=[1.5],
             extra={"default": "as in the price list, else 1"},
         ),

@@ -70,7 +70,7 @@ def _tests(d: Digest) -> str:
 
 
 def _outcome(run: SuiteRun) -> str:
-    return {True: "passed", False: "failed", None: "outcome not known"}[run.passed]
+    return {True: "passed", False: "failed", None: "outcome unknown"}[run.passed]
 
 
 def _errors(d: Digest) -> str:

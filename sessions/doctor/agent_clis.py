@@ -27,17 +27,17 @@ def agent_clis(subject: Subject) -> Iterator[Finding]:
 def judge(agent: Agent, path: str, answer: Answer) -> Finding:
     """Judge an agent by its answer to ``--version``."""
     if answer.exit_code is None:
-        return fail(agent.name, f"{path} did not tell its version in time", f"try: {path} --version")
+        return fail(agent.name, f"{path} --version timed out", f"try: {path} --version")
     if answer.exit_code != 0:
         first_line = f": {answer.first_line}" if answer.first_line else ""
-        return fail(agent.name, f"{path} --version exited {answer.exit_code}{first_line}", _install(agent))
+        return fail(agent.name, f"{path} --version exited with code {answer.exit_code}{first_line}", _install(agent))
     version = _VERSION.search(answer.text)
     if version is None:
-        return warn(agent.name, f"{path} names no version: {answer.first_line}", f"is it {agent.title}?")
+        return warn(agent.name, f"{path} printed no version: {answer.first_line}", f"is it {agent.title}?")
     tested = agent.tested_versions or (version[0],)
     oldest, newest = tested[0], tested[-1]
     if _numbers(version[0]) < _numbers(oldest):
-        found = f"{version[0]} ({path}) is older than {oldest}, with which agentdash was tested"
+        found = f"{version[0]} ({path}) is older than the tested {oldest}"
         return warn(agent.name, found, _install(agent))
     newer = f", newer than the tested {newest}" if _numbers(version[0]) > _numbers(newest) else ""
     return ok(agent.name, f"{version[0]} ({path}){newer}")
@@ -47,7 +47,7 @@ def _agent_cli(subject: Subject, chosen: dict[str, str], agent: Agent) -> Findin
     name = chosen.get(agent.name) or agent.binary or agent.name
     path = commands.find(name, subject.env)
     if path is None:
-        return warn(agent.name, "not installed" if name == agent.binary else f"{name} is not there", _install(agent))
+        return warn(agent.name, "not installed" if name == agent.binary else f"{name} not found", _install(agent))
     try:
         return judge(agent, path, commands.ask([path, "--version"], subject.env))
     except OSError as error:

@@ -80,9 +80,9 @@ def findings_of(name: str, check: Check, subject: Subject) -> list[Finding]:
     try:
         return list(check(subject))
     except OSError as error:
-        return [fail(name, f"could not be looked at: {error}", "see whether it is yours, and whether the disk is well")]
+        return [fail(name, f"check failed: {error}", "check its owner, and the disk")]
     except Exception as error:  # noqa: BLE001 - one broken check must not hide what the others find
-        why = f"could not be looked at: {type(error).__name__}: {error}"
+        why = f"check failed: {type(error).__name__}: {error}"
         return [fail(name, why, "please report this line as a bug of agentdash")]
 
 

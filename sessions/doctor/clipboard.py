@@ -11,8 +11,8 @@ def clipboard(subject: Subject) -> Iterator[Finding]:
     env = subject.env
     helper = usable_helper(env)
     if env.get("SSH_CONNECTION") or env.get("SSH_TTY"):
-        yield ok("clipboard", "OSC 52 alone: over SSH only the terminal can reach yours")
+        yield ok("clipboard", "OSC 52 only: over SSH, only the terminal can reach your clipboard")
     elif helper:
         yield ok("clipboard", f"{helper[0]}, or OSC 52")
     else:
-        yield ok("clipboard", "OSC 52 alone, if the terminal knows it (no wl-copy, xclip, xsel or pbcopy to use)")
+        yield ok("clipboard", "OSC 52 only, if the terminal supports it (no wl-copy, xclip, xsel or pbcopy)")

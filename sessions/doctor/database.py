@@ -30,13 +30,13 @@ def database(subject: Subject) -> Iterator[Finding]:
             problem = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
             version = connection.execute("PRAGMA user_version").fetchone()[0]
     except sqlite3.OperationalError as error:
-        yield fail("database", f"{path} cannot be read: {error}", "see whether the file and its folder are yours")
+        yield fail("database", f"{path} cannot be read: {error}", "check the owner of the file and its folder")
     except sqlite3.DatabaseError as error:
         yield fail("database", f"{path} is damaged: {error}", REBUILD)
     except NewerStoreError as error:
         yield fail("database", str(error), "upgrade agentdash")
     except AgentdashError as error:
-        yield fail("database", str(error), "check that the file and its folder are yours")
+        yield fail("database", str(error), "check the owner of the file and its folder")
     else:
         yield judge(problem, version)
 
@@ -44,14 +44,14 @@ def database(subject: Subject) -> Iterator[Finding]:
 def judge(problem: str, version: int) -> Finding:
     """Judge the result of SQLite's check and the schema's version."""
     if problem != "ok":
-        return fail("database", f"it is damaged: {problem}", REBUILD)
+        return fail("database", f"damaged: {problem}", REBUILD)
     if version > VERSION:
         found = f"schema {version} is newer than the {VERSION} of this agentdash"
         return fail("database", found, "upgrade agentdash")
     if version < VERSION:
         found = f"schema {version} is older than the {VERSION} of this agentdash"
-        return warn("database", found, "agentdash ls brings it up to date")
-    return ok("database", f"whole, schema {version}")
+        return warn("database", found, "agentdash ls migrates it")
+    return ok("database", f"ok, schema {version}")
 
 
 @contextmanager

@@ -45,11 +45,11 @@ def file_events(subject: Subject) -> Iterator[Finding]:
         reported = growth_is_reported(Path(scratch) / "file")
     if reported is None:
         remedy = "close other programs that watch files, or: sudo sysctl fs.inotify.max_user_instances=512"
-        yield warn("file events", "the kernel gives no watch: agentdash looks twice a second instead", remedy)
+        yield warn("file events", "the kernel refuses a watch: agentdash polls twice a second instead", remedy)
     elif reported:
-        yield ok("file events", "a write in the state folder is reported")
+        yield ok("file events", "writes in the state folder are reported")
     else:
-        found = "a write in the state folder is not reported: agentdash is up to two seconds late"
+        found = "writes in the state folder are not reported: updates are up to two seconds late"
         yield warn("file events", found, "set AGENTDASH_HOME to a folder on a local disk")
 
 

@@ -13,10 +13,7 @@ from ..settings.config import Config, load_config
 from . import commands
 from .model import Finding, Subject, ok, warn
 
-_REMEDY = (
-    f"give the model a price in [prices] (the built-in list is of {CHECKED}), "
-    "or limit wall_seconds, silence_seconds or output_mb"
-)
+_REMEDY = f"set a price in [prices] (built-in list: {CHECKED}), or limit wall_seconds, silence_seconds or output_mb"
 
 
 def limits(subject: Subject) -> Iterator[Finding]:
@@ -29,7 +26,7 @@ def limits(subject: Subject) -> Iterator[Finding]:
     for name, warning in warnings:
         yield warn("limits", f"{name}: {warning.rstrip('.')}", _REMEDY)
     if not warnings:
-        yield ok("limits", "all that the settings hold can act" if _any(config) else "none in the settings")
+        yield ok("limits", "all configured limits work" if _any(config) else "none configured")
 
 
 def _judged(config: Config, subject: Subject) -> Iterator[str]:

@@ -23,11 +23,11 @@ _PROPERTY = (
 def logout(subject: Subject) -> Iterator[Finding]:
     """Report the effect of a logout on running agents."""
     if not (subject.root / "run/systemd/system").is_dir():
-        yield ok("logout", "no systemd here that could end agents")
+        yield ok("logout", "no systemd that could end agents")
     elif not kills(subject):
-        yield ok("logout", "agents live on (KillUserProcesses=no)")
+        yield ok("logout", "agents survive logout (KillUserProcesses=no)")
     elif subject.user == "root":
-        yield ok("logout", "agents live on (KillUserProcesses=yes spares root)")
+        yield ok("logout", "agents survive logout (KillUserProcesses=yes spares root)")
     else:
         yield _judge(subject)
 
@@ -63,8 +63,8 @@ def _judge(subject: Subject) -> Finding:
     lingers = (subject.root / "var/lib/systemd/linger" / subject.user).exists()
     outside = "/user@" in subject.text("proc/self/cgroup")
     if lingers and outside:
-        return ok("logout", "agents live on (KillUserProcesses=yes, but this runs below a systemd that lingers)")
+        return ok("logout", "agents survive logout (KillUserProcesses=yes, but lingering is enabled)")
     steps = [] if lingers else ["loginctl enable-linger"]
     steps += [] if outside else ["start it with: systemd-run --user --scope agentdash"]
-    found = f"kills running agents (KillUserProcesses=yes, {'' if lingers else 'no '}lingering)"
+    found = f"kills agents at logout (KillUserProcesses=yes, {'' if lingers else 'no '}lingering)"
     return warn("logout", found, ", then ".join(steps))

@@ -40,26 +40,26 @@ def folders_and_rows(subject: Subject) -> Iterator[Finding]:
         what, remedy = _GHOSTS[kind]
         yield warn("session folders", f"{named(sessions)} {what}", remedy)
     if gone:
-        yield warn("session folders", f"{named(gone)} in the database but without a folder", _remove(gone))
+        yield warn("session folders", f"{named(gone)} in the database, folder missing", _remove(gone))
     if not by_kind and not gone:
-        yield ok("session folders", f"{len(known)}, each with its row" if known else "none yet")
+        yield ok("session folders", f"{len(known)}, all in the database" if known else "none yet")
 
 
 _GHOSTS = {
-    Ghost.RECORDED: ("in sessions/ but not in the database", f"{REBUILD} gives them their rows again"),
+    Ghost.RECORDED: ("in sessions/, missing in the database", f"{REBUILD} adds them to the database"),
     Ghost.UNRECORDED: (
-        "in sessions/ without rows and without a readable session.json",
-        f"{REBUILD} makes a record from their turn files",
+        "in sessions/, missing in the database, session.json unreadable",
+        f"{REBUILD} recovers them from their turn files",
     ),
-    Ghost.EMPTY: ("empty in sessions/: their start was cut off", f"{REBUILD} removes them"),
-    Ghost.OTHER: ("in sessions/ that agentdash did not make", "move them elsewhere"),
+    Ghost.EMPTY: ("empty in sessions/ (interrupted starts)", f"{REBUILD} removes them"),
+    Ghost.OTHER: ("in sessions/, not made by agentdash", "move them elsewhere"),
     Ghost.FOREIGN: ("in sessions/, written by a newer agentdash", "upgrade agentdash"),
 }
 
 
 def _remove(sessions: list[str]) -> str:
     """Return the command that removes rows whose folder is gone; a restore brings back the contents of the rows."""
-    more = f" (and then the other {len(sessions) - _REMOVED})" if len(sessions) > _REMOVED else ""
+    more = f" (then the other {len(sessions) - _REMOVED})" if len(sessions) > _REMOVED else ""
     return f"agentdash rm {' '.join(map(short_id, sessions[:_REMOVED]))}{more}"
 
 
@@ -71,9 +71,9 @@ def live_turns(subject: Subject) -> Iterator[Finding]:
     free = {session for session in live if not runner_lock.is_held(subject.layout.session(session).lock)}
     # A runner records the end before it releases its lock, so read again: a turn that just ended is not live.
     if abandoned := free & (_live(subject.layout) or set()):
-        yield warn("live turns", f"{named(abandoned)} recorded as live without a runner", "agentdash ls settles it")
+        yield warn("live turns", f"{named(abandoned)} recorded as live, runner missing", "run agentdash ls")
     else:
-        yield ok("live turns", "each has its runner")
+        yield ok("live turns", "every live turn has its runner")
 
 
 def session_folders(layout: Layout) -> set[str]:

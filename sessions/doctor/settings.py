@@ -13,11 +13,11 @@ def settings_file(subject: Subject) -> Iterator[Finding]:
     try:
         loaded = read_settings(path, home=subject.layout.home)
     except ConfigError as error:
-        yield fail("settings", str(error), "correct it: until then no agent is started")
+        yield fail("settings", str(error), "fix it: no agent starts until then")
         return
     try:
         subject.check(loaded)
     except ConfigError as error:
-        yield fail("settings", str(error), "correct it: until then the dashboard does not start")
+        yield fail("settings", str(error), "fix it: the dashboard does not start until then")
         return
-    yield ok("settings", str(path) if path.exists() else f"the defaults ({path} is not there)")
+    yield ok("settings", str(path) if path.exists() else f"defaults ({path} does not exist)")

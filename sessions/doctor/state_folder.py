@@ -14,7 +14,7 @@ from .mounts import MOUNTS, REMOTE, mount_of, parse
 LITTLE_BYTES = 1_000_000_000
 TOO_LITTLE_BYTES = 50_000_000
 
-_ELSEWHERE = "set AGENTDASH_HOME to a folder you can write"
+_ELSEWHERE = "set AGENTDASH_HOME to a writable folder"
 
 
 def folder(subject: Subject) -> Iterator[Finding]:
@@ -26,14 +26,14 @@ def folder(subject: Subject) -> Iterator[Finding]:
     elif is_read_only(there):
         yield _unwritable(home, there)
     elif there != home:
-        yield ok("state folder", f"{home}, made when it is first needed")
+        yield ok("state folder", f"{home}, created on first use")
     else:
         yield ok("state folder", str(home))
 
 
 def _unwritable(home: Path, there: Path) -> Finding:
     """Choose the remedy by the cause: the mount, or the owner and the mode."""
-    can = "sessions can be read, and nothing can be started or changed" if there == home else f"{home} cannot be made"
+    can = "sessions can be read but not started or changed" if there == home else f"{home} cannot be created"
     if os.statvfs(there).f_flag & os.ST_RDONLY:
         return fail(
             "state folder", f"{there} is on a read-only file system: {can}", f"mount it writable, or {_ELSEWHERE}"
@@ -52,7 +52,7 @@ def permissions(subject: Subject) -> Iterator[Finding]:
         return
     first = open_ones[0]
     more = f" and {len(open_ones) - 1} more" if len(open_ones) > 1 else ""
-    found = f"open to other users: {first} ({_mode(first):04o}){more}"
+    found = f"accessible to other users: {first} ({_mode(first):04o}){more}"
     yield warn("permissions", found, f"chmod -R go-rwx {shlex.quote(str(home))}")
 
 
@@ -62,9 +62,9 @@ def disk_space(subject: Subject) -> Iterator[Finding]:
     free = shutil.disk_usage(there).free
     found = f"{size(free)} free"
     if free < TOO_LITTLE_BYTES:
-        yield fail("disk space", f"{found}: too little to record a turn", f"free some on the disk of {there}")
+        yield fail("disk space", f"{found}: too little to record a turn", f"free space on the disk of {there}")
     elif free < LITTLE_BYTES:
-        yield warn("disk space", found, f"free some on the disk of {there}, or delete sessions: agentdash rm ID")
+        yield warn("disk space", found, f"free space on the disk of {there}, or delete sessions: agentdash rm ID")
     else:
         yield ok("disk space", found)
 
@@ -75,7 +75,7 @@ def file_system(subject: Subject) -> Iterator[Finding]:
     if mount is None:
         return
     if mount.kind in REMOTE:
-        found = f"{mount.kind} on {mount.point}: locks and file events are not reliable there"
+        found = f"{mount.kind} on {mount.point}: locks and file events are unreliable there"
         yield warn("file system", found, "set AGENTDASH_HOME to a folder on a local disk")
     else:
         yield ok("file system", f"{mount.kind} on {mount.point}")

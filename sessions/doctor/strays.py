@@ -7,6 +7,7 @@ from ..processes import processes
 from ..processes.processes import Process
 from ..storage.paths import Layout
 from ..text.sanitize import one_line
+from ..text.units import count
 from .model import Finding, Subject, ok, warn
 from .records import session_folders, session_rows
 
@@ -18,12 +19,14 @@ def strays(subject: Subject) -> Iterator[Finding]:
     """Report the processes that no stop can reach, because their session is gone."""
     unknown = unknown_processes(subject.layout)
     if not unknown:
-        yield ok("strays", "no process of a forgotten session")
+        yield ok("strays", "no processes of deleted sessions")
         return
     names = ", ".join(f"{one_line(process.command, 60)} {process.pid}" for process in unknown[:_SHOWN])
     more = ", ..." if len(unknown) > _SHOWN else ""
     pids = " ".join(str(process.pid) for process in unknown)
-    yield warn("strays", f"{len(unknown)} of sessions that are gone: {names}{more}", f"kill {pids}")
+    yield warn(
+        "strays", f"{count(len(unknown), 'process', 'processes')} of deleted sessions: {names}{more}", f"kill {pids}"
+    )
 
 
 def unknown_processes(layout: Layout) -> list[Process]:

@@ -16,10 +16,10 @@ _PROC = Path("/") / "proc"
 def subreaper(_: Subject) -> Iterator[Finding]:
     """Check whether orphans can return to the runner."""
     if subreaper_known():
-        yield ok("subreaper", "orphans come back to their runner")
+        yield ok("subreaper", "orphans return to their runner")
     else:
-        found = "this system has no child subreaper: orphans are found by their tags alone"
-        yield warn("subreaper", found, "run agentdash on Linux, outside of a sandbox that forbids prctl")
+        found = "no child subreaper on this system: orphans are found only by their tags"
+        yield warn("subreaper", found, "run agentdash on Linux, outside a sandbox that forbids prctl")
 
 
 def pidfd(_: Subject) -> Iterator[Finding]:
@@ -29,7 +29,7 @@ def pidfd(_: Subject) -> Iterator[Finding]:
     except (OSError, AttributeError) as error:
         yield fail("pidfd", f"pidfd_open does not work: {error}", "stopping needs Linux 5.3 or newer, unsandboxed")
     else:
-        yield ok("pidfd", "signals reach exactly the process they are meant for")
+        yield ok("pidfd", "signals reach exactly the intended process")
 
 
 def environments(subject: Subject) -> Iterator[Finding]:
@@ -37,9 +37,9 @@ def environments(subject: Subject) -> Iterator[Finding]:
     hidden = _hidepid(parse(subject.text(MOUNTS)))
     where = f"{_PROC} is mounted with {hidden}" if hidden else str(_PROC)
     if processes.environment(os.getpid()):
-        yield ok("processes", f"{where}: the tags of our own can be read")
+        yield ok("processes", f"{where}: tags of own processes are readable")
     else:
-        found = f"{where}: the tags of our own cannot be read, and what leaves its parent is not found"
+        found = f"{where}: tags of own processes are not readable: detached processes are not found"
         yield fail("processes", found, f"mount -o remount,hidepid=0 {_PROC}, or give your user its gid= group")
 
 

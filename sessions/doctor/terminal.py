@@ -17,8 +17,8 @@ def kind(env: Mapping[str, str]) -> Finding:
     """Check whether its cursor can be moved."""
     term = env.get("TERM", "")
     if term in ("", "dumb", "unknown"):
-        found = f"TERM is {term or 'not set'}: the dashboard cannot draw"
-        return warn("terminal", found, "use a terminal, and over SSH ask for one: ssh -t")
+        found = f"TERM is {term or 'not set'}: not supported by the dashboard"
+        return warn("terminal", found, "use a terminal; over SSH: ssh -t")
     inside = "tmux" if env.get("TMUX") else "screen" if env.get("STY") else None
     return ok("terminal", f"{term}, inside {inside}" if inside else term)
 
@@ -31,7 +31,7 @@ def characters(env: Mapping[str, str]) -> Finding:
     if is_utf8(locale):
         return ok("characters", f"UTF-8 ({locale})")
     found = f"the locale {locale} is not UTF-8"
-    return warn("characters", found, "export LC_ALL=C.UTF-8, or AGENTDASH_ASCII=1 where there are no such characters")
+    return warn("characters", found, "export LC_ALL=C.UTF-8, or AGENTDASH_ASCII=1")
 
 
 def colours(env: Mapping[str, str]) -> str:

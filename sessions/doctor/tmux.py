@@ -16,7 +16,7 @@ def options(subject: Subject) -> Iterator[Finding]:
         return
     tmux = commands.find("tmux", subject.env)
     if tmux is None:
-        yield warn("tmux", "inside tmux, but there is no tmux command here", "add its folder to PATH")
+        yield warn("tmux", "inside tmux, but no tmux command in PATH", "add its folder to PATH")
         return
     yield passthrough(commands.ask([tmux, "show", "-gv", "allow-passthrough"], subject.env))
     yield set_clipboard(commands.ask([tmux, "show", "-gv", "set-clipboard"], subject.env))
@@ -26,12 +26,12 @@ def options(subject: Subject) -> Iterator[Finding]:
 def passthrough(answer: Answer) -> Finding:
     """Check whether sequences unknown to tmux reach the terminal: ``off``, ``on`` or ``all``."""
     if "invalid option" in answer.text:
-        return ok("tmux passthrough", "always on: this tmux is older than the option (3.3)")
+        return ok("tmux passthrough", "always on (tmux older than 3.3)")
     found = f"allow-passthrough is {_value(answer)}"
     if answer.first_line in ("on", "all"):
         return ok("tmux passthrough", found)
-    remedy = "put into ~/.tmux.conf: set -g allow-passthrough on"
-    return warn("tmux passthrough", f"{found}: notifications do not get through", remedy)
+    remedy = "add to ~/.tmux.conf: set -g allow-passthrough on"
+    return warn("tmux passthrough", f"{found}: notifications are blocked", remedy)
 
 
 def set_clipboard(answer: Answer) -> Finding:
@@ -39,8 +39,8 @@ def set_clipboard(answer: Answer) -> Finding:
     found = f"set-clipboard is {_value(answer)}"
     if answer.first_line == "on":
         return ok("tmux clipboard", found)
-    remedy = "put into ~/.tmux.conf: set -s set-clipboard on"
-    return warn("tmux clipboard", f"{found}: what is copied does not get through", remedy)
+    remedy = "add to ~/.tmux.conf: set -s set-clipboard on"
+    return warn("tmux clipboard", f"{found}: copying is blocked", remedy)
 
 
 def escape_time(answer: Answer) -> Finding:
@@ -49,7 +49,7 @@ def escape_time(answer: Answer) -> Finding:
     found = f"escape-time is {f'{answer.first_line} ms' if known else _value(answer)}"
     if known and int(answer.first_line) <= LONGEST_ESCAPE_MS:
         return ok("tmux escape-time", found)
-    return warn("tmux escape-time", f"{found}: Esc acts that late", "put into ~/.tmux.conf: set -sg escape-time 10")
+    return warn("tmux escape-time", f"{found}: Esc is delayed", "add to ~/.tmux.conf: set -sg escape-time 10")
 
 
 def _value(answer: Answer) -> str:

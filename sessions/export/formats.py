@@ -41,7 +41,7 @@ def format_named(name: str) -> Format:
     for one in FORMATS:
         if one.name == name:
             return one
-    raise UsageError(f"There is no format {name!r}. Choose one of: {', '.join(one.name for one in FORMATS)}.")
+    raise UsageError(f"Unknown format {name!r}. Choose one of: {', '.join(one.name for one in FORMATS)}.")
 
 
 def format_of(path: Path) -> Format:
@@ -55,4 +55,4 @@ def format_of(path: Path) -> Format:
         if suffix in one.suffixes or not suffix:
             return one
     known = ", ".join(suffix for one in FORMATS for suffix in one.suffixes)
-    raise UsageError(f"{path}: the suffix {path.suffix} says nothing about the format. Known: {known}.")
+    raise UsageError(f"{path}: unknown file extension {path.suffix}. Choose one of: {known}.")

@@ -157,7 +157,7 @@ def _change(change: Change) -> str:
     if not change.diff:
         return f'<p class="label">{name}{extent}</p>'
     lines = "".join(_diff_part(*part) for part in groupby(classified(change.diff), itemgetter(0)))
-    rest = '<p class="note">The rest of this diff is not kept.</p>' if change.cut else ""
+    rest = '<p class="note">The rest of this diff was not stored.</p>' if change.cut else ""
     opened = " open" if added + removed <= _LONG_DIFF else ""
     diff = f'<pre class="diff"><code>{lines}</code></pre>{rest}'
     return f"<details{opened}><summary>{name}{extent}</summary>{diff}</details>"

@@ -131,7 +131,7 @@ def _change(change: Change, ending: str) -> list[str]:
     facts = [code(change.path), moved, line_change(*change.lines) if change.lines else "", ending]
     parts = [_label(plain(change.kind).capitalize(), *facts), *_folded(change.diff or "", "Diff", "diff")]
     if change.cut:
-        parts.append("*The rest of this diff is not kept.*")
+        parts.append("*The rest of this diff was not stored.*")
     elif change.no_diff:
         parts.append(f"*No diff: {plain(change.no_diff)}.*")
     return parts

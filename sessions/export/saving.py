@@ -41,7 +41,7 @@ def save(path: Path, pieces: Iterable[str], *, force: bool = False) -> int:
     except FileExistsError:
         raise ExistsError(_there(path)) from None
     except OSError as error:
-        raise SaveError(f"{path}: cannot be written: {error.strerror}. Nothing was left there.") from None
+        raise SaveError(f"{path}: cannot be written: {error.strerror}. No file was left.") from None
     finally:
         part.unlink(missing_ok=True)
     return count
@@ -49,13 +49,13 @@ def save(path: Path, pieces: Iterable[str], *, force: bool = False) -> int:
 
 def _check(path: Path, target: Path, *, force: bool) -> None:
     if not target.parent.is_dir():
-        raise UsageError(f"{path}: there is no folder {target.parent}.")
+        raise UsageError(f"{path}: no such folder: {target.parent}.")
     try:
         mode = target.stat().st_mode
     except OSError:
         return  # it does not exist, or cannot be checked; writing shows the error
     if stat.S_ISDIR(mode):
-        raise UsageError(f"{path} is a folder: name a file in it.")
+        raise UsageError(f"{path} is a folder, not a file.")
     if not stat.S_ISREG(mode):
         raise UsageError(f"{path} is not a regular file.")
     if not force:
@@ -63,7 +63,7 @@ def _check(path: Path, target: Path, *, force: bool) -> None:
 
 
 def _there(path: Path) -> str:
-    return f"{path} is already there; it was not touched. --force replaces it."
+    return f"{path} already exists; not overwritten. Add --force to overwrite it."
 
 
 def _write(descriptor: int, pieces: Iterable[str]) -> int:

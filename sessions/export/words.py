@@ -11,7 +11,7 @@ from ..text.units import count, moment, money
 from ..transcript.blocks import ENDINGS, Call, Description, Tokens
 from ..transcript.kind_names import kind_name
 
-NOT_KNOWN = "not known"
+NOT_KNOWN = "unknown"
 
 
 def kind(step: Step) -> str:
@@ -62,9 +62,9 @@ def tokens(usage: Usage | None) -> str:
         return NOT_KNOWN
     named = (
         ("in", usage.input_tokens),
-        ("of them cached", usage.cached_input_tokens),
+        ("cached", usage.cached_input_tokens),
         ("out", usage.output_tokens),
-        ("of them reasoning", usage.reasoning_output_tokens),
+        ("reasoning", usage.reasoning_output_tokens),
     )
     parts = ", ".join(f"{number:,} {name}" for name, number in named if number is not None)
     total = "" if usage.total_tokens is None else f"{usage.total_tokens:,}"

@@ -74,25 +74,25 @@ def _rule(session: Session, turn: Turn | None, held: bool) -> str:
     if turn is not None and turn.status.ended and turn.rule is not None:
         return turn.rule
     if session.status.live and not held:
-        return "its runner is gone, and no command has recorded its end yet: `agentdash ls` does"
+        return "its runner is gone and its end is not recorded yet; `agentdash ls` records it"
     if turn is not None and turn.status is Status.QUEUED and turn.launches == 0:
-        return "it waits for a free place: as many sessions as `queue.max_running` allows are at work"
+        return "queued: all `queue.max_running` slots are in use"
     return MEANINGS[session.status]
 
 
 def _turn_facts(turn: Turn) -> list[Fact]:
-    exit_code = "not known" if turn.exit_code is None else str(turn.exit_code)
+    exit_code = "unknown" if turn.exit_code is None else str(turn.exit_code)
     return [
         Fact("turn", str(turn.n), "turns.n"),
         Fact("command", shlex.join(turn.argv), "turns.launch"),
-        Fact("proper end seen", turn.end or "none", "turns.end, by the adapter"),
+        Fact("final event", turn.end or "none", "turns.end, by the adapter"),
         Fact("exit code", turn.signal or exit_code, "turns.exit_code, turns.signal, by wait4"),
         Fact("error", turn.error or "none", "turns.error, by the adapter"),
-        Fact("stop asked for", _asked(turn), "turns.stop_requested_at, turns.stop_by"),
-        Fact("runners sent", str(turn.launches), "turns.launches"),
+        Fact("stop requested", _asked(turn), "turns.stop_requested_at, turns.stop_by"),
+        Fact("runners started", str(turn.launches), "turns.launches"),
         Fact("receipt", turn.receipt.summary() if turn.receipt else "none", "turns.receipt"),
         Fact("unknown events", str(turn.unknown), "turns.unknown"),
-        Fact("fields not read", counted(turn.unreadable) or "none", "turns.unreadable"),
+        Fact("unreadable fields", counted(turn.unreadable) or "none", "turns.unreadable"),
     ]
 
 
@@ -103,7 +103,7 @@ def counted(unreadable: Mapping[str, int]) -> str:
 
 def _process_facts(layout: Layout, turn: Turn, held: bool) -> list[Fact]:
     if turn.boot_id is not None and turn.boot_id != processes.boot_id():
-        return [Fact("boot", "the machine was rebooted since", "turns.boot_id")]
+        return [Fact("boot", "the machine was rebooted since then", "turns.boot_id")]
     facts = []
     if turn.runner_pid is not None and turn.runner_start is not None:
         lives = "lives" if processes.alive(turn.runner_pid, turn.runner_start) else "is gone"
@@ -152,7 +152,7 @@ def _thresholds_fact(launch: Launch | None) -> Fact:
     """The thresholds from which the runner considers the session stuck."""
     stated = structs.asdict(launch.attention) if launch else {}
     thresholds = ", ".join(f"{name}={value:g}" for name, value in stated.items())
-    return Fact("stuck from", thresholds or "not known", "turns.launch")
+    return Fact("stuck from", thresholds or "unknown", "turns.launch")
 
 
 def _hook_fact(launch: Launch | None, log: Path) -> Fact:

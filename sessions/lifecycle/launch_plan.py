@@ -31,7 +31,7 @@ def checked_prompt(prompt: str) -> str:
         UsageError: it is empty, or cannot be encoded as UTF-8 (a lone surrogate in argv).
     """
     if not prompt.strip():
-        raise UsageError("The prompt is empty. Give it as an argument, or `-` to read it from standard input.")
+        raise UsageError("The prompt is empty. Pass it as an argument, or - to read stdin.")
     return checked_text(prompt, "prompt")
 
 
@@ -46,7 +46,7 @@ def checked_text(text: str, what: str) -> str:
     except UnicodeEncodeError:
         raise UsageError(f"The {what} is not UTF-8 text.") from None
     if "\0" in text:
-        raise UsageError(f"The {what} holds a NUL byte.")
+        raise UsageError(f"The {what} contains a NUL byte.")
     return text
 
 
@@ -59,7 +59,7 @@ def checked_folder(cwd: str | os.PathLike[str] | None) -> str:
     try:
         path = Path(os.path.normpath(Path(cwd if cwd is not None else Path.cwd()).expanduser().absolute()))
     except FileNotFoundError:
-        raise UsageError("The folder you are in no longer exists.") from None
+        raise UsageError("The current folder no longer exists.") from None
     except RuntimeError as error:
         raise UsageError(f"The folder {cwd}: {error}") from None
     checked_text(str(path), "folder")
@@ -83,7 +83,7 @@ def new_title(text: str, task: str) -> str:
     """
     title = one_line(checked_text(text, "title"))
     if len(title) > LONGEST_TITLE:
-        raise UsageError(f"The title has {len(title)} characters; {LONGEST_TITLE} is the most.")
+        raise UsageError(f"The title has {len(title)} characters; the maximum is {LONGEST_TITLE}.")
     return title or title_of(task)
 
 

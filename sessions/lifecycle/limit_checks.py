@@ -24,17 +24,15 @@ def judged(limits: Limits, measures: Measures, asked: Collection[str] = ()) -> t
         if getattr(limits, field) is None or measurable.why is None:
             continue
         if measurable.when is When.NEVER and field in asked:
-            raise UsageError(
-                f"The {name} limit cannot act: {measurable.why}. Limit wall, silence or output, or leave it out."
-            )
+            raise UsageError(f"The {name} limit cannot work: {measurable.why}. Limit wall, silence or output instead.")
         sentences.append(_sentence(name, measurable))
     return tuple(sentences)
 
 
 def _sentence(name: str, measurable: Measurable) -> str:
     what = {
-        When.NEVER: "cannot act",
+        When.NEVER: "cannot work",
         When.END: "is checked only when a turn ends",
-        When.LIVE: "acts only if the model has a known price",
+        When.LIVE: "works only if the model has a known price",
     }[measurable.when]
     return f"The {name} limit {what}: {measurable.why}."

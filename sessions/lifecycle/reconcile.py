@@ -120,7 +120,7 @@ def _send_again(layout: Layout, store: Store, turn: Turn, living: Callable[[], C
         return
     if launches >= MAX_LAUNCHES:
         reason = f"its runner did not start; see {layout.session(turn.session).runner_log}"
-        if store.cancel_queued(turn.session, turn.n, Status.FAILED, reason, "no runner came"):
+        if store.cancel_queued(turn.session, turn.n, Status.FAILED, reason, "no runner started"):
             run_end_hook(layout, store, turn.session, turn.n, Status.FAILED, reason)
         return
     send_runner(layout, turn.session, turn.n, "run", store.recipe(turn.session).env)

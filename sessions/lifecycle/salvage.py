@@ -20,7 +20,7 @@ from .reconcile import parsed_facts
 UNKNOWN_FOLDER = "?"
 """The working folder of a session whose record is lost."""
 
-_NOTE = "its record was lost, and made again from its files"
+_NOTE = "record lost and rebuilt from its files"
 
 
 def salvaged(folder: SessionFolder, host: str) -> Identity | None:
@@ -87,7 +87,7 @@ def _prompt(folder: SessionFolder, n: int) -> Prompt:
     try:
         text = folder.prompt(n).read_text("utf-8", "replace")
     except OSError:
-        text = "(the prompt is not known)"
+        text = "(prompt unknown)"
     return Prompt(id=n, session=folder.id, turn=n, text=text, state="seen", created_at=_times(folder, n)[0])
 
 

@@ -21,20 +21,22 @@ def find_session(queries: Queries, ref: str, *, destructive: bool = False) -> Se
     """
     ref = ref.strip().lower().encode("utf-8", "replace").decode()
     if not ref:
-        raise UsageError("An empty session id matches nothing. `agentdash ls` shows the ids.")
+        raise UsageError("Empty session id. List ids: agentdash ls")
     if ref == LAST:
         newest = queries.newest()
         if newest is None:
-            raise UnknownSessionError("There is no session yet. `agentdash spawn` starts one.")
+            raise UnknownSessionError("No sessions yet. Start one: agentdash spawn")
         return newest
     session = queries.session(ref)
     if session is not None:
         return session
     if destructive and len(ref) < DESTRUCTIVE_CHARACTERS:
-        raise UsageError(f"{ref!r} is too short for this: give at least {DESTRUCTIVE_CHARACTERS} characters of the id.")
+        raise UsageError(
+            f"{ref!r} is too short here: at least {DESTRUCTIVE_CHARACTERS} characters of the id are needed."
+        )
     candidates = queries.sessions_like(ref, _SHOWN + 1)
     if not candidates:
-        raise UnknownSessionError(f"No session has an id that begins with {ref!r}. `agentdash ls` shows the ids.")
+        raise UnknownSessionError(f"No session with id {ref!r}. List ids: agentdash ls")
     if len(candidates) > 1:
         raise AmbiguousSessionError(_ambiguous(ref, candidates))
     return candidates[0]
@@ -43,4 +45,4 @@ def find_session(queries: Queries, ref: str, *, destructive: bool = False) -> Se
 def _ambiguous(ref: str, candidates: list[Session]) -> str:
     lines = [f"  {s.id[:13]}  {s.status:<9} {s.title[:60]}" for s in candidates[:_SHOWN]]
     more = ["  …"] if len(candidates) > _SHOWN else []
-    return "\n".join([f"{ref!r} is the beginning of several ids:", *lines, *more])
+    return "\n".join([f"{ref!r} is ambiguous:", *lines, *more])

@@ -41,15 +41,15 @@ def stop_session(
     if turn.status.live and is_foreign(session, turn):
         raise SessionBusyError(f"Session {session.short_id} runs on {session.host}; stop it there.")
     cancelled = turn.status is Status.QUEUED and store.cancel_queued(
-        session.id, turn.n, Status.STOPPED, _CANCELLED, "a stop was asked for before it started", by=StoppedBy.YOU
+        session.id, turn.n, Status.STOPPED, _CANCELLED, "stop requested before it started", by=StoppedBy.YOU
     )
     if cancelled:
         run_end_hook(layout, store, session.id, turn.n, Status.STOPPED, _CANCELLED)
     if (cancelled or turn.status.ended) and not survivors(layout, turn):
         if cancelled:
-            return Receipt(session=session.id, status=Status.STOPPED, note="it had not started yet")
+            return Receipt(session=session.id, status=Status.STOPPED, note="not started yet")
         store.count_left(session.id, 0, None)
-        return Receipt(session=session.id, status=turn.status, note=f"nothing to stop: it is {turn.status}")
+        return Receipt(session=session.id, status=turn.status, note=f"nothing to stop: {turn.status}")
     try:
         request = store.request(session.id, turn.n, "kill" if now else "stop", StoppedBy.YOU)
     except StoreError as error:
@@ -74,7 +74,7 @@ def _stop_unrecorded(layout: Layout, session: Session, turn: Turn, why: str) -> 
     while left := survivors(layout, turn):
         if monotonic() > deadline:
             processes = count(len(left), "process is", "processes are")
-            raise AgentdashError(f"{why} {processes} left of session {session.short_id}.")
+            raise AgentdashError(f"{why} {processes} left in session {session.short_id}.")
         time.sleep(POLL_SECONDS)
     ended = tuple(Ended(pid=p.pid, command=p.command, signal=None, observed=True) for p in before)
     return Receipt(session=session.id, status=Status.STOPPED, ended=ended, note=f"not recorded yet: {why}")
@@ -131,7 +131,7 @@ class _Errand:
         raise AgentdashError(
             f"Session {short} did not react to the stop.",
             Remedy.EXPLAIN,
-            f"`agentdash explain {short}` tells more; its runner's log is {self._folder.runner_log}.",
+            f"Details: agentdash explain {short}; runner log: {self._folder.runner_log}",
         )
 
     def _wake(self, turn: Turn) -> None:

@@ -30,27 +30,22 @@ class NotifySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     terminal: Annotated[
         Chosen,
-        Meta(
-            description="How the terminal is asked to notify: auto takes what it is known to understand, else its bell."
-        ),
+        Meta(description="Notification method; auto uses what the terminal supports, else the bell."),
     ] = "auto"
     on: Annotated[
         tuple[Event, ...],
-        Meta(description="What is worth a notification; failed means lost sessions too."),
+        Meta(description="Events to notify about; failed includes lost sessions."),
     ] = ("waiting", "failed", "stuck", "done")
     title: Annotated[
-        bool, Meta(description="Whether the terminal's title says how many sessions wait and how many run.")
+        bool, Meta(description="Show the number of waiting and running sessions in the terminal title.")
     ] = True
     hook: Annotated[
         tuple[Word, ...],
-        Meta(
-            description="A command, as a list of words, that is run whenever a session waits, runs on, or ends;"
-            " empty for none."
-        ),
+        Meta(description="Command (list of words) to run when a session waits, continues or ends; empty: none."),
     ] = ()
     hook_timeout_seconds: Annotated[
         float,
-        Meta(gt=0, le=600, description="After how long the command, and all that it started, is killed."),
+        Meta(gt=0, le=600, description="Timeout after which the command and its child processes are killed."),
     ] = 10.0
 
     @property

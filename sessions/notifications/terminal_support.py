@@ -34,7 +34,7 @@ def way(chosen: Chosen, env: Env) -> Way | None:
         return None
     tmux = bool(env.get("TMUX"))
     if chosen != "auto":
-        return Way(kind=chosen, why="it was asked for", tmux=tmux)
+        return Way(kind=chosen, why="configured", tmux=tmux)
     kind, why = _known(env)
     # tmux drops wrapped sequences unless `allow-passthrough` is on, and marks the window by a bell in any case.
     sure = kind == "bell" or not (tmux or why == _VTE)
@@ -56,7 +56,7 @@ def _known(env: Env) -> tuple[Kind, str]:
     for kind, name, fits in _SIGNS:
         if fits(env.get(name, "")):
             return kind, name
-    return "bell", "no terminal that is known to understand more"
+    return "bell", "unknown terminal"
 
 
 def _is(*names: str) -> Callable[[str], bool]:

@@ -183,7 +183,7 @@ class Stop:
         try:
             processes.send(process, number)
         except PermissionError:
-            self._refused[process.key] = "permission denied: it runs as another user"
+            self._refused[process.key] = "permission denied: runs as another user"
             return
         self._signals[process.key] = number
 

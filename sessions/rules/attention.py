@@ -22,11 +22,12 @@ class AttentionSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """``[attention]``: the limits from which a running session counts as stuck."""
 
     repeats: Annotated[
-        int, Meta(ge=2, description="How often a command fails, or the same call is made, until a session is stuck.")
+        int,
+        Meta(ge=2, description="Number of repeated failures or identical calls after which a session counts as stuck."),
     ] = 4
     idle_seconds: Annotated[
         float,
-        Meta(gt=0, description="How long nothing is printed and no processor used until a running session is stuck."),
+        Meta(gt=0, description="Seconds without output and CPU use after which a running session counts as stuck."),
     ] = 300.0
 
 
@@ -115,15 +116,15 @@ def _reason(session: Session, kind: AttentionKind, now: int) -> str:
     if kind is AttentionKind.DENIED:
         return _refusals(session)
     if kind is AttentionKind.SILENT:
-        return f"printed nothing for {durations.text((now - session.last_sign_at) // 60_000 * 60)}"
+        return f"no output for {durations.text((now - session.last_sign_at) // 60_000 * 60)}"
     recorded = {AttentionKind.STUCK: session.stuck, AttentionKind.ASKS: session.asks}.get(kind, session.reason)
     return recorded or _UNRECORDED.get(kind, str(session.status))
 
 
 _UNRECORDED = {
-    AttentionKind.WAITING: "waits for an answer",
+    AttentionKind.WAITING: "waiting for an answer",
     AttentionKind.STUCK: "stuck",
-    AttentionKind.DONE: "done, and not opened yet",
+    AttentionKind.DONE: "done, unread",
 }
 """The reason if the runner recorded none; for other kinds it is the status."""
 

@@ -93,7 +93,7 @@ def _test(word: _Word) -> Test | None:
     if not value and not field:
         return None
     if not value:
-        raise UsageError(f"{field}: needs a value, such as {_example(field.lower())}.")
+        raise UsageError(f"{field}: needs a value, e.g. {_example(field.lower())}.")
     test = _field(field.lower(), value, f"{field}:{value}") if field else _anywhere(value)
     return (lambda session, now: not test(session, now)) if word.inverted else test
 
@@ -143,7 +143,7 @@ def _field(field: str, value: str, written: str) -> Test:
     if "://" in written:
         return _anywhere(written)  # an address is a word
     shown = one_line(written, _WRITTEN_CELLS)
-    raise _unknown(f"field {field}", field, FIELDS, f'"{shown}" in quotes looks for the text. Fields', colon=":")
+    raise _unknown(f"field {field}", field, FIELDS, f'"{shown}" in quotes searches text. Fields', colon=":")
 
 
 _MESSAGE_CELLS, _WRITTEN_CELLS = 100, 24
@@ -156,7 +156,7 @@ def _unknown(what: str, written: str, choices: Sequence[str], lead: str, *, colo
     begun = [choice for choice in choices if choice.startswith(written)]
     ordered = list(dict.fromkeys([*begun, *alike, *choices]))
     meant = f": did you mean {ordered[0]}{colon}?" if begun or alike else "."
-    head = f"No {one_line(what, _WRITTEN_CELLS)}{meant} {lead}: "
+    head = f"Unknown {one_line(what, _WRITTEN_CELLS)}{meant} {lead}: "
     return UsageError(head + whole_names(ordered, _MESSAGE_CELLS - cell_width(head)))
 
 
@@ -191,7 +191,7 @@ def _in_state(value: str) -> Test:
 def _is(value: str) -> Test:
     chosen = [choice.lower() for choice in value.split(",") if choice]
     if unknown := next((choice for choice in chosen if choice not in KINDS), None):
-        raise _unknown(f"is:{unknown}", unknown, list(KINDS), "Choose from")
+        raise _unknown(f"is:{unknown}", unknown, list(KINDS), "Choose one of")
     tests = [KINDS[choice] for choice in chosen]
     return lambda session, now: any(test(session, now) for test in tests)
 
@@ -204,7 +204,7 @@ def _compares(field: str, value: str) -> Test:
     except UsageError:
         wanted = None
     if match is None or wanted is None:
-        raise UsageError(f"{field}:{value} is not a valid amount. Write it like {_example(field)}.")
+        raise UsageError(f"{field}:{value} is not a valid amount. Example: {_example(field)}.")
     compare = _COMPARE[match[1] or usual]
 
     def test(session: Session, now: int) -> bool:

@@ -20,30 +20,28 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[limits]``, ``[agents.<name>.limits]`` or the options of one spawn; None means no limit."""
 
     wall_seconds: Annotated[
-        Positive | None, Meta(description="How long one turn may take, in seconds.", examples=[3600.0])
+        Positive | None, Meta(description="Maximum duration of a turn, in seconds.", examples=[3600.0])
     ] = None
     silence_seconds: Annotated[
         Positive | None,
-        Meta(description="How long an agent that works may print nothing, in seconds.", examples=[600.0]),
+        Meta(description="Maximum time without output while an agent runs, in seconds.", examples=[600.0]),
     ] = None
-    output_mb: Annotated[
-        Positive | None, Meta(description="How much one turn may print, in millions of bytes.", examples=[200.0])
-    ] = None
+    output_mb: Annotated[Positive | None, Meta(description="Maximum output of a turn, in MB.", examples=[200.0])] = None
     tokens: Annotated[
         Annotated[int, Meta(gt=0)] | None,
-        Meta(description="How many tokens the whole session may use.", examples=[500_000]),
+        Meta(description="Maximum tokens of the whole session.", examples=[500_000]),
     ] = None
     cost_usd: Annotated[
         Positive | None,
         Meta(
-            description="How much the whole session may cost, in US dollars; while a turn runs, by [prices].",
+            description="Maximum cost of the whole session, in USD; while a turn runs, estimated from [prices].",
             examples=[5.0],
         ),
     ] = None
     action: Annotated[
         Literal["stop", "warn"] | None,
         Meta(
-            description="What happens to a session that crosses a limit: it is stopped, or a line warns beside it.",
+            description="Action at a limit: stop the session, or only warn.",
             extra={"default": "stop"},
         ),
     ] = None
@@ -78,7 +76,7 @@ def crossed(limits: Limits, now: Measured) -> dict[str, str]:
     if limits.wall_seconds is not None and now.wall_s >= limits.wall_seconds:
         reasons["wall"] = f"ran longer than {durations.text(limits.wall_seconds)}"
     if limits.silence_seconds is not None and now.silence_s is not None and now.silence_s >= limits.silence_seconds:
-        reasons["silence"] = f"printed nothing for {durations.text(limits.silence_seconds)}"
+        reasons["silence"] = f"no output for {durations.text(limits.silence_seconds)}"
     if limits.output_mb is not None and now.output_bytes > limits.output_mb * 10**6:
         reasons["output"] = f"printed more than {limits.output_mb:,.12g} MB ({now.output_bytes:,} bytes)"
     return reasons | used_up(limits, now.tokens, now.cost_usd, estimated=now.estimated)
@@ -148,7 +146,7 @@ def parsed(pairs: Iterable[str], *, name_of_field: str = "--limit") -> dict[str,
     for pair in pairs:
         name, equals, value = (part.strip() for part in pair.partition("="))
         if not equals or name not in _PARSERS:
-            raise UsageError(f"{name_of_field} takes {', '.join(f'{known}=…' for known in _PARSERS)}, not {pair!r}.")
+            raise UsageError(f"{name_of_field} expects {', '.join(f'{known}=…' for known in _PARSERS)}, not {pair!r}.")
         key, parse = _PARSERS[name]
         limits[key] = parse(value)
     return limits
@@ -169,14 +167,14 @@ def typed(limits: Mapping[str, object]) -> str:
 def _amount(text: str, example: str) -> Decimal:
     match = _AMOUNT.fullmatch(text.lower())
     if match is None:
-        raise UsageError(f"{text!r} is not a valid amount. Write a number, also with k, M or G, such as {example}.")
+        raise UsageError(f"{text!r} is not a valid amount. Use a number, optionally with k, M or G, e.g. {example}.")
     return Decimal(match[1]) * _FACTORS[match[2]]
 
 
 def _tokens(text: str) -> int:
     amount = _amount(text, "500k")
     if amount != int(amount):
-        raise UsageError(f"{text!r} is not a whole number of tokens. Write a whole number, such as 1500 or 1.5k.")
+        raise UsageError(f"{text!r} is not a whole number of tokens. Examples: 1500, 1.5k.")
     return int(amount)
 
 

@@ -56,20 +56,20 @@ class Verdict(Struct, frozen=True):
     rule: str
 
 
-_GOOD_END = "the adapter saw the proper end of a good turn"
-_STOPPED = "a stop was asked for before the turn ended"
-_LOST = "nothing lives, no exit code was recorded and the turn file holds no final event"
-_GOOD_EXIT = "it ended with exit code 0, which is the proper end of a command"
+_GOOD_END = "the agent reported a completed turn"
+_STOPPED = "a stop was requested before the turn ended"
+_LOST = "no process is alive, no exit code was recorded, and the output has no final event"
+_GOOD_EXIT = "the command exited with code 0"
 
 
 MEANINGS = {
-    Status.QUEUED: "the turn is recorded and no runner has taken it yet",
-    Status.STARTING: "a runner has taken the turn and has not started the agent yet",
-    Status.RUNNING: "the runner holds its lock, the agent lives, and no final event was seen",
+    Status.QUEUED: "the turn is recorded; no runner has started it yet",
+    Status.STARTING: "a runner has the turn and has not started the agent yet",
+    Status.RUNNING: "the runner holds its lock, the agent is alive, no final event yet",
     Status.WAITING: "the agent asked a question and waits for the answer",
-    Status.FINISHING: "the final event was seen and the agent's process still lives",
+    Status.FINISHING: "final event seen, agent process still alive",
     Status.DONE: _GOOD_END,
-    Status.FAILED: "the turn ended without the proper end of a good turn",
+    Status.FAILED: "the turn ended without being reported as completed",
     Status.STOPPED: _STOPPED,
     Status.LOST: _LOST,
 }
@@ -84,7 +84,7 @@ def stop_reason(by: str) -> str:
 def while_running(facts: Facts, crossed: tuple[str, ...] = (), blind: str | None = None) -> tuple[Status, str | None]:
     """Return the status of a turn whose process lives, and its reason."""
     if facts.end is not None:
-        return Status.FINISHING, "its final event is in; the process has not ended yet"
+        return Status.FINISHING, "finished, process still exiting"
     if facts.waiting is not None:
         return Status.WAITING, facts.waiting
     remarks = (_denied(facts), facts.notice or _over_limit(crossed), blind)
@@ -101,7 +101,7 @@ def _without_room(verdict: Verdict, end: EndFacts, room: NoRoom) -> Verdict:
     """Return the verdict with the disk's part in it; exit code 0 does not prove that a command's output is complete."""
     rule = f"{verdict.rule}; {room.what} ({room.evidence})"
     if verdict.status is Status.DONE and end.facts.end is None and room.cut:
-        rule = f"{room.what} ({room.evidence}), and its output breaks off"
+        rule = f"{room.what} ({room.evidence}), and its output is cut off"
         return Verdict(Status.FAILED, f"its output is incomplete: {room.what} (exit 0)", rule)
     if verdict.status is Status.FAILED and not (end.facts.end == "failed" and end.facts.error):
         return Verdict(verdict.status, f"{room.what}: {verdict.reason}", rule)
@@ -115,7 +115,7 @@ def _by_its_end(end: EndFacts) -> Verdict:
     if end.stopped_by is not None:
         reason = "; ".join(filter(None, (stop_reason(end.stopped_by), end.ended)))
         return Verdict(Status.STOPPED, reason, _STOPPED)
-    note = "the machine was rebooted" if end.rebooted else "runner was killed" if end.runner_killed else None
+    note = "the machine was rebooted" if end.rebooted else "the runner was killed" if end.runner_killed else None
     if end.succeeded or (end.lingered and end.facts.end == "completed"):
         return Verdict(Status.DONE, _done_note(end, note), _GOOD_END if end.facts.end else _GOOD_EXIT)
     if end.facts.end is not None or end.exit_code is not None or end.signal is not None:
@@ -131,7 +131,7 @@ def _by_its_end(end: EndFacts) -> Verdict:
 def _done_note(end: EndFacts, note: str | None) -> str | None:
     notes = [_denied(end.facts)]
     if end.lingered:
-        notes.append("the process stayed after its end and was ended")
+        notes.append("the process stayed after its final event and was ended")
     elif end.ended:
         notes.append(f"swept: {end.ended}")
     return "; ".join(filter(None, (*notes, _over_limit(end.crossed), end.blind, note))) or None
@@ -142,7 +142,7 @@ def _denied(facts: Facts) -> str | None:
 
 
 def _over_limit(crossed: tuple[str, ...]) -> str | None:
-    return f"over its limit: {', '.join(crossed)}" if crossed else None
+    return f"over limit: {', '.join(crossed)}" if crossed else None
 
 
 def _failure(end: EndFacts) -> str:
@@ -157,7 +157,7 @@ def _failure(end: EndFacts) -> str:
     if end.facts.end == "failed":
         return what or "the agent reported a failure"
     if end.facts.end == "completed":
-        code = "its exit code is not known" if end.exit_code is None else "exit 0 is not a good end for this agent"
+        code = "exit code unknown" if end.exit_code is None else "exit 0 alone does not mean success for this agent"
         return f"completed, but {code}"
     return f"ended without a final event (exit 0){f': {what}' if what else ''}"
 
@@ -169,4 +169,4 @@ def _failure_rule(end: EndFacts) -> str:
         return "a signal that agentdash did not send ended the agent"
     if end.exit_code:
         return "the exit code is not 0"
-    return "exit 0 alone proves nothing: the adapter's proper end is missing"
+    return "exit 0 alone is no proof: the agent did not report a completed turn"

@@ -57,14 +57,14 @@ class Setting(Struct, frozen=True, kw_only=True):
 VARIABLES = tuple(
     Setting(path=(name,), kind=kind, default_words=default, description=description)
     for name, kind, default, description in (
-        ("AGENTDASH_CONFIG", "path", "config.toml in the platform's folder for settings", "The file of the settings."),
-        ("AGENTDASH_PROFILE", "name", "none", "The profile that is laid over the other settings; --profile wins."),
-        ("AGENTDASH_HOME", "path", "the platform's folder for state", "Where the sessions are kept."),
-        ("AGENTDASH_ASCII", "anything", "characters as the terminal knows them", "Draw with ASCII characters alone."),
-        ("AGENTDASH_DEBUG", "anything", "errors are one line", "Print the traceback of an unexpected error."),
-        ("NO_COLOR", "anything", "colours at a terminal", "Print without colours."),
-        ("VISUAL", "command", "EDITOR, else one that is installed", "The editor for settings and steps."),
-        ("PAGER", "command", "less", "What shows long texts."),
+        ("AGENTDASH_CONFIG", "path", "config.toml in the platform's config folder", "Path of the settings file."),
+        ("AGENTDASH_PROFILE", "name", "none", "Profile to apply; --profile overrides it."),
+        ("AGENTDASH_HOME", "path", "the platform's state folder", "Folder of the sessions."),
+        ("AGENTDASH_ASCII", "anything", "by the terminal's locale", "Use only ASCII characters."),
+        ("AGENTDASH_DEBUG", "anything", "one-line errors", "Print tracebacks of unexpected errors."),
+        ("NO_COLOR", "anything", "colours on a terminal", "Print without colours."),
+        ("VISUAL", "command", "EDITOR, else an installed editor", "Editor for settings and steps."),
+        ("PAGER", "command", "less", "Pager for long texts."),
     )
 )
 """The settings that are environment variables."""
@@ -83,7 +83,7 @@ def settings(*, demo: bool = False) -> Iterator[Setting]:
     yield Setting(
         path=("profiles", NAME),
         kind="table",
-        description="Any of the other sections, laid over them by --profile NAME or AGENTDASH_PROFILE.",
+        description="Any other section; applied by --profile NAME or AGENTDASH_PROFILE.",
     )
 
 
@@ -113,8 +113,8 @@ def setting_named(key: str, *, demo: bool = False) -> Setting:
     from difflib import get_close_matches
 
     near = get_close_matches(key, [one.key for one in settings()], n=3, cutoff=0.5)
-    hint = f"Near it: {', '.join(near)}." if near else "agentdash config list shows all."
-    raise UsageError(f"There is no setting {key!r}. {hint}")
+    hint = f"Did you mean {' or '.join(near)}?" if near else "List all: agentdash config list"
+    raise UsageError(f"Unknown setting {key!r}. {hint}")
 
 
 def _with_source(one: Setting) -> Setting:
@@ -206,7 +206,7 @@ def _kind(kind: inspect.Type) -> tuple[str, tuple[str, ...]]:
             words = _number(kind)
         case inspect.ListType() | inspect.VarTupleType():
             words, choices = _kind(kind.item_type)
-            words = f"a list of: {words}"
+            words = f"list of: {words}"
         case inspect.UnionType():
             arms = [_kind(arm) for arm in kind.types if not isinstance(arm, inspect.NoneType)]
             words, choices = " or ".join(arm for arm, _ in arms), tuple(c for _, more in arms for c in more)

@@ -38,8 +38,8 @@ class QueueSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         int,
         Meta(
             ge=1,
-            description="Sessions at work at once; more of them wait in the order in which they were asked for.",
-            extra={"default": "4 for each processor"},
+            description="Maximum number of running sessions; others are queued in order.",
+            extra={"default": "4 per CPU"},
         ),
     ] = 4 * (os.cpu_count() or 1)
 
@@ -52,33 +52,27 @@ class DashboardSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     theme: Annotated[
         Theme,
-        Meta(
-            description="The colours; safe-… keeps apart what colour-blind people confuse, and terminal takes the"
-            " terminal's own 16."
-        ),
+        Meta(description="Colour theme; safe-… is colour-blind-safe, terminal uses the terminal's own 16 colours."),
     ] = "dark"
     mouse: Annotated[
         bool,
-        Meta(
-            description="Whether clicks and the wheel go to the dashboard; the terminal's own selection then needs"
-            " Shift."
-        ),
+        Meta(description="Mouse support in the dashboard; the terminal then needs Shift to select text."),
     ] = False
     stay_in_prompt: Annotated[
         bool,
-        Meta(description="Whether the prompt keeps the keys after Enter; else they go back to where i was pressed."),
+        Meta(description="Keep the focus in the prompt box after Enter; else it returns to the previous pane."),
     ] = False
-    read_only: Annotated[
-        bool, Meta(description="Whether the dashboard only looks: nothing in it changes a session or its read marker.")
-    ] = False
+    read_only: Annotated[bool, Meta(description="Read-only dashboard: it changes no session and no read marker.")] = (
+        False
+    )
 
 
 Keys = Annotated[
     dict[str, str | list[str] | dict[str, str | list[str]]],
     Meta(
-        description="A key or several for an action of the dashboard, by its name; an empty text takes its keys away.",
+        description="Key or keys of an action of the dashboard; an empty text unbinds it.",
         examples=["Q"],
-        extra={"default": "as `agentdash keys` shows"},
+        extra={"default": "see `agentdash keys`"},
     ),
 ]
 """``[keys]``: the front end that owns the actions knows their names and reports which line cannot be used."""
@@ -104,7 +98,7 @@ class _File(Struct, kw_only=True, forbid_unknown_fields=True):
 class Config(Struct, frozen=True, kw_only=True):
     """All settings; ``agents`` holds only the sections that the file has."""
 
-    default_agent: Annotated[str, Meta(description="The agent that is started when none is named.")] = "codex"
+    default_agent: Annotated[str, Meta(description="Agent to start by default.")] = "codex"
     agents: dict[str, AgentSettings] = field(default_factory=dict)
     stop: StopSettings = field(default_factory=StopSettings)
     limits: Limits = field(default_factory=Limits)
@@ -188,7 +182,7 @@ def read_settings(path: Path | None = None, profile: str | None = None, home: Pa
     for other, stated in file.profiles.items():
         inner = _checked(source, stated, ("profiles", other), demo)
         if inner.profiles:
-            source.fail(("profiles", other, "profiles"), "A profile holds no profiles.")
+            source.fail(("profiles", other, "profiles"), "A profile cannot contain profiles.")
     if name is not None and name not in file.profiles:
         raise ConfigError(f"{source.path}: {_unknown_profile(name, file.profiles)}")
     stated = {key: value for key, value in source.data.items() if key != "profiles"}
@@ -301,7 +295,9 @@ def _prices(source: Source, stated: Mapping[str, Any], place: tuple[str, ...] = 
 
 
 def _unknown_profile(name: str, known: Mapping[str, Any]) -> str:
-    return f"Unknown profile {name!r}. " + (f"Known profiles: {', '.join(known)}." if known else "The file has none.")
+    return f"Unknown profile {name!r}. " + (
+        f"Known profiles: {', '.join(known)}." if known else "The file has no profiles."
+    )
 
 
 def _without_null(value: Any) -> Any:

@@ -24,11 +24,11 @@ cannot be used with file, line and key; `agentdash config list` shows every valu
 def page() -> str:
     """Return the whole page as Markdown."""
     rows = [
-        *_table(("setting", "takes", "default", "what it does"), patterns()),
+        *_table(("setting", "type", "default", "description"), patterns()),
         "",
         "## Environment",
         "",
-        *_table(("variable", "takes", "where it is not set", "what it does"), VARIABLES),
+        *_table(("variable", "type", "if not set", "description"), VARIABLES),
     ]
     return "\n".join([_INTRODUCTION, *rows]) + "\n"
 

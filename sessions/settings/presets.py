@@ -21,35 +21,33 @@ class Preset(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     agent: Annotated[
         str | None,
-        Meta(description="The agent that is started.", examples=["codex"], extra={"default": "default_agent"}),
+        Meta(description="Agent to start.", examples=["codex"], extra={"default": "default_agent"}),
     ] = None
-    model: Annotated[
-        str | None, Meta(description="The model that is asked for.", extra={"default": "the agent's own"})
-    ] = None
+    model: Annotated[str | None, Meta(description="Model to request.", extra={"default": "the agent's own"})] = None
     cwd: Annotated[
         str | None,
         Meta(
-            description="The folder to work in; a relative one is looked up from where one starts it.",
+            description="Working folder; a relative path starts at the current folder.",
             examples=["~/code/api"],
-            extra={"default": "where one starts it"},
+            extra={"default": "the current folder"},
         ),
     ] = None
     prompt: Annotated[
         str,
         Meta(
-            description="What the agent is told; the text of the start takes the place of {prompt}, or comes behind.",
+            description="Prompt; the text given at the start replaces {prompt} in it, or is appended.",
             examples=["Review {prompt}. Change nothing."],
         ),
     ] = ""
     options: Annotated[
         dict[str, Any],
         Meta(
-            description="Keys of the agent's own section, such as sandbox or permission_mode.",
+            description="Keys of the agent's section, e.g. sandbox or permission_mode.",
             examples=[{"sandbox": "read-only"}],
         ),
     ] = field(default_factory=dict)
     limits: Limits = Limits()
-    copies: Annotated[int, Meta(ge=1, le=MOST_COPIES, description="How many of it are started at once.")] = 1
+    copies: Annotated[int, Meta(ge=1, le=MOST_COPIES, description="Number of copies to start.")] = 1
 
     @property
     def wants_text(self) -> bool:
@@ -92,7 +90,7 @@ class Preset(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             UsageError: the preset is incomplete without a text, and there is none.
         """
         if self.wants_text and not start.prompt.strip():
-            raise UsageError("The preset needs a text. Give it as an argument, or pipe it in.")
+            raise UsageError("The preset needs a prompt. Pass it as an argument or on stdin.")
         theirs = self.agent or default_agent
         preset = self if start.agent in ("", theirs) else structs.replace(self, model=None, options={})
         return structs.replace(
@@ -114,5 +112,5 @@ def preset_named(presets: Mapping[str, Preset], name: str) -> Preset:
     """
     if name in presets:
         return presets[name]
-    known = f"Known presets: {', '.join(presets)}." if presets else "The settings have none."
+    known = f"Known presets: {', '.join(presets)}." if presets else "The settings have no presets."
     raise UsageError(f"Unknown preset {name!r}. {known}")

@@ -16,9 +16,8 @@ from .catalog import NAME, Setting, settings
 
 _HEADER = """\
 # Settings of agentdash, read at every start and every follow-up.
-# What stands here as a comment is the default, or an example. Take the "# " away from what you want to set,
-# also from the [table] above it where that is a comment too.
-# agentdash config check says whether all of it can be used; agentdash config list shows what holds.
+# Commented values are defaults or examples. Remove the "# " to set one, also from the [table] above it.
+# agentdash config check validates this file; agentdash config list shows the effective settings.
 """
 
 
@@ -30,7 +29,7 @@ def write_first(path: Path) -> None:
         ConfigError: it cannot be written.
     """
     if path.exists():
-        raise UsageError(f"{path} exists already; it was left as it is.")
+        raise UsageError(f"{path} already exists; not overwritten.")
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         # O_EXCL: a file that another process creates at the same moment is not replaced either.
@@ -81,12 +80,12 @@ def _is_live(one: Setting, installed: list[str]) -> bool:
 
 
 _BELOW = {
-    "agents": ("# In tables of its own, .stop and .limits: what [stop] and [limits] take, for this agent alone.",),
-    "presets": ("# In a table of its own, .limits: what [limits] takes, for this preset alone.",),
+    "agents": ("# Subtables .stop and .limits override [stop] and [limits] for this agent.",),
+    "presets": ("# A subtable .limits overrides [limits] for this preset.",),
 }
 _PROFILE = (
     "",
-    "# A profile holds any of the tables above; --profile NAME or AGENTDASH_PROFILE puts it in force.",
+    "# A profile contains any of the tables above; --profile NAME or AGENTDASH_PROFILE applies it.",
     "# [profiles.NAME.limits]",
     "# wall_seconds = 3600.0",
 )

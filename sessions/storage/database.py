@@ -123,7 +123,7 @@ class Database:
                 raise ReadOnlyError(
                     f"The database {self.path} is read-only: nothing can be recorded.",
                     Remedy.DIAGNOSE,
-                    "`agentdash doctor` tells more.",
+                    "Details: agentdash doctor",
                 ) from None
             raise StoreError(_meaning(error, self.path)) from None
 
@@ -141,7 +141,7 @@ class Database:
         self._openings += 1
         self._inode = _inode(self.path)
         if self._inode is None:
-            raise ReadOnlyError(f"The state folder {self.path.parent} is read-only, and there is no database in it.")
+            raise ReadOnlyError(f"The state folder {self.path.parent} is read-only and has no database.")
         self._opened = open_read_only(self.path, BUSY_SECONDS)
         reader = self._opened.connection
         reader.row_factory = sqlite3.Row
@@ -190,7 +190,6 @@ def _meaning(error: sqlite3.DatabaseError, path: Path) -> str:
     code = _code(error)
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return (
-            f"The database {path} is damaged: {error}."
-            " `agentdash doctor --rebuild` makes a new one from the session folders."
+            f"The database {path} is damaged: {error}. Rebuild it from the session folders: agentdash doctor --rebuild"
         )
-    return f"The database {path} cannot be used: {error}. `agentdash doctor` tells more."
+    return f"The database {path} cannot be used: {error}. Details: agentdash doctor"

@@ -59,7 +59,7 @@ class DraftFiles:
             self._remove(key)
             return
         if len(data) > MOST_BYTES:
-            raise OSError(0, f"a draft of {len(data):,} bytes is too long to be kept")
+            raise OSError(0, f"a draft of {len(data):,} bytes is too long to save")
         path, known = self._known.get(key, (self._folder / key, b""))
         with suppress(FileNotFoundError):
             if _read(path) != known:

@@ -77,7 +77,7 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
 def _version(connection: sqlite3.Connection, path: Path) -> int:
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if version > VERSION:
-        raise NewerStoreError(f"{path} was written by a newer agentdash (schema {version}); please upgrade this one.")
+        raise NewerStoreError(f"{path} was written by a newer agentdash (schema {version}). Upgrade this one.")
     return version
 
 

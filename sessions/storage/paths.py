@@ -117,7 +117,7 @@ class Layout:
             StoreError: agentdash cannot have created the id; an id is never used as a path unchecked.
         """
         if not SESSION_ID.fullmatch(session_id):
-            raise StoreError(f"{session_id!r} is not a session id.")
+            raise StoreError(f"{session_id!r} is not a valid session id.")
         return SessionFolder(self.sessions / session_id)
 
     def live_name(self, session_id: str, turn: int) -> Path:
@@ -132,12 +132,11 @@ def is_read_only(folder: Path) -> bool:
 
 def read_only_error(home: Path) -> ReadOnlyError:
     """The error of a change to a state folder that cannot be written."""
-    fact = f"The state folder {home} is read-only: nothing in it can be changed."
-    return ReadOnlyError(fact, Remedy.DIAGNOSE, "`agentdash doctor` tells more.")
+    return ReadOnlyError(f"The state folder {home} is read-only.", Remedy.DIAGNOSE, "Details: agentdash doctor")
 
 
 def _unusable(home: Path, why: str) -> str:
-    return f"The state folder {home} cannot be used: {why}. Set AGENTDASH_HOME to a folder you can write."
+    return f"The state folder {home} cannot be used: {why}. Set AGENTDASH_HOME to a writable folder."
 
 
 def write_atomic(path: Path, data: bytes) -> None:

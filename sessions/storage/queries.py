@@ -141,7 +141,7 @@ class Queries:
         """
         rows = self.database.rows("SELECT * FROM turns WHERE session = ? ORDER BY n DESC LIMIT 1", (session_id,))
         if not rows:
-            raise UnknownSessionError(f"Session {short_id(session_id)} was deleted meanwhile.")
+            raise UnknownSessionError(f"Session {short_id(session_id)} was deleted.")
         return turn_from(rows[0])
 
     def open_turns(self) -> list[Turn]:

@@ -26,7 +26,7 @@ def restore(store: Store, identity: Identity) -> bool:
     try:
         return _insert_all(store, identity, session)
     except sqlite3.IntegrityError as error:
-        raise StoreError(f"The record of session {session.short_id} contradicts itself: {error}.") from None
+        raise StoreError(f"The record of session {session.short_id} is inconsistent: {error}.") from None
 
 
 def _insert_all(store: Store, identity: Identity, session: Session) -> bool:

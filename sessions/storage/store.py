@@ -89,7 +89,7 @@ class Store(Queries):
                 raise UnknownSessionError(f"Session {session_id} was deleted.")
             if row["turn"] != after or Status(row["status"]) not in ENDED:
                 state = f"{row['status']} (turn {row['turn']})"
-                raise SessionBusyError(f"Session {short_id(session_id)} is {state}: another prompt got there first.")
+                raise SessionBusyError(f"Session {short_id(session_id)} is {state}: another prompt came first.")
             n = after + 1
             _insert_turn(db, session_id, n, prompt, launch, run_id, now, asked_by)
             if options is not None:
@@ -157,7 +157,7 @@ class Store(Queries):
                     "UPDATE turns SET launches = 1, launched_at = ? WHERE session = ? AND n = ?",
                     (now, row["session"], row["n"]),
                 )
-            reason = f"waits for a free place: {busy + len(chosen)} at work"
+            reason = f"queued: {busy + len(chosen)} of {places['value'] if places else 0} slots in use"
             for row in waiting[len(chosen) :]:
                 db.execute(
                     "UPDATE sessions SET reason = ?, updated_at = ? WHERE id = ? AND reason IS NOT ?",

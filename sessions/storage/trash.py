@@ -116,14 +116,14 @@ def find(layout: Layout, ref: str) -> Trashed:
     """
     ref = ref.strip().lower()
     if not ref:
-        raise UsageError("An empty session id matches nothing. `agentdash restore` lists what can be restored.")
+        raise UsageError("Empty session id. List deleted sessions: agentdash restore")
     there = listing(layout)
     matches = there[:1] if ref == "@last" else [trashed for trashed in there if trashed.id.startswith(ref)]
     if not matches:
-        raise UnknownSessionError(f"No deleted session has an id that begins with {ref!r}.")
+        raise UnknownSessionError(f"No deleted session with id {ref!r}.")
     if len(matches) > 1:
         lines = [f"  {trashed.id[:13]}  {trashed.title[:60]}" for trashed in matches[:8]]
-        raise AmbiguousSessionError("\n".join([f"{ref!r} is the beginning of several ids:", *lines]))
+        raise AmbiguousSessionError("\n".join([f"{ref!r} is ambiguous:", *lines]))
     return matches[0]
 
 
@@ -136,11 +136,11 @@ def take_back(layout: Layout, store: Store, session_id: str) -> Session:
     folder = layout.session(session_id)
     identity = read_identity(layout.trash / session_id / folder.identity.name)
     if folder.path.exists():
-        raise StoreError(f"{folder.path} is there already.")
+        raise StoreError(f"{folder.path} already exists.")
     (layout.trash / session_id).rename(folder.path)
     try:
         if not restore(store, identity):
-            raise StoreError(f"Session {short_id(session_id)} is there already.")
+            raise StoreError(f"Session {short_id(session_id)} already exists.")
     except BaseException:
         folder.path.rename(layout.trash / session_id)
         raise

@@ -63,7 +63,7 @@ class Idleness:
         if before is None or _growth(before, used) > BUSY_SHARE * (now - self._looked_at):
             self._idle_since, self.evidence = now, None
         elif now - self._idle_since >= self._seconds and self.evidence is None:
-            self.evidence = f"no event for over {_rounded(now - self._printed_at)} and nothing uses CPU"
+            self.evidence = f"no output for {_rounded(now - self._printed_at)}, CPU idle"
         self._before, self._looked_at = used, now
 
 

@@ -105,7 +105,7 @@ class Runner:
             )
         except StartError as error:
             self._recorder.fail_to_start(agent_named(claim.agent), str(error))
-            receipt = Receipt(session=self._session, status=Status.FAILED, note="it never started")
+            receipt = Receipt(session=self._session, status=Status.FAILED, note="never started")
             self._recorder.guarded(lambda: self._log.answer(receipt))
             return
         self._processes.agent = identity = self._child.started(process)

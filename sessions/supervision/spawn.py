@@ -45,7 +45,7 @@ def start_agent(
         stdout = _output(folder.output(turn), layout.live_name(session_id, turn))
         stderr = _create(folder.errors(turn))
     except OSError as error:
-        raise StartError(f"the turn's files could not be made: {error}") from None
+        raise StartError(f"the turn's files could not be created: {error}") from None
     try:
         return subprocess.Popen(
             list(launch.argv),

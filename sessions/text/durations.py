@@ -19,7 +19,7 @@ def seconds(text: str) -> float:
     value = float(match[1]) * _UNITS[match[2]] if match else math.nan
     if not math.isfinite(value):
         raise UsageError(
-            f"{text!r} is not a valid duration. Write seconds, or a number with s, m, h, d or w: 90, 10m, 7d."
+            f"{text!r} is not a valid duration. Use seconds, or a number with s, m, h, d or w: 90, 10m, 7d."
         )
     return value
 

@@ -247,7 +247,7 @@ class SessionSteps:
         missing = sum(index.ahead for index in self._turns[done:start])
         if self._tail is not None:
             missing -= self._tail.position - self._tail.begin
-        gap = Gap(self._turns[done].turn, f"… {size(max(0, missing))} between are still being read")
+        gap = Gap(self._turns[done].turn, f"… loading {size(max(0, missing))} in between")
         tail = [self._tail] if self._tail is not None else []
         return [*self._turns[: done + 1], gap, *tail, *self._turns[start:]]
 

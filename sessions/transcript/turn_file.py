@@ -47,9 +47,9 @@ class StepFile:
         self.lines, self.unknown = facts.lines, facts.unknown
         """The number of lines that are not blank, and of those that the format does not know."""
         if not self.lines:
-            raise NotATranscriptError("it is empty")
+            raise NotATranscriptError("empty file")
         if format_name is None and self.unknown >= self.lines:
-            raise NotATranscriptError(f"it looks like a file of {name}, but agentdash knows none of its lines")
+            raise NotATranscriptError(f"it looks like a {name} file, but has no known lines")
 
     def steps(self) -> Iterator[Step]:
         """Yield the steps in their order; their numbers begin at 0 in each turn.
@@ -72,7 +72,7 @@ def _format_of(path: Path) -> str:
             blank = blank and not line.strip()
             if name := guess_format([line]):
                 return name
-    words = "it is empty" if blank else "it is not a transcript that agentdash knows (--agent command shows any text)"
+    words = "empty file" if blank else "not a known transcript format (--agent command shows any text)"
     raise NotATranscriptError(words)
 
 
@@ -100,6 +100,6 @@ def plain_file(path: Path | None, stream: BufferedReader) -> Iterator[Path]:
             with gzip.GzipFile(fileobj=stream) if packed else nullcontext(stream) as plain:
                 shutil.copyfileobj(plain, copy)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise NotATranscriptError(f"it cannot be unpacked: {error}") from None
+            raise NotATranscriptError(f"cannot be unpacked: {error}") from None
         copy.flush()
         yield Path(copy.name)

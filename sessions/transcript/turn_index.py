@@ -42,7 +42,7 @@ _GIVE_WAY = 0.001
 """Seconds between two blocks, in which other threads can draw."""
 
 _NOTHING = encoded(Step(kind=StepKind.UNKNOWN))
-_GONE = "This part of the turn file can no longer be read."
+_GONE = "This part of the turn file is no longer readable."
 _FATAL = table(having=FATAL)
 
 

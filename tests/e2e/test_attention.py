@@ -161,8 +161,8 @@ def test_an_agent_that_hangs_is_stuck_until_it_prints_again(manager, play, tmp_p
     (tmp_path / "config.toml").write_text("[attention]\nidle_seconds = 1\n")
     session = play({"wait": str(tmp_path / "one")}, ran("ls", 0), {"wait": str(tmp_path / "two")})
     stuck = wait_until(of(manager, session, AttentionKind.STUCK), what="the hang to be told")
-    assert stuck.stuck.startswith("no event for over ")
-    assert stuck.stuck.endswith("s and nothing uses CPU")
+    assert stuck.stuck.startswith("no output for ")
+    assert stuck.stuck.endswith("s, CPU idle")
     seq = manager.reader.changes(0).seq
     go_on(tmp_path, "one")
     wait_until(lambda: manager.reader.get(session.id).stuck is None, what="the event to be seen")

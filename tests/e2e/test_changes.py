@@ -20,7 +20,7 @@ from agentdash.tui.cli.main import run
 
 THREAD = "01a1fdce-cc9c-7aa2-87db-8bf6bc97090b"
 
-LOST = "Codex gave no diff for some edits, and no transcript of its own was found: their lines are not counted."
+LOST = "Codex gave no diff for some edits and its transcript was not found: their lines are not counted."
 
 STAND_IN = """#!{python}
 import json, os, sys, time
@@ -133,7 +133,7 @@ def test_files_kinds_lines_edits_and_git(worked: str, told: Callable[..., str], 
         ["/proc/no", "1", "failed"],
     ]
     assert lines[4].startswith("git: ")
-    assert lines[4].endswith("api: 0 staged, 1 unstaged, 1 untracked, 1 of them in no step of this session")
+    assert lines[4].endswith("api: 1 unstaged, 1 untracked (1 not by this session)")
     assert len(lines) == 5
 
 
@@ -218,15 +218,15 @@ def test_a_lost_transcript_is_told_and_git_fills_in(
     assert LOST in out
     assert "  git diff HEAD, including changes by others:" in out
     assert "  -kept" in out.splitlines()
-    assert "the agent gave no diff, and git has none" in out
+    assert "no diff from the agent, and none from git" in out
     assert "git diff HEAD" not in told("changes", worked, "--diff", "--no-git")
 
 
 def test_no_changes_are_said_to_be_none(manager: SessionManager, told: Callable[..., str], tmp_path: Path) -> None:
     session = manager.run(("true",), cwd=str(tmp_path))
     manager.wait([session.id], timeout=60)
-    assert told("changes", session.id, "--no-git") == "No changes: no edit of this session changed a file.\n"
-    assert told("changes", session.id, "--no-git", "--turn", "1") == "No changes: no edit of turn 1 changed a file.\n"
+    assert told("changes", session.id, "--no-git") == "No edits in this session.\n"
+    assert told("changes", session.id, "--no-git", "--turn", "1") == "No edits in turn 1.\n"
     lines = told("changes", session.id).splitlines()
     assert lines[1:] == ["git: not a repository"]
     assert json.loads(told("changes", session.id, "--json"))["files"] == []

@@ -183,7 +183,7 @@ def test_z25_d24_ls_filters_and_sorts_newest_first(cli: Cli, tmp_path: Path) -> 
     rows = cli("ls", "-s", "failed").out
     assert bad[:8] in rows
     assert good[:8] not in rows
-    assert cli("ls", "-s", "running").out == "No session matches.\n"
+    assert cli("ls", "-s", "running").out == "No matching sessions.\n"
 
 
 def test_stop_prints_a_receipt_and_a_second_stop_changes_nothing(cli: Cli) -> None:
@@ -340,7 +340,7 @@ def test_ls_takes_the_filter_of_the_dashboard(cli: Cli) -> None:
     titles = [one["title"] for one in cli("ls", "--json", "--filter", "ends state:done !fails").json]
     assert titles == ["one that ends well"]
     assert "one that fails" in cli("ls", "-f", "state:failed").out
-    assert "No session matches." in cli("ls", "-f", "nowhere").out
+    assert "No matching sessions." in cli("ls", "-f", "nowhere").out
     wrong = cli("ls", "-f", "stat:failed")
     assert (wrong.code, "did you mean state:" in wrong.err) == (2, True)
 
@@ -365,9 +365,12 @@ def test_ls_keeps_to_the_newest_and_what_matters(cli: Cli, monkeypatch: pytest.M
     rows = cli("ls").out
     assert failed[:8] in rows
     assert stopped[:8] not in rows
-    assert "1 older: agentdash ls --all" in rows
+    assert rows.splitlines()[-1].endswith("and 1 more (--all)")
     assert stopped[:8] in cli("ls", "--all").out
     assert len(cli("ls", "--json").json) == 2
+    done = cli.ended("true")
+    assert done[:8] not in cli("ls").out  # an unread answer alone needs no decision
+    assert cli("ls").out.splitlines()[-2:][0].startswith("2 need you")
 
 
 def test_explain_names_the_rule_and_its_facts(cli: Cli) -> None:
@@ -389,7 +392,7 @@ def test_retry_runs_a_failed_command_again(cli: Cli) -> None:
     done = cli.ended("true")
     refused = cli("inject", done, "more")
     assert refused.code == 1
-    assert f"`agentdash retry {done[:8]}` runs it again" in refused.err
+    assert f"Run it again: agentdash retry {done[:8]}" in refused.err
     assert cli("retry", done, "--wait", "--json").json["turn"] == 2
 
 
@@ -430,7 +433,7 @@ def test_a_pipe_beside_a_prompt_is_appended_where_a_dash_asks_and_never_dropped_
     assert Path(f"{codex}.stdin").read_text() == "Review this\n\n+ a line"
     command = [sys.executable, "-m", "agentdash", "spawn", "--dry-run", "Review this"]
     done = subprocess.run(command, input=b"+ a line\n", capture_output=True, check=True)
-    assert done.stderr == b"agentdash: stdin is not read; add - after the prompt to append it.\n"
+    assert done.stderr == b"agentdash: stdin ignored; add - after the prompt to append it.\n"
     assert b"stdin: 11 bytes" in done.stdout
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=True)
     assert done.stderr == b""
@@ -502,15 +505,15 @@ def test_view_reads_transcripts_and_counts_what_it_does_not_know(cli: Cli, tmp_p
     odd = tmp_path / "odd.jsonl"
     odd.write_bytes(rollout.read_bytes() + b'{"type":"brand_new","payload":{}}\n')
     seen = cli("view", "--json", str(odd))
-    assert (seen.code, seen.err) == (1, "agentdash: 1 of 77 lines is not known to agentdash.\n")
+    assert (seen.code, seen.err) == (1, "agentdash: 1 of 77 lines unknown.\n")
     assert seen.json[-1]["event"] == "brand_new"
     seen = cli("view", "--agent", "claude-project", str(rollout))
     assert seen.code == 1
-    assert seen.err == "agentdash: 76 of 76 lines are not known to agentdash.\n"
+    assert seen.err == "agentdash: 76 of 76 lines unknown.\n"
     odd.write_text("nothing that anyone knows\n")
     seen = cli("view", str(odd))
     assert (seen.code, seen.out) == (1, "")
-    assert "it is not a transcript that agentdash knows (--agent command shows any text)." in seen.err
+    assert "not a known transcript format (--agent command shows any text)." in seen.err
 
 
 def test_view_reads_a_named_pipe(cli: Cli, tmp_path: Path) -> None:
@@ -594,7 +597,7 @@ def test_ctrl_c_while_waiting_leaves_the_session_running(cli: Cli) -> None:
         assert process.stderr is not None
         assert b"running" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
-        assert b"the sessions go on" in process.stderr.read()
+        assert b"sessions keep running" in process.stderr.read()
         assert process.wait() == 130
     assert cli("show", "@last", "--json").json["status"] == "running"
 
@@ -640,29 +643,29 @@ def test_the_dashboard_needs_a_terminal(cli: Cli) -> None:
         (["spawn", "--cwd", "/no/such", "x"], 2, "/no/such does not exist"),
         (["run", "--cwd", "/etc/passwd", "--", "true"], 2, "/etc/passwd is not a folder"),
         (["spawn", "--agent", "hal", "x"], 2, "Unknown agent 'hal'. Known agents: codex, claude"),
-        (["spawn", "--set", "nothing", "x"], 2, "--set takes KEY=VALUE, not 'nothing'"),
+        (["spawn", "--set", "nothing", "x"], 2, "--set expects KEY=VALUE, not 'nothing'"),
         (["spawn", "--set", "surprise=1", "x"], 2, "Option surprise of codex: Unknown key."),
         (["spawn", "--sandbox", "none", "x"], 2, "Choose one of: read-only, workspace-write, danger-full-access."),
-        (["spawn", "--sandbox", "read-only", "--danger", "x"], 2, "--danger lifts every limit"),
-        (["spawn", "fix", "the", "bug"], 2, "put it in quotes"),
+        (["spawn", "--sandbox", "read-only", "--danger", "x"], 2, "--danger cannot be combined with"),
+        (["spawn", "fix", "the", "bug"], 2, "quote the prompt"),
         (["spawn", "--timeout", "nan", "x"], 2, "'nan' is not a valid duration"),
         (["spawn", "caf\udce9"], 2, "not UTF-8"),
         (["wait", "--timeout", "-1", "abcd"], 2, "'-1' is not a valid duration"),
         (["config"], 2, "Missing command"),
         (["demo"], 2, "needs a terminal"),
-        (["show", "zzzz"], 1, "No session has an id that begins with 'zzzz'"),
-        (["stop", "zzzz"], 1, "No session has an id"),
-        (["show", ""], 2, "An empty session id"),
-        (["stop", ""], 2, "An empty session id"),
+        (["show", "zzzz"], 1, "No session with id 'zzzz'"),
+        (["stop", "zzzz"], 1, "No session with id"),
+        (["show", ""], 2, "Empty session id"),
+        (["stop", ""], 2, "Empty session id"),
         (["stop", "ab"], 2, "too short"),
         (["rm", "ab"], 2, "too short"),
-        (["show", "@last"], 1, "There is no session yet"),
-        (["inject", "zzzz", "x"], 1, "No session has an id"),
+        (["show", "@last"], 1, "No sessions yet"),
+        (["inject", "zzzz", "x"], 1, "No session with id"),
         (["view", "/no/such.jsonl"], 2, "/no/such.jsonl: cannot be read"),
         (["view", "/etc"], 2, "/etc: cannot be read"),
         (["ls", "--status", "happy"], 2, "'happy' is not one of"),
         (["wait"], 2, "Missing argument"),
-        (["fly"], 2, "No such command 'fly'"),
+        (["fly"], 2, "Unknown command 'fly'"),
         (["run"], 2, "Missing argument"),
     ],
 )
@@ -691,7 +694,7 @@ def test_one_unknown_id_among_several_says_that_nothing_was_done(cli: Cli) -> No
     session = cli.started("sleep", "600")
     result = cli("stop", session, "zzzz")
     assert result.code == 1
-    assert "Nothing was done to the others" in result.err
+    assert "no session was changed" in result.err
     assert cli("show", session, "--json").json["status"] == "running"
 
 
@@ -746,16 +749,16 @@ def test_a_prompt_into_a_running_session_is_refused(cli: Cli) -> None:
     session = cli("spawn", "--agent", "demo", "go [[demo:silent]]", "--json").json["id"]
     result = cli("inject", session, "faster")
     assert result.code == 1
-    assert "takes no prompt while a turn runs" in result.err
+    assert "cannot take a prompt until turn 1 ends" in result.err
     assert cli("inject", session, "faster", "--json").error["type"] == "SessionBusyError"
 
 
 def test_a_command_takes_no_prompt_running_or_not(cli: Cli) -> None:
     session = cli.started("sleep", "600")
     running = cli("inject", session, "faster")
-    assert (running.code, running.err) == (1, f"agentdash: Session {session[:8]} is a command: it takes no prompt.\n")
+    assert (running.code, running.err) == (1, f"agentdash: Session {session[:8]} is a command and takes no prompts.\n")
     cli("stop", session, "--now")
-    assert f"`agentdash retry {session[:8]}` runs it again." in cli("inject", session, "faster").err
+    assert f"Run it again: agentdash retry {session[:8]}" in cli("inject", session, "faster").err
 
 
 def test_a_prompt_that_is_no_text(cli: Cli) -> None:
@@ -775,7 +778,7 @@ def test_K8_a_limit_that_can_never_act_is_refused_and_nothing_starts(cli: Cli, c
     ):
         result = cli(*arguments)
         assert (result.code, result.out) == (2, ""), arguments
-        assert "limit cannot act" in result.err or "is not a whole number" in result.err
+        assert "limit cannot work" in result.err or "is not a whole number" in result.err
     with (codex.parent / "config.toml").open("a") as file:
         file.write('[presets.dear]\nmodel = "gpt-nope"\n[presets.dear.limits]\ncost_usd = 1.0\n')
     assert cli("spawn", "--preset", "dear", "go").code == 2
@@ -787,13 +790,13 @@ def test_K8_a_limit_that_acts_late_or_not_surely_is_a_warning(cli: Cli, codex: P
         file.write("[limits]\ntokens = 5000\n")
     told = cli("run", "--wait", "--", "echo", "hello")
     assert (told.code, told.out) == (0, "hello\n")
-    assert told.err.startswith("agentdash: The tokens limit cannot act: a command reports no tokens.\n")
+    assert told.err.startswith("agentdash: The tokens limit cannot work: a command reports no tokens.\n")
     late = cli("spawn", "-a", "claude", "-m", "claude-nope", "--limit", "cost=5", "--dry-run", "go")
     assert (late.code, late.out.startswith("claude -p")) == (0, True)
     assert "agentdash: The cost limit is checked only when a turn ends: claude-nope has no price" in late.err
     many = cli("spawn", "-n", "2", "--limit", "cost=5", "--json", "go")
     assert [len(session["warnings"]) for session in many.json] == [1, 1]
-    assert many.err.count("The cost limit acts only if the model has a known price") == 1
+    assert many.err.count("The cost limit works only if the model has a known price") == 1
     sure = cli("spawn", "-m", "gpt-5.5", "--limit", "cost=5", "--wait", "--json", "go")
     assert (sure.json["warnings"], sure.err) == ([], "")
 

@@ -28,17 +28,17 @@ def test_the_whole_job_from_the_keyboard(terminal, manager, leftovers):
     terminal.type("And now something long, please [[demo:long]]")
     terminal.shows("something long")
     terminal.keys("Enter")
-    terminal.shows("● running", "── turn 2 ──", "running: no prompt")
+    terminal.shows("● running", "── turn 2 ──", "running: cannot take a prompt")
     (session,) = manager.reader.sessions()
     terminal.shows("✦ Module 1 ")
     terminal.keys("Escape")
     terminal.shows("x stop")
 
     terminal.keys("x")
-    terminal.shows('Stop "', "demo, turn 2", "n keep (default)")
+    terminal.shows('Stop "', "demo (turn 2)", "n cancel")
     terminal.keys("Enter")
     terminal.lacks('Stop "')
-    terminal.shows("● running", "running: no prompt")
+    terminal.shows("● running", "running: cannot take a prompt")
     terminal.keys("x")
     terminal.shows('Stop "')
     terminal.keys("y")
@@ -100,7 +100,7 @@ def test_two_dashboards_and_the_command_line_see_each_other(open_terminal, manag
         one.shows("● running", "Started in a shell")
 
     second.keys("x")
-    second.shows("keep (default)")
+    second.shows("n cancel")
     second.keys("y")
     second.shows("0 left", "Enter close")
     first.shows("■ stopped", "(turn 2)")
@@ -153,7 +153,7 @@ def test_a_crash_restores_the_terminal_and_names_the_log(terminal, tmp_path):
         "main()\n"
     )
     terminal.start("python crash.py; stty -a")
-    screen = terminal.shows("the dashboard crashed; the sessions go on", "dashboard.log", "exited 0")
+    screen = terminal.shows("the dashboard crashed; sessions keep running", "dashboard.log", "exited 0")
     assert " echo " in screen
     assert "Traceback" not in screen
     assert (terminal.told("alternate_on"), terminal.told("cursor_flag")) == ("0", "1")
@@ -163,7 +163,7 @@ def test_the_demo_ends_what_it_started(terminal, tmp_path, leftovers):
     terminal.start("agentdash demo --dir demo")
     terminal.shows("Split the mono", "✗ 1 failed", "running")
     terminal.keys("q")
-    screen = terminal.shows("exited 0", "they are kept in", str(tmp_path / "demo" / "state"))
+    screen = terminal.shows("exited 0", "kept in", str(tmp_path / "demo" / "state"))
     assert len(screen.split("exited 0")[0].strip().splitlines()) == 1
     with SessionManager(tmp_path / "demo" / "state") as manager:
         found = manager.reader.sessions()

@@ -40,7 +40,7 @@ def test_a_file_that_is_there_is_left_alone_and_the_step_says_so(manager, demo_a
     refused, written = changes_of(manager, session)
     assert clock.read_text() == "# my precious real clock\n"
     assert refused.status is StepStatus.FAILED
-    assert refused.output == "clock.py is there already and is not the demo's: it was left as it is"
+    assert refused.output == "clock.py exists and is not the demo's: not overwritten"
     assert (written.status, session.status) == (StepStatus.OK, "done")
 
 
@@ -141,7 +141,7 @@ def test_without_any_agent_spawn_names_the_demo(manager, capsys, monkeypatch, tm
     assert run(["spawn", "hello"]) == 1
     told = capsys.readouterr().err
     assert "npm install -g @openai/codex" in told
-    assert "No agent is installed here. `agentdash demo` shows the dashboard without one." in told
+    assert "No agent installed. To try agentdash without one: agentdash demo" in told
 
 
 def test_a_demo_that_ends_says_one_line_and_leaves_nothing(terminal, tmp_path, monkeypatch):

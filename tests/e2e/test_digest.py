@@ -122,6 +122,6 @@ def test_who_has_read_an_earlier_turn_has_not_read_what_came_behind_it(manager, 
 def test_parts_that_contradict_each_other_and_turns_that_are_not_there_are_refused(manager, capfdbinary):
     session = ended(manager)
     assert run(["digest", session.id, "--turn", "1", "--since-start"]) == 2
-    assert b"give one of them" in capfdbinary.readouterr().err
+    assert b"cannot be combined" in capfdbinary.readouterr().err
     assert run(["digest", session.id, "--turn", "7"]) == 2
     assert b"has no turn 7" in capfdbinary.readouterr().err

@@ -49,7 +49,7 @@ def test_C5_doctor_tells_people_what_is_broken_and_exits_1(tmp_path: Path) -> No
     assert lines[at].endswith(f"{home / 'agentdash.db'} is damaged: file is not a database")
     assert lines[at + 1] == "  ↳ agentdash doctor --rebuild"
     assert any(line.split() == ["!", "codex", "not", "installed"] for line in lines)
-    assert lines[-1].endswith(" to look at, 1 broken")
+    assert lines[-1].endswith(" warnings, 1 error")
 
 
 def test_doctor_of_a_new_user_finds_nothing_broken_and_makes_nothing(doctor: Doctor) -> None:
@@ -74,7 +74,7 @@ def test_a_check_that_breaks_is_told_and_the_others_too(doctor: Doctor, monkeypa
 
     monkeypatch.setattr(shutil, "disk_usage", broken)
     found = doctor()
-    assert found["disk space"]["found"] == "could not be looked at: RuntimeError: no luck"
+    assert found["disk space"]["found"] == "check failed: RuntimeError: no luck"
     assert found["state folder"]["state"] == "ok"
 
 
@@ -85,14 +85,14 @@ def test_a_runner_that_was_killed_is_told_until_it_is_settled(
     session = manager.reader.sessions()[0].id
     wait_until(lambda: manager.reader.get(session).status == "running", what="the command to run")
     found = doctor()
-    assert found["live turns"]["found"] == "each has its runner"
-    assert found["session folders"]["found"] == "1, each with its row"
+    assert found["live turns"]["found"] == "every live turn has its runner"
+    assert found["session folders"]["found"] == "1, all in the database"
     assert found["strays"]["state"] == "ok"
     turn = manager.reader.turns(session)[-1]
     assert turn.runner_pid is not None
     os.kill(turn.runner_pid, signal.SIGKILL)
     wait_until(lambda: not processes.alive(turn.runner_pid, turn.runner_start), what="the runner to be gone")
     found = doctor()
-    assert found["live turns"]["found"] == f"1 ({session[:8]}) recorded as live without a runner"
+    assert found["live turns"]["found"] == f"1 ({session[:8]}) recorded as live, runner missing"
     assert run(["ls"]) == 0
     wait_until(lambda: doctor()["live turns"]["state"] == "ok", what="a new runner")

@@ -97,12 +97,12 @@ def test_the_json_of_a_session_is_the_documented_one(session: str, tmp_path: Pat
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["-o", "there.md"], 2, "there.md is already there; it was not touched"),
-        (["-o", "it.pdf"], 2, "the suffix .pdf says nothing about the format"),
-        (["-o", "no/such/it.md"], 2, "there is no folder"),
+        (["-o", "there.md"], 2, "there.md already exists; not overwritten"),
+        (["-o", "it.pdf"], 2, "unknown file extension .pdf"),
+        (["-o", "no/such/it.md"], 2, "no such folder"),
         (["-o", "."], 2, "is a folder"),
         (["-o", "/proc/it.md"], 1, "/proc/it.md: cannot be written"),
-        (["--json"], 2, "name one with -o"),
+        (["--json"], 2, "add -o FILE"),
         (["--format", "pdf"], 2, "'pdf' is not one of 'md', 'html', 'json'"),
         (["--turn", "9"], 2, "has no turn 9"),
     ],
@@ -128,7 +128,7 @@ def test_no_session_to_export_or_replay() -> None:
     for verb in ("export", "replay"):
         told = agentdash(verb, "zzzz")
         assert told.returncode == 1
-        assert "No session has an id that begins with 'zzzz'" in told.stderr
+        assert "No session with id 'zzzz'" in told.stderr
 
 
 def test_a_replay_prints_what_the_trajectory_does(session: str) -> None:
@@ -149,10 +149,10 @@ def test_a_replay_as_json_is_a_step_a_line(session: str) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--speed", "0"], "--speed takes a number above 0, not 0"),
-        (["--speed", "-1"], "--speed takes a number above 0, not -1"),
-        (["--speed", "nan"], "--speed takes a number above 0, not nan"),
-        (["--speed", "inf"], "--speed takes a number above 0, not inf"),
+        (["--speed", "0"], "--speed must be a number above 0, not 0"),
+        (["--speed", "-1"], "--speed must be a number above 0, not -1"),
+        (["--speed", "nan"], "--speed must be a number above 0, not nan"),
+        (["--speed", "inf"], "--speed must be a number above 0, not inf"),
         (["--speed", "fast"], "'fast' is not a valid float"),
         (["--max-gap", "-1"], "'-1' is not a valid duration"),
         (["--max-gap", "nan"], "'nan' is not a valid duration"),
@@ -172,7 +172,7 @@ def test_ctrl_c_ends_a_replay(session: str) -> None:
         assert process.stderr is not None
         assert b"turn 1" in process.stdout.readline()
         process.send_signal(signal.SIGINT)
-        assert process.stderr.read().strip() == b"agentdash: Interrupted; the sessions go on."
+        assert process.stderr.read().strip() == b"agentdash: Interrupted; sessions keep running."
         assert process.wait() == 130
 
 

@@ -59,15 +59,15 @@ def test_ZX18_a_start_that_was_killed_before_its_rows_is_named_and_removed_by_th
         subprocess.run([sys.executable, "-c", CUT_OFF], check=False)
     assert len(list(manager.layout.sessions.iterdir())) == 3
     # It may still be under way.
-    assert doctor() == [("ok", "1, each with its row", None)]
-    assert doctor("--rebuild") == [("ok", "1, each with its row", None)]
+    assert doctor() == [("ok", "1, all in the database", None)]
+    assert doctor("--rebuild") == [("ok", "1, all in the database", None)]
     assert len(list(manager.layout.sessions.iterdir())) == 3
     for folder in manager.layout.sessions.iterdir():
         age(folder)
     [(state, found, remedy)] = doctor()
     assert (state, remedy) == ("warn", "agentdash doctor --rebuild removes them")
     assert found.startswith("2 (")
-    assert doctor("--rebuild") == [("ok", "1, each with its row", None)]
+    assert doctor("--rebuild") == [("ok", "1, all in the database", None)]
     assert [path.name for path in manager.layout.sessions.iterdir()] == [kept.id]
 
 
@@ -76,10 +76,10 @@ def test_clean_removes_them_too_and_a_dry_run_only_counts_them(manager, capfd):
     [folder] = manager.layout.sessions.iterdir()
     age(folder)
     assert run(["clean", "--dry-run"]) == 0
-    assert "1 empty folder of starts that were cut off would be removed" in capfd.readouterr().out
+    assert "1 empty folder of interrupted starts would be removed" in capfd.readouterr().out
     assert folder.exists()
     assert run(["clean"]) == 0
-    assert "1 empty folder of starts that were cut off removed" in capfd.readouterr().out
+    assert "1 empty folder of interrupted starts removed" in capfd.readouterr().out
     assert not folder.exists()
 
 
@@ -105,13 +105,13 @@ def test_output_without_any_record_becomes_a_session_again(manager, doctor):
         path.unlink()
     folder.identity.write_text('{"format": 1, "sess')
     [(state, _, remedy)] = doctor()
-    assert (state, remedy) == ("warn", "agentdash doctor --rebuild makes a record from their turn files")
-    assert doctor("--rebuild") == [("ok", "1, each with its row", None)]
+    assert (state, remedy) == ("warn", "agentdash doctor --rebuild recovers them from their turn files")
+    assert doctor("--rebuild") == [("ok", "1, all in the database", None)]
     [found] = manager.reader.sessions()
     assert (found.agent, found.title, found.status) == ("codex", "what was asked", Status.DONE)
     assert found.steps > 0
     assert found.usage.known
-    assert manager.reader.turns(found.id)[0].rule.startswith("its record was lost")
+    assert manager.reader.turns(found.id)[0].rule.startswith("record lost")
     assert (folder.path / "session.json.damaged").exists()
     # It can be deleted and restored like any other.
     manager.delete(found.id)
@@ -133,11 +133,11 @@ def test_rows_whose_folder_is_gone_are_removed_by_the_remedy_and_can_be_taken_ba
     session = ended(manager, title="only rows")
     shutil.rmtree(manager.layout.session(session.id).path)
     [(state, found, remedy)] = doctor()
-    assert (state, found) == ("warn", f"1 ({session.id[:8]}) in the database but without a folder")
+    assert (state, found) == ("warn", f"1 ({session.id[:8]}) in the database, folder missing")
     assert run(shlex.split(remedy)[1:]) == 0
     assert doctor() == [("ok", "none yet", None)]
     assert manager.housekeeping.restore("@last").title == "only rows"
-    assert doctor() == [("ok", "1, each with its row", None)]
+    assert doctor() == [("ok", "1, all in the database", None)]
 
 
 def test_a_deletion_that_loses_a_race_leaves_no_folder_behind(manager):

@@ -107,7 +107,7 @@ def test_an_archived_session_is_out_of_the_way_and_no_clean_up_takes_it(manager)
 
 def test_what_runs_is_not_archived(manager):
     session = manager.started(manager.run(["sleep", "600"]).id)
-    with pytest.raises(SessionBusyError, match="only what has ended is archived"):
+    with pytest.raises(SessionBusyError, match="only ended sessions can be archived"):
         manager.housekeeping.archive(session.id)
 
 
@@ -261,14 +261,14 @@ def test_the_verbs_say_what_they_did(manager):
     told = json.loads(verb("rename", short, "", "--json").stdout)
     assert (told["id"], told["title"], told["pinned_at"]) == (session.id, "true", None)
     refused = verb("rename", short, "x" * 201)
-    assert (refused.returncode, refused.stderr) == (2, "agentdash: The title has 201 characters; 200 is the most.\n")
+    assert (refused.returncode, refused.stderr) == (2, "agentdash: The title has 201 characters; the maximum is 200.\n")
     completed = subprocess.run(
         [sys.executable, "-m", "agentdash"],
         env=os.environ | {"_AGENTDASH_COMPLETE": "bash_complete", "COMP_WORDS": "agentdash rename ", "COMP_CWORD": "2"},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert short in completed.stdout
-    assert f"agentdash restore {short} brings it back" in verb("rm", short).stdout
+    assert f"(undo: agentdash restore {short})" in verb("rm", short).stdout
     assert short in verb("restore").stdout
     assert verb("restore", "--json").stdout.startswith(f'[{{"id":"{session.id}"')
     assert verb("restore", "@last").returncode == 0
@@ -283,7 +283,7 @@ def test_the_verbs_say_what_they_did(manager):
     (manager.reader.home / "agentdash.db").unlink()
     rebuilt = verb("doctor", "--rebuild")
     assert "1 session restored" in rebuilt.stderr
-    assert "whole, schema" in rebuilt.stdout
+    assert "ok, schema" in rebuilt.stdout
 
 
 def test_a_clean_up_ends_nothing_that_began_meanwhile(manager, monkeypatch):
@@ -394,7 +394,7 @@ def test_T10_a_title_is_cleaned_kept_on_disk_and_given_back(manager):
 
 @pytest.mark.parametrize(
     ("title", "why"),
-    [("x" * 201, "201 characters; 200 is the most"), ("a\0b", "NUL byte"), ("\ud800", "not UTF-8")],
+    [("x" * 201, "201 characters; the maximum is 200"), ("a\0b", "NUL byte"), ("\ud800", "not UTF-8")],
 )
 def test_T10_what_is_no_title_changes_nothing(manager, title, why):
     session = ended(manager)

@@ -32,7 +32,7 @@ def limited(manager, script, **limits):
     ("script", "limits", "reason"),
     [
         ("while :; do echo x; sleep 0.1; done", {"wall_seconds": 1}, "stopped by its limit: ran longer than 1s; "),
-        (PRINTS_AND_SLEEPS, {"silence_seconds": 0.5}, "stopped by its limit: printed nothing for 0.5s; "),
+        (PRINTS_AND_SLEEPS, {"silence_seconds": 0.5}, "stopped by its limit: no output for 0.5s; "),
         (
             "head -c 100000 /dev/zero | tr '\\0' 'x\\n'; sleep 600",
             {"output_mb": 0.01},
@@ -61,7 +61,7 @@ def test_K8_tokens_and_money_are_counted_over_all_turns(manager, limit):
     manager.inject(first.id, "more [[demo:quick]]", limits={name: raised[name] for name in limit})
     [second] = manager.wait([first.id], timeout=60)
     assert (second.status, second.turn) == (Status.DONE, 2)
-    assert second.reason.startswith("over its limit: ")
+    assert second.reason.startswith("over limit: ")
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_a_cost_limit_that_turned_out_to_be_blind_says_so(manager, tmp_path, mon
     )
     session = manager.spawn(Start("go", agent="claude", options={"bin": script}))
     [done] = manager.wait([session.id], timeout=60)
-    assert (done.status, done.reason) == (Status.DONE, "its cost limit does not count new, which has no price")
+    assert (done.status, done.reason) == (Status.DONE, "its cost limit ignores new, which has no price")
 
 
 SLOW = "[[fake:slow_steps]] go"
@@ -216,16 +216,16 @@ def test_K8_a_limit_may_only_warn(manager, tmp_path, wait_until):
     os.mkfifo(tmp_path / "go")
     session = limited(manager, "echo hello; read line < go; echo bye", silence_seconds=0.3, action="warn")
     warned = wait_until(lambda: (s := manager.reader.get(session.id)).reason and s, what="a warning")
-    assert (warned.status, warned.reason) == (Status.RUNNING, "over its limit: printed nothing for 0.3s")
+    assert (warned.status, warned.reason) == (Status.RUNNING, "over limit: no output for 0.3s")
     (tmp_path / "go").write_text("\n")
     [done] = manager.wait([session.id], timeout=60)
-    assert (done.status, done.reason) == (Status.DONE, "over its limit: printed nothing for 0.3s")
+    assert (done.status, done.reason) == (Status.DONE, "over limit: no output for 0.3s")
 
 
 def test_K8_a_warning_is_still_told_when_the_turn_went_well(manager):
     session = limited(manager, "sleep 1; echo hello", wall_seconds=0.2, action="warn")
     [done] = manager.wait([session.id], timeout=60)
-    assert (done.status, done.reason) == (Status.DONE, "over its limit: ran longer than 0.2s")
+    assert (done.status, done.reason) == (Status.DONE, "over limit: ran longer than 0.2s")
 
 
 def test_limits_come_from_the_settings_and_the_spawn_has_the_last_word(manager, tmp_path):

@@ -39,7 +39,7 @@ def test_the_main_job_on_the_real_codex(terminal, codex_env, manager, tmp_path, 
     session = manager.reader.get("@last")
     wait_until(lambda: any("sleep 600" in p.command for p in manager.reader.processes(session.id)), what="the command")
     terminal.keys("x")
-    terminal.shows("Stop", "sleep 600", "n keep (default)")
+    terminal.shows("Stop", "sleep 600", "n cancel")
     terminal.keys("y")
     terminal.shows("processes ended", "0 left", "SIGINT")
     assert leftovers(session.id) == []

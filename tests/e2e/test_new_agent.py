@@ -136,7 +136,7 @@ def test_doctor_looks_at_it(tiny):
     (tiny.home.parent / "bin" / "tiny").write_text("#!/bin/sh\necho tiny 1.1.9\n")
     found = tiny.finding()
     assert (found["state"], found["remedy"]) == ("warn", "Install it with `make tiny`.")
-    assert found["found"].endswith("is older than 1.2.0, with which agentdash was tested")
+    assert found["found"].endswith("is older than the tested 1.2.0")
 
 
 def test_its_loops_are_found_and_its_polling_is_none(tiny, wait_until):

@@ -88,7 +88,7 @@ def test_the_verb_takes_a_kind_and_needs_a_terminal(open_outer, manager, tmp_pat
     argv = [*AGENTDASH.split(), "notify", "--kind", "bell"]
     done = subprocess.run(argv, check=False, capture_output=True, text=True, start_new_session=True)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("agentdash: There is no terminal to notify through")
+    assert done.stderr.startswith("agentdash: No terminal for the notification: ")
 
 
 def test_over_ssh_it_reaches_the_terminal_at_home(ssh, open_outer, waiting_run, manager, tmp_path, wait_until):

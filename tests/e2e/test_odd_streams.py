@@ -66,7 +66,7 @@ def test_an_odd_count_of_tokens_is_named_and_turns_nothing_red(manager: SessionM
     card = session_card(ended, [turn], [], Style())
     assert any(line.split() == ["not", "read", "turn.completed:", "usage.input_tokens"] for line in card)
     told = {fact.name: fact.value for fact in manager.reader.explain(ended.id).facts}
-    assert told["fields not read"] == counted(turn.unreadable) == "turn.completed: usage.input_tokens"
+    assert told["unreadable fields"] == counted(turn.unreadable) == "turn.completed: usage.input_tokens"
 
 
 @pytest.mark.parametrize(

@@ -87,8 +87,8 @@ def test_the_dashboard_on_the_left_and_steps_on_the_right(panes, manager, wait_u
 
     seen = len(home.received)
     both.keys(0, "/", *"state:failed", "Enter")
-    both.shows(0, "Nothing matches.", "0 of 1")
-    wait_until(lambda: b"Nothing matches." in home.received[seen:], what="the answer at home")
+    both.shows(0, "No matches.", "0 of 1")
+    wait_until(lambda: b"No matches." in home.received[seen:], what="the answer at home")
     both.keys(0, "Escape")  # alone: together with what follows it would be Alt
     both.shows(0, "✓ done", "Fix the login")
     both.keys(0, "Enter")

@@ -50,9 +50,11 @@ def test_a_deleted_session_can_be_read_and_other_verbs_say_where_it_is(manager):
     assert list(opened.every_step(None)) == before
     opened.close()
     for ref in (session.id, session.id[:6]):
-        with pytest.raises(UnknownSessionError, match=f"{session.id[:8]} is in the trash. `agentdash restore"):
+        with pytest.raises(
+            UnknownSessionError, match=f"{session.id[:8]} is in the trash. Restore it: agentdash restore"
+        ):
             manager.reader.get(ref)
-    with pytest.raises(UnknownSessionError, match="No session has an id"):
+    with pytest.raises(UnknownSessionError, match="No session with id"):
         manager.reader.get("zzzz")
     manager.housekeeping.restore(session.id)
     assert manager.reader.get(session.id).deleted_at is None

@@ -40,7 +40,7 @@ def test_K1_more_than_the_cap_waits_and_the_order_is_kept(two_places, tmp_path, 
     sessions = [hold(manager, tmp_path, name) for name in "abcd"]
     wait_until(lambda: statuses(manager, sessions) == ["running", "running", "queued", "queued"], what="two places")
     waiting = manager.reader.get(sessions[3].id)
-    assert waiting.reason == "waits for a free place: 2 at work"
+    assert waiting.reason == "queued: 2 of 2 slots in use"
     assert manager.started(waiting.id).status is Status.QUEUED  # it is not waited for
     let_go(tmp_path, "a")
     wait_until(
@@ -72,7 +72,7 @@ def test_K1_what_waits_can_be_cancelled(two_places, tmp_path, wait_until):
     first, second, third = (hold(manager, tmp_path, name) for name in "abc")
     wait_until(lambda: manager.reader.get(third.id).status is Status.QUEUED, what="the third to wait")
     receipt = manager.stop(third.id)
-    assert (receipt.ended, receipt.note) == ((), "it had not started yet")
+    assert (receipt.ended, receipt.note) == ((), "not started yet")
     assert manager.reader.get(third.id).reason == "stopped by you"
     order = tmp_path / "order"
     wait_until(lambda: order.exists() and len(order.read_text().split()) == 2, what="two starts")

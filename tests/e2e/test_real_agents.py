@@ -139,7 +139,7 @@ def test_ZX3_a_running_session_takes_no_second_prompt_and_goes_on_after_its_stop
     wait_until(
         lambda: of_kind(manager.reader.trajectory(session.id), StepKind.COMMAND), what="the command in the stream"
     )
-    with pytest.raises(SessionBusyError, match="takes no prompt while a turn runs"):
+    with pytest.raises(SessionBusyError, match="cannot take a prompt until turn 1 ends"):
         manager.inject(session.id, "hurry up")
     assert len(manager.reader.prompts(session.id)) == 1
 
@@ -206,7 +206,7 @@ def test_the_adopted_agent_finishes_properly(manager, agent, project, wait_until
 
     os.kill(manager.reader.turns(session.id)[-1].runner_pid, signal.SIGKILL)
     after = ended(manager, session)
-    assert (after.status, after.reason, after.exit_code) == (Status.DONE, "runner was killed", None)
+    assert (after.status, after.reason, after.exit_code) == (Status.DONE, "the runner was killed", None)
     assert after.last_message == "All three are back."
 
 

@@ -122,7 +122,7 @@ def test_K8_a_real_agent_that_hangs_is_stopped_by_its_limit(manager, agent, proj
     session = manager.spawn(Start("[[fake:hang]] go", agent=agent, cwd=str(project), options=options))
     [ended] = manager.wait([session.id], timeout=2 * MINUTE)
     assert ended.status is Status.STOPPED
-    assert ended.reason.startswith("stopped by its limit: printed nothing for 3s; ")
+    assert ended.reason.startswith("stopped by its limit: no output for 3s; ")
     assert leftovers(session.id) == []
 
 

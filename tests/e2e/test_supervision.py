@@ -152,7 +152,7 @@ def test_K6_an_adopted_agent_ends_by_its_proper_end(manager, wait_until):
     wait_until(lambda: manager.reader.get(session.id).steps > 1, what="the first steps")
     os.kill(turn_of(manager, session).runner_pid, signal.SIGKILL)
     ended = manager.wait([session.id], timeout=60)[0]
-    assert (ended.status, ended.reason, ended.exit_code) == (Status.DONE, "runner was killed", None)
+    assert (ended.status, ended.reason, ended.exit_code) == (Status.DONE, "the runner was killed", None)
 
 
 def test_lost_only_where_nothing_lives(manager, wait_until, leftovers):

@@ -139,7 +139,7 @@ def test_a_stop_after_the_final_event_leaves_the_turn_done(manager, tmp_path, wa
     receipt = manager.stop(session.id)
     ended = manager.reader.get(session.id)
     assert (ended.status, len(receipt.ended)) == (Status.DONE, 1)
-    assert "the process stayed after its end and was ended" in ended.reason
+    assert "the process stayed after its final event and was ended" in ended.reason
 
 
 def test_a_chatty_leftover_keeps_nobody_busy(manager, wait_until):
@@ -174,7 +174,7 @@ def test_a_folder_that_was_deleted_under_us(manager, tmp_path, monkeypatch):
     gone.mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
-    with pytest.raises(UsageError, match="The folder you are in no longer exists"):
+    with pytest.raises(UsageError, match="The current folder no longer exists"):
         manager.run(["true"])
     monkeypatch.chdir(tmp_path)
 
@@ -284,7 +284,7 @@ def test_a_limit_that_was_crossed_at_the_very_end_is_told(manager, limit):
     session = manager.spawn(Start("hello [[demo:quick]]", agent="demo", options={"limits": limit}))
     [done] = manager.wait([session.id], timeout=60)
     assert done.status is Status.DONE
-    assert done.reason.startswith("over its limit: ")
+    assert done.reason.startswith("over limit: ")
 
 
 def test_what_was_not_set_when_a_session_was_asked_for_is_not_set_when_it_runs(manager, monkeypatch, tmp_path):

@@ -188,7 +188,7 @@ def test_a_queued_session_is_followed_from_its_beginning(manager, following, tmp
     run(manager, GATE)
     waiting = run(manager, "echo waited")
     shown = following("tail", waiting)
-    shown.shows("is queued: it has not begun yet.")
+    shown.shows("is queued: not started yet.")
     Path("go").touch()
     assert shown.ended() == 0
     assert "waited" in words(shown.out)

@@ -38,7 +38,7 @@ def test_the_step_and_the_raw_file_in_less_and_back(read, terminal):
     terminal.shows("(END)", "The test read the real clock")
     terminal.lacks("/ search")
     terminal.keys("q")
-    terminal.shows("/ search", "F follows")
+    terminal.shows("/ search", "follow: off (f)")
     terminal.keys("O")
     terminal.shows('"type"')
     terminal.lacks("/ search")
@@ -52,7 +52,7 @@ def test_an_interrupt_belongs_to_the_pager_as_long_as_it_has_the_terminal(read, 
     terminal.shows("(END)")
     terminal.keys("C-c")
     terminal.keys("q")
-    terminal.shows("/ search", "F follows")
+    terminal.shows("/ search", "follow: off (f)")
     terminal.keys("C-c")
     terminal.shows("Press Ctrl+C again to quit")
 
@@ -62,7 +62,7 @@ def test_a_pager_that_an_interrupt_ends_is_the_only_one_that_ends(read, terminal
     terminal.keys("k", "o")
     terminal.lacks("/ search")
     terminal.keys("C-c")
-    terminal.shows("/ search", "F follows")
+    terminal.shows("/ search", "follow: off (f)")
 
 
 def test_ctrl_z_in_the_pager_suspends_both_and_fg_comes_back_to_it(manager, terminal, monkeypatch):
@@ -105,7 +105,7 @@ def test_watching_alone_in_a_small_pane(read, terminal):
     read(command="agentdash watch {id}", width=60, height=20)
     assert "state" not in terminal.screen
     terminal.keys("g")
-    terminal.shows("── turn 1 ──", "F follows")
+    terminal.shows("── turn 1 ──", "follow: off (f)")
     terminal.keys("q")
     terminal.shows("exited 0")
 
@@ -161,7 +161,7 @@ def test_a_session_that_grows_is_followed_and_left_alone_by_who_reads(manager, t
         agent.write(b"hello\n")
         terminal.shows("✦ hello")
         terminal.keys("Enter", "g")
-        terminal.shows("── turn 1 ──", "F follows")
+        terminal.shows("── turn 1 ──", "follow: off (f)")
         agent.write(b"and more\n")
         terminal.shows("2 messages 102")
         assert "── turn 1 ──" in terminal.screen

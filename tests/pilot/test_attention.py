@@ -33,11 +33,11 @@ async def test_T10_an_empty_title_gives_the_automatic_one_back(dashboard):
 async def test_T10_escape_leaves_the_title_and_a_refusal_keeps_the_dialog(dashboard):
     async with dashboard() as d:
         await d.select("done0001")
-        d.manager.error = UsageError("The title has 201 characters; 200 is the most.")
+        d.manager.error = UsageError("The title has 201 characters; the maximum is 200.")
         await d.press("r")
         await d.screen(RenameScreen)
         await d.press("x", "enter")
-        await d.shows("200 is the most.")
+        await d.shows("the maximum is 200.")
         assert isinstance(d.app.screen, RenameScreen)
         await d.press("escape")
         await d.until(lambda: d.app.screen is d.main)

@@ -44,7 +44,7 @@ async def test_a_theme_by_its_name(dashboard):
         await d.press(*":theme lig", "tab", "enter")
         await d.until(lambda: d.app.theme == "agentdash-light")
         await d.press(*":theme pink", "enter")
-        await d.shows("Unknown theme 'pink'. Themes: dark, light")
+        await d.shows("Unknown theme 'pink'. Choose one of: dark, light")
 
 
 async def test_go_and_search(dashboard):
@@ -65,7 +65,7 @@ async def test_save_to_a_path(dashboard, tmp_path, monkeypatch):
         await d.shows("Wrote ")
         assert (tmp_path / "a.json").exists()
         await d.press(*":export a.json", "enter")
-        await d.shows("is there already; it was not touched")
+        await d.shows("already exists; not overwritten")
 
 
 async def test_quit(dashboard):
@@ -118,7 +118,7 @@ async def test_what_cannot_be_done_now_says_why_like_its_key(dashboard):
         await d.press("escape")
         await d.select("running1")
         await d.press(*":archive", "enter")
-        await d.shows(" has not ended yet.")
+        await d.shows(" is not finished yet.")
         assert d.manager.calls.count(("archive", "running1")) == 0
 
 
@@ -156,7 +156,7 @@ async def test_the_table_is_filtered_sorted_grouped_and_viewed_by_name(dashboard
         await d.press(*":view all", "enter")
         await d.until(lambda: shown()[0] == "waiting1")
         await d.press(*":sort size", "enter")
-        await d.shows("Unknown sort 'size': attention, created")
+        await d.shows("Unknown sort 'size'. Choose one of: attention, created")
         await d.press(*":needs_you", "enter")
         await d.shows("Unknown command 'needs_you'")
         await d.press(*["backspace"] * 9, *"table.needs_you", "enter")

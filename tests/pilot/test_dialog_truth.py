@@ -149,7 +149,7 @@ async def test_what_the_command_does_not_show_stands_beside_it(manager, configur
     shown, _, _, beside = await dialog.run()
     assert "--x 'a b'" in " ".join(shown.split())
     assert "limits: wall 10m, 5,000 tokens" in beside
-    assert "processes that outlive the turn are ended" in beside
+    assert "leftover processes are ended after the turn" in beside
 
 
 async def test_another_agent_takes_neither_the_model_nor_the_arguments_of_the_first(manager, tmp_path):

@@ -201,7 +201,7 @@ async def marks_read_and_unread(d, keys):
 @scenario("table.density")
 async def changes_the_lines_of_each_session(d, keys):
     await keys("table.density")
-    await d.shows("One line for each session.")
+    await d.shows("One line per session.")
     await d.shows("add dark mode · 401 invalid api key")
 
 
@@ -254,7 +254,7 @@ async def goes_round(d, keys):
 async def follows(d, keys):
     assert d.steps.following
     await keys("follow")
-    await d.shows("F follows")
+    await d.shows("follow: off (f)")
 
 
 @scenario("table.filter")
@@ -353,7 +353,7 @@ async def asks_for_a_command(d, keys):
 @scenario("palette")
 async def opens_the_palette(d, keys):
     await keys("palette")
-    await d.press(*"send its last")
+    await d.press(*"Resends the last")
     await d.until(lambda: len(d.app.screen_stack) == 2)
 
 
@@ -466,7 +466,7 @@ async def goes_by_failures(d, keys):
 async def says_where_nothing_is_new(d, keys):
     await keys.read()
     await keys("steps.unread")
-    await d.shows("nothing is marked as new")
+    await d.shows("no unread steps")
 
 
 @scenario(*(f"steps.only_{group.label}" for group in GROUPS), "steps.all")

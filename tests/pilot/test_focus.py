@@ -60,7 +60,7 @@ async def test_the_chosen_value_is_reversed_while_the_keys_are_on_it_and_the_hin
     async with dashboard() as d:
         await d.press("n")
         await d.screen(NewSessionScreen)
-        await d.shows("Ctrl+J new line   Up earlier")
+        await d.shows("Ctrl+J new line   Up history")
         assert not style_of("[codex]").reverse
         await d.press("tab")
         await d.until(lambda: style_of("[codex]").reverse, "the choice to be reversed")
@@ -78,15 +78,18 @@ async def test_of_a_list_and_a_field_the_one_with_the_keys_has_the_bar(dashboard
     def bars():
         lines = ["".join(text for text, _ in line) for line in painted(d.app)]
         return [
-            word for line in lines for word in ("needs you", "a name for the view") if "│ ▌" in line and word in line
+            word
+            for line in lines
+            for word in ("needs you", "name for the current view")
+            if "│ ▌" in line and word in line
         ]
 
     async with dashboard() as d:
         await d.press("V")
         await d.screen(ViewsScreen)
-        await d.until(lambda: bars() and "a name for the view" not in bars(), "the bar at the list")
+        await d.until(lambda: bars() and "name for the current view" not in bars(), "the bar at the list")
         await d.press("tab")
-        await d.until(lambda: bars() == ["a name for the view"], "the bar at the field")
+        await d.until(lambda: bars() == ["name for the current view"], "the bar at the field")
 
 
 HEADINGS = "state  "

@@ -103,7 +103,7 @@ async def test_the_help_begins_with_what_is_valid_here(dashboard):
     async with dashboard(size=(80, 24)) as d:
         await d.press("enter", "question_mark")
         await d.screen(HelpScreen)
-        await d.shows("the next step; one line")
+        await d.shows("next step (long steps")
         assert "next session" not in d.text()
 
 
@@ -116,9 +116,9 @@ async def test_other_settings_are_taken_over_at_once_and_broken_ones_change_noth
         assert d.main.detail.steps.following
         await d.shows("Q follow")
         await d.press("Q")
-        await d.shows("Q follows")
+        await d.shows("follow: off (Q)")
         d.app.post_message(SettingsRead(Config(keys={"follow": "n"})))
-        await d.shows("keys.follow: n cannot be follow: it is new_session")
+        await d.shows("keys.follow: n cannot be bound")
         assert d.app.keymap.name("follow") == "Q"
 
 

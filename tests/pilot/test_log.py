@@ -36,4 +36,4 @@ async def test_an_empty_log_says_so(dashboard):
     async with dashboard() as d:
         await d.press("L")
         await d.screen(LogScreen)
-        await d.shows("Nothing was said yet.")
+        await d.shows("No messages yet.")

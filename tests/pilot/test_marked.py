@@ -18,7 +18,7 @@ UNSUITABLE = {
     "stop": (ENDED, "None of the 3 marked sessions is running."),
     "kill": (ENDED, "None of the 3 marked sessions is running."),
     "archive": (RUNNING, "None of the 3 marked sessions has ended."),
-    "retry": (RUNNING, "None of the 3 marked sessions failed, was stopped or was lost."),
+    "retry": (RUNNING, "None of the 3 marked sessions has failed, was stopped or was lost."),
     "write_prompt": (COMMANDS, "None of the 3 marked sessions can take a prompt (running, or not an agent)."),
 }
 """Actions that ask something of a session, sessions that do not have it, and what is said of them."""
@@ -73,7 +73,7 @@ async def test_a_question_and_its_answer_are_about_the_marked_sessions(dashboard
             await d.press(*"go on", "enter")
         if action != "pin":
             await d.screen(ConfirmScreen)
-            asked = d.text().split("sessions?")[1].split("n keep (default)")[0]
+            asked = d.text().split("sessions?")[1].split("n cancel")[0]
             assert all(one.title in asked for one in sessions)
             assert HERE not in asked
             await d.press("y")

@@ -32,7 +32,7 @@ async def test_limits_that_cannot_be_read_are_told_and_start_nothing(dashboard):
     async with dashboard() as d:
         screen = await opened(d)
         await d.press(*"go", *["tab"] * 6, *"time=3", "enter")
-        await d.shows("The field takes wall=…")
+        await d.shows("The field expects wall=…")
         assert screen._limits.has_focus
         assert not [call for call in d.manager.calls if call[0] == "spawn"]
 

@@ -187,7 +187,7 @@ async def test_a_terminal_that_cannot_be_suspended_is_named(dashboard, outside, 
     monkeypatch.setattr(App, "suspend", refuse)
     async with dashboard() as d:
         await d.press("exclamation_mark")
-        await d.shows("This terminal cannot be handed to")
+        await d.shows("Cannot give the terminal to")
         assert not outside.ran
 
 
@@ -378,6 +378,6 @@ async def test_without_a_session_a_key_of_a_row_says_so(read_only, dashboard, ma
         manager.drop(sid)
     async with dashboard(settings=DashboardSettings(read_only=read_only)) as d:
         await d.press("y")
-        await d.shows("No session is selected.")
+        await d.shows("No session selected.")
         await d.press("exclamation_mark")
-        await d.shows("No session is selected.")
+        await d.shows("No session selected.")

@@ -71,7 +71,7 @@ async def test_what_is_chosen_by_hand_wins_over_the_preset(dashboard):
         await d.press("n")
         screen = await d.screen(NewSessionScreen)
         await d.press(*"go", "shift+tab", "right", "right", "right")
-        await d.shows("Nothing is off limits")
+        await d.shows("No sandbox, no approvals")
         await d.shows("[no-sandbox]")
         await d.press("tab", "tab", "tab", "right")  # the last value is an end
         await d.shows("[no-sandbox]")
@@ -87,7 +87,7 @@ async def test_a_preset_whose_agent_is_missing_says_so(dashboard):
         await d.press("n")
         await d.screen(NewSessionScreen)
         await d.press("shift+tab", *["right"] * 9)
-        await d.shows("gemini is not installed: another agent is chosen.")
+        await d.shows("gemini is not installed: using another agent.")
 
 
 async def test_a_limit_that_acts_late_is_told_above_the_keys_and_the_command_stays(dashboard, manager, monkeypatch):
@@ -105,8 +105,8 @@ async def test_a_limit_that_can_never_act_is_told_and_the_dialog_stays(dashboard
     async with dashboard() as d:
         await d.press("n")
         await d.screen(NewSessionScreen)
-        manager.error = UsageError("The cost limit cannot act.")
+        manager.error = UsageError("The cost limit cannot work.")
         await d.press(*"go", "enter")
-        await d.shows("The cost limit cannot act.")
+        await d.shows("The cost limit cannot work.")
         dialog = await d.screen(NewSessionScreen)
         assert dialog._prompt.text == "go"

@@ -48,7 +48,7 @@ async def test_a_built_in_view_leads_there_and_u_brings_the_row_back(dashboard, 
         await d.shows(f"task of {sid}")  # its steps can be read
         await d.press("u")
         await d.shows("Restored")
-        await d.shows("Nothing matches.")
+        await d.shows("No matches.")
         await d.press("escape")
         await d.until(lambda: len(table(d)) == 4)
         assert d.main.table.session(sid) is not None
@@ -84,11 +84,11 @@ async def test_what_is_archived_is_not_archived_again_and_can_go_to_the_trash(da
         await d.press("slash", *"is:archived", "enter")
         await d.until(lambda: table(d) == ["rename"])
         await d.press("A")
-        await d.until(lambda: said(d) == '"rename the store" is archived already: u restores it.')
+        await d.until(lambda: said(d) == '"rename the store" is already archived: u restores it.')
         await d.press("D")
         await d.screen(ConfirmScreen)
         await d.press("y")
-        await d.shows("Nothing matches.")
+        await d.shows("No matches.")
         assert "stopped1" in kept.trash
 
 
@@ -131,7 +131,7 @@ async def test_undo_during_a_bulk_archive_waits_for_it_and_progress_is_shown(das
         await d.press("y")
         await d.shows("Archiving 0 of 12…")
         await d.press("u")
-        await d.until(lambda: said(d) == "Not done yet: undo follows.")
+        await d.until(lambda: said(d) == "Busy: undo runs next.")
         assert not manager.archived
         manager.may_move.set()
         await d.until(lambda: said(d) == "Restored 12 sessions.")
@@ -169,7 +169,7 @@ async def test_a_view_that_was_left_before_it_was_read_does_not_say_reading_any_
         await d.press("escape")
         await d.until(lambda: table(d) == ["fix", "split", "write"])
         await d.press("slash", *"nowhere", "enter")
-        await d.shows("Nothing matches.")
+        await d.shows("No matches.")
         may_answer.set()
         await d.press("escape", "slash", *"is:archived", "enter")
         await d.until(lambda: table(d) == ["rename"])
@@ -179,9 +179,9 @@ async def test_a_view_that_was_left_before_it_was_read_does_not_say_reading_any_
 async def test_a_view_of_nothing_says_so_also_when_it_is_sorted_again(dashboard, manager, view):
     async with dashboard() as d:
         await d.press("slash", *view, "enter")
-        await d.shows("Nothing matches.")
+        await d.shows("No matches.")
         await d.press("S")
-        await d.shows("Nothing matches.")
+        await d.shows("No matches.")
         assert "reading…" not in d.text()
 
 
@@ -227,10 +227,10 @@ async def test_an_empty_table_says_where_the_sessions_are_and_how_to_see_them(
         (manager.archive if number < archived else manager.delete)(sid)
     async with dashboard() as d:
         await d.shows(told)
-        await d.shows("starts one")
+        await d.shows("start one")
         assert "No sessions yet" not in d.text()
         await d.press("slash", *"nowhere", "enter")
-        await d.shows("Nothing matches.")
+        await d.shows("No matches.")
         assert told not in d.text()
         await d.press("escape")
         await d.shows(told)

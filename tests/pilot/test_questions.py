@@ -16,7 +16,7 @@ async def test_a_queued_session_leaves_the_queue_and_gets_no_signal(dashboard, m
         await d.select("queued01")
         await d.press("x")
         await d.screen(ConfirmScreen)
-        await d.shows("Takes it out of the queue.")
+        await d.shows("Removes it from the queue.")
         assert "SIG" not in d.text()
 
 
@@ -27,7 +27,7 @@ async def test_a_finished_session_is_moved_to_the_trash_and_nothing_is_stopped(d
         await d.press("D")
         await d.screen(ConfirmScreen)
         await d.shows("Moved to the trash. u to undo.")
-        assert "stopped" not in d.text().split("Delete")[1].split("n keep")[0]
+        assert "stopped" not in d.text().split("Delete")[1].split("n cancel")[0]
 
 
 async def test_a_running_session_is_stopped_before_it_is_deleted(dashboard):

@@ -40,7 +40,7 @@ async def test_it_says_so(dashboard, size):
         await d.shows("read-only")
         assert d.text().startswith("read-only")
         await d.press("enter")
-        await d.shows("read-only: nothing is sent from here")
+        await d.shows("read-only: prompts cannot be sent")
         assert "n new" not in d.text()
         assert "i prompt" not in d.text()
 
@@ -60,7 +60,7 @@ async def test_palette_and_command_line_do_not_offer_it(dashboard):
         assert not any(title.startswith(("stop", "kill", "new", "prompt")) for title in offered)
         for name in ("stop", "kill", "inject now", "new_session"):
             await d.press("colon", *name, "enter")
-            await d.shows("This dashboard is read-only: nothing is changed from here.")
+            await d.shows("The dashboard is read-only.")
             await d.press("escape")
             await d.until(lambda: d.app.screen is d.main)
         assert d.manager.calls == []
@@ -78,7 +78,7 @@ async def test_no_operation_gets_through_to_the_manager(dashboard):
         await asked.archive(one)
         await asked.stop(one, now=True)
         await asked.seen(one)
-        await d.shows("read-only: no stop from here")
+        await d.shows("The dashboard is read-only: no stop.")
         assert d.manager.calls == []
 
 

@@ -22,7 +22,7 @@ SCREENS = {
     "marks": (["v", "j", "j", "v"], "3 marked"),
     "folders": (["T", "T", "G"], "code/web  1 session"),
     "sort": (["s"], "most expensive"),
-    "columns": (["C"], "Space shows"),
+    "columns": (["C"], "Space toggle"),
     "views": (["V"], "most expensive"),
     "several": (["asterisk", "x"], "Stop 2 sessions?"),
     "processes": (["p"], "codex exec"),

@@ -44,16 +44,16 @@ async def test_all_settings_are_shown_with_value_origin_and_what_they_do(dashboa
     config_path().write_text(FILE)
     async with dashboard() as d:
         await opened(d)
-        await d.shows("The agent that is started when none is named.")
+        await d.shows("Agent to start by default.")
         await d.press(*"theme")
         await d.shows("[dashboard]")
         await d.shows("config.toml:2")
-        await d.shows("dashboard.theme: The colours")
+        await d.shows("dashboard.theme: Colour theme")
         await d.shows('default: "dark"')
         assert "max_running" not in d.text()
         await d.press("escape")
         await d.shows("[queue]")
-        assert "dashboard.theme: The colours" in d.text()
+        assert "dashboard.theme: Colour theme" in d.text()
         await d.press("escape")
         await d.until(lambda: d.app.screen is d.main)
 
@@ -69,7 +69,7 @@ async def test_the_cursor_stays_with_its_setting_while_one_filters(dashboard):
         await d.press(*chosen.path[-1][:4])
         await d.until(lambda: screen._filter.value == chosen.path[-1][:4] and screen._chosen.setting == chosen)
         await d.press(*"zzz")
-        await d.shows("no setting has this text")
+        await d.shows("no setting matches")
         await d.press("enter", "escape")
         await d.until(lambda: screen._chosen is not None)
 
@@ -112,7 +112,7 @@ async def test_a_theme_chosen_by_key_stays_while_the_file_says_the_same(dashboar
 async def test_the_first_file_is_made_when_it_is_opened(dashboard, editor):
     async with dashboard() as d:
         await opened(d)
-        await d.shows("not there yet: the defaults hold")
+        await d.shows("no config file, using defaults")
         await d.press(*"dashboard.theme", "enter")
         await d.until(lambda: editor.told)
         line = int(editor.told[1].removeprefix("+"))
@@ -147,7 +147,7 @@ async def test_broken_settings_are_told_from_the_start(dashboard, editor):
     async with dashboard() as d:
         await opened(d)
         await d.shows("config.toml:2: stop.wait: Unknown key.")
-        await d.shows("the settings cannot be used")
+        await d.shows("the settings file is not valid")
         await d.press("enter")
         await d.until(lambda: editor.told == ["vim", "+2", str(config_path())])
 
@@ -179,7 +179,7 @@ async def test_a_narrow_screen_tells_the_line_of_the_file_and_cuts_nothing_in_tw
         await d.shows("Enter edit   Esc back   letters filter")
         assert "Up" not in d.text().splitlines()[-1]
         await d.press(*"dashboard theme")
-        await d.shows("dashboard.theme: The colours")
+        await d.shows("dashboard.theme: Colour theme")
         row = next(line for line in d.text().splitlines() if '"light"' in line)
         assert row.rstrip().endswith(":2")
         await d.shows("config.toml:2")

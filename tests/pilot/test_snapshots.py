@@ -147,7 +147,7 @@ async def test_no_agent_installed(dashboard, screen, manager, monkeypatch):
     async with dashboard(size=(80, 24)) as d:
         await d.press("n")
         await d.screen(NoAgentScreen)
-        await d.shows("No agent is installed")
+        await d.shows("No agent installed")
         assert drawn(d.app) == screen
 
 
@@ -184,11 +184,11 @@ async def test_receipt(dashboard, screen):
 
 
 async def test_help(dashboard, screen):
-    async with dashboard(size=(80, 24), tour=[("j k", "choose a session"), ("x", "stop the tree")]) as d:
+    async with dashboard(size=(80, 24), tour=[("j k", "move"), ("x", "stop the tree")]) as d:
         await ready(d)
         await d.press("question_mark")
         await d.screen(HelpScreen)
-        await d.shows("what to try here")
+        await d.shows("try this")
         assert drawn(d.app) == screen
 
 
@@ -196,7 +196,7 @@ async def test_silence(dashboard, screen, manager):
     quiet = next(one for one in SESSIONS if one.id == "running1")
     manager.put(structs.replace(quiet, last_event_at=T0 - 240_000))
     async with dashboard(size=(80, 24)) as d:
-        await d.shows("silent 4m")
+        await d.shows("no output for 4m")
         await ready(d)
         assert drawn(d.app) == screen
 

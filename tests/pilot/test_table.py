@@ -57,7 +57,7 @@ async def test_escape_while_typing_takes_the_former_filter_back(dashboard):
     async with dashboard() as d:
         await d.press("slash", *"dark", "enter")
         await d.press("slash", *"zzz")
-        await d.shows("Nothing matches.")
+        await d.shows("No matches.")
         await d.press("escape")
         await d.until(lambda: table(d) == ["add"])
 
@@ -65,7 +65,7 @@ async def test_escape_while_typing_takes_the_former_filter_back(dashboard):
 async def test_a_filter_that_cannot_be_understood_says_why_and_hides_nothing(dashboard):
     async with dashboard() as d:
         await d.press("slash", *"stat:failed")
-        await d.shows("No field stat: did you mean state:?")
+        await d.shows("Unknown field stat: did you mean state:?")
         assert len(table(d)) == 5
         await d.press("enter")
         assert isinstance(d.app.focused, HistoryInput)
@@ -229,7 +229,7 @@ async def test_several_are_stopped_after_one_question_that_lists_them(dashboard)
         await d.shows("● running   codex    split [/red] the monolith")
         await d.press("y")
         await d.called("stop_all", ("waiting1", "running1"), False)
-        await d.shows("2 sessions stopped:")
+        await d.shows("Stopped 2 sessions:")
 
 
 async def test_several_are_deleted_and_archived_after_one_question(dashboard):
@@ -245,7 +245,7 @@ async def test_several_are_deleted_and_archived_after_one_question(dashboard):
         await d.press("y")
         await d.called("delete", "failed01")
         await d.called("delete", "done0001")
-        await d.shows("2 sessions deleted.")
+        await d.shows("Deleted 2 sessions.")
 
 
 async def test_a_prompt_for_several_asks_and_says_who_could_not_take_it(dashboard, manager, monkeypatch):
@@ -253,7 +253,7 @@ async def test_a_prompt_for_several_asks_and_says_who_could_not_take_it(dashboar
 
     def inject(ref, text):
         if ref == "failed01":
-            raise SessionBusyError("Another prompt got there first.")
+            raise SessionBusyError("Another prompt came first.")
         return given(ref, text)
 
     monkeypatch.setattr(manager, "inject", inject)
@@ -265,7 +265,7 @@ async def test_a_prompt_for_several_asks_and_says_who_could_not_take_it(dashboar
         await d.shows('Sends "go on" to each.')
         await d.press("y")
         await d.called("inject", "done0001", "go on")
-        await d.shows("Another prompt got there first.")
+        await d.shows("Another prompt came first.")
         assert ("inject", "failed01", "go on") not in d.manager.calls
 
 
@@ -401,7 +401,7 @@ async def test_the_first_screen_says_that_more_is_coming(manager, calls, paintin
     app = Dashboard(manager, first=(SESSIONS[:2], 5))
     async with app.run_test(size=(160, 45)) as pilot:
         d = Driver(app, pilot, manager, calls, painting)
-        await d.shows("reading 3 more")
+        await d.shows("loading 3 more")
         assert table(d) == ["fix", "add"]
         may_come.set()
         await d.until(lambda: len(table(d)) == 5)
@@ -413,11 +413,11 @@ async def test_several_are_tried_again_after_one_question_that_lists_only_those_
         await d.press("asterisk", "R")
         await d.screen(ConfirmScreen)
         await d.shows("Retry 2 sessions?")
-        assert "write the migration" not in d.text().split("Retry 2 sessions?")[1].split("Sends each")[0]
+        assert "write the migration" not in d.text().split("Retry 2 sessions?")[1].split("Resends the last")[0]
         await d.press("y")
         await d.called("retry", "failed01")
         await d.called("retry", "stopped1")
-        await d.shows("2 sessions retried.")
+        await d.shows("Retried 2 sessions.")
 
 
 async def test_the_heading_of_a_group_stands_for_all_of_it_folded_or_not(dashboard):
@@ -444,7 +444,7 @@ async def test_one_marked_session_is_what_the_keys_mean(dashboard):
         await d.select("running1")
         await d.press("space")
         assert d.main.table.selected.id == "done0001"
-        await d.shows("running: no prompt until turn 1 ends")
+        await d.shows("running: cannot take a prompt until turn 1 ends")
         await d.press("X")
         await d.screen(ConfirmScreen)
         await d.shows("Kill 1 session?")
@@ -470,7 +470,7 @@ async def test_a_key_that_does_nothing_says_why(dashboard):
         await d.shows('"write the migration" is not running.')
         await d.select("running1")
         await d.press("A")
-        await d.until(lambda: "has not ended yet." in said(d))
+        await d.until(lambda: "is not finished yet." in said(d))
 
 
 async def test_one_undo_brings_back_what_one_key_put_away(dashboard):
@@ -478,7 +478,7 @@ async def test_one_undo_brings_back_what_one_key_put_away(dashboard):
         await d.press("j", "space", "j", "space", "D")
         await d.screen(ConfirmScreen)
         await d.press("y")
-        await d.shows("2 sessions deleted.")
+        await d.shows("Deleted 2 sessions.")
         await d.press("u")
         await d.shows("Restored 2 sessions.")
         assert {call[1] for call in d.manager.calls if call[0] == "restore"} == {"failed01", "done0001"}
@@ -502,11 +502,11 @@ async def test_a_stop_says_what_becomes_of_the_sessions_that_it_started(dashboar
         await d.select("running1")
         await d.press("x")
         await d.screen(ConfirmScreen)
-        await d.shows("1 session that it started goes on.")
-        await d.shows("y stop   a stop these too   n keep (default)")
+        await d.shows("1 session started by it keeps running.")
+        await d.shows("y stop   a stop these too   n cancel")
         await d.press("a")
         await d.called("stop_family", ("running1",), False)
-        await d.shows("1 session stopped:")
+        await d.shows("Stopped 1 session:")
 
 
 async def test_a_stop_of_a_session_that_started_none_offers_nothing_more(dashboard):

@@ -26,7 +26,7 @@ async def test_the_tour_ticks_what_was_done_and_goes(dashboard):
         d.manager.put(session("another1", Status.RUNNING, "one more", created=0))
         await d.shows("✓ n start one   · ? all keys")
         await d.press("question_mark")
-        await d.shows("what to try here")
+        await d.shows("try this")
         await d.press("escape")
         await d.until(lambda: "all keys" not in d.text())
 
@@ -34,9 +34,9 @@ async def test_the_tour_ticks_what_was_done_and_goes(dashboard):
 async def test_a_key_that_did_nothing_ticks_nothing(dashboard):
     async with dashboard(tour=TOUR) as d:
         await d.press("x")
-        await d.shows("keep (default)")
+        await d.shows("n cancel")
         await d.press("n", "i", "escape")
-        await d.until(lambda: "keep (default)" not in d.text())
+        await d.until(lambda: "n cancel" not in d.text())
         await d.shows("· i reply to a finished one   · x stop a busy one   · n start one")
 
 

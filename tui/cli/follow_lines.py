@@ -192,7 +192,7 @@ async def _follow(
     for one in followed:
         one.begin(last, printer)
         if one.session.status is Status.QUEUED:
-            complain(f"{one.session.short_id} is queued: it has not begun yet.")
+            complain(f"{one.session.short_id} is queued: not started yet.")
     open_ones, good = list(followed), True
     reported: dict[str, tuple[int, Status]] = {}
 

@@ -23,20 +23,20 @@ def _complete_profiles(context: click.Context, parameter: click.Parameter, incom
 
 
 @click.group(cls=VerbGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--read-only", is_flag=True, help="Dashboard, table and watch change no session.")
+@click.option("--read-only", is_flag=True, help="Read-only dashboard, table or watch.")
 @click.version_option(__version__, "--version", "-V", message="agentdash %(version)s")
 @click.option(
-    "--profile", metavar="NAME", shell_complete=_complete_profiles, help="Settings of [profiles.NAME] on top."
+    "--profile", metavar="NAME", shell_complete=_complete_profiles, help="Apply [profiles.NAME] of the settings."
 )
 @click.pass_context
 def cli(context: click.Context, read_only: bool, profile: str | None) -> int | None:
-    """Start, follow, prompt and stop coding agents.  Without a verb: the dashboard.
+    """Run many coding agents.  Without a command: open the dashboard.
 
-    ID is a session's id, a unique beginning of it, or @last.  Exit codes: 0 done, 1 failed, 2 not a valid
-    request, 124 timed out, 130 interrupted.
+    ID is a session id, a unique prefix of one, or @last.  Exit codes: 0 done, 1 failed, 2 invalid request, 124 timeout,
+    130 interrupted.
     """
     if read_only and context.invoked_subcommand not in (None, "watch", "table"):
-        raise click.UsageError("--read-only is for the dashboard, table and watch.")
+        raise click.UsageError("--read-only works only with the dashboard, table and watch.")
     if profile is not None:
         context.with_resource(_under(profile))
         if context.invoked_subcommand not in _TOLD_OTHERWISE and not _asks_for_help(context):
@@ -103,11 +103,11 @@ def run(argv: Sequence[str] | None = None) -> int:
 def told(error: BaseException, as_json: bool = False) -> int:
     """Print the error, as text or as JSON, and return the exit code."""
     if isinstance(error, click.Abort | KeyboardInterrupt):
-        return _tell("Interrupted", "Interrupted; the sessions go on.", INTERRUPTED, as_json)
+        return _tell("Interrupted", "Interrupted; sessions keep running.", INTERRUPTED, as_json)
     if isinstance(error, AgentdashError):
         return _tell(type(error).__name__, str(error), error.exit_code, as_json)
     if isinstance(error, TimeoutError):
-        return _tell("TimeoutError", f"Timed out: {error}; the sessions go on.", TIMED_OUT, as_json)
+        return _tell("TimeoutError", f"Timed out: {error}; sessions keep running.", TIMED_OUT, as_json)
     if isinstance(error, click.ClickException):
         hint = "" if as_json or not isinstance(error, click.UsageError) else _hint(error)
         return _tell(type(error).__name__, " ".join(error.format_message().split()) + hint, error.exit_code, as_json)

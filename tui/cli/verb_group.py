@@ -2,8 +2,10 @@
 
 import os
 import sys
+from collections.abc import Mapping
+from difflib import get_close_matches
 from importlib import import_module
-from typing import Any
+from typing import Any, ClassVar
 
 import click
 
@@ -35,12 +37,57 @@ _MODULES = {
 
 _MODULE_OF = {verb: module for module, verbs in _MODULES.items() for verb in verbs}
 
+_SECTIONS = {
+    "Start": ("spawn", "run", "presets", "demo"),
+    "Watch": ("ls", "table", "watch", "tail", "logs", "peek", "wait"),
+    "Answer and stop": ("inject", "retry", "resume-command", "stop"),
+    "Read": (
+        "show", "digest", "messages", "trajectory", "output", "changes", "explain", "ps", "export", "replay", "view",
+    ),
+    "Keep and delete": ("rename", "pin", "mark", "archive", "restore", "rm", "clean"),
+    "Set up": ("config", "keys", "notify", "doctor", "completion"),
+}  # fmt: skip
+"""The verbs by use, as the help shows them; a verb that is in none comes last."""
 
-class VerbGroup(click.Group):
+_SYNONYMS = {
+    "list": "ls", "status": "ls", "start": "spawn", "new": "spawn", "prompt": "inject", "send": "inject",
+    "reply": "inject", "kill": "stop", "delete": "rm", "remove": "rm", "attach": "watch", "follow": "tail",
+    "log": "logs", "why": "explain", "diff": "changes", "settings": "config", "undo": "restore",
+}  # fmt: skip
+"""Names that other programs use for a verb."""
+
+
+_BESIDE = 4
+"""Cells of a line of the help beside a verb and its description."""
+
+
+class SuggestingGroup(click.Group):
+    """A group of commands that names the commands similar to an unknown one."""
+
+    synonyms: ClassVar[Mapping[str, str]] = {}
+    """Commands by the names that other programs use for them."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Find the command.
+
+        Raises:
+            click.UsageError: there is no such command.
+        """
+        if self.get_command(ctx, args[0]) is None and not args[0].startswith("-") and not ctx.resilient_parsing:
+            near = [name for name in (self.synonyms.get(args[0]),) if name]
+            near = near or get_close_matches(args[0], self.list_commands(ctx), 3)
+            hint = f" Did you mean {' or '.join(near)}?" if near else ""
+            ctx.fail(f"Unknown command {args[0]!r}.{hint}")
+        return super().resolve_command(ctx, args)
+
+
+class VerbGroup(SuggestingGroup):
     """The verbs by name, loaded on demand: ``ls`` must not pay for what ``spawn`` imports."""
 
+    synonyms: ClassVar[Mapping[str, str]] = _SYNONYMS
+
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """Return the names of all verbs, sorted as the help shows them."""
+        """Return the names of all verbs, sorted."""
         return sorted(_MODULE_OF)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
@@ -55,6 +102,19 @@ class VerbGroup(click.Group):
         """Find the verb, and keep the words of the command line in the context."""
         ctx.meta[WORDS] = args  # click (8) does not pass them to the function of the group
         return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the verbs, section by section."""
+        shown = {verb for verbs in _SECTIONS.values() for verb in verbs}
+        others = [verb for verb in self.list_commands(ctx) if verb not in shown]
+        width = max(map(len, _MODULE_OF))
+        for title, verbs in (*_SECTIONS.items(), ("Other", others)):
+            found = [(verb, self.get_command(ctx, verb)) for verb in verbs]
+            room = formatter.width - width - _BESIDE
+            rows = [(verb.ljust(width), one.get_short_help_str(room)) for verb, one in found if one is not None]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the verb; it ends quietly if its reader goes away (``agentdash ls | head -1``)."""

@@ -23,13 +23,13 @@ class ColumnsScreen(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss(None)", "close", show=False),
         Binding("space,enter", "show_or_hide", "show or hide", show=False, priority=True),
-        Binding("J,shift+down", "carry(1)", "further right", show=False),
-        Binding("K,shift+up", "carry(-1)", "further left", show=False),
+        Binding("J,shift+down", "carry(1)", "move down", show=False),
+        Binding("K,shift+up", "carry(-1)", "move up", show=False),
         Binding("j", "go(1)", "down", show=False),
         Binding("k", "go(-1)", "up", show=False),
         Binding("plus,right,l", "widen(1)", "wider", show=False),
         Binding("minus,left,h", "widen(-1)", "narrower", show=False),
-        Binding("0", "usual", "as usual", show=False),
+        Binding("0", "usual", "reset", show=False),
     ]
 
     def __init__(self, choice: Choice, width: int, changed: Callable[[Choice], None]) -> None:
@@ -50,7 +50,7 @@ class ColumnsScreen(ModalScreen[None]):
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = "Columns"
             yield self._list
-            yield Static("Space shows or hides   J K move   + - width   0 as usual   Esc closes", classes="keys")
+            yield Static("Space toggle   J K move   + - width   0 reset to defaults   Esc close", classes="keys")
 
     def on_mount(self) -> None:
         """Put the cursor on the first column."""
@@ -71,7 +71,7 @@ class ColumnsScreen(ModalScreen[None]):
             f"[{mark}] ",
             (f"{name:<8}", "bold"),
             (f" {width:>2}  {column.help}", MUTED),
-            ("  no room now" if hidden else "", "$text-warning"),
+            ("  hidden: too narrow" if hidden else "", "$text-warning"),
         )
 
     @property

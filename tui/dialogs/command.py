@@ -37,7 +37,7 @@ class CommandScreen(ModalScreen[str | None]):
 
     def on_mount(self) -> None:
         """Show how to use the line."""
-        self._hint.show_text("Tab completes   Up recalls   Enter does it   Esc closes")
+        self._hint.show_text("Enter run   Tab complete   Up history   Esc close")
 
     @on(Input.Changed)
     def _changed(self, event: Input.Changed) -> None:

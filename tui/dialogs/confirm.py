@@ -57,7 +57,7 @@ class ConfirmScreen(ModalScreen[Answer]):
             with VerticalScroll(can_focus=False):
                 yield self._details
             yield Static(self._consequence, markup=False, classes="consequence")
-            keys = [f"y {self._verb}", *([f"a {self._more}"] if self._more else []), "n keep (default)"]
+            keys = [f"y {self._verb}", *([f"a {self._more}"] if self._more else []), "n cancel"]
             yield Static("   ".join(keys), markup=False, classes="keys")
 
     def action_answer(self, value: str) -> None:

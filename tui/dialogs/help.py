@@ -40,7 +40,7 @@ _KEYS_CELLS = 21
 _GROUPS = {
     Place.TABLE: ("sessions", (*TABLE_KEYS, *TABLE_ACTIONS)),
     Place.STEPS: ("steps", (*STEPS_KEYS, *LINES_KEYS, *VIEWER_ACTIONS)),
-    Place.STEP: ("a step in its pane", STEP_KEYS),
+    Place.STEP: ("step pane", STEP_KEYS),
     Place.PROMPT: ("prompt", PROMPT_KEYS),
     Place.FILES: ("changed files", (*FILES_KEYS, *CHANGES_ACTIONS)),
 }
@@ -53,8 +53,8 @@ class HelpScreen(ModalScreen[None]):
         Binding("escape", "close", "close", show=False),
         Binding("down", "roll(1)", "down", show=False),
         Binding("up", "roll(-1)", "up", show=False),
-        Binding("pagedown", "page(1)", "a page down", show=False),
-        Binding("pageup", "page(-1)", "a page up", show=False),
+        Binding("pagedown", "page(1)", "page down", show=False),
+        Binding("pageup", "page(-1)", "page up", show=False),
     ]
     AUTO_FOCUS = "#help-filter"
 
@@ -76,7 +76,7 @@ class HelpScreen(ModalScreen[None]):
         """Yield a filter field, and the keys in groups."""
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = "Keys"
-            yield HistoryInput(id="help-filter", placeholder="type to filter: a key or a word")
+            yield HistoryInput(id="help-filter", placeholder="type to filter keys")
             with VerticalScroll(can_focus=False):
                 yield self._text
             yield Static("Up Down PgUp PgDn scroll   Esc close", classes="keys")
@@ -116,12 +116,12 @@ def sections(
     left_out = {Place.PROMPT} if read_only else set()
     left_out |= set() if table else {Place.TABLE}
     if tour:
-        yield "what to try here", list(tour)
+        yield "try this", list(tour)
     heading, actions = _GROUPS[place]
     yield heading, _told(keymap, actions)
     allowed = [action for action in here(table=table) if not (read_only and action.changes)]
-    yield "everywhere but in a text", _told(keymap, allowed, keymap.taken(place))
-    yield "the whole program", _told(keymap, [*PANE_ACTIONS, *APP_ACTIONS])
+    yield "anywhere (except when typing)", _told(keymap, allowed, keymap.taken(place))
+    yield "always", _told(keymap, [*PANE_ACTIONS, *APP_ACTIONS])
     for other, (heading, actions) in _GROUPS.items():
         if other is not place and other not in left_out:
             yield heading, _told(keymap, actions)
@@ -160,4 +160,4 @@ def help_text(groups: Iterable[Section], width: int = 0) -> Content:
             lines.append(Content.assemble((f"  {keys:<18}", "bold"), " ", first))
             lines += [Content(" " * _KEYS_CELLS + line) for line in more]
         lines.append(Content(""))
-    return Content("\n").join(lines[:-1]) if lines else Content("Nothing has that. Backspace takes it back.")
+    return Content("\n").join(lines[:-1]) if lines else Content("No key matches.")

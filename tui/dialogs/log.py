@@ -44,10 +44,10 @@ class LogScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """Yield the entries and the keys."""
         with Vertical(classes="dialog") as dialog:
-            dialog.border_title = "Log"
+            dialog.border_title = "Messages"
             yield self._list
             if not self._texts:
-                yield Static("Nothing was said yet.", id="log-empty")
+                yield Static("No messages yet.", id="log-empty")
             yield Static("j k move   y copy   Esc close", classes="keys")
 
     def on_mount(self) -> None:
@@ -62,7 +62,7 @@ class LogScreen(ModalScreen[None]):
             if self._texts:
                 self._list.add_option(None)
             self._texts.append("\n".join(lines))
-            self._list.add_option(Option(Content.assemble(("dashboard.log, its end", "bold"), "\n", self._texts[-1])))
+            self._list.add_option(Option(Content.assemble(("end of dashboard.log", "bold"), "\n", self._texts[-1])))
 
     def action_move(self, where: str) -> None:
         """Move the cursor ``down`` or up by one entry."""

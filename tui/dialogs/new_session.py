@@ -30,7 +30,7 @@ from ..state.ui_state import LastStart
 from .path_suggester import FolderSuggester
 
 NO_PRESET = "(none)"
-DANGER = "Nothing is off limits: it may do anything that you may, without asking."
+DANGER = "No sandbox, no approvals: it can do anything you can."
 
 _GAP = "   "
 
@@ -157,13 +157,13 @@ class NewSessionScreen(ModalScreen[None]):
         if isinstance(focused, Choice):
             keys.append("Left Right change" if self.app.has_class("-ascii") else "←→ change")
         elif isinstance(focused, PromptInput):
-            keys += ["Ctrl+J new line", "Up earlier"]
+            keys += ["Ctrl+J new line", "Up history"]
         elif focused is self._folder:
             keys += ["Up recent", "Right complete"]
         if self.has_class("-low") and not self.has_class("-more"):
             keys.append("Ctrl+O more")
         keys.append("Esc cancel")
-        for spare in ("Tab next field", "Up earlier"):
+        for spare in ("Tab next field", "Up history"):
             if spare in keys and cell_width(_GAP.join(keys)) > self._keys.size.width > 0:
                 keys.remove(spare)
         self._keys.update(_GAP.join(keys))
@@ -263,7 +263,7 @@ class NewSessionScreen(ModalScreen[None]):
     def _missing(self) -> str:
         """Return a sentence if the preset, the repeated session or the settings name an agent that is not installed."""
         name = self._first.agent
-        return f"{name} is not installed: another agent is chosen." if name in self._absent else ""
+        return f"{name} is not installed: using another agent." if name in self._absent else ""
 
     def action_start(self) -> None:
         """Start, from any field."""
@@ -305,7 +305,7 @@ class NewSessionScreen(ModalScreen[None]):
             self._limits.focus()
             return
         if not start.prompt.strip():
-            self._say("Write a prompt: what should the agent do?")
+            self._say("The prompt is empty: what should the agent do?")
             self._prompt.focus()
             return
         if not 1 <= (start.copies or 0) <= MOST_COPIES:

@@ -25,11 +25,11 @@ class NoAgentScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """Yield the commands, and the way to try agentdash without an agent."""
         with Vertical(classes="dialog") as dialog:
-            dialog.border_title = "No agent is installed"
+            dialog.border_title = "No agent installed"
             yield Static("\n".join(install_lines(self._agents)), markup=False)
             yield Static(
-                "agentdash looks for them in PATH; `bin` in [agents.codex] names another place.\n"
-                "`agentdash demo` shows the dashboard with scripted agents.",
+                "agentdash searches PATH; set `bin` in [agents.codex] to use another path.\n"
+                "Try it without one: `agentdash demo`.",
                 markup=False,
                 classes="consequence",
             )

@@ -43,7 +43,7 @@ class PickScreen(ModalScreen[int | None]):
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = Content(self._title)
             yield OptionList(*(Option(Content.assemble((f"{key}  ", "bold"), what)) for key, what in self._offers))
-            yield Static("j k Enter, or its letter   Esc closes", classes="keys")
+            yield Static("j k move   Enter or letter choose   Esc close", classes="keys")
 
     def on_mount(self) -> None:
         """Put the cursor on the current choice."""

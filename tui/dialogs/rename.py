@@ -30,9 +30,9 @@ class RenameScreen(ModalScreen[None]):
         """Yield the title, and the error in it."""
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = Content("Rename")
-            yield HistoryInput(self._title, placeholder="the beginning of its task", id="rename-title")
+            yield HistoryInput(self._title, placeholder="automatic title", id="rename-title")
             yield Static("", id="rename-error", markup=False)
-            yield Static("Enter rename   empty: the automatic title   Esc close", classes="keys")
+            yield Static("Enter rename   empty = automatic title   Esc close", classes="keys")
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:

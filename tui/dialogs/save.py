@@ -31,10 +31,10 @@ class SaveScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """Yield the file name, and the error."""
         with Vertical(classes="dialog") as dialog:
-            dialog.border_title = Content(f'Save "{self._title}"')
+            dialog.border_title = Content(f'Export "{self._title}"')
             yield HistoryInput(self._path, id="save-path")
             yield Static("", id="save-error", markup=False)
-            yield Static(".md Markdown   .html web page   .json JSON     Enter save   Esc close", classes="keys")
+            yield Static(".md Markdown   .html HTML   .json JSON     Enter save   Esc close", classes="keys")
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
@@ -49,5 +49,5 @@ class SaveScreen(ModalScreen[None]):
             return
         self._refused = path if there else ""
         self.query_one("#save-error", Static).update(
-            f"{Path(path).name} is there already. Enter replaces it." if there else reason
+            f"{Path(path).name} exists. Enter again replaces it." if there else reason
         )

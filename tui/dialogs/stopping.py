@@ -46,7 +46,7 @@ class StoppingScreen(ModalScreen[None]):
         self._countdown = Line(signs=signs)
         self._summary = Static("", markup=False)
         self._lines = MiddleLines(signs=signs)
-        self._keys = Static("X kill now   Esc close (the stop goes on)", classes="keys")
+        self._keys = Static("X kill now   Esc close (keeps stopping)", classes="keys")
 
     def compose(self) -> ComposeResult:
         """Yield the countdown, which the receipt replaces."""
@@ -97,7 +97,7 @@ def countdown(ladder: Ladder, elapsed: float) -> str:
         return f"SIGINT sent, {', '.join(f'{name} in {_seconds(at - elapsed)}' for name, at in until)}"
     if elapsed < kill_at:
         return f"SIGTERM sent, SIGKILL in {_seconds(kill_at - elapsed)}"
-    return "SIGKILL sent, looking for what is left"
+    return "SIGKILL sent, checking for leftover processes"
 
 
 def summary(receipt: Receipt) -> str:

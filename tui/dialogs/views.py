@@ -44,7 +44,7 @@ class ViewsScreen(ModalScreen[View | None]):
         self._present = present
         self._save = save
         self._list = OptionList(id="views")
-        self._field = HistoryInput(placeholder="a name for the view as it is now", id="view-name")
+        self._field = HistoryInput(placeholder="name for the current view", id="view-name")
 
     def compose(self) -> ComposeResult:
         """Yield the names with their descriptions, and a field for a new name."""
@@ -52,7 +52,7 @@ class ViewsScreen(ModalScreen[View | None]):
             dialog.border_title = "Views"
             yield self._list
             yield self._field
-            yield Static("Enter shows it   Tab, a name, Enter saves this view   D forgets   Esc closes", classes="keys")
+            yield Static("Enter open   Tab name it, Enter save   D delete view   Esc close", classes="keys")
 
     def on_mount(self) -> None:
         """Focus the list."""
@@ -97,4 +97,4 @@ def describe(view: View) -> str:
     parts = [view.filter, QUICK.get(view.quick, ("", ""))[0], view.folder and f"only {view.folder}"]
     parts.append(GROUPED.get(view.grouping, ""))
     parts.append("" if view.sort == "attention" and not view.reverse else f"by {view.sort}{' reversed' * view.reverse}")
-    return one_line("  ".join(part for part in parts if part), 60) or "everything, what needs you first"
+    return one_line("  ".join(part for part in parts if part), 60) or "all sessions, needs you first"

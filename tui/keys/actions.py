@@ -78,16 +78,16 @@ ACTIONS = (
         id="new_session", keys="n", label="new", help="start a session", weight=4, on_target=True, changes=True
     ),
     Action(
-        id="new_like", keys="N", label="new like it", help="start a session like the selected one", weight=0,
+        id="new_like", keys="N", label="duplicate", help="start a session with the same settings", weight=0,
         on_target=True, changes=True,
     ),
-    Action(id="write_prompt", keys="i,m", label="prompt", help="write to the selected session", weight=5, changes=True),
+    Action(id="write_prompt", keys="i,m", label="prompt", help="send a prompt to the session", weight=5, changes=True),
     Action(
         id="stop", keys="x", label="stop", help="stop the session and all its processes (asks first)", weight=3,
         on_target=True, changes=True,
     ),
     Action(
-        id="kill", keys="X", label="kill", help="stop it at once, without giving it time", weight=0, on_target=True,
+        id="kill", keys="X", label="kill", help="kill the session at once (SIGKILL)", weight=0, on_target=True,
         changes=True,
     ),
     Action(
@@ -98,30 +98,30 @@ ACTIONS = (
         id="table.previous_attention", keys="W", help="previous session that needs you", weight=0,
         does="next_attention(-1)",
     ),
-    Action(id="retry", keys="R", label="retry", help="send its last prompt again", weight=2, changes=True),
+    Action(id="retry", keys="R", label="retry", help="resend the last prompt", weight=2, changes=True),
     Action(
         id="delete", keys="D", label="delete", help="move the session to the trash (asks first)", on_target=True,
         changes=True,
     ),
     Action(
-        id="archive", keys="A", label="archive", help="put it out of the way; u brings it back", weight=0,
+        id="archive", keys="A", label="archive", help="archive the session (undo restores it)", weight=0,
         on_target=True, changes=True,
     ),
     Action(
-        id="rename", keys="r", label="rename", help="give the session another title", weight=0, on_target=True,
+        id="rename", keys="r", label="rename", help="rename the session", weight=0, on_target=True,
         changes=True,
     ),
     Action(
-        id="pin", keys="P", label="pin", help="pin it above the others, or unpin it", weight=0, changes=True
+        id="pin", keys="P", label="pin", help="pin / unpin", weight=0, changes=True
     ),
     Action(
-        id="mark_read", keys="U", label="read", help="mark read, or unread", weight=0, changes=True
+        id="mark_read", keys="U", label="mark read", help="mark read / unread", weight=0, changes=True
     ),
     Action(
-        id="undo", keys="u", label="undo", help="bring back what was deleted or archived last", weight=0, changes=True
+        id="undo", keys="u", label="undo", help="undo the last delete or archive", weight=0, changes=True
     ),
     Action(
-        id="processes", keys="p", label="processes", help="its processes, and what they cost", weight=0, on_target=True
+        id="processes", keys="p", label="processes", help="its processes: CPU, memory, ports", weight=0, on_target=True
     ),
     Action(
         id="shell", keys="exclamation_mark", label="shell", help="open a shell in the session's folder", weight=0,
@@ -132,33 +132,33 @@ ACTIONS = (
         where=EVERYWHERE | CHANGES,
     ),
     Action(
-        id="beside", keys="vertical_line", label="beside", help="the marked sessions side by side, or this one alone"
+        id="beside", keys="vertical_line", label="compare", help="marked sessions side by side"
     ),
-    Action(id="follow", keys="f,F", label="follow", help="follow the newest step, or stop following"),
-    Action(id="command_line", keys="colon", label="command", help="a command by its name, with completion", weight=0),
+    Action(id="follow", keys="f,F", label="follow", help="toggle follow (stay at the newest step)"),
+    Action(id="command_line", keys="colon", label="command", help="run a command by name", weight=0),
     Action(
-        id="smaller", keys="less_than_sign", label="smaller", help="less room for the table", weight=0, does="split(-5)"
+        id="smaller", keys="less_than_sign", label="shrink", help="shrink table", weight=0, does="split(-5)"
     ),
     Action(
-        id="larger", keys="greater_than_sign", label="larger", help="more room for the table", weight=0, does="split(5)"
+        id="larger", keys="greater_than_sign", label="grow", help="grow table", weight=0, does="split(5)"
     ),
-    Action(id="zoom", keys="plus", label="zoom", help="the whole screen for this pane, or for both", weight=0),
-    Action(id="meter", keys="f3", label="meter", help="what the dashboard itself costs", weight=0),
+    Action(id="zoom", keys="plus", label="zoom", help="zoom pane", weight=0),
+    Action(id="meter", keys="f3", label="meter", help="toggle the meter: CPU and memory of the dashboard", weight=0),
     Action(
-        id="theme", keys="t", label="theme", help="the next theme: dark, light, colour-blind-safe", weight=0,
+        id="theme", keys="t", label="theme", help="next theme: dark, light, colour-blind-safe", weight=0,
         does="app.theme",
     ),
     Action(
-        id="mouse", keys="f2", label="mouse", help="mouse on or off; off: the terminal selects", weight=0,
+        id="mouse", keys="f2", label="mouse", help="toggle mouse (off: the terminal selects text)", weight=0,
         does="app.mouse",
     ),
-    Action(id="settings", keys="comma", label="settings", help="all settings, and where they come from", weight=0),
-    Action(id="log", keys="L", label="log", help="what was said here, to be read again", weight=0),
+    Action(id="settings", keys="comma", label="settings", help="settings and their sources", weight=0),
+    Action(id="log", keys="L", label="log", help="message log", weight=0),
     Action(
-        id="back", keys="escape", label="back", help="back by one level; never stops or quits", weight=0, fixed=True
+        id="back", keys="escape", label="back", help="back (never stops a session or quits)", weight=0, fixed=True
     ),
-    Action(id="help", keys="question_mark", label="help", help="this page", weight=6),
-    Action(id="quit", keys="q", label="quit", help="leave the dashboard; the sessions go on", weight=7),
+    Action(id="help", keys="question_mark", label="help", help="keyboard help", weight=6),
+    Action(id="quit", keys="q", label="quit", help="quit (sessions keep running)", weight=7),
 )  # fmt: skip
 """The keys of a screen of sessions."""
 
@@ -167,34 +167,27 @@ TABLE_ACTIONS = tuple(
         id=f"table.{name}", keys=keys, label=label, help=help_, weight=weight, where=frozenset({Place.TABLE}), does=does
     )
     for name, keys, label, help_, weight, does in (
-        ("filter", "slash", "filter", "show only some: words, state:failed, cost:>1", 5, "filter"),
-        ("all", "0", "all", "sessions of every state", 0, "quick('0')"),
-        ("needs_you", "1", "needs you", "only what needs you", 0, "quick('1')"),
-        ("at_work", "2", "at work", "only what is at work", 0, "quick('2')"),
-        ("failed", "3", "failed", "only what failed or was lost", 0, "quick('3')"),
-        ("done", "4", "done", "only what is done", 0, "quick('4')"),
-        ("queued", "5", "queued", "only what waits in the queue", 0, "quick('5')"),
-        ("here", "full_stop", "here", "only the selected session's folder, or all again", 0, "here"),
-        ("sort", "s", "sort", "choose the order", 1, "sort"),
-        ("reverse", "S", "reverse", "the other way round", 0, "reverse"),
-        ("group", "T", "group", "one list, a tree, in folders, in agents", 0, "group"),
-        ("columns", "C", "columns", "choose, order and size the columns", 0, "columns"),
-        ("density", "d", "density", "one line for each session, two, or as many as fit", 0, "density"),
-        ("views", "V", "views", "go to a saved view, or save this one", 0, "views"),
-        ("changes", "c", "changes", "the files that it changed", 3, "screen.row('changes')"),
-        ("copy", "y", "copy", "copy its last answer", 3, "screen.row('copy')"),
-        (
-            "copy_part",
-            "Y",
-            "copy part",
-            "copy a part of it, or the command that resumes it",
-            0,
-            "screen.row('copy_part')",
-        ),
-        ("explain", "equals_sign", "why", "why it has its status", 0, "screen.row('explain')"),
-        ("page_answer", "o", "pager", "its last answer in $PAGER", 0, "screen.row('page_step')"),
-        ("page_file", "O", "file", "the raw JSONL of its newest turn in $PAGER", 0, "screen.row('page_file')"),
-        ("edit_answer", "e", "editor", "its last answer in $EDITOR", 0, "screen.row('edit_step')"),
+        ("filter", "slash", "filter", "filter sessions: words, state:failed, cost>1", 5, "filter"),
+        ("all", "0", "all", "all states", 0, "quick('0')"),
+        ("needs_you", "1", "needs you", "sessions that need you", 0, "quick('1')"),
+        ("at_work", "2", "running", "running sessions", 0, "quick('2')"),
+        ("failed", "3", "failed", "failed and lost sessions", 0, "quick('3')"),
+        ("done", "4", "done", "done sessions", 0, "quick('4')"),
+        ("queued", "5", "queued", "queued sessions", 0, "quick('5')"),
+        ("here", "full_stop", "here", "this folder / all folders", 0, "here"),
+        ("sort", "s", "sort", "choose sort order", 1, "sort"),
+        ("reverse", "S", "reverse", "reverse order", 0, "reverse"),
+        ("group", "T", "group", "group by: section / parent / folder / agent / none", 0, "group"),
+        ("columns", "C", "columns", "choose, move and resize columns", 0, "columns"),
+        ("density", "d", "density", "lines per row: 1 / 2 / as many as fit", 0, "density"),
+        ("views", "V", "views", "open or save a view", 0, "views"),
+        ("changes", "c", "changes", "files changed by the session", 3, "screen.row('changes')"),
+        ("copy", "y", "copy", "copy the last answer", 3, "screen.row('copy')"),
+        ("copy_part", "Y", "copy part", "choose what to copy", 0, "screen.row('copy_part')"),
+        ("explain", "equals_sign", "why", "why the session is in this state", 0, "screen.row('explain')"),
+        ("page_answer", "o", "pager", "open the last answer in $PAGER", 0, "screen.row('page_step')"),
+        ("page_file", "O", "file", "open the newest turn's raw JSONL in $PAGER", 0, "screen.row('page_file')"),
+        ("edit_answer", "e", "editor", "open the last answer in $EDITOR", 0, "screen.row('edit_step')"),
     )
 )
 """The keys of the table; they take precedence over the keys of the whole screen."""
@@ -203,27 +196,20 @@ VIEWER_ACTIONS = tuple(
     Action(id=f"steps.{name}", keys=keys, label=label, help=help_, weight=weight, where=READING, does=does)
     for name, keys, label, help_, weight, does in (
         ("search", "slash", "search", "search all steps", 6, "search"),
-        ("next_match", "n", "next", "the next step that has the text", 0, "match(1)"),
-        ("previous_match", "N", "previous", "the step before that has it", 0, "match(-1)"),
-        ("go_to", "number_sign", "go to", "go to a step by its number", 0, "go_to"),
+        ("next_match", "n", "next", "next match", 0, "match(1)"),
+        ("previous_match", "N", "previous", "previous match", 0, "match(-1)"),
+        ("go_to", "number_sign", "go to", "go to step number", 0, "go_to"),
         ("copy", "y", "copy", "copy the command, message or diff", 2, "copy"),
-        (
-            "copy_part",
-            "Y",
-            "copy part",
-            "copy a part of the step, or the command that resumes the session",
-            0,
-            "copy_part",
-        ),
-        ("page_step", "o", "pager", "the whole step in $PAGER", 0, "page_step"),
-        ("page_file", "O", "file", "the turn's raw JSONL, or its stderr, in $PAGER", 0, "page_file"),
-        ("edit_step", "e,v", "editor", "the whole step in $EDITOR", 0, "edit_step"),
-        ("source", "M", "source", "Markdown as it was written, or set out", 0, "source"),
-        ("changes", "c", "changes", "the files that the session changed", 5, "changes"),
-        ("export", "s", "save", "save the session as Markdown, HTML or JSON", 0, "export"),
-        ("raw", "r", "raw", "the line of JSON that gave the step", 0, "document('raw')"),
-        ("stderr", "S", "stderr", "what the agent wrote to stderr", 0, "document('stderr')"),
-        ("explain", "equals_sign", "why", "why the session has its status", 0, "document('explain')"),
+        ("copy_part", "Y", "copy part", "choose what to copy", 0, "copy_part"),
+        ("page_step", "o", "pager", "open the step in $PAGER", 0, "page_step"),
+        ("page_file", "O", "file", "open the turn's raw JSONL or stderr in $PAGER", 0, "page_file"),
+        ("edit_step", "e,v", "editor", "open the step in $EDITOR", 0, "edit_step"),
+        ("source", "M", "source", "toggle raw / rendered Markdown", 0, "source"),
+        ("changes", "c", "changes", "files changed by the session", 5, "changes"),
+        ("export", "s", "export", "export as Markdown, HTML or JSON", 0, "export"),
+        ("raw", "r", "raw", "raw JSON of the step", 0, "document('raw')"),
+        ("stderr", "S", "stderr", "stderr of the agent", 0, "document('stderr')"),
+        ("explain", "equals_sign", "why", "why the session is in this state", 0, "document('explain')"),
     )
 )
 """The keys of the steps and of one step; they take precedence over the keys of the whole screen."""
@@ -231,10 +217,10 @@ VIEWER_ACTIONS = tuple(
 CHANGES_ACTIONS = tuple(
     Action(id=f"files.{name}", keys=keys, label=label, help=help_, where=CHANGES, does=does)
     for name, keys, label, help_, does in (
-        ("edit", "e,v", "editor", "the file in $EDITOR", "edit"),
+        ("edit", "e,v", "editor", "open the file in $EDITOR", "edit"),
         ("copy", "y", "copy path", "copy its path", "copy"),
-        ("step", "number_sign", "its step", "the step that touched it last", "step"),
-        ("look_again", "r", "look again", "look again", "look_again"),
+        ("step", "number_sign", "go to step", "go to the last step that touched it", "step"),
+        ("look_again", "r", "refresh", "refresh", "look_again"),
     )
 )
 """The keys of the screen of changed files."""
@@ -242,16 +228,16 @@ CHANGES_ACTIONS = tuple(
 APP_ACTIONS = tuple(
     Action(id=name, keys=keys, help=help_, where=EVERYWHERE | CHANGES, does=does, fixed=fixed, weight=0)
     for name, keys, help_, does, fixed in (
-        ("palette", "ctrl+p", "all of this by name", "command_palette", False),
-        ("suspend", "ctrl+z", "suspend; fg comes back", "suspend_process", False),
-        ("interrupt", "ctrl+c", "twice: quit", "help_quit", True),
+        ("palette", "ctrl+p", "command palette", "command_palette", False),
+        ("suspend", "ctrl+z", "suspend (fg resumes)", "suspend_process", False),
+        ("interrupt", "ctrl+c", "press twice to quit", "help_quit", True),
     )
 )
 """The keys of the whole program."""
 
 PANE_ACTIONS = (
-    Action(id="next_pane", keys="tab", help="the next pane", does="next_pane(1)", fixed=True),
-    Action(id="previous_pane", keys="shift+tab", help="the pane before", does="next_pane(-1)", fixed=True),
+    Action(id="next_pane", keys="tab", help="next pane", does="next_pane(1)", fixed=True),
+    Action(id="previous_pane", keys="shift+tab", help="previous pane", does="next_pane(-1)", fixed=True),
 )
 """The keys that move between panes."""
 
@@ -276,7 +262,7 @@ STEPS_KEYS = (
     *_declared(Trajectory.BINDINGS, Place.STEPS),
     *(
         Action(
-            id=f"steps.only_{group.label}", keys=group.key, help=f"only {group.label}, or with other kinds",
+            id=f"steps.only_{group.label}", keys=group.key, help=f"toggle {group.label}",
             does=f"group('{group.key}')", weight=0, fixed=True, where=frozenset({Place.STEPS}),
         )
         for group in GROUPS

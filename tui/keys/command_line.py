@@ -56,7 +56,7 @@ class CommandLine:
         if command.why_not:
             raise UnusableLineError(command.why_not)
         if argument and not command.takes:
-            raise UnusableLineError(f"{command.names[0]} takes nothing: {argument[:40]!r} is too much.")
+            raise UnusableLineError(f"{command.names[0]} takes no argument (got {argument[:40]!r}).")
         if not argument and command.takes and not command.takes.startswith("["):
             raise UnusableLineError(f"{command.usage}: {command.help}.")
         return command, argument
@@ -65,7 +65,7 @@ class CommandLine:
         command = self._by_name.get(name) or self._by_name.get(name.replace("-", "_"))
         if command is None:
             close = get_close_matches(name, self._by_name, 3)
-            hint = f" Did you mean {' or '.join(close)}?" if close else " Tab shows what there is."
+            hint = f" Did you mean {' or '.join(close)}?" if close else " Tab lists the commands."
             raise UnusableLineError(f"Unknown command {name[:40]!r}.{hint}")
         return command
 

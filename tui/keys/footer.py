@@ -13,20 +13,20 @@ Labels = tuple[tuple[str, str], ...]
 """Pairs of action ids, separated by blanks, and the label that they share."""
 
 WRITING: Labels = (
-    ("prompt.send", "send"), ("prompt.new_line", "new line"), ("prompt.leave", "back"), ("prompt.earlier", "earlier"),
+    ("prompt.send", "send"), ("prompt.new_line", "new line"), ("prompt.leave", "back"), ("prompt.earlier", "history"),
 )  # fmt: skip
 ONE_STEP: Labels = (
-    ("step.previous step.next", "other step"), ("step.down step.up", "scroll"), ("steps.source", "source"),
+    ("step.previous step.next", "prev/next step"), ("step.down step.up", "scroll"), ("steps.source", "source"),
     ("steps.page_step", "pager"), ("steps.copy", "copy"), ("steps.copy_part", "copy part"), ("steps.raw", "raw"),
     ("back", "back"),
 )  # fmt: skip
-FILTERING: Pairs = [("Enter", "keep"), ("Esc", "cancel"), ("Right", "complete"), ("Up", "earlier")]
+FILTERING: Pairs = [("Enter", "apply"), ("Esc", "cancel"), ("Right", "complete"), ("Up", "history")]
 """The keys of the filter field; the settings do not change the keys of fields."""
-ASKING: Pairs = [("Enter", "go"), ("Esc", "cancel"), ("Up", "earlier")]
+ASKING: Pairs = [("Enter", "go"), ("Esc", "cancel"), ("Up", "history")]
 """The keys of the fields for a search and for the number of a step."""
 CHANGES: Labels = (
-    ("files.open", "diffs"), ("files.edit", "editor"), ("files.copy", "copy path"), ("files.step", "its step"),
-    ("files.look_again", "look again"), ("back", "back"),
+    ("files.open", "diffs"), ("files.edit", "editor"), ("files.copy", "copy path"), ("files.step", "go to step"),
+    ("files.look_again", "refresh"), ("back", "back"),
 )  # fmt: skip
 
 

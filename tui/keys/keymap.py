@@ -123,9 +123,9 @@ def _flat(stated: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[st
 def _keys(name: str, path: tuple[str, ...], value: Any) -> tuple[str, ...]:
     action = REGISTRY.get(name)
     if action is None:
-        raise UnusableKeyError(path, f"Unknown action {name!r}.{_near(name)} All of them: agentdash keys.")
+        raise UnusableKeyError(path, f"Unknown action {name!r}.{_near(name)} List them: agentdash keys.")
     if action.fixed:
-        raise UnusableKeyError(path, f"{name} keeps its keys ({DEFAULT.names(action)}).")
+        raise UnusableKeyError(path, f"{name} cannot be rebound ({DEFAULT.names(action)}).")
     spelled = [value] if isinstance(value, str) else list(value)
     return tuple(dict.fromkeys(_key(action, path, spelling) for spelling in spelled if spelling))
 
@@ -133,10 +133,10 @@ def _keys(name: str, path: tuple[str, ...], value: Any) -> tuple[str, ...]:
 def _key(action: Action, path: tuple[str, ...], spelling: str) -> str:
     key = key_names.textual_name(spelling)
     if key is None:
-        example = "Keys are written like x, X, ?, space, f5, pgdn, ctrl+x, alt+x."
+        example = "Examples: x, X, ?, space, f5, pgdn, ctrl+x, alt+x."
         raise UnusableKeyError(path, f"Unknown key {spelling!r}. {example}")
     if action.where == {Place.PROMPT} and (key_names.types(key) or key in ("backspace", "delete")):
-        raise UnusableKeyError(path, f"{key_names.shown(key)} writes in a prompt and can do nothing else there.")
+        raise UnusableKeyError(path, f"{key_names.shown(key)} types text in a prompt and cannot be bound there.")
     return key
 
 
@@ -166,5 +166,5 @@ def _where(key: str, places: frozenset[Place]) -> frozenset[Place]:
 
 def _told(key: str, blamed: Action, kept: Action) -> str:
     places = ", ".join(place for place in Place if place in _where(key, blamed.where & kept.where))
-    keeps = "which keeps it" if kept.fixed else f"give {kept.id} another key too, or none"
-    return f"{key_names.shown(key)} cannot be {blamed.id}: it is {kept.id} ({kept.help}) in {places}; {keeps}."
+    keeps = "which cannot be rebound" if kept.fixed else f"rebind {kept.id} too, or unbind it"
+    return f"{key_names.shown(key)} cannot be bound to {blamed.id}: it is {kept.id} ({kept.help}) in {places}; {keeps}."

@@ -18,7 +18,7 @@ from ...widgets.lists.file_list import FileRow
 
 def file_row(file: FileChanges) -> FileRow:
     """Return a file as a row of the list."""
-    kind = file.kind or "only tried"
+    kind = file.kind or "attempted"
     git = "" if file.git is None else " ".join(file.git.words)
     times = f" x{file.touched}" if file.touched > 1 else ""
     return file.path, kind + times, lines_text(file.added, file.removed, partial=file.partial), git
@@ -41,7 +41,7 @@ def summary(changes: SessionChanges) -> str:
         partial = len(known) < len(changed) or any(file.partial for file in changed)
         lines = lines_text(sum(f.added or 0 for f in known), sum(f.removed or 0 for f in known), partial=partial)
         words = "  ".join(filter(None, (f"{count(len(changed), 'file')} changed", lines if known else "")))
-    more = f" and {count(changes.more, 'edit')} of others" if changes.more else ""
+    more = f" and {count(changes.more, 'edit')} to other files" if changes.more else ""
     return f"{words}{more}   {git_summary(changes)}".rstrip()
 
 
@@ -55,7 +55,7 @@ def git_summary(changes: SessionChanges) -> str:
     totals = report.totals
     counts = (("staged", totals.staged), ("unstaged", totals.unstaged), ("untracked", totals.untracked))
     words = ", ".join(f"{number} {word}" for word, number in counts if number) or "clean"
-    others = f", {totals.others} not by its edits" if totals.others else ""
+    others = f" ({totals.others} not by this session)" if totals.others else ""
     return f"git: {words}{others}"
 
 
@@ -63,10 +63,10 @@ def file_document(file: FileChanges, find: Callable[[str], GitDiff] | None, sign
     """Return a document with the file's edits in their order, then its diff from git."""
     blocks: list[Block] = [_edit(edit, signs) for edit in file.edits]
     if file.more_edits:
-        blocks.append(_note(f"{count(file.more_edits, 'edit')} more are counted and not kept"))
+        blocks.append(_note(f"{count(file.more_edits, 'more edit')} counted but not stored"))
     if find is not None:
         blocks.append(_git(file, find(file.absolute)))
-    kind: Row = ((file.kind or "only tried", "dim"),)
+    kind: Row = ((file.kind or "attempted", "dim"),)
     return Document(((one_line(file.path), "strong"), *kind), blocks, signs)
 
 
@@ -91,7 +91,7 @@ def _edit(edit: Edit, signs: Signs) -> Block:
     caption: Row = ((f"turn {edit.turn} step {edit.index}", "strong"), (f" · {details}", "dim"), *ending)
     if edit.diff:
         return Diff(edit.diff, caption)
-    return Spans([((), (("the diff was too long to keep" if edit.cut else "no diff was recorded", "dim"),))], caption)
+    return Spans([((), (("diff too long to store" if edit.cut else "no diff recorded", "dim"),))], caption)
 
 
 def _git(file: FileChanges, diff: GitDiff) -> Block:
@@ -100,9 +100,9 @@ def _git(file: FileChanges, diff: GitDiff) -> Block:
     if diff.answer is not GitAnswer.OK and not diff.text:
         return Spans([((), ((one_line(diff.detail or diff.answer), "dim"),))], caption)
     if not diff.text:
-        text = "git has nothing to compare it with" if "untracked" in state else "as it was committed"
+        text = "untracked: no diff" if "untracked" in state else "unchanged since the last commit"
         return Spans([((), ((text, "dim"),))], caption)
-    return Diff(diff.text, (*caption, (" · cut", "attention")) if diff.cut else caption)
+    return Diff(diff.text, (*caption, (" · truncated", "attention")) if diff.cut else caption)
 
 
 def _note(text: str) -> Block:

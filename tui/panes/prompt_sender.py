@@ -33,7 +33,7 @@ class PromptSender:
         if len(chosen) > 1:
             return texts.target_of_several(chosen, sum(map(can_prompt, chosen)), marked=target.marked)
         if operations.read_only:
-            return "read-only: nothing is sent from here"
+            return "read-only: prompts cannot be sent"
         session = chosen[0] if chosen else None
         return texts.target(session, operations.default_agent, str(Path.cwd()), missing=operations.missing)
 

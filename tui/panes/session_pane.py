@@ -12,7 +12,6 @@ from ...widgets.drawing.line import Line
 from ...widgets.inputs.prompt_box import DraftBook, PromptBox
 from ...widgets.steps.trajectory import Trajectory
 from .. import texts
-from ..keys.actions import REGISTRY
 from ..keys.keymap import Keymap
 from ..services.background import Requests
 from ..services.external_programs import ExternalPrograms
@@ -94,7 +93,7 @@ class SessionPane(Vertical):
             self.facts.show_text("")
             return
         below, signs = self.facts.display, self._signs
-        follow_key = keymap.names(REGISTRY["follow"]).split(" ")[-1]
+        follow_key = keymap.name("follow")
         following = self.steps.following
         self.headline.show_text(
             texts.headline(session, width, signs, following=following, follow_key=follow_key, facts=not below)

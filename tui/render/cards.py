@@ -25,7 +25,7 @@ def session_card(session: Session, turns: Sequence[Turn], prompts: Sequence[Prom
     if session.last_message:
         lines += ["", *clean(session.last_message).split("\n")]
         if len(session.last_message) >= MESSAGE_CHARACTERS:
-            lines.append(style.paint(f"all of it: agentdash messages {session.short_id}", "dim"))
+            lines.append(style.paint(f"in full: agentdash messages {session.short_id}", "dim"))
     return lines
 
 

@@ -36,7 +36,7 @@ def file_diffs(file: FileChanges, style: Style, find: Callable[[str], GitDiff] |
     for edit in file.edits:
         yield from _edit_diff(edit, style)
     if file.more_edits:
-        yield style.paint(f"  {count(file.more_edits, 'more edit')} not kept", "dim")
+        yield style.paint(f"  {count(file.more_edits, 'more edit')} not stored", "dim")
     if find is not None and file.touched and not any(edit.diff for edit in file.edits):
         yield from _git_diff(find(file.absolute), style)
 
@@ -45,7 +45,7 @@ def _summary(changes: SessionChanges) -> str:
     where = "this session" if changes.turn is None else f"turn {changes.turn}"
     changed = [file for file in changes.files if file.touched]
     if not changed:
-        return f"No changes: no edit of {where} changed a file."
+        return f"No edits in {where}."
     added = sum(file.added or 0 for file in changed)
     removed = sum(file.removed or 0 for file in changed)
     known = any(file.added is not None for file in changed)
@@ -90,8 +90,9 @@ def _git_text(report: GitReport) -> str:
     totals = report.totals
     if totals is None:
         return words
-    numbers = f"{totals.staged} staged, {totals.unstaged} unstaged, {totals.untracked} untracked"
-    others = f", {totals.others} of them in no step of this session" if totals.others else ""
+    named = (("staged", totals.staged), ("unstaged", totals.unstaged), ("untracked", totals.untracked))
+    numbers = ", ".join(f"{number} {name}" for name, number in named if number) or "clean"
+    others = f" ({totals.others} not by this session)" if totals.others else ""
     return f"{words}: {'at least ' if totals.cut else ''}{numbers}{others}"
 
 
@@ -103,13 +104,13 @@ def _edit_diff(edit: Edit, style: Style) -> Iterator[str]:
     if edit.diff:
         yield from _diff_lines(edit.diff, style)
     if edit.cut:
-        yield style.paint("  (the rest of this diff is not kept)", "dim")
+        yield style.paint("  (the rest of this diff was not stored)", "dim")
 
 
 def _git_diff(diff: GitDiff, style: Style) -> Iterator[str]:
     if not diff.text:
         why = "" if diff.answer is GitAnswer.OK else f": {diff.answer}"
-        yield style.paint(f"  the agent gave no diff, and git has none{why}", "dim")
+        yield style.paint(f"  no diff from the agent, and none from git{why}", "dim")
         return
     yield style.paint("  git diff HEAD, including changes by others:", "dim")
     yield from _diff_lines(diff.text, style)

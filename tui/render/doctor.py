@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from ...sessions.doctor.model import Finding, State
 from ...sessions.model import StepKind, StepStatus
 from ...sessions.text.sanitize import cell_width, one_line, pad
+from ...sessions.text.units import count
 from .style import Style
 
 _ROLES: dict[State, str] = {"ok": "good", "warn": "attention", "fail": "danger"}
@@ -15,7 +16,8 @@ def findings_text(findings: Sequence[Finding], style: Style) -> list[str]:
     width = max((cell_width(finding.name) for finding in findings), default=0)
     lines = [line for finding in findings for line in _lines(finding, width, style)]
     states = [finding.state for finding in findings]
-    return [*lines, f"{states.count('ok')} ok, {states.count('warn')} to look at, {states.count('fail')} broken"]
+    warnings, errors = count(states.count("warn"), "warning"), count(states.count("fail"), "error")
+    return [*lines, f"{states.count('ok')} ok, {warnings}, {errors}"]
 
 
 def _lines(finding: Finding, width: int, style: Style) -> list[str]:

@@ -11,7 +11,7 @@ from .style import Style
 def processes_text(processes: Sequence[ProcessInfo], style: Style) -> Iterator[str]:
     """Yield one line per process, children indented below their parents, and a last line with the sums."""
     if not processes:
-        yield "No process is running."
+        yield "No processes running."
         return
     yield style.paint("    pid     cpu      mem  process", "dim")
     depths: dict[int, int] = {}
@@ -22,7 +22,7 @@ def processes_text(processes: Sequence[ProcessInfo], style: Style) -> Iterator[s
         yield f"{process.pid:>7}  {_cpu(process.cpu_s):>6}  {_mem(process.rss_bytes):>7}  {'  ' * depth}{ports}{name}"
     cpu = sum(process.cpu_s or 0 for process in processes)
     rss = sum(process.rss_bytes or 0 for process in processes)
-    yield style.paint(f"{len(processes):>7}  {_cpu(cpu):>6}  {_mem(rss):>7}  in all", "dim")
+    yield style.paint(f"{len(processes):>7}  {_cpu(cpu):>6}  {_mem(rss):>7}  total", "dim")
 
 
 def _cpu(seconds: float | None) -> str:

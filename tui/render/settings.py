@@ -103,7 +103,7 @@ def _origin(one: Held, width: int) -> str:
 
 def _heading(one: Held) -> str:
     section = one.setting.section
-    return section if section == ENVIRONMENT else f"[{section}]" if section else "top of the file"
+    return section if section == ENVIRONMENT else f"[{section}]" if section else "general"
 
 
 def about(one: Held) -> str:
@@ -113,8 +113,8 @@ def about(one: Held) -> str:
     profile = f", profile {origin.profile}" if origin.profile else ""
     lines = [
         f"{one.setting.key}: {one.setting.description}",
-        f"now {value_text(one)} from {where}{profile}",
-        f"takes {one.setting.kind}; default: {default_text(one.setting)}",
+        f"value: {value_text(one)} · source: {where}{profile}",
+        f"type: {one.setting.kind} · default: {default_text(one.setting)}",
     ]
     return clean("\n".join(lines))
 

@@ -146,7 +146,7 @@ def _full_diff(change: Change, style: Style) -> Iterator[str]:
     if change.diff:
         yield from diff_lines(change.diff, style)
     if change.cut:
-        yield style.paint("(the rest of this diff is not kept)", "dim")
+        yield style.paint("(the rest of this diff was not stored)", "dim")
     elif change.no_diff:
         yield style.paint(f"(no diff: {change.no_diff})", "dim")
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from ...sessions.costs.usage_totals import sums
 from ...sessions.model import SHORT_ID, Session, Status
-from ...sessions.rules.attention import attention
+from ...sessions.rules.attention import is_needed
 from ...sessions.text.sanitize import cut, one_line
 from ...sessions.text.units import count, money, tokens
 from ...widgets.drawing.short_forms import place
@@ -31,8 +31,8 @@ _COUNTED = (
 )  # fmt: skip
 """The states in the words of the rows, as the header counts them."""
 _EMPTY = """No sessions yet.
-  agentdash spawn "fix the failing test"   starts an agent in this folder
-  agentdash demo                           shows what it looks like"""
+  agentdash spawn "fix the failing test"   start an agent in this folder
+  agentdash demo                           try it with scripted agents"""
 
 
 _ID = Column("id", SHORT_ID, lambda session, _: session.short_id)
@@ -49,17 +49,17 @@ def sessions_text(
     distinguishes an empty result from an empty store.
     """
     if not sessions:
-        return ["No session matches."] if filtered else _EMPTY.splitlines()
+        return ["No matching sessions."] if filtered else _EMPTY.splitlines()
     columns = fitting(_COLUMNS, style.width)
     lines = [_counts([*sessions, *older], style), style.paint(headings(columns, style.width), "dim")]
     for session in sessions:
         lines.append(_row(session, columns, style))
         lines += _below(session, style)
-    if older:
-        lines.append(style.paint(f"{len(older)} older: agentdash ls --all", "dim"))
-    if not filtered and (needing := sum(attention(session, style.now) is not None for session in sessions)):
+    if not filtered and (needing := sum(is_needed(session, style.now) for session in (*sessions, *older))):
         words = count(needing, "needs you", "need you")
         lines.append(style.paint(cut(f"{words}: agentdash ls --filter is:attention", style.width), "dim"))
+    if older:
+        lines.append(style.paint(style.signs.plain(f"… and {len(older):,} more (--all)"), "dim"))
     return lines
 
 
@@ -101,12 +101,12 @@ def _counts(sessions: Sequence[Session], style: Style) -> str:
     marks = {_STUCK: style.signs.stuck} | style.signs.states
     parts = [f"{marks[state]} {counts[state]} {state}" for state in _COUNTED if counts[state]]
     total = sums(sessions)
-    parts += [_sum(f"{tokens(total.tokens)} tok", total.tokens_missing)] if total.tokens is not None else []
+    parts += [f"{_sum(tokens(total.tokens), total.tokens_missing)} tok"] if total.tokens is not None else []
     parts += [_sum(money(total.dollars), total.dollars_missing)] if total.dollars is not None else []
     line = "   ".join([count(len(sessions), "session"), *parts])
     return style.paint(cut(line, style.width), "strong")
 
 
 def _sum(text: str, missing: int) -> str:
-    """Return a sum, with "known" if some sessions' values are missing."""
-    return f"{text} known" if missing else text
+    """Return a sum, with a plus sign if some sessions' values are missing."""
+    return f"{text}+" if missing else text

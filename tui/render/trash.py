@@ -17,7 +17,7 @@ def trash_text(trashed: Sequence[Trashed], style: Style) -> Iterator[str]:
         ago = age(style.now - one.deleted_at)
         yield f"{short_id(one.id)}  {ago:>4}  {size(one.bytes):>8}  {one_line(one.title, 60)}"
     if trashed:
-        yield style.paint("agentdash restore ID brings one back; agentdash clean removes what is old.", "dim")
+        yield style.paint("restore one: agentdash restore ID; empty old trash: agentdash clean", "dim")
 
 
 def cleaned_text(cleaned: Cleaned, style: Style, *, dry_run: bool) -> Iterator[str]:
@@ -30,7 +30,7 @@ def cleaned_text(cleaned: Cleaned, style: Style, *, dry_run: bool) -> Iterator[s
     for one in cleaned.removed:
         yield f"{would}removed from the trash  {short_id(one.id)}  {one_line(one.title, 60)}"
     if cleaned.empty_folders:
-        yield f"{count(cleaned.empty_folders, 'empty folder')} of starts that were cut off {would}removed"
+        yield f"{count(cleaned.empty_folders, 'empty folder')} of interrupted starts {would}removed"
     freed = size(sum(one.bytes for one in cleaned.removed))
     yield (
         f"{count(len(cleaned.deleted), 'session')} {would}deleted,"

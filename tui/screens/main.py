@@ -143,7 +143,7 @@ class MainScreen(SessionScreen):
     def on_resize(self) -> None:
         """Divide the screen anew, and redraw the lines that depend on the width."""
         self._split.fit(alone=self._alone)
-        self.too_small.update(f"{self.size.width}x{self.size.height} is too small: 30x8 at least.")
+        self.too_small.update(f"Terminal too small: {self.size.width}x{self.size.height} (minimum 30x8).")
         self.call_after_refresh(self.show_words)
 
     def action_next_attention(self, direction: int) -> None:
@@ -226,7 +226,7 @@ class MainScreen(SessionScreen):
         """Do from the table what the same key does in the steps: with the last answer of the selected session."""
         viewer, session = self.detail.viewer, self.current
         if session is None:
-            self.requests.show_message("No session is selected.")
+            self.requests.show_message("No session selected.")
         elif action == "changes":
             viewer.action_changes()
         elif action == "explain":
@@ -271,7 +271,7 @@ class MainScreen(SessionScreen):
 
         chosen = self.table.marked or ([self.current] if self.current is not None else [])
         if len(chosen) > MOST:
-            self.requests.show_refusal(f"{len(chosen)} sessions are marked: {MOST} have room side by side.")
+            self.requests.show_refusal(f"{len(chosen)} sessions marked: at most {MOST} fit side by side.")
             return
         self.table.unmark()
         screen = WatchScreen(self._reader, self.requests, self.operations, chosen, clock=self._clock, signs=self._signs)

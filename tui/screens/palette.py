@@ -33,8 +33,8 @@ class Palette(ModalScreen[SystemCommand | None]):
         Binding("escape", "dismiss(None)", "close", show=False),
         Binding("down,ctrl+n", "move('down')", "down", show=False),
         Binding("up", "move('up')", "up", show=False),
-        Binding("pagedown", "move('page_down')", "a page down", show=False),
-        Binding("pageup", "move('page_up')", "a page up", show=False),
+        Binding("pagedown", "move('page_down')", "page down", show=False),
+        Binding("pageup", "move('page_up')", "page up", show=False),
     ]
 
     def __init__(self, commands: Iterable[SystemCommand], recent: Sequence[str] = ()) -> None:
@@ -42,7 +42,7 @@ class Palette(ModalScreen[SystemCommand | None]):
         rank = {title: number for number, title in enumerate(recent)}
         self._commands = sorted(commands, key=lambda command: rank.get(command.title, len(rank)))
         self._found: list[SystemCommand] = []
-        self._input = Input(placeholder="type to find a command", compact=True)
+        self._input = Input(placeholder="type to filter", compact=True)
         self._input.cursor_blink = False
         self._list = OptionList()
         self._list.can_focus = False

@@ -69,33 +69,31 @@ def _with_more(more: "_More", *, no_writing: str) -> Iterator[Command]:
     yield Command(
         names=("inject", "write_prompt", "prompt"),
         takes="[TEXT]",
-        help="say something to the session",
+        help="send a prompt to the session",
         run=more.inject,
         why_not=no_writing,
     )
     yield Command(
         names=("theme",),
         takes="[NAME]",
-        help="a theme by its name, or the next one",
+        help="set theme; no argument: next theme",
         run=more.theme,
         complete=starting(THEMES),
     )
     yield Command(names=("search", "steps.search"), takes="[TEXT]", help="search all steps", run=more.search)
-    yield Command(
-        names=("go", "go_to", "steps.go_to"), takes="NUMBER", help="go to a step, or to turn.step", run=more.go
-    )
+    yield Command(names=("go", "go_to", "steps.go_to"), takes="NUMBER", help="go to step, or turn.step", run=more.go)
     yield Command(
         names=("export", "steps.export", "save"),
         takes="[PATH]",
-        help="save the session as .md, .html or .json",
+        help="export to a .md, .html or .json file",
         run=more.export,
     )
     yield Command(
         names=("resume_command",),
-        help="copy the command that resumes it in the agent's own interface",
+        help="copy the resume command of the agent's own CLI",
         run=lambda _: more.resume_command(),
     )
-    yield Command(names=("quit", "q"), help="leave the dashboard; the sessions go on", run=more.quit)
+    yield Command(names=("quit", "q"), help="quit (sessions keep running)", run=more.quit)
 
 
 class _More:
@@ -113,7 +111,7 @@ class _More:
 
     async def theme(self, name: str) -> None:
         if name and name not in THEMES:
-            self._screen.requests.show_error(f"Unknown theme {name!r}. Themes: {', '.join(THEMES)}.")
+            self._screen.requests.show_error(f"Unknown theme {name!r}. Choose one of: {', '.join(THEMES)}.")
         else:
             await self._screen.run_action(f"app.theme({name!r})")
 
@@ -136,7 +134,7 @@ class _More:
             return
         there, reason = await self._screen.operations.save(session.id, path, False)
         if reason is not None:
-            self._screen.requests.show_error(f"{path} is there already; it was not touched." if there else reason)
+            self._screen.requests.show_error(f"{path} already exists; not overwritten." if there else reason)
 
     def resume_command(self) -> Awaitable[object]:
         return self._screen.copy_resume_command()

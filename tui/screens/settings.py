@@ -30,7 +30,7 @@ from ..render.settings import about, drawer, matches
 from ..services.background import Requests
 from ..services.external_programs import ExternalPrograms
 
-KEYS = (("Enter", "edit"), ("Esc", "back"), ("letters", "filter"), ("Up Down", "choose"))
+KEYS = (("Enter", "edit"), ("Esc", "back"), ("type", "filter"), ("Up Down", "move"))
 
 
 class SettingsScreen(Screen[None]):
@@ -38,10 +38,10 @@ class SettingsScreen(Screen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "back", show=False),
-        Binding("up", "move(-1)", "the setting before it", show=False),
-        Binding("down", "move(1)", "the next setting", show=False),
-        Binding("pageup", "page(-1)", "a page up", show=False),
-        Binding("pagedown", "page(1)", "a page down", show=False),
+        Binding("up", "move(-1)", "previous setting", show=False),
+        Binding("down", "move(1)", "next setting", show=False),
+        Binding("pageup", "page(-1)", "page up", show=False),
+        Binding("pagedown", "page(1)", "page down", show=False),
     ]
     AUTO_FOCUS = "#settings-filter"
 
@@ -90,13 +90,13 @@ class SettingsScreen(Screen[None]):
             loaded, _ = await self._requests.outcome(asyncio.to_thread(self._usable), passing=ConfigError)
         except ConfigError as error:
             self._wrong = error
-            self._list.note = "the settings cannot be used"
+            self._list.note = "the settings file is not valid"
         else:
             self._wrong = None
             if loaded is not None:
                 self._path, self._all = loaded.path, list(held(loaded))
                 self.post_message(SettingsRead(loaded.config))
-        self._error.update(clean(f"{self._wrong} Enter goes there.") if self._wrong else "")
+        self._error.update(clean(f"{self._wrong} Enter opens it.") if self._wrong else "")
         self._error.display = self._wrong is not None
         self._title.show_text(self._headline(loaded.profile if self._wrong is None and loaded is not None else None))
         self._show(self._chosen)
@@ -108,7 +108,7 @@ class SettingsScreen(Screen[None]):
         return loaded
 
     def _headline(self, profile: str | None) -> str:
-        there = "" if self._path.exists() else "   not there yet: the defaults hold"
+        there = "" if self._path.exists() else "   no config file, using defaults"
         return f"Settings   {place(str(self._path))}{f'   profile {profile}' if profile else ''}{there}"
 
     @property
@@ -125,7 +125,7 @@ class SettingsScreen(Screen[None]):
         paths = [one.setting.path for one in self._shown]
         at = paths.index(chosen.setting.path) if chosen is not None and chosen.setting.path in paths else 0
         if self._all:
-            self._list.note = "no setting has this text"
+            self._list.note = "no setting matches"
         self._list.show(drawer(self._shown), at)
 
     @on(RowList.Highlighted)
@@ -154,7 +154,7 @@ class SettingsScreen(Screen[None]):
         if self._wrong is None and chosen is None:
             return
         if self._wrong is None and chosen is not None and chosen.setting.section == ENVIRONMENT:
-            self._requests.show_message(f"{chosen.setting.key} is no key of the file: set it in your shell.")
+            self._requests.show_message(f"{chosen.setting.key} is an environment variable: set it in your shell.")
             return
         line, reason = await self._requests.outcome(asyncio.to_thread(self._line, chosen))
         if line is None:

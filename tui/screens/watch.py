@@ -77,7 +77,7 @@ class WatchScreen(SessionScreen):
 
     def on_resize(self) -> None:
         """Redraw the lines that depend on the width."""
-        self.too_small.update(f"{self.size.width}x{self.size.height} is too small: 30x8 at least.")
+        self.too_small.update(f"Terminal too small: {self.size.width}x{self.size.height} (minimum 30x8).")
         self.call_after_refresh(self.show_words)
 
     @property

@@ -75,7 +75,7 @@ class BulkActions:
         if not ended:
             self._requests.show_refusal(texts.none_of(sessions, "retry"))
             return False
-        if not await self._confirmed("Retry", ended, "Sends each its last prompt again."):
+        if not await self._confirmed("Retry", ended, "Resends the last prompt of each."):
             return False
         return bool(await self._each(ended, lambda key: self._access.manager("retry").retry(key), "retried"))
 
@@ -116,7 +116,7 @@ class BulkActions:
             self._requests.show_message(f"Archived {what}. {texts.undoable(went, undo_key)}")
         if len(went) < len(ids):
             left = units.count(len(ids) - len(went), "session")
-            self._requests.show_error(f"{left} not archived: running again, or already put away.")
+            self._requests.show_error(f"{left} not archived: running again, or already archived or deleted.")
         return went
 
     async def restore(self, session_ids: Sequence[str]) -> list[Session]:
@@ -179,10 +179,10 @@ class BulkActions:
             self._requests.show_refusal(texts.none_of(sessions, "write_prompt"))
             return False
         left = len(sessions) - len(able)
-        others = f" {units.count(left, 'session takes', 'sessions take')} no prompt now." if left else ""
-        if not await self._confirmed("Prompt", able, f"Sends {texts.quoted(text)} to each.{others}"):
+        others = f" Skips {units.count(left, 'session')} that cannot take a prompt." if left else ""
+        if not await self._confirmed("Send to", able, f"Sends {texts.quoted(text)} to each.{others}"):
             return False
-        return bool(await self._each(able, lambda key: self._access.manager("inject").inject(key, text), "prompted"))
+        return bool(await self._each(able, lambda key: self._access.manager("inject").inject(key, text), "sent to"))
 
     async def _each(
         self, sessions: Sequence[Session], act: Callable[[str], object], done: str, *, undo_key: str = ""
@@ -204,9 +204,9 @@ class BulkActions:
             well = await self._requests.done(all_of_them)
         if well:
             undo = f" {texts.undoable(went, undo_key)}" if undo_key and went else ""
-            self._requests.show_message(f"{units.count(len(went), 'session')} {done}.{undo}")
+            self._requests.show_message(f"{done.capitalize()} {units.count(len(went), 'session')}.{undo}")
             if refused:
-                self._requests.show_error("\n".join([f"{len(refused)} not {done}:", *refused[:5]]))
+                self._requests.show_error("\n".join([f"{len(refused)} failed:", *refused[:5]]))
         return went
 
     async def _confirmed(self, verb: str, sessions: Sequence[Session], consequence: str) -> bool:
@@ -215,7 +215,8 @@ class BulkActions:
             lines = [texts.listed(session, self._signs) for session in sessions[:LISTED]]
             lines += [f"and {len(sessions) - LISTED:,} more"] if len(sessions) > LISTED else []
             answer = self._app.push_screen(
-                ConfirmScreen(question, lines, consequence, verb.lower(), signs=self._signs), wait_for_dismiss=True
+                ConfirmScreen(question, lines, consequence, verb.partition(" ")[0].lower(), signs=self._signs),
+                wait_for_dismiss=True,
             )
         return await answer is not Answer.NO
 
@@ -224,7 +225,7 @@ def _stopped(receipts: Sequence[Receipt | AgentdashError]) -> str:
     done = [receipt for receipt in receipts if isinstance(receipt, Receipt)]
     ended, left = sum(len(receipt.ended) for receipt in done), sum(len(receipt.left) for receipt in done)
     summary = (
-        f"{units.count(len(done), 'session')} stopped: {units.count(ended, 'process', 'processes')} ended, {left} left."
+        f"Stopped {units.count(len(done), 'session')}: {units.count(ended, 'process', 'processes')} ended, {left} left."
     )
     failed = [clean(error.fact) for error in receipts if not isinstance(error, Receipt)]
     return " ".join([summary, *failed[:3]])

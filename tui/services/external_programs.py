@@ -43,7 +43,7 @@ class ExternalPrograms:
             self._requests.show_message(f"Copied {what}: {how}{f' ({helper})' if helper else ''}.")
         else:
             self._requests.show_error(
-                f"Not copied: {what}, {how}. Terminals take 55 kB at most. The pager takes it whole."
+                f"Not copied: {what}, {how}. Terminals accept 55 kB at most; use the pager instead."
             )
 
     def page(self, path: Path, offset: int = 0) -> None:
@@ -63,7 +63,7 @@ class ExternalPrograms:
     def shell(self, folder: str) -> None:
         """Open the user's shell in a folder; its exit code is that of the last command in it, and no error."""
         if self._is_there(folder):
-            note = f"agentdash: shell in {clean(folder)} (exit or Ctrl+D: back to the dashboard)"
+            note = f"agentdash: shell in {clean(folder)} (exit or Ctrl+D to return)"
             self._run(shell(os.environ), folder, note=note, codes=range(256))
 
     def lazygit(self, folder: str) -> None:
@@ -121,7 +121,7 @@ class ExternalPrograms:
                     print(note, flush=True)  # noqa: T201 - for the terminal that the program gets
                 code = run(argv, folder)
         except SuspendNotSupported:
-            self._requests.show_error(f"This terminal cannot be handed to {argv[0]}.")
+            self._requests.show_error(f"Cannot give the terminal to {argv[0]}.")
             return
         except (OSError, ValueError) as error:  # an agent's path can hold characters that no path may
             self._requests.show_error(f"{argv[0]}: {error}.")
@@ -129,4 +129,4 @@ class ExternalPrograms:
         with suppress(AttributeError):
             self._app.screen.refresh(layout=True)
         if code not in codes:
-            self._requests.show_error(f"{argv[0]} ended with exit code {code}.")
+            self._requests.show_error(f"{argv[0]} exited with code {code}.")

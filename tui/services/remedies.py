@@ -6,14 +6,17 @@ from ...sessions.errors import AgentdashError, Remedy
 from ..keys.keymap import Keymap
 
 _HELP: Mapping[Remedy, tuple[str, str]] = {
-    Remedy.WAIT_OR_STOP: ("Busy: no prompt until its turn ends. {} stops it; the text stays here.", "stop"),
-    Remedy.STOP: ("Processes of its lost turn still run: {} ends them.", "stop"),
-    Remedy.RETRY: ("A plain command takes no prompt: {} runs it again.", "retry"),
-    Remedy.PROMPT: ("Done: nothing to retry. {} sends the next prompt.", "write_prompt"),
-    Remedy.RESTORE: ("It is in the trash: {} restores it.", "undo"),
-    Remedy.RAISE_LIMIT: ("{fact} {} starts a session like it with another limit.", "new_like"),
-    Remedy.EXPLAIN: ("{fact} {} in its steps explains its status.", "steps.explain"),
-    Remedy.DIAGNOSE: ("{fact} Changes work again when it can be written.", ""),
+    Remedy.WAIT_OR_STOP: (
+        "Busy: cannot take a prompt until its turn ends. {} to stop it; the draft stays here.",
+        "stop",
+    ),
+    Remedy.STOP: ("Processes of the lost turn are still running. {} to stop them.", "stop"),
+    Remedy.RETRY: ("Plain command: no prompts. {} to run it again.", "retry"),
+    Remedy.PROMPT: ("Done: nothing to retry. {} to send a prompt.", "write_prompt"),
+    Remedy.RESTORE: ("In the trash. {} to restore it.", "undo"),
+    Remedy.RAISE_LIMIT: ("{fact} {} to duplicate it with a higher limit.", "new_like"),
+    Remedy.EXPLAIN: ("{fact} {} in its steps to see why.", "steps.explain"),
+    Remedy.DIAGNOSE: ("{fact} Make it writable first.", ""),
 }
 """The sentence for each remedy, and the action whose key is in it."""
 

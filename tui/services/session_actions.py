@@ -289,7 +289,7 @@ class SessionActions:
     async def undo(self) -> None:
         """Restore the sessions that this dashboard last deleted or archived; wait if that is still in progress."""
         if self.bulk.moving.locked():
-            self._requests.show_message("Not done yet: undo follows.")
+            self._requests.show_message("Busy: undo runs next.")
             async with self.bulk.moving:
                 pass
         if not self._undoable:

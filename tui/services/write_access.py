@@ -28,5 +28,5 @@ class WriteAccess:
             UsageError: the dashboard is read-only.
         """
         if self._manager is None:
-            raise UsageError(f"This dashboard is read-only: no {verb} from here.")
+            raise UsageError(f"The dashboard is read-only: no {verb}.")
         return self._manager

@@ -10,7 +10,7 @@ from ...widgets.table.row_model import Chooser
 QUICK = {
     "0": ("all", ""),
     "1": ("needs you", "is:attention"),
-    "2": ("at work", "state:starting,running,waiting,finishing"),
+    "2": ("running", "state:starting,running,waiting,finishing"),
     "3": ("failed", "state:failed,lost"),
     "4": ("done", "state:done"),
     "5": ("queued", "state:queued"),

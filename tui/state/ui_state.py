@@ -88,10 +88,10 @@ class UiState:
         except FileNotFoundError:
             return Remembered()
         except (OSError, ValueError, RecursionError) as error:
-            self.problem = f"{self.path} cannot be used, so nothing is remembered: {error}"
+            self.problem = f"{self.path} cannot be used; choices are not saved: {error}"
             return Remembered()
         if odd:
-            self.problem = f"{self.path}: {', '.join(odd)} cannot be used and is left out."
+            self.problem = f"{self.path}: {', '.join(odd)} ignored: not valid."
         return now
 
     def save(self) -> None:

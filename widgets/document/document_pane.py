@@ -24,12 +24,12 @@ class DocumentPane(VirtualList):
     """Shows one document; keeps its scroll position while that document grows."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j,down", "roll(1)", "one line down", show=False, id="step.down"),
-        Binding("k,up", "roll(-1)", "one line up", show=False, id="step.up"),
-        Binding("g,home", "beginning", "the beginning", show=False, id="step.first"),
-        Binding("G,end", "ending", "the end", show=False, id="step.last"),
-        Binding("l,right", "another(1)", "the next step", show=False, id="step.next"),
-        Binding("h,left", "another(-1)", "the step before", show=False, id="step.previous"),
+        Binding("j,down", "roll(1)", "line down", show=False, id="step.down"),
+        Binding("k,up", "roll(-1)", "line up", show=False, id="step.up"),
+        Binding("g,home", "beginning", "top", show=False, id="step.first"),
+        Binding("G,end", "ending", "bottom", show=False, id="step.last"),
+        Binding("l,right", "another(1)", "next step", show=False, id="step.next"),
+        Binding("h,left", "another(-1)", "previous step", show=False, id="step.previous"),
     ]
 
     class Another(Message):

@@ -19,7 +19,7 @@ class CommandInput(HistoryInput):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "complete(1)", "complete", show=False),
-        Binding("shift+tab", "complete(-1)", "the completion before", show=False),
+        Binding("shift+tab", "complete(-1)", "previous completion", show=False),
     ]
 
     def __init__(

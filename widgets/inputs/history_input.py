@@ -13,8 +13,8 @@ class HistoryInput(Input):
     """Up and down put earlier values into the field; right accepts the suggestion."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "older", "an earlier value", show=False),
-        Binding("down", "newer", "a later value", show=False),
+        Binding("up", "older", "previous entry", show=False),
+        Binding("down", "newer", "next entry", show=False),
     ]
 
     def __init__(

@@ -22,10 +22,10 @@ class PromptInput(TextArea):
     """A text of several lines that Enter sends; up and down walk through earlier prompts."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+j,alt+enter", "newline", "a new line", show=False, id="prompt.new_line"),
-        Binding("up", "cursor_up", "in the first line: an earlier prompt", show=False, id="prompt.earlier"),
-        Binding("down", "cursor_down", "in the last line: a later prompt", show=False, id="prompt.later"),
-        Binding("escape", "leave", "back, keeping the text", show=False, id="prompt.leave"),
+        Binding("ctrl+j,alt+enter", "newline", "new line", show=False, id="prompt.new_line"),
+        Binding("up", "cursor_up", "previous prompt (from the first line)", show=False, id="prompt.earlier"),
+        Binding("down", "cursor_down", "next prompt (from the last line)", show=False, id="prompt.later"),
+        Binding("escape", "leave", "back (keeps the draft)", show=False, id="prompt.leave"),
     ]
 
     class Sent(Message):

@@ -20,11 +20,11 @@ class FileList(VirtualList):
     """Files in the order in which they were first touched."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j,down", "move(1)", "the next file", show=False, id="files.down"),
-        Binding("k,up", "move(-1)", "the file before it", show=False, id="files.up"),
-        Binding("g,home", "edge(False)", "the first file", show=False, id="files.first"),
-        Binding("G,end", "edge(True)", "the last file", show=False, id="files.last"),
-        Binding("enter,l,right", "open", "read its diffs", show=False, id="files.open"),
+        Binding("j,down", "move(1)", "next file", show=False, id="files.down"),
+        Binding("k,up", "move(-1)", "previous file", show=False, id="files.up"),
+        Binding("g,home", "edge(False)", "first file", show=False, id="files.first"),
+        Binding("G,end", "edge(True)", "last file", show=False, id="files.last"),
+        Binding("enter,l,right", "open", "show its diffs", show=False, id="files.open"),
     ]
 
     class Highlighted(Message):

@@ -32,12 +32,12 @@ class VirtualList(PaintedView, can_focus=True):
 
     DEFAULT_CSS = "VirtualList { overflow-x: hidden; overflow-y: scroll; }"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("pagedown,space", "page(1.0)", "one page down", show=False, id="lines.page_down"),
-        Binding("pageup,b", "page(-1.0)", "one page up", show=False, id="lines.page_up"),
-        Binding("ctrl+d", "page(0.5)", "half a page down", show=False, id="lines.half_page_down"),
-        Binding("ctrl+u", "page(-0.5)", "half a page up", show=False, id="lines.half_page_up"),
-        Binding("J", "roll(1)", "one line down", show=False, id="lines.down"),
-        Binding("K", "roll(-1)", "one line up", show=False, id="lines.up"),
+        Binding("pagedown,space", "page(1.0)", "page down", show=False, id="lines.page_down"),
+        Binding("pageup,b", "page(-1.0)", "page up", show=False, id="lines.page_up"),
+        Binding("ctrl+d", "page(0.5)", "half page down", show=False, id="lines.half_page_down"),
+        Binding("ctrl+u", "page(-0.5)", "half page up", show=False, id="lines.half_page_up"),
+        Binding("J", "roll(1)", "line down", show=False, id="lines.down"),
+        Binding("K", "roll(-1)", "line up", show=False, id="lines.up"),
     ]
 
     following: var[bool] = var(False, init=False)

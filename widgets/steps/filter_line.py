@@ -93,4 +93,4 @@ def found_words(found: Found) -> str:
     """The number of steps that contain the text, and the searched share."""
     place = f"{found.at:,} of {found.hits:,}" if found.at else f"{found.hits:,}"
     share = "" if found.share >= 1 else f" · {int(found.share * 100)} % searched"
-    return f"/{found.needle[:24]}  {place if found.hits or share else 'nothing found'}{share}"
+    return f"/{found.needle[:24]}  {place if found.hits or share else 'no matches'}{share}"

@@ -48,7 +48,7 @@ def step_document(step: Step, *, cwd: str | None = None, signs: Signs = UNICODE,
     look = Look(signs, cwd, source)
     parts = [part for block in described.body for part in _parts(block, look, step)]
     if step.cut:
-        parts.append(nothing(f"{units.count(step.cut, 'character')} of its texts left out"))
+        parts.append(nothing(f"{units.count(step.cut, 'character')} not shown"))
     return Document(title(step, described, signs), parts, signs)
 
 
@@ -56,7 +56,7 @@ def _parts(block: blocks.Block, look: Look, step: Step) -> Iterator[Block]:
     """The parts of the document for one block."""
     match block:
         case blocks.Prose():
-            yield look.prose(block.text) if block.text.strip() else nothing("no text")
+            yield look.prose(block.text) if block.text.strip() else nothing("empty")
         case blocks.Code():
             yield from _command(block, look, step.exit_code)
         case blocks.Output():
@@ -112,9 +112,9 @@ def _files(block: blocks.Files, look: Look, *, whole: bool) -> Iterator[Block]:
     for change in block.changes:
         yield _change(change, look.cwd)
         if change.cut and change.diff and whole:
-            yield nothing("the rest of this diff is not kept")
+            yield nothing("the rest of this diff was not stored")
     if not block.changes:
-        yield PlainText(block.text) if block.text.strip() else nothing("the agent named no file")
+        yield PlainText(block.text) if block.text.strip() else nothing("no file named by the agent")
 
 
 def _change(change: Change, cwd: str | None) -> Block:
@@ -138,8 +138,8 @@ def _change(change: Change, cwd: str | None) -> Block:
 
 def _no_diff(change: Change) -> str:
     if change.lines:
-        return "the diff is empty" if change.lines == (0, 0) else "the diff is too long to keep"
-    return "the agent gave no diff" + (f": {change.no_diff}" if change.no_diff else "")
+        return "empty diff" if change.lines == (0, 0) else "diff too long to store"
+    return "no diff from the agent" + (f": {change.no_diff}" if change.no_diff else "")
 
 
 _COUNTED = (("+", "added"), ("-", "removed"))
@@ -149,7 +149,7 @@ _KINDS = {"add": "new file", "delete": "deleted", "update": ""}
 def _plan(block: blocks.Plan, look: Look) -> Block:
     """The list with its boxes, and a caption with the number of items done."""
     if not block.items:
-        return look.prose(block.text) if block.text.strip() else nothing("no text")
+        return look.prose(block.text) if block.text.strip() else nothing("empty")
     lines: list[tuple[Row, Row]] = []
     for item in block.items:
         mark, role = look.signs.plan.get(item.status, look.signs.plan["pending"]), _PLAN_ROLES.get(item.status, "text")
@@ -165,7 +165,7 @@ def _notice(block: blocks.Notice) -> Block:
     laid_out = pretty_json(block.text)
     if laid_out is not None:
         return CodeBlock(Code(laid_out, "json"))
-    return PlainText(block.text, role="failure" if block.fatal else "text") if block.text else nothing("no text")
+    return PlainText(block.text, role="failure" if block.fatal else "text") if block.text else nothing("empty")
 
 
 def _tokens(block: blocks.Tokens) -> Iterator[Block]:
@@ -200,7 +200,7 @@ def _start(block: blocks.Facts, look: Look) -> Iterator[Block]:
     if pairs:
         yield _facts(*pairs)
     if block.text.strip() or not pairs:
-        yield PlainText(block.text) if block.text.strip() else nothing("nothing more is known")
+        yield PlainText(block.text) if block.text.strip() else nothing("no details")
 
 
 def _facts(*pairs: tuple[str, str], right: bool = False, name: str = "") -> Block:

@@ -166,7 +166,7 @@ def _in_short(block: blocks.Block, line: Line) -> Line:
     if isinstance(block, blocks.Plan) and block.items:
         return structs.replace(line, text=f"{block.done} of {units.count(len(block.items), 'task')} done")
     if isinstance(block, blocks.Files) and len(block.changes) > 1:
-        return structs.replace(line, text=f"{line.text}  and {units.count(len(block.changes) - 1, 'file')} more")
+        return structs.replace(line, text=f"{line.text}  and {units.count(len(block.changes) - 1, 'more file')}")
     return line
 
 
@@ -253,7 +253,7 @@ def _files(block: blocks.Files, manner: Manner) -> list[Line]:
         lines.append(Line(f"{path}{_extent(change)}"))
         lines += _diff(change.diff, room if len(block.changes) == 1 or manner.level == WHOLE else 0)
     more = len(block.changes) - room
-    return [*lines, Line(f"… {units.count(more, 'file')} more", "dim")] if more > 0 else lines
+    return [*lines, Line(f"… {units.count(more, 'more file')}", "dim")] if more > 0 else lines
 
 
 def _diff(diff: str | None, room: int) -> list[Line]:
@@ -268,7 +268,7 @@ def _diff(diff: str | None, room: int) -> list[Line]:
         more -= 1
         if kind != FILE:
             shown.append(Line(_clean_line(line), DIFF_ROLES.get(kind, "output")))
-    return [*shown, Line(f"… {units.count(more, 'line')} more", "dim")] if more > 0 else shown
+    return [*shown, Line(f"… {units.count(more, 'more line')}", "dim")] if more > 0 else shown
 
 
 def _extent(change: Change) -> str:
@@ -289,7 +289,7 @@ def _plan(block: blocks.Plan, manner: Manner) -> list[Line]:
         role = "dim" if item.status == "completed" else "text"
         lines.append(Line(one_line(item.text, NAME), role, mark=mark, mark_role=role))
     more = len(block.items) - room
-    return [*lines, Line(f"… {units.count(more, 'task')} more", "dim")] if more > 0 else lines
+    return [*lines, Line(f"… {units.count(more, 'more task')}", "dim")] if more > 0 else lines
 
 
 def token_words(block: blocks.Tokens) -> str:
@@ -317,7 +317,7 @@ def _tokens(usage: Usage) -> str:
         inner = f" ({units.tokens(of_it)} {part})" if of_it else ""
         if number is not None or inner:
             parts.append(f"{units.tokens(number)} {name}{inner}")
-    return " · ".join(parts) or f"{units.tokens(usage.total_tokens)} in all"
+    return " · ".join(parts) or f"{units.tokens(usage.total_tokens)} total"
 
 
 def _output(block: blocks.Output, manner: Manner) -> list[Line]:
@@ -334,11 +334,11 @@ def _output(block: blocks.Output, manner: Manner) -> list[Line]:
         return [Line(line, "output") for line in _split(text)]
     head, tail = _split(text[:EDGE])[:OUTPUT_HEAD], _split(text[-EDGE:])[-OUTPUT_TAIL:]
     more = max(0, total - len(head) - len(tail))
-    middle = [Line(f"… {units.count(more, 'line')} more", "dim")] if more else []
+    middle = [Line(f"… {units.count(more, 'more line')}", "dim")] if more else []
     return [*(Line(line, "output") for line in head), *middle, *(Line(line, "output") for line in tail)]
 
 
-_START_KEYS = "R sends the prompt again   S shows all of stderr   = explains"
+_START_KEYS = "R retry   S stderr   = why"
 
 
 def _folded(text: str, limit: int) -> list[str]:
@@ -346,7 +346,7 @@ def _folded(text: str, limit: int) -> list[str]:
     lines = _split(text)
     if len(lines) <= limit + 1:
         return lines or [""]
-    return [*lines[:limit], f"… {units.count(len(lines) - limit, 'line')} more"]
+    return [*lines[:limit], f"… {units.count(len(lines) - limit, 'more line')}"]
 
 
 def _split(text: str) -> list[str]:

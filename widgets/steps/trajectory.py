@@ -191,7 +191,7 @@ class Trajectory(VirtualList):
     def action_unread(self) -> None:
         """Go to the first step that the user has not seen."""
         if self._drawing.unread is None:
-            self.post_message(self.Lost("nothing is marked as new since you looked"))
+            self.post_message(self.Lost("no unread steps"))
         else:
             self._jump(self._drawing.unread.item, "new step", 1)
 
@@ -217,7 +217,7 @@ class Trajectory(VirtualList):
             self.place(self.followed() if self.following else (max(0, position - line), 0))
             self.reveal(position)
         else:
-            self.note = "nothing of this kind: 0 shows all steps"
+            self.note = "no steps of this kind: 0 shows all"
             self.place((0, 0))
         self.post_message(self.Filtered())
         self.post_message(self.Moved())
@@ -355,7 +355,7 @@ class Trajectory(VirtualList):
         if self._behind:
             self.go(self._behind.pop(), remember=False)
         else:
-            self.post_message(self.Lost("no place to go back to"))
+            self.post_message(self.Lost("no earlier position"))
 
     def action_group(self, key: str) -> None:
         """Add a group of steps to the filter, or remove it."""
@@ -371,7 +371,7 @@ class Trajectory(VirtualList):
 
     def _jump(self, item: int | None, what: str, direction: int) -> None:
         if item is None:
-            self.post_message(self.Lost(f"no {what} {'after' if direction > 0 else 'before'} this"))
+            self.post_message(self.Lost(f"no {'more' if direction > 0 else 'earlier'} {what}s"))
         else:
             self.following = False
             self.go(item)

@@ -140,38 +140,40 @@ STATE = Column("state", 12, _state)
 LEAD = Column("", 2, lambda session, moment: f"{gutter(session, moment.signs)}{_mark(session, moment)}")
 """The gutter, which shows marks and pins, and the mark of the state."""
 
-_NEW = Column("new", 3, _unread, rank=7, room=UNREAD_ROOM, right=True, help="steps since you opened it")
+_NEW = Column("new", 3, _unread, rank=7, room=UNREAD_ROOM, right=True, help="unread steps")
 OTHERS = (
-    Column("age", 4, _age, rank=1, right=True, help="since its agent last printed something, or since it ended"),
+    Column("age", 4, _age, rank=1, right=True, help="time since last output or end"),
     _NEW,
-    Column("time", 5, _time, rank=9, room=WHAT_GOOD, right=True, help="how long its newest turn took"),
-    Column("turn", 4, lambda s, _: str(s.turn), rank=4, right=True, help="the number of its newest turn"),
-    Column("tok", 5, lambda s, _: units.tokens(s.usage.total_tokens), rank=5, right=True, help="tokens in and out"),
-    Column("cost", 7, lambda s, _: units.money(s.cost_usd), rank=6, right=True, help="US dollars, as the agent says"),
-    Column("id", SHORT_ID, lambda s, _: s.short_id, rank=8, room=WHAT_GOOD, help="the beginning of its id"),
-    Column("agent", 7, lambda s, _: one_line(s.agent), rank=2, after=2, help="the agent's name"),
-    Column(
-        "model", 12, lambda s, _: one_line(s.model or "?"), rank=10, room=WHAT_GOOD, after=2, help="the agent's model"
-    ),
-    Column("where", 10, _where, rank=3, cut_left=True, after=1, help="the last part of its folder"),
+    Column("time", 5, _time, rank=9, room=WHAT_GOOD, right=True, help="duration of the newest turn"),
+    Column("turn", 4, lambda s, _: str(s.turn), rank=4, right=True, help="number of turns"),
+    Column("tok", 5, lambda s, _: units.tokens(s.usage.total_tokens), rank=5, right=True, help="tokens, in and out"),
+    Column("cost", 7, lambda s, _: units.money(s.cost_usd), rank=6, right=True, help="cost in USD, as reported"),
+    Column("id", SHORT_ID, lambda s, _: s.short_id, rank=8, room=WHAT_GOOD, help="session id"),
+    Column("agent", 7, lambda s, _: one_line(s.agent), rank=2, after=2, help="agent"),
+    Column("model", 12, lambda s, _: one_line(s.model or "?"), rank=10, room=WHAT_GOOD, after=2, help="model"),
+    Column("where", 10, _where, rank=3, cut_left=True, after=1, help="name of the folder"),
 )
 """The columns that a list of sessions shows if there is room."""
 
 _MORE = (
-    Column("created", 7, _created, rank=2, right=True, help="since it was started for the first time"),
-    Column("steps", 6, lambda s, _: f"{s.steps}", rank=2, right=True, help="steps of all turns"),
-    Column("source", 9, _source, rank=2, help="who started it: you, or an orchestrator"),
-    Column("folder", 20, lambda s, _: one_line(place(s.cwd)), rank=2, cut_left=True, after=1, help="its whole folder"),
+    Column("created", 7, _created, rank=2, right=True, help="time since creation"),
+    Column("steps", 6, lambda s, _: f"{s.steps}", rank=2, right=True, help="steps in all turns"),
+    Column("source", 9, _source, rank=2, help="started by: you or an orchestrator"),
+    Column(
+        "folder", 20, lambda s, _: one_line(place(s.cwd)), rank=2, cut_left=True, after=1, help="path of the folder"
+    ),
     Column(
         "cpu",
         5,
         _load(lambda load: units.percent(load.cpu)),
         rank=2,
         right=True,
-        help="what its processes use of a processor",
+        help="CPU of its processes",
     ),
-    Column("mem", 7, _load(lambda load: units.size(load.rss_bytes)), rank=2, right=True, help="their memory"),
-    Column("procs", 5, _load(lambda load: str(load.processes)), rank=2, right=True, help="how many of them it has"),
+    Column(
+        "mem", 7, _load(lambda load: units.size(load.rss_bytes)), rank=2, right=True, help="memory of its processes"
+    ),
+    Column("procs", 5, _load(lambda load: str(load.processes)), rank=2, right=True, help="number of processes"),
 )
 COLUMNS = {column.heading: column for column in (*OTHERS, *_MORE)}
 """All columns that can be chosen, by name."""

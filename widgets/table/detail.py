@@ -41,7 +41,7 @@ def remark(session: Session, now: int) -> str:
         return units.count(session.left, "process", "processes") + f" left running{what}"
     silence = now - session.last_sign_at
     if session.status is Status.RUNNING and silence >= SILENT_MS:
-        return f"silent {units.age(silence)}"
+        return f"no output for {units.age(silence)}"
     return ""
 
 

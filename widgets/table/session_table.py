@@ -33,28 +33,28 @@ class SessionTable(RowCanvas):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,down", "move(1)", "next session", show=False, id="table.down"),
         Binding("k,up", "move(-1)", "previous session", show=False, id="table.up"),
-        Binding("pagedown,ctrl+d", "page(1)", "one page down", show=False, id="table.page_down"),
-        Binding("pageup,ctrl+u", "page(-1)", "one page up", show=False, id="table.page_up"),
+        Binding("pagedown,ctrl+d", "page(1)", "page down", show=False, id="table.page_down"),
+        Binding("pageup,ctrl+u", "page(-1)", "page up", show=False, id="table.page_up"),
         Binding("g,home", "edge(False)", "first session", show=False, id="table.first"),
         Binding("G,end", "edge(True)", "last session", show=False, id="table.last"),
-        Binding("enter", "open", "open the trajectory", show=False, id="table.open"),
+        Binding("enter", "open", "open the session", show=False, id="table.open"),
         Binding(
             "space",
             "mark",
-            "mark it; most keys then mean all that are marked",
+            "mark (actions apply to all marked)",
             show=False,
             id="table.mark",
         ),
         Binding(
             "v",
             "mark_range",
-            "begin or end a range of marks",
+            "start / end range",
             show=False,
             id="table.mark_range",
         ),
-        Binding("asterisk", "mark_all", "mark all that are shown, or none", show=False, id="table.mark_all"),
-        Binding("h,left", "fold(True)", "fold a tree or a group", show=False, id="table.fold"),
-        Binding("l,right", "fold(False)", "unfold it", show=False, id="table.unfold"),
+        Binding("asterisk", "mark_all", "mark all / none", show=False, id="table.mark_all"),
+        Binding("h,left", "fold(True)", "collapse", show=False, id="table.fold"),
+        Binding("l,right", "fold(False)", "expand", show=False, id="table.unfold"),
     ]
 
     class NothingWaits(Message):

@@ -121,8 +121,8 @@ def _groups(tally: Tally, signs: Signs, form: int) -> Content:
 
 
 def _sums(tally: Tally) -> str:
-    tokens = f"{units.tokens(tally.tokens)} tok{' known' if tally.tokens_missing else ''}" if tally.tokens else ""
-    dollars = f"{units.money(tally.dollars)}{' known' if tally.dollars_missing else ''}" if tally.dollars else ""
+    tokens = f"{units.tokens(tally.tokens)}{'+' if tally.tokens_missing else ''} tok" if tally.tokens else ""
+    dollars = f"{units.money(tally.dollars)}{'+' if tally.dollars_missing else ''}" if tally.dollars else ""
     return "  ".join(filter(None, (tokens, dollars)))
 
 

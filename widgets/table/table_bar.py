@@ -40,11 +40,11 @@ def table_bar(
         parts.append((order, MUTED))
     if marked:
         hidden = f", {elsewhere:,} not shown" if elsewhere else ""
-        parts.append((f"{marked:,} marked{hidden}" + (": v ends the range" if ranging else ""), "bold $text-primary"))
+        parts.append((f"{marked:,} marked{hidden}" + (": v end range" if ranging else ""), "bold $text-primary"))
     if not parts:
         return Content("")
     if counts is not None or marked:
-        parts.append(("Esc clears", MUTED))
+        parts.append(("Esc clear", MUTED))
     return _fitting(parts, width)
 
 

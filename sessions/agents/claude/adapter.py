@@ -25,11 +25,11 @@ class ClaudeSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fi
 
     permission_mode: Annotated[
         Literal["acceptEdits", "auto", "bypassPermissions", "default", "dontAsk", "plan"],
-        Meta(description="What claude may do without asking."),
+        Meta(description="Permission mode of claude."),
     ] = "acceptEdits"
     full_danger: Annotated[
         bool,
-        Meta(description="No permission checks at all; claude refuses this as root unless you set IS_SANDBOX=1."),
+        Meta(description="Skip all permission checks; claude refuses this as root unless IS_SANDBOX=1 is set."),
     ] = False
 
 
@@ -43,7 +43,7 @@ class Claude(Agent):
     install_hint = "Install it with `npm install -g @anthropic-ai/claude-code`."
     settings_type = ClaudeSettings
     mode_key = "permission_mode"
-    mode_help = "What it may do without asking"
+    mode_help = "Permission mode"
     polling_tools = Agent.polling_tools | {"BashOutput", "TaskOutput"}
     # SIGINT ends it with its commands; a late SIGTERM only makes it call the model again (protocols 1.1).
     ladder = Ladder(interrupt=4.0, terminate=1.5)

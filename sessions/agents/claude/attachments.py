@@ -61,9 +61,9 @@ _FIELDS: dict[str, tuple[tuple[str, str], ...]] = {
     "deferred_tools_delta": (
         ("", "addedNames"),
         ("no longer", "removedNames"),
-        ("servers that still connect", "pendingMcpServers"),
+        ("servers still connecting", "pendingMcpServers"),
         ("servers that need a login", "needsAuthMcpServers"),
-        ("servers that failed", "failedMcpServers"),
+        ("failed servers", "failedMcpServers"),
     ),
     "environment": (("", "platform"), ("", "shell"), ("", "workingDirectory")),
     "instructions": (("", "files"),),

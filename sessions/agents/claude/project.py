@@ -122,7 +122,7 @@ class ClaudeProjectParser(TranscriptParser):
         steps = [*self._interrupted(None), *self._begin_turn(at)] if self.state.prompted else []
         self.facts.end = self.facts.error = self.state.error = None
         if line.parent_uuid is not None and self.state.leaves and line.parent_uuid not in self.state.leaves:
-            steps.append(self._note("goes on from an earlier point of the conversation", at, "branch"))
+            steps.append(self._note("continues from an earlier point of the conversation", at, "branch"))
         return [*steps, self._prompt(prompt_text(text), at)]
 
     def _assistant(self, line: events.Line, raw: bytes, at: int | None) -> list[Step]:

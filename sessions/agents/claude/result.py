@@ -25,8 +25,8 @@ CUT = {
     "model_context_window_exceeded": "the answer was cut off: the model's context window is full"
     " (model_context_window_exceeded)",
     "refusal": "the model refused to answer (refusal)",
-    "pause_turn": "the model paused and was not asked to go on (pause_turn)",
-    "compaction": "the model paused for a compaction and was not asked to go on (compaction)",
+    "pause_turn": "the model paused and was not resumed (pause_turn)",
+    "compaction": "the model paused for a compaction and was not resumed (compaction)",
 }
 """Stop reasons that mean an incomplete answer.
 
@@ -48,7 +48,7 @@ def failure(event: Result, unread: Sequence[Unread]) -> str | None:
         if field.name in DECIDING:
             return f"the result's {field.name} could not be read: {field.value}"
     if event.is_error is None and not event.subtype:
-        return "the result does not say whether the turn went well"
+        return "the result does not report success or failure"
     if not event.stop_reason:
         return "the answer was cut off: no stop reason"
     return CUT.get(event.stop_reason)

@@ -30,13 +30,13 @@ class CodexSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fie
 
     sandbox: Annotated[
         Literal["read-only", "workspace-write", "danger-full-access"],
-        Meta(description="What codex may touch without asking."),
+        Meta(description="Sandbox mode of codex."),
     ] = "workspace-write"
-    full_danger: Annotated[bool, Meta(description="No sandbox and no approvals at all.")] = False
+    full_danger: Annotated[bool, Meta(description="No sandbox and no approvals.")] = False
     config: Annotated[
         dict[str, Any],
         Meta(
-            description="Overrides of codex's own configuration, passed as -c key=value.",
+            description="Overrides of codex's own config, passed as -c key=value.",
             examples=[{"model_reasoning_effort": "high"}],
         ),
     ] = msgspec.field(default_factory=dict)
@@ -45,7 +45,7 @@ class CodexSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fie
 def _config(config: dict[str, Any]) -> list[str]:
     for key, setting in _OWN_SETTINGS.items():
         if key in config:
-            raise UsageError(f"agents.codex.config.{key} would be ignored: set agents.codex.{setting} instead.")
+            raise UsageError(f"agents.codex.config.{key} would be ignored; set agents.codex.{setting} instead.")
     from .toml_values import assignments
 
     try:
@@ -73,8 +73,8 @@ def _priced(launch: Launch, env: Mapping[str, str]) -> Measurable:
     usual = None if any(map(_names_a_model, launch.argv)) else configured_model(_home(env))
     if usual is not None and price_of(usual, launch.prices) is not None:
         return Measurable(When.LIVE)
-    chosen = f"codex's own settings name {usual}, which has no price" if usual else "codex chooses the model by itself"
-    return Measurable(When.LIVE, f"{chosen}; name one that has a price (-m), or set it in [prices]")
+    chosen = f"codex's own config names {usual}, which has no price" if usual else "codex chooses the model itself"
+    return Measurable(When.LIVE, f"{chosen}; choose a model with a price (-m), or set its price in [prices]")
 
 
 def _names_a_model(argument: str) -> bool:
@@ -92,7 +92,7 @@ class Codex(Agent):
     install_hint = "Install it with `npm install -g @openai/codex`."
     settings_type = CodexSettings
     mode_key = "sandbox"
-    mode_help = "What the agent may touch"
+    mode_help = "Sandbox mode"
     keeps_transcripts = True
     dangerous = frozenset({"danger-full-access"})
     unlimited = "no-sandbox"
@@ -141,8 +141,8 @@ class Codex(Agent):
     def measures(self, launch: Launch, env: Mapping[str, str]) -> Measures:
         """Return when tokens and cost are known: tokens are in codex's transcript, the cost needs the model's price."""
         if "--ephemeral" in launch.argv:
-            tokens = Measurable(When.END, "with --ephemeral codex reports its tokens when a turn ends")
-            why = "codex reports no cost, and with --ephemeral it writes no transcript to estimate it from"
+            tokens = Measurable(When.END, "with --ephemeral, codex reports tokens only when a turn ends")
+            why = "codex reports no cost, and with --ephemeral it writes no transcript to estimate one"
             return Measures(tokens=tokens, cost=Measurable(When.NEVER, why))
         return Measures(tokens=Measurable(When.LIVE), cost=_priced(launch, env))
 

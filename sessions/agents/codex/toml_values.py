@@ -21,7 +21,7 @@ def assignments(settings: Mapping[str, Any]) -> Iterator[str]:
     """
     for key in settings:
         if not _BARE.fullmatch(key):
-            raise ValueError(f"the key {key!r} may only hold letters, digits, - and _ (for a nested key write a table)")
+            raise ValueError(f"the key {key!r} may contain only letters, digits, - and _ (use a table for nested keys)")
     return _assignments(settings, "")
 
 

@@ -110,7 +110,7 @@ class CodexMeter(Meter):
     def trouble(self) -> str | None:
         """The reason why a limit cannot act: a model without a price, or no transcript."""
         if self.seeks and self._searches > _SEARCHES:
-            return "its limits on tokens and cost cannot act: codex's transcript of it was not found"
+            return "its token and cost limits do not work: codex's transcript was not found"
         return super().trouble
 
     def read_new(self, agent_session: str | None) -> bool:
@@ -177,7 +177,7 @@ class CodexMeter(Meter):
             return
         price = price_of(self._model, self._prices) if self._model else None
         if price is None:
-            self.unpriced = self._model or "a model that its transcript does not name"
+            self.unpriced = self._model or "a model not named in its transcript"
             return
         self.cost_usd = (self.cost_usd or 0.0) + price.cost(_call(tokens))
 

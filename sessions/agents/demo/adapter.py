@@ -26,12 +26,12 @@ class DemoSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fiel
     script: Annotated[
         str | None,
         Meta(
-            description="Which of its scripts it plays first; [[demo:NAME]] in a prompt wins.",
+            description="Script to play first; [[demo:NAME]] in a prompt overrides it.",
             examples=["tree"],
             extra={"default": "done"},
         ),
     ] = None
-    speed: Annotated[float, Meta(gt=0, le=1000, description="How fast it plays: 2 is twice as fast.")] = 1.0
+    speed: Annotated[float, Meta(gt=0, le=1000, description="Speed factor: 2 is twice as fast.")] = 1.0
 
 
 class Demo(Agent):
@@ -52,7 +52,7 @@ class Demo(Agent):
         chosen = marker[1] if marker else settings.script if request.turn == 1 else None
         script = chosen or ("followup" if request.agent_session else "done")
         if script not in SCRIPTS:
-            raise UsageError(f"The demo agent has no script {script!r}. It plays: {', '.join(SCRIPTS)}.")
+            raise UsageError(f"Unknown demo script {script!r}. Choose one of: {', '.join(SCRIPTS)}.")
         argv = [sys.executable, "-P", "-m", "agentdash.sessions.agents.demo.player"]
         argv += ["--script", script, "--speed", f"{settings.speed:g}"]
         argv += ["--resume" if request.agent_session else "--conversation", request.agent_session or request.session_id]
@@ -60,7 +60,7 @@ class Demo(Agent):
 
     def measures(self, launch: Launch, env: Mapping[str, str]) -> Measures:  # noqa: ARG002
         """Return when tokens and cost are known: both are in the last line."""
-        at_the_end = Measurable(When.END, "the demo agent reports it when a turn ends")
+        at_the_end = Measurable(When.END, "the demo agent reports it only when a turn ends")
         return Measures(tokens=at_the_end, cost=at_the_end)
 
     def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:

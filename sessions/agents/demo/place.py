@@ -38,7 +38,7 @@ class DemoPlace(Struct, frozen=True, kw_only=True):
             OSError: the file is not the demo's, or cannot be written.
         """
         if not self.holds(path):
-            raise PermissionError(f"{path} is outside of the demo's folder")
+            raise PermissionError(f"{path} is outside the demo folder")
         path.parent.mkdir(parents=True, exist_ok=True)
         data = content.encode()
         before = self._own(path)
@@ -63,7 +63,7 @@ class DemoPlace(Struct, frozen=True, kw_only=True):
         except (OSError, ValueError):
             written, data = "", b""
         if path.is_symlink() or written != _digest(data):
-            raise FileExistsError(f"{path.name} is there already and is not the demo's: it was left as it is")
+            raise FileExistsError(f"{path.name} exists and is not the demo's: not overwritten")
         return data
 
     def _record(self, path: Path) -> Path:
@@ -80,7 +80,7 @@ def make_demo(home: Path, projects: Path) -> DemoPlace:
         return demo
     for folder in (home, projects):
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise UsageError(f"{folder} holds files that no demo made. Name a new folder, or an empty one.")
+            raise UsageError(f"{folder} contains other files. Name a new or an empty folder.")
     for folder in (home, projects):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return mark_demo(home, projects)

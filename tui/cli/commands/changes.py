@@ -6,15 +6,15 @@ from . import common
 
 
 @click.command()
-@click.option("--turn", type=click.IntRange(min=1), metavar="N", help="Only this turn.")
-@click.option("--diff", is_flag=True, help="Print the diffs.")
-@click.option("--no-git", is_flag=True, help="Do not ask git.")
+@click.option("--turn", type=click.IntRange(min=1), metavar="N", help="Only turn N.")
+@click.option("--diff", is_flag=True, help="Show diffs.")
+@click.option("--no-git", is_flag=True, help="Skip git.")
 @common.json_option
 @common.id_argument
 def changes(ref: str, turn: int | None, diff: bool, no_git: bool, as_json: bool) -> None:
-    """Show a session's changes to files, and their state in git.
+    """Show the files a session changed, with git status.
 
-    Lists the files that the agent's own edits touched; only git shows what its commands changed.
+    Lists the agent's own edits.  Changes made by its commands show up in git only.
     """
     with common.open_reader() as reader:
         session = reader.get(ref)

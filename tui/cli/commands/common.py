@@ -88,12 +88,12 @@ def _completed(incomplete: str, *, live: bool) -> list[CompletionItem]:
 
 def json_option(command: F) -> F:
     """Add ``--json``: print the documented schema, raw, on stdout."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+    return click.option("--json", "as_json", is_flag=True, help="Output JSON.")(command)
 
 
 def raw_option(command: F) -> F:
     """Add ``--raw``: print a command's output byte for byte, on a terminal too."""
-    return click.option("--raw", is_flag=True, help="Keep control sequences on a terminal.")(command)
+    return click.option("--raw", is_flag=True, help="Keep control sequences (terminal only).")(command)
 
 
 def id_argument(command: F) -> F:
@@ -230,7 +230,7 @@ def named(reader: "SessionReader", refs: Sequence[str]) -> "list[Session]":
     try:
         sessions = [reader.get(ref, destructive=True) for ref in refs]
     except AgentdashError as error:
-        untouched = "" if len(refs) == 1 else " Nothing was done to the others."
+        untouched = "" if len(refs) == 1 else " (no session was changed)"
         raise type(error)(f"{error}{untouched}") from None
     return list({session.id: session for session in sessions}.values())
 
@@ -264,15 +264,15 @@ def read_prompt(words: Sequence[str], *, needed: bool = True) -> str:
     """
     given = [word for word in words if word != "-"]
     if len(given) > 1 or len(words) > 2:
-        raise UsageError("The prompt is more than one argument: put it in quotes.")
+        raise UsageError("More than one argument: quote the prompt.")
     asked = len(given) < len(words)
     if asked or (not given and not _at_terminal()):
         given.append(_stdin_text())
     elif given and _is_fed():
-        print_lines(["agentdash: stdin is not read; add - after the prompt to append it."], err=True)
+        print_lines(["agentdash: stdin ignored; add - after the prompt to append it."], err=True)
     text = "\n\n".join(filter(str.strip, given))
     if not text and needed:
-        raise UsageError("The prompt is empty. Give it as an argument, or pipe it in.")
+        raise UsageError("The prompt is empty. Pass it as an argument or on stdin.")
     return text
 
 

@@ -8,12 +8,13 @@ import click
 
 from ....sessions.errors import AgentdashError, UsageError
 from ..exit_codes import FAILED
+from ..verb_group import SuggestingGroup
 from . import common
 
 
-@click.group(no_args_is_help=False)
+@click.group(cls=SuggestingGroup, no_args_is_help=False)
 def config() -> None:
-    """The settings: what holds and why, the file, a first one."""
+    """Show, check and edit the settings."""
 
 
 @config.command("path")
@@ -32,7 +33,7 @@ def config_path(as_json: bool) -> None:
 @config.command("show")
 @common.json_option
 def config_show(as_json: bool) -> None:
-    """The settings in force: what the file says, and the defaults of all that it leaves out."""
+    """Print all effective settings as TOML."""
     from ....sessions.settings.config import as_toml, in_force, read_settings
 
     loaded = read_settings()
@@ -48,7 +49,7 @@ def config_show(as_json: bool) -> None:
 @config.command("list")
 @common.json_option
 def config_list(as_json: bool) -> None:
-    """Every setting: its value, where that comes from, and what it does."""
+    """List settings with values, sources and descriptions."""
     from ....sessions.settings.config import read_settings
     from ....sessions.settings.effective import held
     from ...render.settings import held_json, settings_lines
@@ -74,7 +75,9 @@ def complete_keys(_: click.Context, __: click.Parameter, incomplete: str) -> lis
 @common.json_option
 @click.argument("key", shell_complete=complete_keys)
 def config_get(key: str, as_json: bool) -> int:
-    """The value of one setting, or of a whole table; exit code 1 where it is not set.
+    """Print the value of a setting or a table.
+
+    Exits 1 if it is not set.
 
     For example: agentdash config get agents.codex.sandbox
     """
@@ -89,20 +92,23 @@ def config_get(key: str, as_json: bool) -> int:
 @config.command("check")
 @common.json_option
 def config_check(as_json: bool) -> None:
-    """Check the settings, under each of their profiles; an error has file, line and key (exit code 2)."""
+    """Check the settings file and its profiles.
+
+    An error names file, line and key (exit code 2).
+    """
     path, profiles = _checked()
     if as_json:
         common.print_json({"path": str(path), "exists": path.exists(), "ok": True, "profiles": profiles})
         return
-    under = f", also under {', '.join(profiles)}" if profiles else ""
-    words = f"{path}: fine{under}" if path.exists() else f"{path} is not there: the defaults hold"
+    under = f", profiles ok: {', '.join(profiles)}" if profiles else ""
+    words = f"{path}: ok{under}" if path.exists() else f"{path} does not exist, using defaults"
     common.print_lines([words], painted=False)
 
 
 @config.command("init")
 @common.json_option
 def config_init(as_json: bool) -> None:
-    """Write a first file, with every setting as a comment."""
+    """Create a settings file with every setting commented out."""
     from ....sessions.settings.config import config_path
     from ....sessions.settings.template import write_first
 
@@ -117,9 +123,9 @@ def config_init(as_json: bool) -> None:
 @config.command("edit")
 @click.argument("key", required=False, shell_complete=complete_keys)
 def config_edit(key: str | None) -> int:
-    """Open the file in $VISUAL or $EDITOR, at KEY where one is given; afterwards say whether it can be used.
+    """Edit the settings in $VISUAL or $EDITOR, then check them.
 
-    Where there is none yet, a first one is written, with every setting as a comment.
+    With KEY, open the file at that setting.  If there is no file, create one with every setting commented out.
     """
     import os
 
@@ -136,15 +142,15 @@ def config_edit(key: str | None) -> int:
     try:
         code = run(at_line(argv, path, _line(path, key) if key else None))
     except (OSError, ValueError) as error:
-        raise UsageError(f"The editor {argv[0]}: {error}.") from None
+        raise UsageError(f"Cannot run the editor {argv[0]}: {error}.") from None
     _checked()
-    common.print_lines([f"{path}: fine"], err=True, painted=False)
+    common.print_lines([f"{path}: ok"], err=True, painted=False)
     return FAILED if code else 0
 
 
 @config.command("docs")
 def config_docs() -> None:
-    """Print the page with all settings, as Markdown."""
+    """Print the settings reference as Markdown."""
     from ....sessions.settings.docs import page
 
     common.print_lines([page().rstrip("\n")])
@@ -153,7 +159,7 @@ def config_docs() -> None:
 @click.command()
 @common.json_option
 def presets(as_json: bool) -> None:
-    """The named starts of the settings, for spawn --preset."""
+    """List the presets for spawn --preset."""
     from ....sessions.settings.config import config_path, load_config
 
     presets = load_config().presets
@@ -165,7 +171,7 @@ def presets(as_json: bool) -> None:
     from ...render.settings import preset_lines
 
     common.say_on(
-        preset_lines(presets, common.style()), otherwise=f"No presets yet. Write [presets.NAME] into {config_path()}."
+        preset_lines(presets, common.style()), otherwise=f"No presets yet. Add [presets.NAME] to {config_path()}."
     )
 
 

@@ -14,17 +14,17 @@ _FROM_THE_START = {"since_steps": None, "since_at": None}
 
 
 @click.command()
-@click.option("--since-start", is_flag=True, help="All of it, whatever was seen.")
-@click.option("--turn", type=click.IntRange(min=1), metavar="N", help="Only this turn.")
+@click.option("--since-start", is_flag=True, help="The whole session, not just unread steps.")
+@click.option("--turn", type=click.IntRange(min=1), metavar="N", help="Only turn N.")
 @common.json_option
 @common.id_argument
 def digest(ref: str, since_start: bool, turn: int | None, as_json: bool) -> None:
     """Sum up a session's work since you last looked.
 
-    Commands, files, tests and errors, counted; no model is asked.
+    Counts commands, files, tests and errors; no model is called.
     """
     if since_start and turn is not None:
-        raise click.UsageError("--since-start and --turn are about different parts: give one of them.")
+        raise click.UsageError("--since-start and --turn cannot be combined.")
     with common.settled_manager() as manager:
         session = manager.reader.get(ref)
         facts = manager.reader.digest(session.id, turn, whole=since_start)

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--rebuild", "rebuilds", is_flag=True, help="First give the session folders their rows again.")
+@click.option("--rebuild", "rebuilds", is_flag=True, help="Rebuild the database first.")
 @common.json_option
 def doctor(rebuilds: bool, as_json: bool) -> int:
-    """Look at everything agentdash needs, and say what to do about what is wrong.
+    """Check the installation and suggest fixes.
 
-    Exits 0 if nothing is broken, else 1.  --rebuild restores the database from the session folders and removes
-    empty folders of starts that were cut off; a database that cannot be read is set aside, not deleted.
+    Exits 0 if there is no error, else 1.  --rebuild restores the database from the session folders and removes empty
+    folders of interrupted starts; an unreadable database is set aside, not deleted.
     """
     rebuilt = _rebuild() if rebuilds else None
     from ....sessions.doctor.checks import examine
@@ -53,7 +53,7 @@ def _rebuilt_lines(done: "Rebuilt") -> Iterator[str]:
     from ....sessions.text.units import count
 
     if done.set_aside:
-        yield one_line(f"The database could not be read; it is kept as {done.set_aside}.")
+        yield one_line(f"The database could not be read; moved to {done.set_aside}.")
     for reason in done.skipped:
         yield f"skipped: {one_line(reason)}"
     if done.removed:

@@ -17,20 +17,20 @@ _FORMATS = ("md", "html", "json")
 
 
 @click.command()
-@click.option("--format", "name", type=click.Choice(_FORMATS), help="Default: what the file's suffix says, else md.")
-@click.option("--turn", type=click.IntRange(min=1), metavar="N", help="Only this turn.")
-@click.option("--output", "-o", type=click.Path(), metavar="FILE", help='Where to ("-": stdout).')
-@click.option("--force", is_flag=True, help="Replace the file if it is there.")
+@click.option("--format", "name", type=click.Choice(_FORMATS), help="Default: by file extension, else md.")
+@click.option("--turn", type=click.IntRange(min=1), metavar="N", help="Only turn N.")
+@click.option("--output", "-o", type=click.Path(), metavar="FILE", help='Output file ("-": stdout).')
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @common.json_option
 @common.id_argument
 def export(ref: str, name: str | None, turn: int | None, output: str | None, force: bool, as_json: bool) -> None:
-    """Write a session down: Markdown, a web page, JSON.
+    """Export a session as Markdown, HTML or JSON.
 
-    All of it in one file that only you can read.  --json tells what was written with -o.
+    Writes one file that only you can read.  --json describes the file written with -o.
     """
     path = None if output in (None, "-") else Path(output)
     if as_json and path is None:
-        raise UsageError("--json tells about the file that was written: name one with -o, or use --format json.")
+        raise UsageError("--json describes the written file: add -o FILE, or use --format json.")
     chosen = _format(name, path)
     with common.settled_reader() as reader:
         session = reader.get(ref)

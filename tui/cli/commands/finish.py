@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--now", is_flag=True, help="SIGKILL at once.")
-@click.option("--family", is_flag=True, help="Also the sessions that they started, which go on otherwise.")
+@click.option("--now", is_flag=True, help="Send SIGKILL at once.")
+@click.option("--family", is_flag=True, help="Also stop the sessions that they started.")
 @common.json_option
 @common.live_ids_argument
 def stop(refs: tuple[str, ...], now: bool, family: bool, as_json: bool) -> int:
-    """End sessions and all processes that they started.
+    """Stop sessions and all their processes.
 
-    Prints a receipt of each: which process was ended by which signal, and what is left.
+    Prints a receipt for each: which signal ended which process, and which processes are left.
     """
     from ....sessions.model import Receipt
 
@@ -49,7 +49,7 @@ def stop(refs: tuple[str, ...], now: bool, family: bool, as_json: bool) -> int:
 @common.json_option
 @common.id_argument
 def ps(ref: str, as_json: bool) -> None:
-    """The living processes of a session, with what they cost and where they listen."""
+    """List a session's processes: CPU, memory, ports."""
     with common.open_reader() as reader:
         processes = reader.processes(ref)
     if as_json:
@@ -61,18 +61,18 @@ def ps(ref: str, as_json: bool) -> None:
 
 
 @click.command()
-@click.option("--yes", "-y", is_flag=True, help="Also what is running, without asking.")
+@click.option("--yes", "-y", is_flag=True, help="Stop running sessions without asking.")
 @common.json_option
 @common.ids_argument
 def rm(refs: tuple[str, ...], yes: bool, as_json: bool) -> int:
-    """Delete sessions.
+    """Move sessions to the trash.
 
-    One that is running is stopped first, after asking.
+    Running sessions are stopped first, after a confirmation.  `restore` undoes it.
     """
     with common.open_manager() as manager:
         sessions = common.named(manager.reader, refs)
         if not yes and not _agreed([session for session in sessions if session.status.live]):
-            common.print_lines(["Nothing was deleted."], err=True)
+            common.print_lines(["Nothing deleted."], err=True)
             return FAILED
         deleted, errors = _deleted(manager, sessions)
     if as_json:
@@ -84,18 +84,18 @@ def rm(refs: tuple[str, ...], yes: bool, as_json: bool) -> int:
     for session, receipt in () if as_json else deleted:
         if receipt:
             _say_receipt(receipt, session)
-        common.print_lines([f"deleted {common.name_of(session)} (agentdash restore {session.short_id} brings it back)"])
+        common.print_lines([f"deleted {common.name_of(session)} (undo: agentdash restore {session.short_id})"])
     _complain(errors)
     return 0
 
 
 @click.command()
-@click.option("--any", "any_", is_flag=True, help="Until the first of them has ended.")
+@click.option("--any", "any_", is_flag=True, help="Wait for the first to end, not for all.")
 @click.option("--timeout", type=seconds, metavar="S", help="Give up after S seconds, or 10m, 2h (exit 124).")
 @common.json_option
 @common.live_ids_argument
 def wait(refs: tuple[str, ...], any_: bool, timeout: float | None, as_json: bool) -> int:
-    """Wait until sessions have ended.
+    """Wait until sessions end.
 
     Exits 0 if all are done, 1 if any is not, 124 after the timeout.
     """
@@ -138,7 +138,7 @@ def _agreed(running: list["Session"]) -> bool:
         return True
     names = ", ".join(map(common.name_of, running))
     if not sys.stdin.isatty():
-        raise UsageError(f"Still running: {names}. Say --yes to stop and delete it.")
+        raise UsageError(f"Still running: {names}. Add --yes to stop and delete.")
     return click.confirm(f"Stop and delete {names}?", default=False, err=True)
 
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 @common.json_option
 @common.ids_argument
 def archive(refs: tuple[str, ...], as_json: bool) -> None:
-    """Put ended sessions out of the way.
+    """Archive ended sessions.
 
-    No list shows them (but ls --archived), no clean-up takes them; restore brings them back.
+    Archived sessions are listed only by `ls --archived` and are never cleaned up.  `restore` undoes it.
     """
     with common.open_manager() as manager:
         sessions = [manager.housekeeping.archive(session.id) for session in common.named(manager.reader, refs)]
@@ -29,9 +29,9 @@ def archive(refs: tuple[str, ...], as_json: bool) -> None:
 @common.json_option
 @click.argument("refs", metavar="[ID...]", nargs=-1)
 def restore(refs: tuple[str, ...], as_json: bool) -> None:
-    """Bring back sessions that were deleted or archived.
+    """Restore deleted or archived sessions.
 
-    Without an ID: list what lies in the trash.  @last is what was deleted last.
+    Without an ID: list the trash.  @last is the session deleted last.
     """
     with common.open_manager() as manager:
         if not refs:
@@ -52,9 +52,9 @@ def restore(refs: tuple[str, ...], as_json: bool) -> None:
 @common.id_argument
 @click.argument("title", metavar="TITLE")
 def rename(ref: str, title: str, as_json: bool) -> None:
-    """Give a session another title.
+    """Rename a session.
 
-    An empty one ("") gives the automatic title back.
+    An empty title ("") restores the automatic one.
     """
     with common.open_manager() as manager:
         session = manager.housekeeping.rename(ref, title)
@@ -67,22 +67,25 @@ def rename(ref: str, title: str, as_json: bool) -> None:
 
 
 @click.command()
-@click.option("--off", is_flag=True, help="Undo it.")
+@click.option("--off", is_flag=True, help="Unpin.")
 @common.json_option
 @common.ids_argument
 def pin(refs: tuple[str, ...], off: bool, as_json: bool) -> None:
-    """Keep sessions above the others in every table and list; JSON has them in their order."""
+    """Pin sessions to the top of tables and lists.
+
+    The order of JSON output does not change.
+    """
     with common.open_manager() as manager:
         sessions = [manager.housekeeping.pin(session.id, not off) for session in common.named(manager.reader, refs)]
     _tell("unpinned" if off else "pinned", sessions, as_json)
 
 
 @click.command()
-@click.option("--unread", is_flag=True, help="Mark them unread.")
+@click.option("--unread", is_flag=True, help="Mark as unread instead.")
 @common.json_option
 @common.ids_argument
 def mark(refs: tuple[str, ...], unread: bool, as_json: bool) -> None:
-    """Mark sessions read, or unread: an unread one that has ended needs you."""
+    """Mark sessions as read or unread."""
     with common.open_manager() as manager:
         ids = [session.id for session in common.named(manager.reader, refs)]
         sessions = manager.housekeeping.mark_all_seen(ids, seen=not unread)
@@ -90,13 +93,15 @@ def mark(refs: tuple[str, ...], unread: bool, as_json: bool) -> None:
 
 
 @click.command()
-@click.option("--older-than", type=seconds, default="7d", metavar="AGE", help="Such as 12h, 7d (default), 4w.")
-@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option(
+    "--older-than", type=seconds, default="7d", metavar="AGE", help="Minimum age, e.g. 12h, 7d (default), 4w."
+)
+@click.option("--dry-run", is_flag=True, help="Only show what would be deleted.")
 @common.json_option
 def clean(older_than: float, dry_run: bool, as_json: bool) -> None:
-    """Delete what ended long ago, and empty the trash of what was deleted long ago.
+    """Delete old sessions and empty old trash.
 
-    What runs, is archived, or has left processes running stays.
+    Keeps sessions that are running, are archived, or left processes running.
     """
     with common.settled_manager() as manager:
         cleaned = manager.housekeeping.clean(older_than, dry_run=dry_run)

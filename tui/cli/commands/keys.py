@@ -8,9 +8,10 @@ from . import common
 @click.command()
 @common.json_option
 def keys(as_json: bool) -> None:
-    """The keys of the dashboard: the name of each action, its keys, where they are valid, what it does.
+    """List the keys of the dashboard.
 
-    The names are those of [keys] in the settings and of the dashboard's command line.
+    Prints the name of each action, its keys and its description.  [keys] in the settings and the dashboard's command
+    line use the same names.
     """
     from ....sessions.settings.config import read_settings
     from ...keys.actions import REGISTRY

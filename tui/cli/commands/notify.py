@@ -14,13 +14,15 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--kind", type=click.Choice(("auto", "osc9", "osc99", "osc777", "bell")), help="Not the settings' one.")
-@click.argument("text", required=False, default="This is a notification.")
+@click.option(
+    "--kind", type=click.Choice(("auto", "osc9", "osc99", "osc777", "bell")), help="Override the configured kind."
+)
+@click.argument("text", required=False, default="This is a test notification.")
 @common.json_option
 def notify(kind: "Chosen | None", text: str, as_json: bool) -> None:
-    """Notify through this terminal as the dashboard does, and say what was sent.
+    """Send a test notification through this terminal.
 
-    Shows whether notifications reach you here: over SSH, inside tmux.
+    Reports which escape sequence was sent, so that you can check a setup with SSH or tmux.
     """
     from ....sessions.notifications.terminal_support import way
     from ....sessions.settings.config import load_config
@@ -45,7 +47,7 @@ def _send(sequence: str) -> None:
         with open("/dev/tty", "w", encoding="utf-8", errors="replace") as terminal:
             terminal.write(sequence)
     except OSError as error:
-        raise UsageError(f"There is no terminal to notify through: {error.strerror}.") from None
+        raise UsageError(f"No terminal for the notification: {error.strerror}.") from None
 
 
 _NAMES = {
@@ -59,7 +61,7 @@ _NAMES = {
 def _told(way: "Way | None") -> str:
     """Return a description of the notification that was sent."""
     if way is None:
-        return "nothing was sent: notify.terminal is off"
-    wrapped = ", wrapped for tmux (it needs `set -g allow-passthrough on`)" if way.tmux and way.kind != "bell" else ""
+        return "nothing sent: notify.terminal is off"
+    wrapped = ", wrapped for tmux (needs `set -g allow-passthrough on`)" if way.tmux and way.kind != "bell" else ""
     beside = ", and a bell" if way.bell else ""
-    return f"sent {_NAMES[way.kind]}{wrapped}{beside}; chosen by: {way.why}"
+    return f"sent {_NAMES[way.kind]}{wrapped}{beside}; reason: {way.why}"

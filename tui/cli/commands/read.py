@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 _NEWEST = 30
 
-_full = click.option("--full", is_flag=True, help="Cut nothing; show diffs.")
-_turn = click.option("--turn", type=click.IntRange(min=1), metavar="N", help="Only this turn.")
+_full = click.option("--full", is_flag=True, help="No truncation; show diffs.")
+_turn = click.option("--turn", type=click.IntRange(min=1), metavar="N", help="Only turn N.")
 
 
 @click.command()
@@ -26,22 +26,31 @@ _turn = click.option("--turn", type=click.IntRange(min=1), metavar="N", help="On
     "wanted",
     multiple=True,
     type=click.Choice(tuple(map(str, Status)), case_sensitive=False),
-    help="Only sessions in this state; repeatable.",
+    metavar="STATE",
+    help=f"Only sessions in this state: {', '.join(Status)} (repeatable).",
 )
-@click.option("--here", is_flag=True, help="Only sessions of this folder.")
-@click.option("--archived", is_flag=True, help="Those that were archived.")
+@click.option("--here", is_flag=True, help="Only sessions in this folder.")
+@click.option("--archived", is_flag=True, help="List archived sessions.")
 @click.option(
     "--filter",
     "-f",
     "words",
     default="",
     metavar="WORDS",
-    help='As in the dashboard: words, state:failed agent:codex cwd:api cost:>1 age:<1h is:attention, "!" inverts.',
+    help='Filter as in the dashboard: words, state:failed agent:codex cwd:api cost>1 age<1h is:attention; "!" negates.',
 )
-@click.option("--all", "everything", is_flag=True, help=f"Also what is older than the newest {_NEWEST}.")
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help=f"All sessions, not just the newest {_NEWEST} and those that need a decision.",
+)
 @common.json_option
 def ls(wanted: tuple[str, ...], here: bool, archived: bool, words: str, everything: bool, as_json: bool) -> None:
-    """List the sessions, newest first; pinned ones above the others, but with --json."""
+    """List sessions, newest first.
+
+    Pinned sessions are at the top, except with --json.
+    """
     from ....sessions.lifecycle.launch_plan import checked_folder
     from ....sessions.rules.filter_query import parse
 
@@ -69,7 +78,7 @@ def ls(wanted: tuple[str, ...], here: bool, archived: bool, words: str, everythi
 @common.json_option
 @common.id_argument
 def show(ref: str, as_json: bool) -> None:
-    """Everything known about one session: facts, turns, prompts."""
+    """Show a session: facts, turns, prompts."""
     with common.settled_manager() as manager:
         session = manager.reader.get(ref)
         turns, prompts = manager.reader.turns(session.id), manager.reader.prompts(session.id)
@@ -92,7 +101,7 @@ def show(ref: str, as_json: bool) -> None:
 @common.json_option
 @common.id_argument
 def trajectory(ref: str, full: bool, turn: int | None, as_json: bool) -> None:
-    """Print the agent's steps."""
+    """Print all steps of a session."""
     with common.open_manager() as manager:
         session = manager.reader.get(ref)
         print_steps(manager.reader.each_step(session.id, turn), full=full, as_json=as_json)
@@ -105,7 +114,7 @@ def trajectory(ref: str, full: bool, turn: int | None, as_json: bool) -> None:
 @common.json_option
 @common.id_argument
 def messages(ref: str, as_json: bool) -> None:
-    """Print the conversation in full: prompts and answers."""
+    """Print prompts and answers in full."""
     with common.open_manager() as manager:
         session = manager.reader.get(ref)
         print_steps(manager.reader.messages(session.id), full=True, as_json=as_json)
@@ -116,15 +125,15 @@ def messages(ref: str, as_json: bool) -> None:
 
 @click.command()
 @_turn
-@click.option("--stderr", is_flag=True, help="What it wrote to stderr.")
+@click.option("--stderr", is_flag=True, help="Print stderr instead of stdout.")
 @common.raw_option
 @common.json_option
 @common.id_argument
 def output(ref: str, turn: int | None, stderr: bool, raw: bool, as_json: bool) -> None:
-    """The output of a turn: byte for byte into a pipe or a file.
+    """Print a turn's raw output.
 
-    On a terminal control sequences are left out, unless --raw keeps them.  The current turn unless --turn names
-    another.
+    Unchanged into a pipe or a file; on a terminal, control sequences are removed unless --raw is given.  Default: the
+    current turn.
     """
     with common.open_reader() as reader:
         session = reader.get(ref)
@@ -144,9 +153,9 @@ def output(ref: str, turn: int | None, stderr: bool, raw: bool, as_json: bool) -
 @common.json_option
 @common.id_argument
 def explain(ref: str, as_json: bool) -> None:
-    """Why a session is in its state.
+    """Explain why a session is in its state.
 
-    Prints the facts, where each was read, and the rule that decided.
+    Prints the facts, their sources, and the rule that decided.
     """
     with common.settled_reader() as reader:
         explanation = reader.explain(ref)
@@ -186,5 +195,13 @@ def _with_put_away(
 
 
 def _recent(sessions: Sequence["Session"]) -> list["Session"]:
-    """Return the newest sessions, and those that are live, need attention or are pinned."""
-    return [s for n, s in enumerate(sessions) if n < _NEWEST or s.status.live or s.attention or s.pinned_at]
+    """Return the newest sessions, and those that are live, need a decision or are pinned."""
+    now = now_ms()
+    return [s for n, s in enumerate(sessions) if n < _NEWEST or s.status.live or s.pinned_at or _undecided(s, now)]
+
+
+def _undecided(session: "Session", now: int) -> bool:
+    """Return whether a session needs more than a reading of its answer."""
+    from ....sessions.rules.attention import AttentionKind, kind_of_need
+
+    return kind_of_need(session, now) not in (None, AttentionKind.DONE)

@@ -22,19 +22,19 @@ _LONGEST_GAP = 86_400.0
 
 
 @click.command()
-@click.option("--speed", type=float, default=10.0, metavar="X", help="How many times faster than it was (default: 10).")
-@click.option("--turn", type=click.IntRange(min=1), metavar="N", help="Only this turn.")
-@click.option("--max-gap", type=seconds, default="2s", metavar="SECONDS", help="The longest wait (default: 2).")
-@click.option("--full", is_flag=True, help="Cut nothing; show diffs.")
+@click.option("--speed", type=float, default=10.0, metavar="X", help="Speed factor (default: 10).")
+@click.option("--turn", type=click.IntRange(min=1), metavar="N", help="Only turn N.")
+@click.option("--max-gap", type=seconds, default="2s", metavar="SECONDS", help="Longest pause (default: 2).")
+@click.option("--full", is_flag=True, help="No truncation; show diffs.")
 @common.json_option
 @common.id_argument
 def replay(ref: str, speed: float, turn: int | None, max_gap: float, full: bool, as_json: bool) -> None:
-    """Watch again what an agent did, at its pace.
+    """Replay a session at its original pace.
 
-    Each step appears when it was over; with --json as one line.
+    Each step is printed when it ended; with --json, as one line.
     """
     if not math.isfinite(speed) or speed <= 0:
-        raise UsageError(f"--speed takes a number above 0, not {speed:g}.")
+        raise UsageError(f"--speed must be a number above 0, not {speed:g}.")
     from ....sessions.transcript.replay import paced
 
     with common.open_reader() as reader:

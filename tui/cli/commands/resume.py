@@ -9,9 +9,9 @@ from . import common
 @common.json_option
 @common.id_argument
 def resume_command(ref: str, as_json: bool) -> None:
-    """The shell command that resumes a session in the agent's own interface.
+    """Print the command that resumes a session in its agent's CLI.
 
-    It changes to the session's folder and sets the environment that was recorded with the session.  Nothing is run.
+    The command changes to the session's folder and sets its recorded environment.  Nothing is run.
     """
     with common.open_reader() as reader:
         found = reader.resume_command(ref)

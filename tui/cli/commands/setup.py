@@ -7,12 +7,12 @@ import click
 
 
 @click.command()
-@click.option("--dir", "folder", type=click.Path(path_type=Path), help="Keep its state folder here.")
+@click.option("--dir", "folder", type=click.Path(path_type=Path), help="Keep the demo's state in this folder.")
 def demo(folder: Path | None) -> int:
-    """The dashboard with scripted agents at work.
+    """Open the dashboard with scripted agents.
 
-    It has a state folder of its own, which goes with it unless --dir names one: a new or empty folder, or that of
-    an earlier demo.
+    The demo has its own state folder, which is removed at the end.  --dir keeps it: name a new or empty folder, or the
+    folder of an earlier demo.
     """
     from ...demo import run_demo
 
@@ -26,7 +26,7 @@ def demo(folder: Path | None) -> int:
 @click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print the completion script of a shell.
+    """Print a shell completion script.
 
     For example, in ~/.bashrc: eval "$(agentdash completion bash)"
     """

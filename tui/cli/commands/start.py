@@ -30,45 +30,45 @@ def complete_agents(_: click.Context, __: click.Parameter, incomplete: str) -> l
     return [name for name in names if name.startswith(incomplete)]
 
 
-_agent = click.option("--agent", "-a", metavar="NAME", shell_complete=complete_agents, help="Which agent CLI.")
-_cwd = click.option("--cwd", "-C", type=click.Path(), help="Where it works (default: here).")
-_title = click.option("--title", metavar="TEXT", help="A name for the table.")
+_agent = click.option("--agent", "-a", metavar="NAME", shell_complete=complete_agents, help="Agent CLI to start.")
+_cwd = click.option("--cwd", "-C", type=click.Path(), help="Working folder (default: here).")
+_title = click.option("--title", metavar="TEXT", help="Title of the session.")
 _limit = click.option(
     "--limit",
     "limits",
     multiple=True,
     metavar="WHAT=N",
-    help="wall=10m, silence=5m, output=200MB, tokens=500k, cost=2.50, action=warn; repeatable.",
+    help="wall=10m, silence=5m, output=200MB, tokens=500k, cost=2.50, action=warn (repeatable).",
 )
 _raised = click.option(
     "--limit",
     "limits",
     multiple=True,
     metavar="WHAT=N",
-    help="Another limit from this turn on, such as tokens=1M; repeatable, as with spawn.",
+    help="New limit from this turn on, e.g. tokens=1M (repeatable; as for spawn).",
 )
-_wait = click.option("--wait", is_flag=True, help="Wait for the end; exit 0 only if it is done.")
+_wait = click.option("--wait", is_flag=True, help="Wait for the end; exit 0 only if done.")
 _timeout = click.option(
     "--timeout",
     type=seconds,
     metavar="S",
-    help="Like --wait, but give up after S seconds, or 10m, 2h (124).",
+    help="Like --wait, but give up after S seconds, or 10m, 2h (exit 124).",
 )
 
 
 @click.command(cls=ModeCommand)
 @click.option(
-    "--preset", metavar="NAME", shell_complete=complete_presets, help="What [presets.NAME] says; other options win."
+    "--preset", metavar="NAME", shell_complete=complete_presets, help="Use [presets.NAME]; other options override it."
 )
 @_agent
-@click.option("--model", "-m", metavar="NAME", help="Which model.")
+@click.option("--model", "-m", metavar="NAME", help="Model to use.")
 @_cwd
 @_title
-@click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="Any key of [agents.NAME]; repeatable.")
-@click.option("--danger", is_flag=True, help="No sandbox and no questions: the agent may do anything you may.")
+@click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="Set any key of [agents.NAME] (repeatable).")
+@click.option("--danger", is_flag=True, help="No sandbox, no approvals: the agent can do anything you can.")
 @_limit
-@click.option("-n", "copies", type=click.IntRange(1, 100), metavar="N", help="Start it N times.")
-@click.option("--dry-run", is_flag=True, help="Show the exact command and start nothing.")
+@click.option("-n", "copies", type=click.IntRange(1, 100), metavar="N", help="Start N copies.")
+@click.option("--dry-run", is_flag=True, help="Show the exact command without starting it.")
 @_wait
 @_timeout
 @common.json_option
@@ -92,15 +92,15 @@ def spawn(
 ) -> int:
     """Start an agent on a prompt.
 
-    "-" or a pipe alone: the prompt is read from stdin.  PROMPT and "-": stdin follows the prompt, as in
+    Without PROMPT, or with "-", the prompt is read from stdin.  With both, stdin is appended:
     git diff | agentdash spawn "Review this" -
 
-    With a preset the prompt takes the place of {prompt} in the preset's own, or comes behind it.
+    With a preset, PROMPT replaces {prompt} in the preset's prompt, or is appended to it.
     """
     text = common.read_prompt(words, needed=preset is None)
     if danger and any(modes.values()):
         flags = " and ".join(map(flag, modes))
-        raise UsageError(f"--danger lifts every limit: leave out {flags}, or leave it out.")
+        raise UsageError(f"--danger cannot be combined with {flags}.")
     options = _with_limits(parse_pairs(pairs), limits)
     # A mode on the command line overrides the danger flag of the settings and of the preset.
     named = modes | {"full_danger": danger or (False if any(modes.values()) else None)}
@@ -141,9 +141,9 @@ def run(
     as_json: bool,
     argv: tuple[str, ...],
 ) -> int:
-    """Run any command as a session, with empty stdin.
+    """Run any command as a session.
 
-    For example: agentdash run -- make test
+    Its stdin is empty.  Example: agentdash run -- make test
     """
     with common.open_manager() as manager:
         session = manager.run(argv, cwd=cwd or "", title=title or "", options=_with_limits({}, limits))
@@ -160,9 +160,9 @@ def run(
 def inject(
     ref: str, words: tuple[str, ...], limits: tuple[str, ...], wait: bool, timeout: float | None, as_json: bool
 ) -> int:
-    """Send a session its next prompt.
+    """Send a prompt to a session.
 
-    "-" or a pipe alone: the prompt is read from stdin.  PROMPT and "-": stdin follows the prompt.
+    Without PROMPT, or with "-", the prompt is read from stdin.  With both, stdin is appended.
     """
     text = common.read_prompt(words)
     with common.open_manager() as manager:
@@ -178,7 +178,10 @@ def inject(
 @common.json_option
 @common.id_argument
 def retry(ref: str, limits: tuple[str, ...], wait: bool, timeout: float | None, raw: bool, as_json: bool) -> int:
-    """Try the last turn of a session again; a command, also one that went well."""
+    """Retry the last turn of a session.
+
+    A command can also be run again after it succeeded.
+    """
     with common.open_manager() as manager:
         session = manager.retry(ref, limits=_parsed(limits))
         return _follow(manager, session, wait=wait, timeout=timeout, raw=raw, as_json=as_json)
@@ -195,12 +198,12 @@ def parse_pairs(pairs: tuple[str, ...]) -> dict[str, Any]:
         key, equals, value = pair.partition("=")
         *tables, name = (part.strip() for part in key.split("."))
         if not equals or not name or not all(tables):
-            raise UsageError(f"--set takes KEY=VALUE, not {pair!r}.")
+            raise UsageError(f"--set expects KEY=VALUE, not {pair!r}.")
         place = options
         for table in tables:
             place = place.setdefault(table, {})
             if not isinstance(place, dict):
-                raise UsageError(f"--set gives {table!r} both a value and keys of its own.")
+                raise UsageError(f"--set: {table!r} is both a value and a table.")
         place[name] = _value(value)
     return options
 
@@ -296,7 +299,7 @@ def _say_what_is_missing(reader: "SessionReader", sessions: "list[Session]") -> 
 
     failed = any(session.status is Status.FAILED and takes_prompts(session.agent) for session in sessions)
     if failed and not any(agent.installed for agent in reader.agents()):
-        click.echo("No agent is installed here. `agentdash demo` shows the dashboard without one.", err=True)
+        click.echo("No agent installed. To try agentdash without one: agentdash demo", err=True)
 
 
 def _print_answer(reader: "SessionReader", session: "Session", *, raw: bool) -> None:

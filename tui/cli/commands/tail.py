@@ -17,35 +17,35 @@ if TYPE_CHECKING:
 _LAST = 10
 _PEEKED = 5
 
-_turn = click.option("--turn", type=click.IntRange(min=1), metavar="N", help="Only this turn; ends with it.")
-_full = click.option("--full", is_flag=True, help="Cut nothing; show diffs.")
+_turn = click.option("--turn", type=click.IntRange(min=1), metavar="N", help="Only turn N; exit when it ends.")
+_full = click.option("--full", is_flag=True, help="No truncation; show diffs.")
 _next_turns = click.option(
-    "--follow-turns", "next_turns", is_flag=True, help="Stay for the next turns, until you press Ctrl+C."
+    "--follow-turns", "next_turns", is_flag=True, help="Keep following later turns until Ctrl+C."
 )
 
 
 @click.command()
 @click.option("--lines", "-n", "last", type=click.IntRange(min=0), default=_LAST, show_default=True, metavar="N",
-              help="How many steps that are there already to print first.")  # fmt: skip
+              help="Number of earlier steps to print first.")  # fmt: skip
 @_turn
 @_next_turns
 @_full
 @common.json_option
 @common.ids_argument
 def tail(refs: tuple[str, ...], last: int, turn: int | None, next_turns: bool, full: bool, as_json: bool) -> int:
-    """Follow sessions as plain text: each step as it comes.
+    """Follow sessions as plain text.
 
-    A step that takes time is printed in one line when it begins, and with its result when it has ended.  With --json,
-    each is one line, `status` says "running" at first, and `session` names the session.  Lines of several sessions
-    begin with the session's name.
+    A long step is printed as one line when it begins, and with its result when it ends.  With --json, each is one
+    line with the session id, and `status` is "running" at first.  With several sessions, lines begin with the session's
+    name.
 
-    Ends when the sessions have ended: exits 0 if all are done, else 1.  Ctrl+C leaves them running.
+    Exits when all sessions have ended: 0 if all are done, else 1.  Ctrl+C leaves them running.
     """
     return follow(refs, last=last, turn=turn, next_turns=next_turns, full=full, as_json=as_json)
 
 
 @click.command()
-@click.option("--follow", "-f", "going_on", is_flag=True, help="Follow, as `tail` does.")
+@click.option("--follow", "-f", "going_on", is_flag=True, help="Follow, like `tail`.")
 @click.option(
     "--lines", "-n", "last", type=click.IntRange(min=0), metavar="N", help="Only the last N steps (default: all)."
 )
@@ -57,9 +57,9 @@ def tail(refs: tuple[str, ...], last: int, turn: int | None, next_turns: bool, f
 def logs(
     ref: str, going_on: bool, last: int | None, turn: int | None, next_turns: bool, full: bool, as_json: bool
 ) -> int:
-    """The steps of a session as plain text; with -f, follow it.
+    """Print a session's steps as plain text; -f follows.
 
-    `logs -f` is `tail` with all earlier steps; without -f it is `trajectory`.
+    `logs -f` is like `tail` with all earlier steps; without -f, like `trajectory`.
     """
     if going_on or next_turns:
         return follow([ref], last=last, turn=turn, next_turns=next_turns, full=full, as_json=as_json)
@@ -78,12 +78,12 @@ def logs(
 
 @click.command()
 @click.option("--lines", "-n", "last", type=click.IntRange(min=0), default=_PEEKED, show_default=True, metavar="N",
-              help="How many steps.")  # fmt: skip
+              help="Number of steps.")  # fmt: skip
 @_full
 @common.json_option
 @common.id_argument
 def peek(ref: str, last: int, full: bool, as_json: bool) -> None:
-    """The last steps of a session and its state.
+    """Show the last steps and the state of a session.
 
     Reads only the end of a long session.
     """

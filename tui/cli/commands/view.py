@@ -34,7 +34,7 @@ class _FormatOption(click.Option):
         streams = ", ".join(filter(takes_prompts, agent_names(demo=False)))
         transcripts = ", ".join(one.name for one in transcript_formats())
         self.help = (
-            f"{streams} (turn files), {transcripts} (transcripts), or {PLAIN_COMMAND} (any text); default: by content."
+            f"{streams} (turn files), {transcripts} (transcripts), or {PLAIN_COMMAND} (any text); default: detect."
         )
         return super().get_help_record(ctx)
 
@@ -43,18 +43,17 @@ class _FormatOption(click.Option):
 @click.option(
     "--agent", "-a", "format_name", cls=_FormatOption, metavar="FORMAT", shell_complete=complete_formats, help=""
 )
-@click.option("--full", is_flag=True, help="Cut nothing; show diffs.")
+@click.option("--full", is_flag=True, help="No truncation; show diffs.")
 @common.json_option
 @click.argument("file", type=click.Path())
 def view(file: str, format_name: str | None, full: bool, as_json: bool) -> int:
-    """The steps of a file, wherever it comes from ("-": stdin).
+    """Print the steps of a transcript file ("-": stdin).
 
-    Reads what codex and claude print as JSON lines, and the transcripts that agents keep: the rollouts below
-    ~/.codex/sessions, the files below ~/.claude/projects, and the chats of Gemini CLI (session-*.jsonl) below
-    ~/.gemini/tmp.  A file packed by gzip is unpacked.
+    Reads the JSON lines that codex and claude print, and the agents' own transcripts: rollouts in ~/.codex/sessions,
+    files in ~/.claude/projects, and Gemini CLI chats (session-*.jsonl) in ~/.gemini/tmp.  Also reads gzip files.
 
-    Lines that agentdash does not know are shown as they are, and counted on stderr.  Exits 1 if there are any, or if
-    the file is not a transcript.
+    Unknown lines are printed unchanged and counted on stderr.  Exits 1 if there are any, or if the file is not a
+    transcript.
     """
     with ExitStack() as open_files:
         try:
@@ -67,8 +66,7 @@ def view(file: str, format_name: str | None, full: bool, as_json: bool) -> int:
         except OSError as error:
             raise UsageError(f"{file}: cannot be read: {error.strerror}.") from None
     if transcript.unknown:
-        what = f"{transcript.unknown} of {transcript.lines} lines {'is' if transcript.unknown == 1 else 'are'}"
-        click.echo(f"agentdash: {what} not known to agentdash.", err=True)
+        click.echo(f"agentdash: {transcript.unknown} of {transcript.lines} lines unknown.", err=True)
     return FAILED if transcript.unknown else 0
 
 

@@ -11,9 +11,9 @@ from .tail import follow
 @click.command()
 @click.pass_context
 def table(context: click.Context) -> int:
-    """The table of sessions alone: for a pane of its own, beside others with `watch`.
+    """Open only the session table, e.g. for a tmux pane.
 
-    Enter opens a session in the table's place, Esc comes back.  q leaves; the sessions go on.
+    Enter opens a session in place of the table, Esc goes back, q quits (sessions keep running).
     """
     from ...startup import check_terminal, open_dashboard
 
@@ -26,10 +26,9 @@ def table(context: click.Context) -> int:
 @common.ids_argument
 @click.pass_context
 def watch(context: click.Context, refs: tuple[str, ...]) -> int:
-    """The steps of a session as they come, full screen; of two to four, side by side.
+    """Watch one to four sessions side by side, full screen.
 
-    It is quiet: nothing moves unless something happens.  q leaves; the session goes on.  If stdout is not a terminal,
-    it prints lines as `tail` does.
+    q quits (sessions keep running).  If stdout is not a terminal, print lines like `tail`.
     """
     if not _has_screen():
         return follow(refs)
@@ -37,7 +36,7 @@ def watch(context: click.Context, refs: tuple[str, ...]) -> int:
     from ...startup import check_terminal, open_dashboard
 
     if len(refs) > MOST:
-        raise click.UsageError(f"{len(refs)} sessions are too many: {MOST} have room side by side.")
+        raise click.UsageError(f"{len(refs)} sessions are too many: at most {MOST} fit side by side.")
     check_terminal()
     with common.open_manager() as manager:
         read_only = context.find_root().params["read_only"] or manager.reader.config().dashboard.read_only

@@ -96,7 +96,7 @@ class StepDocuments:
 
     def _raw(self, session_id: str, turn: int, offset: int, size_: int) -> Document:
         if not size_:
-            return notes("no raw line", ["No line of the turn file gave this step."], self._signs)
+            return notes("no raw line", ["This step has no line in the turn file."], self._signs)
         path = self._source.output_path(session_id, turn)
         try:
             with path.open("rb") as file:
@@ -118,9 +118,9 @@ def raw_line(data: bytes, offset: int, signs: Signs) -> Document:
 def stderr(text: str, left_out: int, turn: int, signs: Signs) -> Document:
     """Return the stderr of an agent in a turn; only its end if it is long."""
     lines = text.rstrip("\n").count("\n") + 1 if text.strip() else 0
-    amount = count(lines, "line") if lines else "nothing was written to it"
+    amount = count(lines, "line") if lines else "empty"
     title: Row = (("stderr", "heading"), (f"turn {turn}", "dim"), (amount, "dim"))
-    missing = [Spans([((), ((f"{size(left_out)} before this are left out: O opens all of it", "attention"),))])]
+    missing = [Spans([((), ((f"{size(left_out)} before this not shown: O opens the whole file", "attention"),))])]
     blocks = [PlainText(text.strip("\n"))] if lines else []
     return Document(title, [*(missing if left_out else []), *blocks], signs)
 
@@ -128,7 +128,7 @@ def stderr(text: str, left_out: int, turn: int, signs: Signs) -> Document:
 def explanation(why: Explanation, signs: Signs) -> Document:
     """Return the status, its rule, and every fact with its source."""
     reason: Row = ((one_line(why.reason), "dim"),) if why.reason else ()
-    title: Row = ((f"why it is {why.status}", "heading"), *reason)
+    title: Row = ((f'why "{why.status}"', "heading"), *reason)
     rows = [
         (one_line(fact.name), (f"{one_line(fact.value)}   ({one_line(fact.source)})", "text")) for fact in why.facts
     ]

@@ -13,7 +13,7 @@ def numbered(text: str, view: View, current: Step | None) -> tuple[int | None, s
     """Return the item of a step by its number and ""; or None and the reason why there is none."""
     turn, _, index = text.strip().rpartition(".")
     if not _NUMBER.fullmatch(text.strip()) or current is None:
-        return None, f"{text.strip()!r} is no step: 12, or 3.12 for step 12 of turn 3."
+        return None, f"{text.strip()!r} is not a step number. Examples: 12, or 3.12 for step 12 of turn 3."
     item = view.number(int(turn or current.turn), int(index))
-    missing = f"There is no turn {turn or current.turn}." if view.complete else "It is still being read."
+    missing = f"No turn {turn or current.turn}." if view.complete else "Still loading."
     return item, "" if item is not None else missing

@@ -38,7 +38,7 @@ class StepSearch:
         """Search all steps of a view, and go to the first hit at or after ``item`` as soon as it is found."""
         if not view.complete:
             self.waiting = needle
-            self._requests.show_message("The search begins when everything is read.")
+            self._requests.show_message("Indexing… search starts when done.")
             return
         self.waiting = ""
         search = self._search = Search(view, needle, item)
@@ -52,7 +52,7 @@ class StepSearch:
                 self._go(first)
             self._changed()
         if not search.hits:
-            self._requests.show_message(f'"{needle}" is nowhere in this session.')
+            self._requests.show_message(f'"{needle}" not found.')
 
     async def grown(self, view: View, changed: Collection[int]) -> None:
         """Search the steps that are new or changed since."""
@@ -64,13 +64,13 @@ class StepSearch:
     def next(self, item: int, direction: int) -> None:
         """Go to the next hit, or to the previous one."""
         if self._search is None:
-            self._requests.show_message("Nothing was searched for yet.")
+            self._requests.show_message("No search yet.")
             return
         hit = self._search.next(item, direction)
         if hit is not None:
             self._go(hit)
         else:
-            self._requests.show_message("Nothing found." if self._search.finished else "Nothing found yet.")
+            self._requests.show_message("No matches." if self._search.finished else "No matches so far.")
 
     def found(self, item: int) -> Found | None:
         """Return the progress of the search; None without a search."""

@@ -314,15 +314,15 @@ class StepsPane(StepActionKeys):
     @on(Trajectory.Lost)
     def _lost(self, event: Trajectory.Lost) -> None:
         event.stop()
-        self.requests.show_message(event.what if self._view.complete else f"{event.what}: the rest is still being read")
+        self.requests.show_message(event.what if self._view.complete else f"{event.what}: still loading the rest")
 
     def action_search(self) -> None:
         """Ask for a text to search for."""
-        self._ask("/", "search all steps; small letters find any")
+        self._ask("/", "search all steps (lower case ignores case)")
 
     def action_go_to(self) -> None:
         """Ask for the number of a step."""
-        self._ask("#", "a step of this turn, or turn.step: 12, 3.12")
+        self._ask("#", "step number, or turn.step: 12, 3.12")
 
     def action_match(self, direction: int) -> None:
         """Go to the next hit, or to the previous one."""

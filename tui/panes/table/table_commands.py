@@ -20,25 +20,25 @@ def table_commands(pane: TablePane) -> Iterator[Command]:
     yield Command(
         names=("filter", "table.filter"),
         takes="[FILTER]",
-        help="show only some: words, state:failed, cost:>1; all again",
+        help="filter sessions: words, state:failed, cost>1; no argument: all",
         run=more.filter,
         complete=more.words,
     )
     for name, values, what in (
-        ("sort", ORDERS, "the order"),
-        ("group", tuple(Grouping), "rows together"),
+        ("sort", ORDERS, "sort"),
+        ("group", tuple(Grouping), "group"),
     ):
         yield Command(
             names=(name, f"table.{name}"),
             takes="[NAME]",
-            help=f"{what} by its name; choose one",
+            help=f"{what} by; no argument: choose",
             run=partial(more.named, name, values),
             complete=starting(values),
         )
     yield Command(
         names=("view", "views", "table.views"),
         takes="[NAME]",
-        help="a saved view; choose one",
+        help="open a saved view; no argument: choose",
         run=more.view,
         complete=starting(pane.views),
     )
@@ -60,7 +60,7 @@ class _More:
 
     async def named(self, name: str, values: Iterable[str], value: str) -> None:
         if value and value not in values:
-            self._pane.show_error(f"Unknown {name} {value!r}: {', '.join(values)}.")
+            self._pane.show_error(f"Unknown {name} {value!r}. Choose one of: {', '.join(values)}.")
         elif not value:
             await self._pane.run_action(name)
         elif name == "sort":
@@ -71,7 +71,7 @@ class _More:
     async def view(self, name: str) -> None:
         views = self._pane.views
         if name and name not in views:
-            self._pane.show_error(f"Unknown view {name!r}: {', '.join(views)}.")
+            self._pane.show_error(f"Unknown view {name!r}. Choose one of: {', '.join(views)}.")
         elif name:
             self._pane.show(views[name])
         else:

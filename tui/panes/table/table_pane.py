@@ -47,8 +47,8 @@ _SORTED = {
     "attention": "needs attention first, then newest", "created": "newest first", "age": "most recent activity first",
     "state": "by state", "new": "most unread steps first", "time": "most recently started turn first",
     "turn": "most turns first", "steps": "most steps first", "tok": "most tokens first",
-    "cost": "most expensive first", "agent": "by agent", "model": "by model", "where": "by the folder's name",
-    "folder": "by the folder's path", "what": "by title", "id": "by id", "source": "by who started it",
+    "cost": "most expensive first", "agent": "by agent", "model": "by model", "where": "by folder name",
+    "folder": "by folder path", "what": "by title", "id": "by id", "source": "by source",
     "cpu": "most CPU now first, measured every 5 s", "mem": "most memory now first, measured every 5 s",
     "procs": "most processes now first, measured every 5 s",
 }  # fmt: skip
@@ -296,7 +296,7 @@ class TablePane(Vertical):
         if self._progress:
             text = Content.styled(self._progress, "bold $text-primary")
         elif self.missing:
-            text = Content.styled(f"reading {self.missing:,} more", MUTED)
+            text = Content.styled(f"loading {self.missing:,} more", MUTED)
         self.table.show_problem(self._problem)
         shown, there = self.table.counts
         self.count.show_text(f"{shown:,} of {there:,}" if view.chooses else "")
@@ -406,4 +406,4 @@ class TablePane(Vertical):
             await asyncio.to_thread(self._ui_state.save)
         except OSError as error:
             where = self._ui_state.path
-            self._requests.show_error(f"{where} cannot be written: {error.strerror}. It holds until you quit.")
+            self._requests.show_error(f"{where} cannot be written: {error.strerror}. The change lasts until you quit.")

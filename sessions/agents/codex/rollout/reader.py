@@ -113,7 +113,7 @@ class CodexRolloutParser(CallReader):
 
     def _meta(self, meta: events.SessionMeta, at: int | None) -> list[Step]:
         if meta.id is not None and meta.id == self.state.forked_from:
-            return [self._note(f"what follows is the history of thread {meta.id}", at, "session_meta")]
+            return [self._note(f"history of thread {meta.id} follows", at, "session_meta")]
         steps = self._session(meta.id, at)
         if steps:
             self.state.thread, self.state.working, self.state.error = None, False, None
@@ -160,7 +160,7 @@ class CodexRolloutParser(CallReader):
 
     def _aborted(self, event: events.TurnAborted, at: int | None) -> list[Step]:
         self.state.working = False
-        reason = event.reason or "no reason is given"
+        reason = event.reason or "no reason given"
         self.facts.end, self.facts.error = "failed", reason
         return [*self._interrupted(at), *self._spent(at), self._note(f"turn aborted: {reason}", at, "turn_aborted")]
 

@@ -202,7 +202,7 @@ def test_a_branch_and_a_fork_say_so(tmp_path):
     steps = steps_of(tmp_path, PROJECT, *lines)
     assert [(step.turn, step.text) for step in steps if step.event in ("fork", "branch")] == [
         (1, "forked from session session-0"),
-        (3, "goes on from an earlier point of the conversation"),
+        (3, "continues from an earlier point of the conversation"),
     ]
 
 
@@ -280,7 +280,7 @@ def test_what_a_session_of_2_1_330_begins_with_is_told_in_plain_words():
         (
             "deferred_tools_delta",
             {"addedNames": [], "removedNames": ["A"], "failedMcpServers": [{"name": "github"}]},
-            "tools on demand: no longer A; servers that failed github",
+            "tools on demand: no longer A; failed servers github",
         ),
         ("token_usage", {"used": 5, "total": 9, "isLow": True}, "token usage: used 5; total 9; is low yes"),
         ("silent_turn_reminder", {"text": "Say something."}, "silent turn reminder: Say something."),

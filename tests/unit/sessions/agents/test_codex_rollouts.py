@@ -304,7 +304,7 @@ def test_a_fork_names_its_origin_and_keeps_the_copied_history(tmp_path):
     steps = steps_of(tmp_path, ROLLOUT, *lines)
     assert told(steps)[1:] == [
         ("notice", "forked from thread thread-1"),
-        ("notice", "what follows is the history of thread thread-1"),
+        ("notice", "history of thread thread-1 follows"),
         ("prompt", "old"),
         ("prompt", "new"),
     ]

@@ -119,7 +119,7 @@ def test_a_model_without_a_price_costs_nothing_that_is_known(tmp_path: Path, tra
     transcript.call(input_tokens=1200, output_tokens=20)
     assert total(found) == 1220
     assert (found.cost_usd, found.unpriced) == (None, "gpt-nope")
-    assert found.trouble == "its cost limit does not count gpt-nope, which has no price"
+    assert found.trouble == "its cost limit ignores gpt-nope, which has no price"
 
 
 def test_nobody_is_told_of_prices_who_limits_tokens_alone(tmp_path: Path, transcript: Transcript) -> None:

@@ -90,7 +90,7 @@ def test_every_script_loads_and_ends(name):
 
 @pytest.mark.parametrize(
     ("settings", "message"),
-    [(DemoSettings(script="none"), "has no script 'none'")],
+    [(DemoSettings(script="none"), "Unknown demo script 'none'")],
 )
 def test_a_setting_that_cannot_be_played_is_refused(tmp_path, settings, message):
     with pytest.raises(UsageError, match=message):

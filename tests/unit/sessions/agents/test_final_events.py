@@ -144,7 +144,7 @@ def test_what_decides_the_end_of_a_claude_turn_is_never_guessed(field: str, valu
 
 def test_a_result_that_neither_calls_itself_good_nor_bad_is_no_good_end() -> None:
     verdict, _, _ = ended("claude", {"type": "result", "result": "Hi.", "stop_reason": "end_turn"})
-    assert (verdict.status, verdict.reason) == (Status.FAILED, "the result does not say whether the turn went well")
+    assert (verdict.status, verdict.reason) == (Status.FAILED, "the result does not report success or failure")
 
 
 @pytest.mark.parametrize(

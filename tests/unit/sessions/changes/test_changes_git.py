@@ -410,7 +410,7 @@ def test_a_filter_that_cannot_be_switched_off_keeps_git_from_being_asked(trap: T
     trap.touch()
     report, states = ask_git(str(trap.repo.top), [str(trap.repo.top / "a")])
     assert (report.answer, states) == (GitAnswer.FAILED, {})
-    assert report.detail == "its configuration has filters that cannot be switched off"
+    assert report.detail == "its config has filters that cannot be disabled"
     assert not trap.trace.exists()
     assert trap.springs("status")
 

@@ -108,12 +108,12 @@ def test_a_missing_transcript_is_told_only_where_it_was_needed() -> None:
     assert not found.sought_in_vain
     (told,) = Dealer(found).deal([step(1, "/x")])
     assert found.sought_in_vain
-    assert [change.no_diff for change in told.changes] == ["its own transcript was not found"]
+    assert [change.no_diff for change in told.changes] == ["the agent's transcript was not found"]
 
 
 def test_an_edit_that_the_transcript_does_not_have_is_told_from_a_missing_transcript() -> None:
     (told,) = Dealer(Recorded(lambda *_: Transcript(), [turn(1, 1000)], "thread")).deal([step(1, "/x")])
-    assert [change.no_diff for change in told.changes] == ["its own transcript has none"]
+    assert [change.no_diff for change in told.changes] == ["the agent's transcript has none"]
 
 
 def test_an_agent_that_keeps_no_transcripts_is_not_blamed() -> None:

@@ -57,15 +57,15 @@ def test_codex_is_asked_for_its_transcript(tmp_path: Path) -> None:
 
 def test_a_transcript_that_is_missed_is_told() -> None:
     (note,) = changes("codex-work").notes
-    missed = "and no transcript of its own was found"
-    assert note == f"Codex gave no diff for some edits, {missed}: their lines are not counted."
+    missed = "and its transcript was not found"
+    assert note == f"Codex gave no diff for some edits {missed}: their lines are not counted."
 
 
 def test_files_beyond_the_limit_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(from_steps, "MOST_FILES", 0)
     found = changes("claude-work")
     assert (found.files, found.more) == ((), 2)
-    assert found.notes == ("Only the first 0 files can be listed: 2 edits of other files left out.",)
+    assert found.notes == ("Showing the first 0 files; 2 edits to other files not shown.",)
 
 
 def test_git_is_asked_about_the_folder_of_the_session() -> None:

@@ -124,7 +124,7 @@ def test_paths_are_told_from_the_sessions_folder_and_each_file_once():
         ([0, 1, 0], "tests: passed, then failed, then passed"),
         ([0, 1, 0, 1], "tests: 4 runs, 2 failed; the last: failed"),
         ([1] * 30 + [0], "tests: 31 runs, 30 failed; the last: passed"),
-        ([None], "tests: outcome not known"),
+        ([None], "tests: outcome unknown"),
     ],
 )
 def test_the_way_to_green_is_told_shortly(codes, told):

@@ -154,7 +154,7 @@ def test_an_agent_older_than_the_tested_one_is_told(patient: Patient) -> None:
     path = patient.command("claude", "echo '2.1.99 (Claude Code)'")
     finding = patient.named(agent_clis.agent_clis, "claude")
     assert finding.state == "warn"
-    assert finding.found == f"2.1.99 ({path}) is older than 2.1.197, with which agentdash was tested"
+    assert finding.found == f"2.1.99 ({path}) is older than the tested 2.1.197"
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_the_tested_versions_are_those_that_the_tests_install() -> None:
 def test_an_agent_that_does_not_start_is_broken(patient: Patient) -> None:
     path = patient.command("codex", "echo 'no native binary' >&2; exit 3")
     finding = patient.named(agent_clis.agent_clis, "codex")
-    assert (finding.state, finding.found) == ("fail", f"{path} --version exited 3: no native binary")
+    assert (finding.state, finding.found) == ("fail", f"{path} --version exited with code 3: no native binary")
     path.write_bytes(b"\x7fELF nothing")
     finding = patient.named(agent_clis.agent_clis, "codex")
     assert (finding.state, finding.found) == ("fail", f"{path} cannot be started: Exec format error")
@@ -193,7 +193,7 @@ def test_the_command_of_the_settings_is_what_is_asked(patient: Patient) -> None:
         "codex", f"1.0.0 ({path}), newer than the tested 0.169.0"
     )
     patient.config.write_text("[agents.codex]\nbin = 'her-codex'\n")
-    assert patient.named(agent_clis.agent_clis, "codex").found == "her-codex is not there"
+    assert patient.named(agent_clis.agent_clis, "codex").found == "her-codex not found"
     patient.config.write_text("broken")
     assert patient.named(agent_clis.agent_clis, "codex").found == "not installed"
 
@@ -201,10 +201,10 @@ def test_the_command_of_the_settings_is_what_is_asked(patient: Patient) -> None:
 @pytest.mark.parametrize(
     ("answer", "state", "found"),
     [
-        (Answer(exit_code=None), "fail", "/bin/codex did not tell its version in time"),
-        (Answer(exit_code=0, text="\nhello\n"), "warn", "/bin/codex names no version: hello"),
-        (Answer(exit_code=-9), "fail", "/bin/codex --version exited -9"),
-        (Answer(exit_code=0, text="\x1b[31mv0.9\x07"), "warn", "0.9 (/bin/codex) is older than 0.169.0"),
+        (Answer(exit_code=None), "fail", "/bin/codex --version timed out"),
+        (Answer(exit_code=0, text="\nhello\n"), "warn", "/bin/codex printed no version: hello"),
+        (Answer(exit_code=-9), "fail", "/bin/codex --version exited with code -9"),
+        (Answer(exit_code=0, text="\x1b[31mv0.9\x07"), "warn", "0.9 (/bin/codex) is older than the tested 0.169.0"),
     ],
 )
 def test_what_an_agent_answers_to_version(answer: Answer, state: str, found: str) -> None:
@@ -228,7 +228,7 @@ def test_a_command_that_does_not_answer_is_ended_with_all_it_started(tmp_path: P
 
 
 def test_settings_that_cannot_be_used_are_told_with_file_line_and_key(patient: Patient) -> None:
-    assert patient.one(settings.settings_file) == ok("settings", f"the defaults ({patient.config} is not there)")
+    assert patient.one(settings.settings_file) == ok("settings", f"defaults ({patient.config} does not exist)")
     patient.config.write_text('default_agent = "codex"\n')
     assert patient.one(settings.settings_file) == ok("settings", str(patient.config))
     patient.config.write_text('default_agent = "codex"\n[agents.codex]\nsandbocks = 1\n')
@@ -243,22 +243,22 @@ def test_limits_that_cannot_act_are_told_for_the_agents_that_are_installed(
     patient: Patient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     patient.env["CODEX_HOME"] = str(patient.root)
-    assert patient.one(limits.limits) == ok("limits", "none in the settings")
+    assert patient.one(limits.limits) == ok("limits", "none configured")
     patient.config.write_text('[limits]\ntokens = 5\ncost_usd = 1.0\n[agents.codex]\nmodel = "gpt-nope"\n')
-    assert patient.one(limits.limits) == ok("limits", "all that the settings hold can act")  # codex is not there
+    assert patient.one(limits.limits) == ok("limits", "all configured limits work")  # codex is not there
     patient.command("codex", "echo codex-cli 0.169.0")
     finding = patient.one(limits.limits)
     assert finding.state == "warn"
     assert finding.found.startswith(
-        "codex: The cost limit cannot act: codex reports no cost, and gpt-nope has no price"
+        "codex: The cost limit cannot work: codex reports no cost, and gpt-nope has no price"
     )
     assert "[prices]" in str(finding.remedy)
     with patient.config.open("a") as file:
         file.write('[prices."gpt-nope"]\ninput = 1.0\noutput = 2.0\n[agents.command.limits]\ntokens = 7\n')
     found = [finding.found for finding in patient.told(limits.limits)]
     assert found == [
-        "command: The tokens limit cannot act: a command reports no tokens",
-        "command: The cost limit cannot act: a command reports no cost",
+        "command: The tokens limit cannot work: a command reports no tokens",
+        "command: The cost limit cannot work: a command reports no cost",
     ]
     patient.config.write_text("broken")
     assert patient.told(limits.limits) == []
@@ -266,7 +266,7 @@ def test_limits_that_cannot_act_are_told_for_the_agents_that_are_installed(
 
 def test_a_state_folder_that_is_not_there_yet_is_fine_and_is_not_made(patient: Patient) -> None:
     home = patient.layout.home
-    assert patient.one(state_folder.folder) == ok("state folder", f"{home}, made when it is first needed")
+    assert patient.one(state_folder.folder) == ok("state folder", f"{home}, created on first use")
     for check in (state_folder.permissions, inotify.file_events):
         assert patient.told(check) == []
     assert not home.exists()
@@ -293,7 +293,7 @@ def test_what_others_can_read_is_told(patient: Patient) -> None:
     finding = patient.one(state_folder.permissions)
     assert finding == warn(
         "permissions",
-        f"open to other users: {layout.sessions / SESSION} (0755)",
+        f"accessible to other users: {layout.sessions / SESSION} (0755)",
         f"chmod -R go-rwx {layout.home}",
     )
     layout.database.chmod(0o640)
@@ -359,7 +359,7 @@ def test_no_database_is_fine_and_none_is_made(patient: Patient) -> None:
 
 def test_a_whole_database_is_told_with_its_schema(patient: Patient) -> None:
     patient.store()
-    assert patient.one(database.database) == ok("database", f"whole, schema {VERSION}")
+    assert patient.one(database.database) == ok("database", f"ok, schema {VERSION}")
 
 
 def test_a_file_that_is_no_database_is_told(patient: Patient) -> None:
@@ -393,7 +393,7 @@ def test_a_database_that_cannot_be_opened_is_told(patient: Patient) -> None:
 
 @pytest.mark.parametrize(
     ("version", "state", "remedy"),
-    [(VERSION + 1, "fail", "upgrade agentdash"), (0, "warn", "agentdash ls brings it up to date")],
+    [(VERSION + 1, "fail", "upgrade agentdash"), (0, "warn", "agentdash ls migrates it")],
 )
 def test_another_schema_is_told(patient: Patient, version: int, state: str, remedy: str) -> None:
     path = patient.store().database
@@ -417,20 +417,20 @@ def aged(folder: SessionFolder) -> SessionFolder:
 def test_folders_and_rows_that_do_not_match_are_told_with_what_mends_each(patient: Patient) -> None:
     patient.session("done")
     layout = patient.layout
-    assert patient.one(records.folders_and_rows) == ok("session folders", "1, each with its row")
+    assert patient.one(records.folders_and_rows) == ok("session folders", "1, all in the database")
     layout.session("fedcba9876543210").create()
     (layout.sessions / "no id").mkdir()
     # It may be a start that is under way.
-    assert patient.one(records.folders_and_rows) == ok("session folders", "1, each with its row")
+    assert patient.one(records.folders_and_rows) == ok("session folders", "1, all in the database")
     aged(layout.session("fedcba9876543210"))
     empty = warn(
         "session folders",
-        "1 (fedcba98) empty in sessions/: their start was cut off",
+        "1 (fedcba98) empty in sessions/ (interrupted starts)",
         "agentdash doctor --rebuild removes them",
     )
     assert patient.told(records.folders_and_rows) == [empty]
     shutil.rmtree(layout.session(SESSION).path)
-    found = "1 (01234567) in the database but without a folder"
+    found = "1 (01234567) in the database, folder missing"
     assert patient.told(records.folders_and_rows) == [empty, warn("session folders", found, "agentdash rm 01234567")]
 
 
@@ -441,8 +441,8 @@ def test_a_folder_with_output_and_no_record_is_told(patient: Patient) -> None:
     folder.output(1).write_bytes(b"a line\n")
     assert patient.one(records.folders_and_rows) == warn(
         "session folders",
-        "1 (11111111) in sessions/ without rows and without a readable session.json",
-        "agentdash doctor --rebuild makes a record from their turn files",
+        "1 (11111111) in sessions/, missing in the database, session.json unreadable",
+        "agentdash doctor --rebuild recovers them from their turn files",
     )
     folder.identity.write_text('{"format": 99}')
     assert patient.one(records.folders_and_rows).remedy == "upgrade agentdash"
@@ -454,15 +454,15 @@ def test_all_folders_are_unknown_once_the_database_is_gone(patient: Patient) -> 
         patient.layout.session(digit * 16).create()
         aged(patient.layout.session(digit * 16))
     found = patient.one(records.folders_and_rows).found
-    assert found == "4 (11111111, 22222222, 33333333, ...) empty in sessions/: their start was cut off"
+    assert found == "4 (11111111, 22222222, 33333333, ...) empty in sessions/ (interrupted starts)"
 
 
 def test_a_live_turn_needs_a_runner(patient: Patient) -> None:
     patient.session()
     with runner_lock.hold(patient.layout.session(SESSION).lock) or pytest.fail("another process has the lock"):
-        assert patient.one(records.live_turns) == ok("live turns", "each has its runner")
+        assert patient.one(records.live_turns) == ok("live turns", "every live turn has its runner")
     assert patient.one(records.live_turns) == warn(
-        "live turns", "1 (01234567) recorded as live without a runner", "agentdash ls settles it"
+        "live turns", "1 (01234567) recorded as live, runner missing", "run agentdash ls"
     )
 
 
@@ -506,11 +506,11 @@ def test_a_kernel_that_cannot_supervise_is_told(patient: Patient, monkeypatch: p
 def test_hidden_processes_matter_if_our_own_are_hidden(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
     patient.file("proc/self/mountinfo", "22 1 0:21 / /proc rw,relatime - proc proc rw,hidepid=2\n")
     finding = patient.one(supervision.environments)
-    assert finding == ok("processes", "/proc is mounted with hidepid=2: the tags of our own can be read")
+    assert finding == ok("processes", "/proc is mounted with hidepid=2: tags of own processes are readable")
     monkeypatch.setattr(processes, "environment", lambda _: {})
     finding = patient.one(supervision.environments)
     assert finding.state == "fail"
-    assert finding.found.startswith("/proc is mounted with hidepid=2: the tags of our own cannot be read")
+    assert finding.found.startswith("/proc is mounted with hidepid=2: tags of own processes are not readable")
     assert "hidepid=0" in str(finding.remedy)
 
 
@@ -524,13 +524,13 @@ def tagged(patient: Patient) -> Iterator[subprocess.Popen[bytes]]:
 
 def test_a_process_of_a_forgotten_session_is_told(patient: Patient, tagged: subprocess.Popen[bytes]) -> None:
     finding = patient.one(strays.strays)
-    assert finding == warn("strays", f"1 of sessions that are gone: cat {tagged.pid}", f"kill {tagged.pid}")
+    assert finding == warn("strays", f"1 process of deleted sessions: cat {tagged.pid}", f"kill {tagged.pid}")
 
 
 def test_a_process_of_a_known_session_is_none(patient: Patient, tagged: subprocess.Popen[bytes]) -> None:
     assert tagged.poll() is None
     patient.session("done")
-    assert patient.one(strays.strays) == ok("strays", "no process of a forgotten session")
+    assert patient.one(strays.strays) == ok("strays", "no processes of deleted sessions")
     # The folder alone will do: the database may be the broken part.
     patient.layout.database.write_bytes(b"something else entirely" * 100)
     assert patient.one(strays.strays).state == "ok"
@@ -560,21 +560,21 @@ def test_small_limits_of_inotify_are_told(patient: Patient) -> None:
 def test_file_events_are_tried_in_the_state_folder_and_nothing_stays(patient: Patient) -> None:
     patient.layout.create()
     before = sorted(patient.layout.home.rglob("*"))
-    assert patient.one(inotify.file_events) == ok("file events", "a write in the state folder is reported")
+    assert patient.one(inotify.file_events) == ok("file events", "writes in the state folder are reported")
     assert sorted(patient.layout.home.rglob("*")) == before
 
 
 def test_a_kernel_that_reports_nothing_is_told(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
     patient.layout.create()
     monkeypatch.setattr(inotify, "watch_growth", lambda _: None)
-    assert patient.one(inotify.file_events).found.startswith("the kernel gives no watch")
+    assert patient.one(inotify.file_events).found.startswith("the kernel refuses a watch")
     reader, writer = os.pipe()
     monkeypatch.setattr(inotify, "watch_growth", lambda _: reader)
     monkeypatch.setattr(inotify, "_SECONDS", 0)
     finding = patient.one(inotify.file_events)
     os.close(writer)
     assert finding.state == "warn"
-    assert finding.found.startswith("a write in the state folder is not reported")
+    assert finding.found.startswith("writes in the state folder are not reported")
 
 
 def systemd(patient: Patient, settings_text: str = "", *, linger: bool = False, below: str = "") -> Finding:
@@ -589,7 +589,7 @@ def systemd(patient: Patient, settings_text: str = "", *, linger: bool = False, 
 
 def test_without_systemd_nothing_ends_agents(patient: Patient) -> None:
     patient.file("etc/systemd/logind.conf", "KillUserProcesses=yes\n")
-    assert patient.one(logind.logout) == ok("logout", "no systemd here that could end agents")
+    assert patient.one(logind.logout) == ok("logout", "no systemd that could end agents")
 
 
 def test_a_logind_that_kills_is_told_with_the_way_out(patient: Patient) -> None:
@@ -597,7 +597,7 @@ def test_a_logind_that_kills_is_told_with_the_way_out(patient: Patient) -> None:
     finding = systemd(patient, "KillUserProcesses=yes")
     assert finding == warn(
         "logout",
-        "kills running agents (KillUserProcesses=yes, no lingering)",
+        "kills agents at logout (KillUserProcesses=yes, no lingering)",
         "loginctl enable-linger, then start it with: systemd-run --user --scope agentdash",
     )
 
@@ -671,7 +671,7 @@ def test_the_limits_of_this_process_are_looked_at(patient: Patient, monkeypatch:
         (
             {"AGENTDASH_ASCII": "1"},
             "warn ok ok",
-            ["TERM is not set: the dashboard cannot draw", "ASCII (AGENTDASH_ASCII)", "16"],
+            ["TERM is not set: not supported by the dashboard", "ASCII (AGENTDASH_ASCII)", "16"],
         ),
     ],
     ids=["plain", "tmux", "screen", "nothing"],
@@ -696,10 +696,10 @@ def test_a_tmux_that_lets_nothing_through_is_told(patient: Patient) -> None:
     patient.env["TMUX"] = "/tmp/tmux-0/default,1,0"
     patient.command("tmux", TMUX.format("echo off", "echo external"))
     through, clip, _ = patient.told(tmux.options)
-    assert (through.state, through.remedy) == ("warn", "put into ~/.tmux.conf: set -g allow-passthrough on")
-    assert through.found == "allow-passthrough is off: notifications do not get through"
-    assert (clip.state, clip.remedy) == ("warn", "put into ~/.tmux.conf: set -s set-clipboard on")
-    assert clip.found == "set-clipboard is external: what is copied does not get through"
+    assert (through.state, through.remedy) == ("warn", "add to ~/.tmux.conf: set -g allow-passthrough on")
+    assert through.found == "allow-passthrough is off: notifications are blocked"
+    assert (clip.state, clip.remedy) == ("warn", "add to ~/.tmux.conf: set -s set-clipboard on")
+    assert clip.found == "set-clipboard is external: copying is blocked"
 
 
 def test_a_tmux_that_lets_it_through_is_fine(patient: Patient) -> None:
@@ -717,12 +717,12 @@ def test_a_tmux_that_holds_esc_back_is_told(patient: Patient, milliseconds: str,
     found = patient.told(tmux.options)[2]
     assert (found.name, found.state) == ("tmux escape-time", state)
     assert found.found.startswith(f"escape-time is {milliseconds} ms")
-    assert found.remedy == ("put into ~/.tmux.conf: set -sg escape-time 10" if state == "warn" else None)
+    assert found.remedy == ("add to ~/.tmux.conf: set -sg escape-time 10" if state == "warn" else None)
 
 
 def test_a_tmux_that_does_not_answer_is_told(patient: Patient) -> None:
     patient.env["TMUX"] = "/tmp/tmux-0/default,1,0"
-    assert patient.one(tmux.options).found == "inside tmux, but there is no tmux command here"
+    assert patient.one(tmux.options).found == "inside tmux, but no tmux command in PATH"
     patient.command("tmux", "echo no server running >&2; exit 1")
     through, _, escape = patient.told(tmux.options)
     assert (through.state, escape.state) == ("warn", "warn")
@@ -736,8 +736,8 @@ def test_a_tmux_that_does_not_answer_is_told(patient: Patient) -> None:
         ({"WAYLAND_DISPLAY": "w", "DISPLAY": ":0"}, "wl-copy", "wl-copy, or OSC 52"),
         ({"DISPLAY": ":0"}, "xsel", "xsel, or OSC 52"),
         ({}, "pbcopy", "pbcopy, or OSC 52"),
-        ({}, "xclip", "OSC 52 alone, if the terminal knows it"),
-        ({"DISPLAY": ":0", "SSH_CONNECTION": "a b"}, "xclip", "OSC 52 alone: over SSH"),
+        ({}, "xclip", "OSC 52 only, if the terminal supports it"),
+        ({"DISPLAY": ":0", "SSH_CONNECTION": "a b"}, "xclip", "OSC 52 only: over SSH"),
     ],
 )
 def test_how_something_gets_onto_the_clipboard(patient: Patient, env: dict[str, str], helper: str, found: str) -> None:
@@ -753,7 +753,7 @@ def test_a_check_that_breaks_is_a_finding(patient: Patient, monkeypatch: pytest.
     monkeypatch.setattr(shutil, "disk_usage", broken)
     finding = next(f for f in examine(patient.layout, patient.config) if f.name == "disk space")
     assert finding.state == "fail"
-    assert finding.found == "could not be looked at: RuntimeError: no luck"
+    assert finding.found == "check failed: RuntimeError: no luck"
     assert "report" in str(finding.remedy)
 
 
@@ -763,14 +763,14 @@ def test_what_may_not_be_read_is_no_bug(patient: Patient, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(shutil, "disk_usage", forbidden)
     finding = patient.one(state_folder.disk_space)
-    assert finding.found == "could not be looked at: [Errno 13] Permission denied: '/state'"
-    assert "yours" in str(finding.remedy)
+    assert finding.found == "check failed: [Errno 13] Permission denied: '/state'"
+    assert "owner" in str(finding.remedy)
 
 
 def test_an_examination_needs_nothing_and_makes_nothing(patient: Patient, tmp_path: Path) -> None:
     before = sorted(tmp_path.rglob("*"))
     found = examine(patient.layout, patient.config)
-    assert not [finding for finding in found if "could not be looked at" in finding.found]
+    assert not [finding for finding in found if "check failed" in finding.found]
     assert sorted(tmp_path.rglob("*")) == before
 
 
@@ -792,7 +792,7 @@ def test_every_finding_that_is_not_fine_says_what_to_do_below_it() -> None:
         "  ↳ do this",
         "✗ three   bad",
         "  ↳ do that",
-        "1 ok, 1 to look at, 1 broken",
+        "1 ok, 1 warning, 1 error",
     ]
     assert "\n".join(findings_text(findings, Style(plain_ascii=True))).isascii()
     assert findings_text(findings, Style(plain_ascii=True))[3:5] == ["x three   bad", "  > do that"]

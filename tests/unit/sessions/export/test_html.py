@@ -87,7 +87,7 @@ def test_everything_that_was_said_and_done_is_there() -> None:
     assert "docs.search_docs" in text
     assert "+    now = clock()" in text
     assert '"limit": 3' in text
-    assert "19,151 (18,240 in, 12,000 of them cached, 911 out, 207 of them reasoning)" in text
+    assert "19,151 (18,240 in, 12,000 cached, 911 out, 207 reasoning)" in text
     assert "$0.31" in text
     assert "It fails once in twenty runs." in text
     assert "Error, fatal" in text
@@ -208,8 +208,8 @@ def test_a_session_without_steps_says_so_and_unknown_is_not_zero() -> None:
     found = page([], status=Status.QUEUED, model=None, cost_usd=None, ended_at=None, exit_code=None)
     assert "No steps yet." in found.text("steps")
     facts = found.text("top")
-    assert "Modelnot known" in facts
-    assert "Costnot known" in facts
+    assert "Modelunknown" in facts
+    assert "Costunknown" in facts
     assert "Exit" not in facts
 
 

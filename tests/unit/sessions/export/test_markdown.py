@@ -33,15 +33,15 @@ def test_the_title_and_the_facts_stand_above_the_turns() -> None:
     assert "| Folder | `/home/ann/code/api` |" in lines
     assert "| Status | done |" in lines
     assert "| Cost | $0.31 |" in lines
-    assert "| Tokens | 19,151 (18,240 in, 12,000 of them cached, 911 out, 207 of them reasoning) |" in lines
+    assert "| Tokens | 19,151 (18,240 in, 12,000 cached, 911 out, 207 reasoning) |" in lines
     assert [line for line in lines if line.startswith("## ")] == ["## Turn 1", "## Turn 2"]
 
 
 def test_what_is_not_known_is_not_zero() -> None:
     lines = written([], model=None, cost_usd=None, usage=Usage(), status=Status.LOST, reason="the runner | died")
-    assert "| Model | not known |" in lines
-    assert "| Cost | not known |" in lines
-    assert "| Tokens | not known |" in lines
+    assert "| Model | unknown |" in lines
+    assert "| Cost | unknown |" in lines
+    assert "| Tokens | unknown |" in lines
     assert "| Status | lost: the runner \\| died |" in lines
 
 
@@ -101,7 +101,7 @@ def test_a_long_output_is_folded_whole() -> None:
         (Step(kind=StepKind.NOTICE, text="again", event="retry"), "**Notice** `retry`: again"),
         (
             Step(kind=StepKind.USAGE, usage=Usage.of(10, 4, 2), cost_usd=0.5),
-            "**Tokens** 12 (10 in, 4 of them cached, 2 out) · $0.50",
+            "**Tokens** 12 (10 in, 4 cached, 2 out) · $0.50",
         ),
         (Step(kind=StepKind.UNKNOWN, text='{"a":1}', event="odd"), '**Unknown event** `odd`\n\n```json\n{"a":1}\n```'),
         (
@@ -205,8 +205,8 @@ def test_the_tokens_of_a_thread_are_told_from_those_of_the_turn() -> None:
 
 def test_a_change_says_where_its_file_went_and_why_it_has_no_diff() -> None:
     moved = Change(path="/home/ann/code/api/a", kind="update", diff="+x", moved_to="/home/ann/code/api/b", cut=True)
-    lacking = Change(path="/c", kind="update", no_diff="its own transcript was not found")
+    lacking = Change(path="/c", kind="update", no_diff="the agent's transcript was not found")
     assert block(Step(kind=StepKind.FILE_CHANGE, changes=(moved, lacking))) == (
-        "**Update** `a` moved to `b` +1 -0\n\n```diff\n+x\n```\n\n*The rest of this diff is not kept.*\n\n"
-        "**Update** `/c`\n\n*No diff: its own transcript was not found.*"
+        "**Update** `a` moved to `b` +1 -0\n\n```diff\n+x\n```\n\n*The rest of this diff was not stored.*\n\n"
+        "**Update** `/c`\n\n*No diff: the agent's transcript was not found.*"
     )

@@ -23,7 +23,7 @@ def test_the_file_holds_all_pieces_and_belongs_to_its_owner(tmp_path: Path) -> N
 def test_a_file_that_is_there_is_replaced_only_by_force(tmp_path: Path) -> None:
     path = tmp_path / "a.md"
     path.write_text("mine")
-    with pytest.raises(UsageError, match=r"already there; it was not touched\. --force replaces it"):
+    with pytest.raises(UsageError, match=r"already exists; not overwritten\. Add --force to overwrite it"):
         save(path, ["new"])
     assert path.read_text() == "mine"
     save(path, ["new"], force=True)
@@ -43,7 +43,7 @@ def test_a_file_that_comes_meanwhile_is_not_replaced(
         path.write_text("faster")
         yield "new"
 
-    with pytest.raises(UsageError, match="already there"):
+    with pytest.raises(UsageError, match="already exists"):
         save(path, pieces())
     assert path.read_text() == "faster"
     assert os.listdir(tmp_path) == ["a.md"]
@@ -70,7 +70,7 @@ def test_a_link_is_followed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("no/such/a.md", "there is no folder"), ("folder", "is a folder"), ("pipe", "is not a regular file")],
+    [("no/such/a.md", "no such folder"), ("folder", "is a folder"), ("pipe", "is not a regular file")],
 )
 @pytest.mark.parametrize("force", [False, True])
 def test_what_is_no_place_for_a_file(tmp_path: Path, name: str, message: str, force: bool) -> None:
@@ -95,7 +95,7 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(SaveError, match=r"No space left on device\. Nothing was left there"):
+    with pytest.raises(SaveError, match=r"No space left on device\. No file was left"):
         save(tmp_path / "a.md", ["new"])
     assert os.listdir(tmp_path) == []
 

@@ -25,14 +25,14 @@ def test_a_limit_that_surely_acts_needs_no_words() -> None:
 def test_a_limit_that_acts_late_or_not_surely_is_a_warning() -> None:
     assert judged(BOTH, Measures(tokens=END, cost=UNSURE), ("tokens", "cost_usd")) == (
         "The tokens limit is checked only when a turn ends: it says so late.",
-        "The cost limit acts only if the model has a known price: who knows the model.",
+        "The cost limit works only if the model has a known price: who knows the model.",
     )
 
 
 def test_a_limit_that_never_acts_is_refused_if_it_was_asked_for() -> None:
     measures = Measures(tokens=NEVER, cost=NEVER)
     assert len(judged(BOTH, measures)) == 2
-    with pytest.raises(UsageError, match="The cost limit cannot act: it says nothing"):
+    with pytest.raises(UsageError, match="The cost limit cannot work: it says nothing"):
         judged(BOTH, measures, ("cost_usd",))
     assert judged(Limits(wall_seconds=5), measures, ("wall_seconds",)) == ()
 
@@ -53,8 +53,8 @@ def codex_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def test_general_limits_of_the_settings_keep_no_command_from_running(tmp_path: Path) -> None:
     launch = planned(tmp_path, "[limits]\ntokens = 5\n", "command")
-    assert launch.warnings == ("The tokens limit cannot act: a command reports no tokens.",)
-    with pytest.raises(UsageError, match="The tokens limit cannot act: a command reports no tokens"):
+    assert launch.warnings == ("The tokens limit cannot work: a command reports no tokens.",)
+    with pytest.raises(UsageError, match="The tokens limit cannot work: a command reports no tokens"):
         planned(tmp_path, "", "command", limits={"tokens": 5})
 
 

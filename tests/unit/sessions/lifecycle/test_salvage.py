@@ -52,4 +52,4 @@ def test_of_a_turn_whose_file_is_gone_the_agent_is_known_from_the_next(folder):
     found = salvaged(folder, "here")
     assert found.session.agent == "codex"
     assert [(turn.n, turn.status) for turn in found.turns] == [(1, Status.LOST), (2, Status.DONE)]
-    assert [prompt.text for prompt in found.prompts] == ["(the prompt is not known)", "what was asked"]
+    assert [prompt.text for prompt in found.prompts] == ["(prompt unknown)", "what was asked"]

@@ -64,7 +64,7 @@ def test_a_turn_whose_runner_and_agent_are_gone_is_lost(layout, store):
     settle(layout, store)
     session = store.session(SESSION)
     assert session.status is Status.LOST
-    assert session.reason == "runner was killed, and the agent ended without a final event"
+    assert session.reason == "the runner was killed, and the agent ended without a final event"
     assert list(layout.live.iterdir()) == []
     assert layout.session(SESSION).output(1).read_bytes() == b"some text\n"
 
@@ -82,7 +82,7 @@ def test_the_turn_file_decides_where_it_holds_the_proper_end(layout, store):
     abandoned(layout, store, output=CODEX_END, agent_name="codex")
     settle(layout, store)
     session = store.session(SESSION)
-    assert (session.status, session.reason, session.exit_code) == (Status.DONE, "runner was killed", None)
+    assert (session.status, session.reason, session.exit_code) == (Status.DONE, "the runner was killed", None)
     assert session.usage.total_tokens == 110
     assert session.last_message == "All good."
 

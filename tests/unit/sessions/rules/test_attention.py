@@ -29,7 +29,7 @@ def kind(one, now=NOW):
     ("one", "expected"),
     [
         (session(Status.WAITING, reason="may I?"), Attention(AttentionKind.WAITING, "may I?", NOW - 1000)),
-        (session(Status.WAITING), Attention(AttentionKind.WAITING, "waits for an answer", NOW - 1000)),
+        (session(Status.WAITING), Attention(AttentionKind.WAITING, "waiting for an answer", NOW - 1000)),
         (
             session(Status.RUNNING, stuck="`make` failed 4 times in a row", stuck_at=NOW - 5000),
             Attention(AttentionKind.STUCK, "`make` failed 4 times in a row", NOW - 5000),
@@ -60,9 +60,9 @@ def kind(one, now=NOW):
         (session(Status.DONE, asks="Which one?"), Attention(AttentionKind.ASKS, "Which one?", NOW - 1000)),
         (
             session(Status.RUNNING, last_event_at=NOW - 190_000),
-            Attention(AttentionKind.SILENT, "printed nothing for 3m", NOW - 190_000),
+            Attention(AttentionKind.SILENT, "no output for 3m", NOW - 190_000),
         ),
-        (session(Status.DONE), Attention(AttentionKind.DONE, "done, and not opened yet", NOW - 1000)),
+        (session(Status.DONE), Attention(AttentionKind.DONE, "done, unread", NOW - 1000)),
     ],
     ids=lambda value: str(value.kind) if isinstance(value, Attention) else "",
 )

@@ -63,7 +63,7 @@ def test_an_unknown_amount_is_in_no_range():
     ("text", "told"),
     [
         ("stat:failed", "did you mean state:"), ("state:broken", "States: queued"), ("cost:much", "cost:>1"),
-        ("age:>soon", "age:<1h"), ("is:odd", "Choose from: attention"), ("cost:", "cost: needs a value"),
+        ("age:>soon", "age:<1h"), ("is:odd", "Choose one of: attention"), ("cost:", "cost: needs a value"),
         ("turn:>", "turn:2"), ("cost>", "cost:>1"), ("age>soon", "age:<1h"), ("quux:1", "Fields: state"),
     ],
 )  # fmt: skip
@@ -161,16 +161,19 @@ def test_stuck_is_a_state_for_who_looks_for_it():
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("foo:bar", 'No field foo. "foo:bar" in quotes looks for the text. Fields: state is agent cwd cost age'),
+        (
+            "foo:bar",
+            'Unknown field foo. "foo:bar" in quotes searches text. Fields: state is agent cwd cost age',
+        ),
         (
             "stat:failed",
-            'No field stat: did you mean state:? "stat:failed" in quotes looks for the text. Fields: state',
+            'Unknown field stat: did you mean state:? "stat:failed" in quotes searches text. Fields: state',
         ),
-        ("ag:codex", "No field ag: did you mean agent:?"),
-        ("state:stukc", "No state stukc: did you mean stuck? States: stuck queued starting"),
-        ("state:broken", "No state broken. States: queued starting"),
-        ("is:att", "No is:att: did you mean attention? Choose from: attention live"),
-        (f"{'x' * 90}:{'y' * 90}", "No field xxxx"),
+        ("ag:codex", "Unknown field ag: did you mean agent:?"),
+        ("state:stukc", "Unknown state stukc: did you mean stuck? States: stuck queued starting"),
+        ("state:broken", "Unknown state broken. States: queued starting"),
+        ("is:att", "Unknown is:att: did you mean attention? Choose one of: attention live"),
+        (f"{'x' * 90}:{'y' * 90}", "Unknown field xxxx"),
     ],
 )
 def test_what_is_not_known_is_told_on_one_line_with_the_nearest_first(text, told):

@@ -28,7 +28,7 @@ def measured(**changed: object) -> Measured:
     [
         ({}, ()),
         ({"wall_s": 600.0}, ("ran longer than 10m",)),
-        ({"silence_s": 90.0}, ("printed nothing for 90s",)),
+        ({"silence_s": 90.0}, ("no output for 90s",)),
         ({"silence_s": None}, ()),
         ({"output_bytes": 1_500_000}, ()),
         ({"output_bytes": 1_500_001}, ("printed more than 1.5 MB (1,500,001 bytes)",)),
@@ -115,7 +115,7 @@ def test_limits_are_written_as_one_types_them() -> None:
     assert typed(limits) == text
     assert parsed(typed(limits).split()) == limits
     assert typed({}) == ""
-    with pytest.raises(UsageError, match="The field takes wall=…"):
+    with pytest.raises(UsageError, match="The field expects wall=…"):
         parsed(["time=3"], name_of_field="The field")
 
 
@@ -128,8 +128,8 @@ def test_a_number_of_tokens_is_never_rounded() -> None:
 @pytest.mark.parametrize(
     ("pair", "told"),
     [
-        ("wall", "--limit takes wall=…"),
-        ("speed=3", "--limit takes wall=…"),
+        ("wall", "--limit expects wall=…"),
+        ("speed=3", "--limit expects wall=…"),
         ("wall=soon", "'soon' is not a valid duration"),
         ("tokens=many", "'many' is not a valid amount"),
         ("cost=-1", "'-1' is not a valid amount"),

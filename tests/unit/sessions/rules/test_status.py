@@ -24,8 +24,8 @@ def test_only_the_proper_end_is_green():
         ({"end": "failed", "error": "rate limit", "exit_code": 1}, "rate limit"),
         ({"end": "failed", "exit_code": 1}, "exit 1"),
         ({"exit_code": 0}, "ended without a final event (exit 0)"),
-        ({"exit_code": 0, "end": "completed"}, "completed, but exit 0 is not a good end for this agent"),
-        ({"exit_code": None, "end": "completed"}, "completed, but its exit code is not known"),
+        ({"exit_code": 0, "end": "completed"}, "completed, but exit 0 alone does not mean success for this agent"),
+        ({"exit_code": None, "end": "completed"}, "completed, but exit code unknown"),
         ({"exit_code": 1, "end": "completed"}, "completed, then exit 1"),
         ({"exit_code": 1, "end": "completed", "stderr_reason": "Error: x"}, "completed, then exit 1: Error: x"),
         ({"exit_code": 1, "stdout_reason": "Not logged in."}, "exit 1: Not logged in."),
@@ -51,7 +51,7 @@ def test_a_turn_is_lost_only_where_nothing_is_known():
     assert verdict(runner_killed=True).status is Status.LOST
     assert "rebooted" in verdict(rebooted=True).reason
     adopted = verdict(runner_killed=True, end="completed", succeeded=True)
-    assert (adopted.status, adopted.reason) == (Status.DONE, "runner was killed")
+    assert (adopted.status, adopted.reason) == (Status.DONE, "the runner was killed")
 
 
 def test_an_agent_that_stays_after_its_end_is_done_and_says_so():
@@ -72,9 +72,9 @@ def test_what_a_stop_ended_and_who_asked_is_the_reason():
 
 def test_a_good_turn_tells_of_limits_and_sweeps():
     facts = {"succeeded": True, "end": "completed", "exit_code": 0}
-    assert verdict(crossed=("cost more than $2.00",), **facts).reason == "over its limit: cost more than $2.00"
+    assert verdict(crossed=("cost more than $2.00",), **facts).reason == "over limit: cost more than $2.00"
     assert verdict(ended="1 process ended (SIGTERM 1), 0 left", **facts).reason.startswith("swept: 1 process ended")
-    assert while_running(Facts(), ("ran longer than 1h",)) == (Status.RUNNING, "over its limit: ran longer than 1h")
+    assert while_running(Facts(), ("ran longer than 1h",)) == (Status.RUNNING, "over limit: ran longer than 1h")
 
 
 def test_denied_permissions_are_told():

@@ -176,7 +176,7 @@ def test_a_first_file_loads_and_is_private(tmp_path: Path, monkeypatch: pytest.M
 
 def test_a_first_file_never_replaces_one(write: Write) -> None:
     path = write("# mine\n")
-    with pytest.raises(UsageError, match="exists already"):
+    with pytest.raises(UsageError, match="already exists"):
         write_first(path)
     assert path.read_text() == "# mine\n"
     with pytest.raises(ConfigError, match="cannot be written"):

@@ -57,7 +57,7 @@ def test_a_text_comes_behind_where_it_has_no_place() -> None:
 
 @pytest.mark.parametrize("preset", [REVIEW, Preset(), Preset(prompt=" ")])
 def test_a_preset_that_says_nothing_by_itself_needs_a_text(preset: Preset) -> None:
-    with pytest.raises(UsageError, match="needs a text"):
+    with pytest.raises(UsageError, match="needs a prompt"):
         preset.completing(Start(prompt=" "), "demo")
 
 
@@ -70,5 +70,5 @@ def test_an_unknown_preset_names_those_there_are() -> None:
     assert preset_named({"a": REVIEW}, "a") is REVIEW
     with pytest.raises(UsageError, match=r"Unknown preset 'b'\. Known presets: a\."):
         preset_named({"a": REVIEW}, "b")
-    with pytest.raises(UsageError, match="The settings have none"):
+    with pytest.raises(UsageError, match="The settings have no presets"):
         preset_named({}, "b")

@@ -52,7 +52,7 @@ def test_no_setting_of_the_file_is_left_out(tmp_path: Path) -> None:
 
 
 def samples(one: Setting) -> st.SearchStrategy[Any]:
-    if one.kind.startswith("a list"):
+    if one.kind.startswith("list of"):
         return st.just(list(one.sample))
     if one.choices:
         return st.sampled_from([value == "true" if "true" in one.choices else value for value in one.choices])
@@ -109,8 +109,10 @@ def test_the_page_in_the_repository_is_the_one_that_is_generated() -> None:
 
 
 def test_an_unknown_key_names_what_is_near() -> None:
-    assert setting_named("presets.mine.prompt").description.startswith("What the agent is told")
-    with pytest.raises(UsageError, match=r"no setting 'stop\.intrrupt_seconds'. Near it: stop\.interrupt_seconds"):
+    assert setting_named("presets.mine.prompt").description.startswith("Prompt; the text given")
+    with pytest.raises(
+        UsageError, match=r"Unknown setting 'stop\.intrrupt_seconds'. Did you mean stop\.interrupt_seconds"
+    ):
         setting_named("stop.intrrupt_seconds")
 
 
@@ -167,7 +169,7 @@ def test_a_profile_is_laid_over_the_rest(tmp_path: Path, monkeypatch: pytest.Mon
         ("[profiles.a.agents.codex]\n\nsandbox = 1\n", "config.toml:3: profiles.a.agents.codex.sandbox: "),
         ('[profiles.a]\ndefault_agent = "hal"\n', "config.toml:2: profiles.a.default_agent: Unknown agent 'hal'"),
         ("[profiles]\na = 3\n", "config.toml:2: profiles.a: Expected object, got int."),
-        ("[profiles.a.profiles.b]\n", "config.toml:1: profiles.a.profiles: A profile holds no profiles."),
+        ("[profiles.a.profiles.b]\n", "config.toml:1: profiles.a.profiles: A profile cannot contain profiles."),
         ("[presets.a]\ncopies = 0\n", "config.toml:2: presets.a.copies: Expected int >= 1."),
         ('[presets.a]\nagent = "hal"\n', "config.toml:2: presets.a.agent: Unknown agent 'hal'"),
         (
@@ -188,7 +190,7 @@ def test_what_is_wrong_in_a_profile_or_a_preset_is_found(tmp_path: Path, text: s
 
 def test_an_unknown_profile_names_those_there_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AGENTDASH_PROFILE", "hom")
-    with pytest.raises(ConfigError, match=r"Unknown profile 'hom'\. The file has none."):
+    with pytest.raises(ConfigError, match=r"Unknown profile 'hom'\. The file has no profiles."):
         load_config(config_path())
     config_path().write_text(PROFILES, encoding="utf-8")
     with pytest.raises(ConfigError, match=r"Unknown profile 'hom'\. Known profiles: work, at home\."):

@@ -94,7 +94,7 @@ def test_a_session_that_is_gone_keeps_none(layout: Layout) -> None:
 def test_they_are_bounded(layout: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
     files = DraftFiles(layout)
     files.write(ONE, "short")
-    with pytest.raises(OSError, match="too long to be kept"):
+    with pytest.raises(OSError, match="too long to save"):
         files.write(ONE, "x" * (drafts.MOST_BYTES + 1))
     assert kept(layout) == ["short"]
     os.utime(layout.drafts / ONE, ns=(1, 1))

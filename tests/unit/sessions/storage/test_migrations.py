@@ -400,7 +400,7 @@ def test_who_comes_after_a_newer_agentdash_leaves_its_work_alone(old):
             db.execute("PRAGMA user_version = 99")
 
     connection = slow(old, upgraded)
-    with pytest.raises(NewerStoreError, match="please upgrade"):
+    with pytest.raises(NewerStoreError, match="Upgrade this one"):
         migrations.migrate(connection, old)
     assert version(old) == 99
     assert not connection.in_transaction

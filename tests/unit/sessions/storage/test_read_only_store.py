@@ -99,7 +99,7 @@ def test_S3_what_another_process_commits_is_seen(request, writer, reader, prepar
 
 
 def test_S3_a_write_says_that_the_folder_is_read_only(reader):
-    with pytest.raises(ReadOnlyError, match=r"The state folder .* is read-only: nothing in it can be changed"):
+    with pytest.raises(ReadOnlyError, match=r"The state folder .* is read-only"):
         reader.mark_seen("session-1")
     assert ids(reader) == {"session-1"}
 
@@ -135,5 +135,5 @@ def test_a_newer_schema_is_refused_here_too(writer, reader):
 
 def test_a_folder_without_a_database_is_a_clear_error(tmp_path, monkeypatch):
     monkeypatch.setattr(database, "is_read_only", lambda _: True)
-    with pytest.raises(ReadOnlyError, match="there is no database in it"):
+    with pytest.raises(ReadOnlyError, match="has no database"):
         Store(tmp_path / "agentdash.db").sessions()

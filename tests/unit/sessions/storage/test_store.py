@@ -115,7 +115,7 @@ def test_ZX16_of_two_prompts_after_the_same_turn_one_is_refused(store):
     session_id = create(store)
     play(store, session_id)
     assert store.add_turn(session_id, 1, "a", Launch(argv=("true",)), "run-2") == 2
-    with pytest.raises(SessionBusyError, match="another prompt got there first"):
+    with pytest.raises(SessionBusyError, match="another prompt came first"):
         store.add_turn(session_id, 1, "b", Launch(argv=("true",)), "run-3")
     assert [p.text for p in store.prompts(session_id)] == ["do it", "a"]
 
@@ -190,7 +190,10 @@ def test_PX10_a_file_of_a_newer_version_is_refused_and_untouched(tmp_path):
 def test_a_file_that_is_no_database_is_a_clear_error(tmp_path):
     path = tmp_path / "agentdash.db"
     path.write_bytes(b"not a database, " * 100)
-    with pytest.raises(StoreError, match=r"is damaged: file is not a database\. `agentdash doctor --rebuild`"):
+    with pytest.raises(
+        StoreError,
+        match=r"is damaged: file is not a database\. Rebuild it from the session folders: agentdash doctor --rebuild",
+    ):
         Store(path).sessions()
 
 

@@ -32,8 +32,8 @@ class Watched:
 def test_nothing_printed_and_nothing_used_is_idle():
     watched = Watched()
     assert watched.until(355) is None
-    assert watched.until(420, begin=355) == "no event for over 6m and nothing uses CPU"
-    assert watched.until(1200, begin=420) == "no event for over 6m and nothing uses CPU"
+    assert watched.until(420, begin=355) == "no output for 6m, CPU idle"
+    assert watched.until(1200, begin=420) == "no output for 6m, CPU idle"
 
 
 def test_it_is_looked_at_once_a_minute_and_only_in_silence():
@@ -50,7 +50,7 @@ def test_a_child_at_work_is_only_silence():
     watched = Watched()
     assert watched.until(1800, using=[CHILD]) is None
     assert watched.until(2040, begin=1800) is None
-    assert watched.until(2200, begin=2040) == "no event for over 35m and nothing uses CPU"
+    assert watched.until(2200, begin=2040) == "no output for 35m, CPU idle"
 
 
 def test_a_build_of_many_short_processes_is_work():
@@ -90,7 +90,7 @@ def test_it_says_when_to_look_again():
     assert watched.idleness.check(100.75, 99.75) == 1.0
     assert watched.idleness.check(101.75, 99.75) == 1.0
     assert watched.idleness.check(105.75, 99.75) == 1.0
-    assert watched.idleness.evidence == "no event for over 6s and nothing uses CPU"
+    assert watched.idleness.evidence == "no output for 6s, CPU idle"
 
 
 def test_a_process_that_works_uses_processor_time():

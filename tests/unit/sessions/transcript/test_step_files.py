@@ -41,11 +41,11 @@ def test_blocks_that_are_parsed_again_give_the_same_steps(path, monkeypatch):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "it is empty"),
-        (b"\n \n", "it is empty"),
-        (b"hello\nworld\n", "it is not a transcript"),
-        (b"\x7fELF\x00\x01\n\xff", "it is not a transcript"),
-        (b'{"type":"thread.odd"}\n', "agentdash knows none of its lines"),
+        (b"", "empty file"),
+        (b"\n \n", "empty file"),
+        (b"hello\nworld\n", "not a known transcript"),
+        (b"\x7fELF\x00\x01\n\xff", "not a known transcript"),
+        (b'{"type":"thread.odd"}\n', "has no known lines"),
     ],
 )
 def test_what_is_no_transcript_says_what_it_is(tmp_path, content, message):

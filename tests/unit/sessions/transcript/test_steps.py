@@ -461,7 +461,7 @@ def test_a_folder_that_goes_away_is_told_and_not_a_crash(session):
         path.unlink()
     kinds = {view.step(item).kind for item in range(len(view))}
     assert StepKind.UNKNOWN in kinds
-    assert "can no longer be read" in view.step(1).text
+    assert "is no longer readable" in view.step(1).text
     assert steps.refresh().view.count(union({"1"})) == 1
 
 

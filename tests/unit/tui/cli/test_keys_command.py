@@ -43,11 +43,11 @@ def test_a_profile_has_keys_of_its_own(settings, capsys):
     lines = dict(line.split()[:2] for line in capsys.readouterr().out.splitlines())
     assert (lines["stop"], lines["kill"]) == ("Q", "U")
     assert run(["--profile", "odd", "keys"]) == 2
-    assert f"{settings}:8: profiles.odd.keys.kill: Q cannot be kill: it is stop" in capsys.readouterr().err
+    assert f"{settings}:8: profiles.odd.keys.kill: Q cannot be bound to kill: it is stop" in capsys.readouterr().err
     assert run(["config", "check"]) == 2
     assert "(under the profile odd)" in capsys.readouterr().err
 
 
 def test_read_only_is_for_what_has_a_screen(capsys):
     assert run(["--read-only", "ls"]) == 2
-    assert "--read-only is for the dashboard, table and watch." in capsys.readouterr().err
+    assert "--read-only works only with the dashboard, table and watch." in capsys.readouterr().err

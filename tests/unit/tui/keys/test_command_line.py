@@ -50,11 +50,11 @@ def test_of_two_with_the_same_name_the_later_one_counts():
 
 def test_an_unknown_name_says_what_is_near():
     assert refused("stpo") == "Unknown command 'stpo'. Did you mean stop?"
-    assert refused("xyzzy") == "Unknown command 'xyzzy'. Tab shows what there is."
+    assert refused("xyzzy") == "Unknown command 'xyzzy'. Tab lists the commands."
 
 
 def test_too_much_and_too_little_are_refused():
-    assert refused("stop it") == "stop takes nothing: 'it' is too much."
+    assert refused("stop it") == "stop takes no argument (got 'it')."
     assert refused("go") == "go NUMBER: help of go."
 
 

@@ -46,8 +46,8 @@ session = partial(
 
 
 def test_what_waits_in_the_queue_has_a_line_of_its_own_where_nothing_changes_any_more() -> None:
-    waits = session(status=Status.QUEUED, reason="waits for a free place: 8 at work")
-    assert "  ↳ waits for a free place: 8 at work" in sessions_text([waits], LOOK)
+    waits = session(status=Status.QUEUED, reason="queued: 8 of 8 slots in use")
+    assert "  ↳ queued: 8 of 8 slots in use" in sessions_text([waits], LOOK)
 
 
 def explanation(name: str, value: str, source: str) -> Explanation:
@@ -89,8 +89,8 @@ def test_z49_the_headline_counts_all_that_match_and_not_only_what_is_printed() -
 def test_u2_a_sum_of_what_is_known_does_not_pretend_to_be_the_whole() -> None:
     known = spent(usage=Usage(total_tokens=1_000), cost_usd=1.91)
     without_cost = spent(usage=Usage(total_tokens=1_000))
-    assert sessions_text([known, without_cost], LOOK)[0].endswith("2.0k tok   $1.91 known")
-    assert sessions_text([known, spent()], LOOK)[0].endswith("1.0k tok known   $1.91 known")
+    assert sessions_text([known, without_cost], LOOK)[0].endswith("2.0k tok   $1.91+")
+    assert sessions_text([known, spent()], LOOK)[0].endswith("1.0k+ tok   $1.91+")
     # Nothing is missing of what used no model: a command, a start that failed, a session that waits.
     free = [
         spent(agent="command"),
@@ -112,7 +112,7 @@ def test_what_needs_somebody_is_in_the_json_with_its_kind_and_reason() -> None:
     assert stuck["attention"] == {"kind": "stuck", "reason": "`make` failed 4 times in a row", "since": 90_000}
     assert (stuck["denied"], stuck["pinned_at"]) == (1, None)
     silent = session_json(session(), now=1_000 + SILENT_MS)["attention"]
-    assert silent == {"kind": "silent", "reason": "printed nothing for 2m", "since": 1_000}
+    assert silent == {"kind": "silent", "reason": "no output for 2m", "since": 1_000}
 
 
 def test_z47_an_unknown_number_is_a_question_mark_never_zero() -> None:
@@ -162,8 +162,8 @@ def test_a_narrow_terminal_keeps_state_id_and_title() -> None:
 def test_no_sessions_teaches_and_no_match_says_so() -> None:
     assert "agentdash spawn" in plain(sessions_text([], LOOK))
     assert "agentdash demo" in plain(sessions_text([], LOOK))
-    assert sessions_text([], LOOK, filtered=True) == ["No session matches."]
-    assert sessions_text([session()], LOOK, older=[session()] * 970)[-1] == "970 older: agentdash ls --all"
+    assert sessions_text([], LOOK, filtered=True) == ["No matching sessions."]
+    assert sessions_text([session()], LOOK, older=[session()] * 970)[-1] == "… and 970 more (--all)"
 
 
 def test_colours_are_only_added_where_asked_for() -> None:

@@ -65,7 +65,7 @@ def test_what_was_only_tried_is_no_change() -> None:
         removed=None,
         edits=(edit(status=StepStatus.FAILED), edit(status=StepStatus.DECLINED), edit(status=StepStatus.FAILED)),
     )
-    assert text(tried)[0] == "No changes: no edit of this session changed a file."
+    assert text(tried)[0] == "No edits in this session."
     assert text(tried)[1].split() == ["/etc/x", "2", "failed,", "1", "declined"]
     assert text(file(), tried)[0] == "1 file changed  +4 -1"
 
@@ -84,7 +84,7 @@ def test_git_stands_beside_the_file_and_below_all() -> None:
     report = GitReport(answer=GitAnswer.OK, top="/srv/api", totals=totals)
     told = text(file(git=GitState(code="MM", words=("staged", "unstaged"))), git=report)
     assert told[1].endswith("1 edit  MM staged unstaged")
-    assert told[2] == "git: /srv/api: 1 staged, 2 unstaged, 3 untracked, 4 of them in no step of this session"
+    assert told[2] == "git: /srv/api: 1 staged, 2 unstaged, 3 untracked (4 not by this session)"
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_git_stands_beside_the_file_and_below_all() -> None:
         (GitReport(answer=GitAnswer.FAILED, detail="fatal: \x1b[31mno"), "git: failed, fatal: no"),
         (
             GitReport(answer=GitAnswer.NO_COMMITS, top="/srv/api", totals=GitTotals(untracked=1, cut=True)),
-            "git: /srv/api, no commits yet: at least 0 staged, 0 unstaged, 1 untracked",
+            "git: /srv/api, no commits yet: at least 1 untracked",
         ),
     ],
 )
@@ -146,10 +146,10 @@ def test_colours_are_those_of_what_became_of_a_line() -> None:
 def test_what_is_missing_of_a_diff_is_said() -> None:
     cut = file(edits=(edit(diff=DIFF, cut=True), edit(cut=True)), more_edits=3)
     assert diffs(cut)[-4:] == [
-        "  (the rest of this diff is not kept)",
+        "  (the rest of this diff was not stored)",
         "  turn 1, step 2: update",
-        "  (the rest of this diff is not kept)",
-        "  3 more edits not kept",
+        "  (the rest of this diff was not stored)",
+        "  3 more edits not stored",
     ]
 
 
@@ -164,6 +164,6 @@ def test_git_fills_in_only_where_the_agent_gave_nothing() -> None:
     ]
     assert len(diffs(file(edits=(edit(diff=DIFF),)), found)) == 6
     assert len(diffs(file(touched=0, edits=(edit(status=StepStatus.FAILED),)), found)) == 3
-    assert diffs(file(), GitDiff(answer=GitAnswer.OK))[-1] == "  the agent gave no diff, and git has none"
+    assert diffs(file(), GitDiff(answer=GitAnswer.OK))[-1] == "  no diff from the agent, and none from git"
     gone = diffs(file(), GitDiff(answer=GitAnswer.NO_FOLDER))
-    assert gone[-1] == "  the agent gave no diff, and git has none: the folder is gone"
+    assert gone[-1] == "  no diff from the agent, and none from git: the folder no longer exists"

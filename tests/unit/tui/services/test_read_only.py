@@ -45,7 +45,7 @@ def test_the_reader_needs_nothing_but_queries(tmp_path):
 def test_a_read_only_dashboard_refuses_each_change_by_its_verb(verb):
     access = WriteAccess(None)
     assert access.read_only
-    with pytest.raises(UsageError, match=f"This dashboard is read-only: no {verb} from here."):
+    with pytest.raises(UsageError, match=f"The dashboard is read-only: no {verb}."):
         access.manager(verb)
 
 

@@ -55,7 +55,7 @@ def test_a_value_of_another_version_costs_nothing_but_itself(tmp_path):
     assert memory.now == Remembered(
         view=View(sort="cost"), views={"mine": View(filter="login"), "odd": View(sort="tok")}, shares={"wide": 40}
     )
-    assert "columns, views.none, views.odd.grouping, view.grouping cannot be used" in memory.problem
+    assert "columns, views.none, views.odd.grouping, view.grouping ignored: not valid" in memory.problem
     memory.set(shares={"wide": 50})
     memory.save()
     text = path.read_text()

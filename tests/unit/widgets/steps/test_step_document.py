@@ -147,7 +147,7 @@ def test_file_changes_show_each_file_by_its_diff_or_say_that_there_is_none():
     assert found[8:10] == ["1  import os", "2  x = 1"]
     assert roles(step)["import"] == "keyword"
     assert found[11].startswith("── /etc/hosts  deleted ─")
-    assert found[12:] == ["the agent gave no diff"]
+    assert found[12:] == ["no diff from the agent"]
 
 
 def test_a_change_that_failed_shows_why():
@@ -195,15 +195,15 @@ def test_a_failed_start_shows_its_command_and_what_it_said():
 
 
 def test_a_file_without_a_diff_says_why_if_that_is_known():
-    change = Change(path="a.py", kind="update", no_diff="its own transcript was not found")
+    change = Change(path="a.py", kind="update", no_diff="the agent's transcript was not found")
     shown = text(Step(kind=StepKind.FILE_CHANGE, changes=(change,)))
-    assert shown[-1] == "the agent gave no diff: its own transcript was not found"
+    assert shown[-1] == "no diff from the agent: the agent's transcript was not found"
     moved = Change(path="a.py", kind="update", added=0, removed=0, diff="", moved_to="/code/b.py")
     shown = text(Step(kind=StepKind.FILE_CHANGE, changes=(moved,)), cwd="/code")
     assert "moved to b.py" in shown[2]
-    assert shown[-1] == "the diff is empty"
+    assert shown[-1] == "empty diff"
     cut = Change(path="a.py", kind="update", added=9, removed=0, diff="+a", cut=True)
-    assert text(Step(kind=StepKind.FILE_CHANGE, changes=(cut,)))[-1] == "the rest of this diff is not kept"
+    assert text(Step(kind=StepKind.FILE_CHANGE, changes=(cut,)))[-1] == "the rest of this diff was not stored"
 
 
 def test_errors_start_and_unknown_events():
@@ -219,9 +219,7 @@ def test_errors_start_and_unknown_events():
 
 
 def test_a_step_that_is_not_whole_says_so():
-    assert (
-        text(Step(kind=StepKind.MESSAGE, text="begin … end", cut=9_000))[-1] == "9,000 characters of its texts left out"
-    )
+    assert text(Step(kind=StepKind.MESSAGE, text="begin … end", cut=9_000))[-1] == "9,000 characters not shown"
 
 
 def test_a_document_knows_where_its_blocks_begin_and_where_it_ends():

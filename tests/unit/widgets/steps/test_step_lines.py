@@ -84,7 +84,7 @@ def test_a_failed_command_shows_its_end_at_the_right_and_folds_its_output():
     assert lines[0].startswith("$ pytest -q  ")
     assert lines[0].endswith("✗ exit 1  3.2s")
     assert len(lines[0]) == 60
-    assert lines[1:] == ["  line 1", "  line 2", "  line 3", "  … 41 lines more", "  line 45", "  line 46", "  line 47"]
+    assert lines[1:] == ["  line 1", "  line 2", "  line 3", "  … 41 more lines", "  line 45", "  line 46", "  line 47"]
     assert "failure" in roles(step)
 
 
@@ -95,7 +95,7 @@ def test_short_output_is_shown_whole():
 
 def test_a_huge_output_costs_no_more_than_its_ends():
     step = Step(kind=StepKind.COMMAND, command="yes", output="y\n" * 5_000_000)
-    assert "  … 4,999,994 lines more" in text(step)
+    assert "  … 4,999,994 more lines" in text(step)
     step = Step(kind=StepKind.COMMAND, command="cat min.js", output="x" * 5_000_000)
     assert len(text(step)) < 200
 
@@ -113,7 +113,7 @@ def test_one_change_shows_its_first_lines_coloured():
     diff = "@@ -1,2 +1,2 @@\n-old\n+new\n" + "".join(f" {n}\n" for n in range(20))
     step = Step(kind=StepKind.FILE_CHANGE, changes=(Change(path="/code/api/a.py", kind="update", diff=diff),))
     assert text(step, cwd="/code/api")[:4] == ["± a.py  +1 -1", "  @@ -1,2 +1,2 @@", "  -old", "  +new"]
-    assert text(step)[-1] == "  … 15 lines more"
+    assert text(step)[-1] == "  … 15 more lines"
     assert {"added", "removed", "hunk"} <= roles(step)
     assert len(text(step, level=WHOLE)) == 24
 
@@ -132,7 +132,7 @@ def test_a_plan_and_several_files_are_summed_up_in_brief():
     items = tuple(PlanItem(text=name, status="completed" if name == "one" else "pending") for name in ("one", "two"))
     assert text(Step(kind=StepKind.PLAN, items=items), level=BRIEF)[0].endswith(" 1 of 2 tasks done")
     changes = (Change(path="a.py", kind="update"), Change(path="b.py", kind="add"), Change(path="c.py", kind="add"))
-    assert text(Step(kind=StepKind.FILE_CHANGE, changes=changes), level=BRIEF) == ["± a.py and 2 files more"]
+    assert text(Step(kind=StepKind.FILE_CHANGE, changes=changes), level=BRIEF) == ["± a.py and 2 more files"]
 
 
 def test_whole_steps_show_every_line():
@@ -152,7 +152,7 @@ def test_a_start_failure_is_a_card_with_what_can_be_done():
     lines = text(step, 80)
     assert lines[0].split() == ["!", "exit", "127", "fatal"]
     assert lines[1:3] == ["$ codex exec -", "  codex: not found"]
-    assert "R sends the prompt again" in lines[3]
+    assert "R retry" in lines[3]
 
 
 THREAD = Usage.of(4_800, 2_000, 92)

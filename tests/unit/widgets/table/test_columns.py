@@ -212,13 +212,13 @@ def test_a_turn_that_gets_nowhere_says_so_on_its_second_line():
 
 def test_t2_a_running_session_that_says_nothing_for_long_is_called_silent():
     quiet = session(last_event_at=NOW - 4 * 60_000)
-    assert detail(quiet, NOW) == ("silent 4m", "attention")
+    assert detail(quiet, NOW) == ("no output for 4m", "attention")
     assert remark(session(status=Status.DONE, ended_at=NOW - 240_000), NOW) == ""
 
 
 def test_what_waits_in_the_queue_says_so_and_does_not_stand_out():
-    waits = session(status=Status.QUEUED, reason="waits for a free place: 8 at work", last_message="All tests pass.")
-    assert detail(waits, NOW) == ("waits for a free place: 8 at work", "dim")
+    waits = session(status=Status.QUEUED, reason="queued: 8 of 8 slots in use", last_message="All tests pass.")
+    assert detail(waits, NOW) == ("queued: 8 of 8 slots in use", "dim")
     stopping = structs.replace(waits, stopping=Stopping(rung="SIGKILL"))
     assert "stopping" in detail(stopping, NOW)[0]
 
@@ -266,7 +266,7 @@ def test_sums_of_the_first_line_say_when_they_are_not_the_whole():
     tally = Tally()
     unknown = session(id="b", usage=Usage(), cost_usd=None, started_at=1, steps=1)
     tally.update([session(id="a"), unknown], [])
-    assert counts(tally, "~/x", 120).plain.endswith("18.2k tok known  $0.31 known")
+    assert counts(tally, "~/x", 120).plain.endswith("18.2k+ tok  $0.31+")
     tally.update([], ["b"])
     assert counts(tally, "~/x", 120).plain.endswith("18.2k tok  $0.31")
 
