@@ -510,10 +510,10 @@ async def test_help_lists_every_action(dashboard):
     async with dashboard() as d:
         await d.press("question_mark")
         await d.screen(HelpScreen)
-        for told in ("start a session", "stop the session", "next session"):
-            await d.shows(told)
+        await d.shows("next session")
         await d.press("pagedown")
-        await d.shows("leave the dashboard")
+        for told in ("start a session", "stop the session", "leave the dashboard"):
+            await d.shows(told)
         await d.press("escape")
         await d.until(lambda: d.app.screen is d.main)
 

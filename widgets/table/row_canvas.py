@@ -44,7 +44,7 @@ class RowCanvas(PaintedView, can_focus=True):
         self._painting.moment = Moment(self._now, signs)
         self._choice = USUAL
         self._empty_columns: frozenset[str] = frozenset()
-        """The chosen columns that had nothing to show for any row on the screen, since the choice of rows changed."""
+        """The chosen columns that had nothing to show for any row on the screen, since other rows were chosen."""
         self.density = Density.AUTO
         """The user's choice of lines for each session; see :meth:`show_density`."""
         self._strips: LRUCache[object, Strip] = LRUCache(CACHED_STRIPS)
@@ -64,7 +64,7 @@ class RowCanvas(PaintedView, can_focus=True):
     def show_columns(self, choice: Choice) -> None:
         """Show other columns."""
         self._choice = choice
-        self._learn_columns(anew=True)
+        self._learn_columns(forget=True)
         self._painting.clear()
         self.refresh()
 
@@ -148,14 +148,14 @@ class RowCanvas(PaintedView, can_focus=True):
         row = self._rows.row(position)
         return self._painting.paint(row, self._rows.at(position), self._form, marked=row.key in self._marks)
 
-    def _learn_columns(self, *, anew: bool = False) -> None:
-        """Show the columns that have something to show for a row on the screen; ``anew`` hides the others again.
+    def _learn_columns(self, *, forget: bool = False) -> None:
+        """Show the columns that have something to show for a row on the screen; ``forget`` hides the others.
 
-        Without ``anew`` no column goes, so that rows do not move to and fro while the user scrolls.
+        Without ``forget`` no column goes, so that rows do not move to and fro while the user scrolls.
         """
         before = self._empty_columns
         empty = empty_columns(self._choice, self.on_screen, self._painting.moment)
-        self._empty_columns = empty if anew else before & empty
+        self._empty_columns = empty if forget else before & empty
         if self._empty_columns != before:
             self._painting.clear()
             self.refresh()
