@@ -187,6 +187,7 @@ class MainScreen(SessionScreen):
         if awaited is not None and not awaited.put_away:
             self.operations.awaited = None
             self.table.select(awaited.id)
+            self.table.let_go()
 
     @on(SessionTable.Marked)
     def _other_marks(self) -> None:

@@ -302,8 +302,8 @@ class SessionTable(RowCanvas):
             self.action_open()
 
     def on_focus(self) -> None:
-        """Take the cursor's row in hand again."""
-        self._touched_at, self._holding = self._clock(), True
+        """Keep the rows in place for a while: the user has just come back to them."""
+        self._touched_at = self._clock()
 
     def show_focus(self) -> None:
         """Draw the headings and the cursor's row."""
