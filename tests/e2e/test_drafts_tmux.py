@@ -7,6 +7,8 @@ import pytest
 
 from agentdash.sessions.launch import Start
 
+pytestmark = pytest.mark.usefixtures("demo_agent")
+
 
 @pytest.mark.parametrize("politely", [True, False], ids=["q", "kill -9"])
 def test_what_was_typed_is_there_in_the_next_dashboard(manager, terminal, wait_until, tmp_path, politely):
