@@ -49,7 +49,8 @@ def _session_row(session: Session, recipe: Recipe) -> dict[str, object]:
     plain = {key: value for key, value in structs.asdict(session).items() if key not in _OWN_COLUMNS}
     usage = {name: getattr(session.usage, name) for name in USAGE_COLUMNS}
     built = {name: dump(getattr(recipe, name)) for name in ("options", "command", "env")}
-    return plain | usage | built
+    progress = {name: dump(plain[name]) if plain[name] is not None else None for name in ("activity", "plan")}
+    return plain | usage | built | progress
 
 
 def _turn_row(turn: Turn, launch: Launch, session: Session) -> dict[str, object]:

@@ -22,7 +22,7 @@ def test_the_whole_job_from_the_keyboard(terminal, manager, leftovers):
     terminal.keys("Tab")
     terminal.choose("codex-demo")
     terminal.keys("Tab", "Enter")
-    terminal.shows("✓ done new", "── turn 1 ──", "(turn 2)")
+    terminal.shows("✓ done ·", "── turn 1 ──", "(turn 2)")
 
     terminal.keys("i")
     terminal.type("And now something long, please [[demo:long]]")
@@ -30,9 +30,7 @@ def test_the_whole_job_from_the_keyboard(terminal, manager, leftovers):
     terminal.keys("Enter")
     terminal.shows("● running", "── turn 2 ──", "running: cannot take a prompt")
     (session,) = manager.reader.sessions()
-    terminal.shows("✦ Module 1 ")
-    terminal.keys("Escape")
-    terminal.shows("x stop")
+    terminal.shows("✦ Module 1 ", "x stop")
 
     terminal.keys("x")
     terminal.shows('Stop "', "demo (turn 2)", "n cancel")
@@ -56,7 +54,7 @@ def test_the_whole_job_from_the_keyboard(terminal, manager, leftovers):
 def test_quitting_leaves_the_sessions_alone(terminal, manager):
     session = manager.spawn(Start("Take your time", agent="demo", options={"script": "long"}))
     terminal.start("agentdash", width=80, height=24)
-    terminal.shows("● running", "✦ Module")
+    terminal.shows("RUNNING 1", "Take your time")
     terminal.keys("q")
     terminal.shows("exited 0")
     assert manager.reader.get(session.id).status.live
@@ -71,7 +69,7 @@ def test_resizing_while_it_runs(terminal, manager):
     terminal.shows("q quit")
     terminal.keys("Enter")
     terminal.shows("✦ Module")
-    terminal.resize(100, 30)
+    terminal.resize(150, 40)
     terminal.shows("● running", "✦ Module", "agentdash")
 
 
@@ -97,7 +95,7 @@ def test_two_dashboards_and_the_command_line_see_each_other(open_terminal, manag
     line.type("agentdash spawn --agent demo --set script=long 'Started in a shell'")
     line.keys("Enter")
     for one in (first, second):
-        one.shows("● running", "Started in a shell")
+        one.shows("RUNNING 1", "Started in a shell")
 
     second.keys("x")
     second.shows("n cancel")
@@ -112,7 +110,7 @@ def test_two_dashboards_and_the_command_line_see_each_other(open_terminal, manag
     first.type("Once more [[demo:quick]]")
     first.keys("Enter")
     second.keys("Enter")
-    second.shows("✓ done", "(turn 3)")
+    second.shows("DONE, UNREAD 1")
     line.type("clear; agentdash messages @last")
     line.keys("Enter")
     line.shows("Once more")

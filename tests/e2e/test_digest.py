@@ -90,7 +90,7 @@ def test_the_verb_tells_what_is_new_and_only_a_terminal_has_seen_it(manager, tol
     short = session.id[:8]
     first = told("digest", short)
     assert (
-        f"{session.steps} steps since the start\n  1 command, 1 failed (echo out; echo err >&2; exit 3 exit 3) ·"
+        f"{session.steps} steps since the start\n  1 command, 1 failed (`echo out; echo err >&2; exit 3` exit 3) ·"
         in first
     )
     assert 'last: "a message about hello [[demo:quick]]"' in first

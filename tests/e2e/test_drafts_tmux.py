@@ -5,10 +5,15 @@ import signal
 
 import pytest
 
+from agentdash.sessions.launch import Start
+
+pytestmark = pytest.mark.usefixtures("demo_agent")
+
 
 @pytest.mark.parametrize("politely", [True, False], ids=["q", "kill -9"])
 def test_what_was_typed_is_there_in_the_next_dashboard(manager, terminal, wait_until, tmp_path, politely):
-    [session] = manager.wait([manager.run(["true"], title="the only one").id], timeout=60)
+    start = Start("the only one", agent="demo", options={"script": "quick", "speed": 40.0})
+    [session] = manager.wait([manager.spawn(start).id], timeout=60)
     first = "sh -c 'echo $$ > pid; exec agentdash'"
     terminal.start(f"{first}; stty sane; printf '\\033[?1049l'; clear; echo between; read answer; agentdash")
     terminal.shows("the only one")

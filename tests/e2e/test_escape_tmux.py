@@ -31,7 +31,7 @@ def test_esc_esc_q_through_a_tmux_within_a_tmux_quits(three, terminal, require_t
     start = "new-session 'agentdash; echo left $?; cat' ';' set -s escape-time 500 ';' set -g status off"
     terminal.start(f"{inner} {start}; {inner} kill-server")
     terminal.shows("the first one", "the third one")
-    terminal.keys("Enter", "i")
+    terminal.keys("Enter", "/")
     terminal.type("half")
     terminal.shows("half")
     terminal.keys("Escape", "Escape", "q")

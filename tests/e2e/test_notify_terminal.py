@@ -120,7 +120,7 @@ def test_of_several_panes_of_one_tmux_only_one_tells(terminal, open_outer, waiti
 
     both_show("the long build")
     waiting_run()
-    both_show("✓ done")
+    both_show("✓")
     wait_until(lambda: notices(outer, "the long build"), what="its notification")
     for title in ("the second", "the third"):  # what is told of the first has come before both of these
         manager.wait([manager.run(["true"], title=title).id], timeout=60)

@@ -34,11 +34,11 @@ def read(manager, terminal, monkeypatch):
 
 def test_the_step_and_the_raw_file_in_less_and_back(read, terminal):
     session = read()
-    terminal.keys("k", "o")
+    terminal.keys("o")
     terminal.shows("(END)", "The test read the real clock")
     terminal.lacks("/ search")
     terminal.keys("q")
-    terminal.shows("/ search", "follow: off (f)")
+    terminal.shows("/ search")
     terminal.keys("O")
     terminal.shows('"type"')
     terminal.lacks("/ search")
@@ -72,7 +72,7 @@ def test_ctrl_z_in_the_pager_suspends_both_and_fg_comes_back_to_it(manager, term
     terminal.start("bash --norc")
     terminal.type("agentdash")
     terminal.keys("Enter")
-    terminal.shows("✦ hello")
+    terminal.shows("hello")
     terminal.keys("Enter")
     terminal.shows("/ search")
     terminal.keys("O")
@@ -96,7 +96,7 @@ def test_an_editor_that_is_missing_is_told(read, terminal, monkeypatch):
 def test_y_reaches_the_clipboard_of_the_terminal(read, terminal):
     read()
     terminal._run("set", "-s", "set-clipboard", "on")
-    terminal.keys("k", "y")
+    terminal.keys("y")
     terminal.shows("Copied message")
     assert "All 19 tests pass." in terminal._run("show-buffer")
 
@@ -135,20 +135,20 @@ def test_a_long_turn_file_opens_at_its_end_and_is_read_to_its_beginning(manager,
     terminal.start("agentdash")
     terminal.shows("line number 40000")
     terminal.keys("Enter")
-    terminal.shows("2 messages 40,000")
+    terminal.shows("40,000 lines")
     terminal.keys("g")
-    terminal.shows("✦ line number 1\n", "── turn 1 ──")
+    terminal.shows("line number 1\n", "── turn 1 ──")
     terminal.keys("/")
     terminal.shows("/ search all steps")
     terminal.type("number 12345")
     terminal.keys("Enter")
-    terminal.shows("/number 12345  1 of 1", "▌✦ line number 12345")
+    terminal.shows("/number 12345  1 of 1", "line number 12345")
     terminal.lacks("searched")
     terminal.keys("#")
     terminal.shows("# a step of this turn")
     terminal.type("20000")
     terminal.keys("Enter")
-    terminal.shows("▌✦ line number 20000")
+    terminal.shows("line number 20000")
 
 
 def test_a_session_that_grows_is_followed_and_left_alone_by_who_reads(manager, terminal, tmp_path):
@@ -156,17 +156,17 @@ def test_a_session_that_grows_is_followed_and_left_alone_by_who_reads(manager, t
     subprocess.run(["mkfifo", str(pipe)], check=True)
     manager.run(["sh", "-c", f"seq 1 100; exec cat <> {pipe}"], title="talking")
     terminal.start("agentdash")
-    terminal.shows("✦ 100")
+    terminal.shows("100\n")
     with pipe.open("wb", buffering=0) as agent:
         agent.write(b"hello\n")
-        terminal.shows("✦ hello")
+        terminal.shows("hello")
         terminal.keys("Enter", "g")
         terminal.shows("── turn 1 ──", "follow: off (f)")
         agent.write(b"and more\n")
-        terminal.shows("2 messages 102")
+        terminal.shows("102 lines")
         assert "── turn 1 ──" in terminal.screen
         terminal.keys("G")
-        terminal.shows("✦ and more", "following")
+        terminal.shows("and more", "following")
 
 
 def test_json_of_steps_is_one_array_however_many(manager):

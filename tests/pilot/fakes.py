@@ -422,7 +422,7 @@ class FakeManager:
         self.calls.append(("mark_seen", ref))
 
     def mark_all_seen(self, refs, *, seen=True):
-        self.asked("mark_all_seen", *refs, seen)
+        self.asked("mark_all_seen", tuple(refs), seen)
         for ref in refs:
             one = self.get(ref)
             self.put(structs.replace(one, seen_at=one.updated_at + 1 if seen else 0, seen_steps=one.steps))

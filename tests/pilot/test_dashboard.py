@@ -510,10 +510,10 @@ async def test_help_lists_every_action(dashboard):
     async with dashboard() as d:
         await d.press("question_mark")
         await d.screen(HelpScreen)
-        for told in ("start a session", "stop the session", "next session"):
-            await d.shows(told)
+        await d.shows("next session")
         await d.press("pagedown")
-        await d.shows("quit (sessions keep running)")
+        for told in ("start a session", "stop the session", "quit (sessions keep running)"):
+            await d.shows(told)
         await d.press("escape")
         await d.until(lambda: d.app.screen is d.main)
 

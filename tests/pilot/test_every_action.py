@@ -192,10 +192,10 @@ async def keeps_above_the_others(d, keys):
 async def marks_read_and_unread(d, keys):
     await d.select("done0001")
     await keys("mark_read")
-    await d.called("mark_all_seen", "done0001", True)
+    await d.called("mark_all_seen", ("done0001",), True)
     await d.until(lambda: d.main.table.session("done0001").all_seen)
     await keys("mark_read")
-    await d.called("mark_all_seen", "done0001", False)
+    await d.called("mark_all_seen", ("done0001",), False)
 
 
 @scenario("table.density")

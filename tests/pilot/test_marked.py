@@ -71,7 +71,7 @@ async def test_a_question_and_its_answer_are_about_the_marked_sessions(dashboard
         await d.shows(words)
         if action == "write_prompt":
             await d.press(*"go on", "enter")
-        if action != "pin":
+        if action not in ("pin", "mark_read"):
             await d.screen(ConfirmScreen)
             asked = d.text().split("sessions?")[1].split("n cancel")[0]
             assert all(one.title in asked for one in sessions)
@@ -120,5 +120,8 @@ def meant(d):
 
 
 async def press(d, action):
-    keys = {"stop": "x", "kill": "X", "archive": "A", "retry": "R", "delete": "D", "pin": "P", "write_prompt": "i"}
+    keys = {
+        "stop": "x", "kill": "X", "archive": "A", "retry": "R", "delete": "D", "pin": "P", "mark_read": "U",
+        "write_prompt": "i",
+    }  # fmt: skip
     await d.press(keys[action])

@@ -40,7 +40,7 @@ async def test_a_message_covers_the_footer_and_moves_nothing_and_the_next_key_st
         await d.press("j")
         assert d.main.table.selected.id != cursor
         assert "Pinned" not in d.text()
-        assert "new" in lines(d)[-1]
+        assert "prompt" in lines(d)[-1]
 
 
 async def test_each_kind_has_its_colour_and_its_mark(dashboard):

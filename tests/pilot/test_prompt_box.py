@@ -11,6 +11,7 @@ from pilot.fakes import session
 async def test_an_empty_box_takes_two_lines_and_invites_to_write(dashboard, size):
     async with dashboard(size=size) as d:
         await d.select("done0001")
+        await d.press("enter")
         await d.shows("→ write the migration (turn 4) ──")
         rule, hint, _ = d.text().split("\n")[-3:]
         assert "→ write the migration" in rule

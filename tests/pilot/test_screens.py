@@ -102,7 +102,7 @@ TEXTUALS = set("▁▂▃▄▅▆▇█")
 """What Textual draws its scrollbars with, whatever the terminal."""
 
 
-BESIDE = {"beside": (["space", "j", "space", "vertical_line"], "task of done0001")}
+BESIDE = {"beside": (["space", "j", "space", "vertical_line"], "task of running1")}
 
 
 @pytest.mark.parametrize("name", [*SCREENS, *BESIDE])

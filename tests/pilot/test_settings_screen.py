@@ -21,7 +21,7 @@ def editor(tmp_path, monkeypatch):
         told: list[str] | None = None
         leaves: str | None = None
 
-        def __call__(self, argv):
+        def __call__(self, argv, cwd=None):
             self.told = argv
             if self.leaves is not None:
                 Path(argv[-1]).write_text(self.leaves)

@@ -13,12 +13,13 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from agentdash.sessions.errors import UsageError
 from agentdash.sessions.lifecycle.agent_list import AgentInfo
+from agentdash.sessions.model import Activity, Plan, Status, StepKind
 from agentdash.tui.dialogs.confirm import ConfirmScreen
 from agentdash.tui.dialogs.help import HelpScreen
 from agentdash.tui.dialogs.new_session import NewSessionScreen
 from agentdash.tui.dialogs.no_agent import NoAgentScreen
 from agentdash.tui.dialogs.stopping import StoppingScreen
-from pilot.fakes import SESSIONS
+from pilot.fakes import SESSIONS, session
 from pilot.terminal import strips
 
 
@@ -65,7 +66,7 @@ def told(style):
 
 async def ready(d):
     await d.shows("fix the flaky")
-    if d.app.size.width >= 70:
+    if d.main.detail.display:
         await d.shows("also add a regression test")
 
 
@@ -75,6 +76,44 @@ async def ready(d):
 async def test_main(dashboard, screen, size):
     async with dashboard(size=size) as d:
         await ready(d)
+        assert drawn(d.app) == screen
+
+
+EIGHT = [
+    session(
+        "a", Status.WAITING, "Add dark mode to the settings page", created=0, cwd="/home/ann/code/web", reason="may I?"
+    ),
+    session("b", Status.FAILED, "Upgrade the build", created=1, reason="401 invalid API key: the key was revoked"),
+    session("c", Status.DONE, "Choose a queue", created=2, asks="Redis or Postgres: which one do you prefer?"),
+    session(
+        "d", Status.RUNNING, "Split the monolith into services, step by step, and keep every test green", created=3,
+        steps=12, activity=Activity(StepKind.COMMAND, "pytest -q tests/orders", T0 - 12_000, running=True),
+        plan=Plan(1, 5, "Freeze the clock"),
+    ),
+    session("e", Status.DONE, "Write the migration", created=4, steps=9, last_message="All 19 tests pass. Done."),
+    session("f", Status.QUEUED, "Fix the flaky login test, add a regression test (1/2)", created=5, reason="1 ahead"),
+    session("g", Status.QUEUED, "Fix the flaky login test, add a regression test (2/2)", created=6, reason="2 ahead"),
+    session("h", Status.STOPPED, "Rename the store", created=7, seen_at=T0, seen_steps=0),
+]  # fmt: skip
+MANY = [
+    structs.replace(EIGHT[number % 8], id=f"s{number:07}", title=f"{EIGHT[number % 8].title} {number}")
+    for number in range(300)
+]
+
+
+@pytest.mark.parametrize("size", [(160, 45), (120, 35), (80, 24), (50, 24)], ids="{0[0]}x{0[1]}".format)
+@pytest.mark.parametrize("sessions", [[], EIGHT, MANY], ids=["none", "eight", "many"])
+async def test_sections(dashboard, screen, manager, monkeypatch, tmp_path, sessions, size):
+    monkeypatch.chdir(tmp_path)
+    manager.log.clear()
+    manager.seq = 0
+    for one in sessions:
+        manager.put(one)
+    async with dashboard(size=size) as d:
+        await d.until(lambda: len(d.main.table.sessions) == len(sessions))
+        await d.shows("NEEDS YOU" if sessions else "No sessions yet.")
+        if sessions and d.main.detail.display:
+            await d.shows(f"task of {d.main.table.selected.id}")
         assert drawn(d.app) == screen
 
 
@@ -101,8 +140,9 @@ async def test_one_pane_of_a_narrow_screen(dashboard, screen):
 
 async def test_reading_from_the_beginning(dashboard, screen):
     async with dashboard(size=(80, 24)) as d:
-        await ready(d)
-        await d.press("enter", "g")
+        await d.press("enter")
+        await d.shows("also add a regression test")
+        await d.press("g")
         await d.shows("── turn 1 ──")
         assert drawn(d.app) == screen
 
@@ -119,7 +159,7 @@ async def test_no_sessions(dashboard, screen, manager, monkeypatch, tmp_path):
     manager.seq = 0
     monkeypatch.chdir(tmp_path)
     async with dashboard(size=(80, 24)) as d:
-        await d.shows("→ new codex session in")
+        await d.shows("No sessions yet.")
         assert drawn(d.app) == screen
 
 
@@ -179,7 +219,7 @@ async def test_receipt(dashboard, screen):
         await d.press("X")
         await d.screen(StoppingScreen)
         await d.shows('Stopped "split')
-        await d.shows("■ stopped")
+        await d.shows(" ■╭")
         assert drawn(d.app) == screen
 
 

@@ -50,7 +50,8 @@ async def test_the_steps_are_those_of_the_row_that_a_filter_left(dashboard):
     async with dashboard() as d:
         await d.press("slash", *"dark")
         await d.shows("task of failed01")
-        await d.shows("add dark mode   failed")
+        await d.shows("│ add dark mode")
+        await d.shows("✗ failed · claude")
 
 
 async def test_escape_while_typing_takes_the_former_filter_back(dashboard):

@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from msgspec import structs
+
 from ...sessions.costs.usage_totals import sums
 from ...sessions.model import SHORT_ID, Session, Status
 from ...sessions.rules.attention import is_needed
@@ -37,7 +39,8 @@ _EMPTY = """No sessions yet.
 
 _ID = Column("id", SHORT_ID, lambda session, _: session.short_id)
 _WHERE = Column("where", 20, lambda session, _: one_line(place(session.cwd)), rank=3, cut_left=True)
-_COLUMNS = (STATE, _ID, *(column for column in OTHERS if column.heading not in ("id", "where")), _WHERE)
+_OTHERS = (structs.replace(column, after=0) for column in OTHERS if column.heading not in ("id", "where"))
+_COLUMNS = (STATE, _ID, *_OTHERS, _WHERE)
 
 
 def sessions_text(

@@ -141,7 +141,7 @@ class MainScreen(SessionScreen):
         return self.is_current and self.app.app_focus and steps.region.height > 0 and steps.is_vertical_scroll_end
 
     def on_resize(self) -> None:
-        """Divide the screen anew, and redraw the lines that depend on the width."""
+        """Divide the new size, and redraw the lines that depend on the width."""
         self._split.fit(alone=self._alone)
         self.too_small.update(f"Terminal too small: {self.size.width}x{self.size.height} (minimum 30x8).")
         self.call_after_refresh(self.show_words)
@@ -187,6 +187,7 @@ class MainScreen(SessionScreen):
         if awaited is not None and not awaited.put_away:
             self.operations.awaited = None
             self.table.select(awaited.id)
+            self.table.let_go()
 
     @on(SessionTable.Marked)
     def _other_marks(self) -> None:

@@ -1,4 +1,4 @@
-"""What a session needs, does now, or answered, in one line: the second line of its row.  Pure."""
+"""The second line of a session's row: its need, its present activity, or its answer.  Pure."""
 
 from ...sessions.model import Activity, Plan, Session, Status, StepKind, StoppedBy, Stopping
 from ...sessions.rules.attention import SILENT_MS
@@ -46,7 +46,7 @@ def remark(session: Session, now: int) -> str:
 
 
 def _recorded(session: Session) -> str | None:
-    """The evidence or the reason that the runner recorded; a stop that the user asked for is no news."""
+    """The evidence or the reason that the runner recorded; a stop that the user asked for needs no remark."""
     if session.is_stuck:
         return session.stuck
     if session.asks_user:

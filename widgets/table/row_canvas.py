@@ -44,7 +44,9 @@ class RowCanvas(PaintedView, can_focus=True):
         self._painting.moment = Moment(self._now, signs)
         self._choice = USUAL
         self._empty_columns: frozenset[str] = frozenset()
-        """The chosen columns that had nothing to show for any row on the screen, since the choice of rows changed."""
+        """The chosen columns that had nothing to show for any row on the screen, since other rows were chosen."""
+        self._had_no_rows = True
+        """True if no row was on the screen when the columns were last chosen."""
         self.density = Density.AUTO
         """The user's choice of lines for each session; see :meth:`show_density`."""
         self._strips: LRUCache[object, Strip] = LRUCache(CACHED_STRIPS)
@@ -64,7 +66,7 @@ class RowCanvas(PaintedView, can_focus=True):
     def show_columns(self, choice: Choice) -> None:
         """Show other columns."""
         self._choice = choice
-        self._learn_columns(anew=True)
+        self._learn_columns(forget=True)
         self._painting.clear()
         self.refresh()
 
@@ -148,14 +150,15 @@ class RowCanvas(PaintedView, can_focus=True):
         row = self._rows.row(position)
         return self._painting.paint(row, self._rows.at(position), self._form, marked=row.key in self._marks)
 
-    def _learn_columns(self, *, anew: bool = False) -> None:
-        """Show the columns that have something to show for a row on the screen; ``anew`` hides the others again.
+    def _learn_columns(self, *, forget: bool = False) -> None:
+        """Show the columns that have something to show for a row on the screen; ``forget`` hides the others.
 
-        Without ``anew`` no column goes, so that rows do not move to and fro while the user scrolls.
+        Without ``forget`` no column goes, so that rows do not move to and fro while the user scrolls.
         """
-        before = self._empty_columns
-        empty = empty_columns(self._choice, self.on_screen, self._painting.moment)
-        self._empty_columns = empty if anew else before & empty
+        before, shown = self._empty_columns, self.on_screen
+        empty = empty_columns(self._choice, shown, self._painting.moment) if shown else frozenset()
+        self._empty_columns = empty if forget or self._had_no_rows else before & empty
+        self._had_no_rows = not shown
         if self._empty_columns != before:
             self._painting.clear()
             self.refresh()
@@ -224,7 +227,9 @@ class RowCanvas(PaintedView, can_focus=True):
         position = self._rows.position(self._cursor)
         if position is None:
             return
-        top = self._rows.top(position)
+        # The heading above the first row of a section or a group comes with it.
+        headed = position > 0 and self._rows.at(position - 1) is None
+        top = self._rows.top(position - 1 if headed else position)
         bottom = self._rows.top(position + 1) if position + 1 < len(self._rows) else self._rows.height
         if top < self.scroll_offset.y:
             self.scroll_to(y=top, animate=False)

@@ -11,7 +11,7 @@ from .columns import LEAD, USUAL, Cell, Choice, Column, Moment, columns, fitted,
 from .detail import detail
 
 DETAIL_LEAST = 24
-"""Least free cells after the title that show the detail of a row with one line."""
+"""Least free cells after the title that show a part of the detail of a row with one line."""
 
 _COPY = re.compile(r" \(\d+/\d+\)$")
 """The number of a copy at the end of its title: often all that tells copies apart."""
@@ -98,7 +98,7 @@ def cut_title(title: str, room: int) -> str:
 def _on_one_line(title: str, title_role: str, told: Cell, room: int, moment: Moment) -> list[Cell]:
     """The title and, if there is room, the detail."""
     rest = room - cell_width(title) - 1
-    if rest < DETAIL_LEAST or not told[0]:
+    if not told[0] or rest < min(DETAIL_LEAST, cell_width(told[0]) + 2):
         return [(pad(cut_title(title, room), room), title_role)]
     return [(title, title_role), (pad(cut(f"{moment.signs.between} {told[0]}", rest), rest), told[1])]
 

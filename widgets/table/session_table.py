@@ -156,7 +156,7 @@ class SessionTable(RowCanvas):
         if self._rows.position(self._cursor) is None:
             before = self._rows.first
         self._rearranged(before)
-        self._learn_columns(anew=True)
+        self._learn_columns(forget=True)
 
     def update_rows(self, updated: Iterable[Session], removed: Iterable[str] = ()) -> None:
         """Apply changes; redraws only the visible cells that differ."""
@@ -288,7 +288,7 @@ class SessionTable(RowCanvas):
         """Redraw everything: other columns may fit now."""
         self._painting.clear()
         self._fit()
-        self._learn_columns(anew=True)
+        self._learn_columns(forget=True)
         self._reveal()
         self.refresh()
 
@@ -302,8 +302,8 @@ class SessionTable(RowCanvas):
             self.action_open()
 
     def on_focus(self) -> None:
-        """Take the cursor's row in hand again."""
-        self._touched_at, self._holding = self._clock(), True
+        """Keep the rows in place for a while: the user has just come back to them."""
+        self._touched_at = self._clock()
 
     def show_focus(self) -> None:
         """Draw the headings and the cursor's row."""

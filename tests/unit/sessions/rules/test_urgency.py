@@ -94,7 +94,7 @@ def test_the_table_shows_sessions_in_the_order_of_the_function(all_facts: list[d
     ]  # fmt: skip
     rows = RowModel()
     rows.update(sessions, (), NOW)
-    shown = [rows.row(number).key for number in range(len(rows))]
+    shown = rows.displayed
     assert shown == [session.id for session in sorted(sessions, key=by_urgency)]
 
 
