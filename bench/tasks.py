@@ -29,15 +29,15 @@ REPLY = ("i", Words("go on"), "Enter", "Esc", "w")
 REPEAT = ("N", "Tab", "Tab", "Tab", Words("{api}"), "Enter")
 
 WAYS: Mapping[str, tuple[Keys | None, Keys]] = {
-    "next that needs me: read its answer": (READ_ONE, READ_ONE),
-    "reply and next": (REPLY, REPLY),
+    "next that needs me: read its answer": (READ_ONE, ("w",)),
+    "reply and next": (REPLY, ("i", Words("go on"), "Enter", "w")),
     "retry all failures": (("3", "*", "R", "y"), ("3", "*", "R", "y")),
     "what changed in this one": (("Enter", "c"), ("c",)),
     "stop the busiest": (BUSIEST, BUSIEST),
     "find the session about X": (("/", Words("terraform"), "Enter"), ("/", Words("terraform"), "Enter")),
-    "read what is new": (("Enter", "."), ("Enter", ".")),
+    "read what is new": (("Enter", "."), ("Enter",)),
     "open its folder": (None, ("!",)),
-    "mark all read": (READ_ONE * 5, READ_ONE * 5),
+    "mark all read": (READ_ONE * 5, ("*", "U")),
     "same again in another folder": (REPEAT, REPEAT),
 }
 """The shortest keys of each task: before (None if there were none), and now."""

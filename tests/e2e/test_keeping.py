@@ -190,8 +190,10 @@ def test_a_rebuild_with_runners_at_work_loses_none_of_them(manager, tmp_path, wa
     assert len(manager.stop(sleeps.id).ended) == 1
 
 
-def test_a_folder_that_cannot_be_read_is_skipped_and_told(manager):
+def test_a_folder_that_cannot_be_read_is_skipped_and_told(manager, wait_until):
     good, bad = ended(manager), ended(manager)
+    runners = [manager.reader.turns(one.id)[-1].runner_pid for one in (good, bad)]
+    wait_until(lambda: not any(map(processes.by_pid, runners)), what="the end of all that use the database")
     (manager.reader.home / "sessions" / bad.id / "session.json").write_text('{"format": 99}')
     (manager.reader.home / "sessions" / "not-a-session-but-long-enough").mkdir()
     manager.close()

@@ -98,6 +98,7 @@ async def test_what_is_in_hand_leaves_the_filter_when_the_hand_is_gone(dashboard
     async with dashboard() as d:
         await d.press("3")
         await d.until(lambda: table(d) == ["add"])
+        d.main.table.select("failed01")
         d.manager.put(structs.replace(SESSIONS[1], status=Status.RUNNING))
         await d.shows("●   2m add dark mode")
         assert d.main.table.selected.id == "failed01"

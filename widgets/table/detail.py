@@ -3,6 +3,7 @@
 from ...sessions.model import Activity, Plan, Session, Status, StepKind, StoppedBy, Stopping
 from ...sessions.rules.attention import SILENT_MS
 from ...sessions.text import units
+from ...sessions.text.relative_paths import below
 from ...sessions.text.sanitize import one_line
 from ..drawing.glyphs import UNICODE, Signs
 from .columns import Cell, role
@@ -80,7 +81,7 @@ def _work(session: Session, now: int, signs: Signs) -> str:
     """The open item of the plan and the present activity."""
     plan, activity = session.plan, session.activity
     parts = [_open_item(plan)] if plan is not None else []
-    parts += [_doing(activity, now, signs)] if activity is not None else []
+    parts += [_doing(activity, now, signs, session.cwd)] if activity is not None else []
     return f" {signs.between} ".join(parts)
 
 
@@ -89,10 +90,11 @@ def _open_item(plan: Plan) -> str:
     return one_line(f"{min(plan.done + 1, plan.total)}/{plan.total} {plan.item}")
 
 
-def _doing(activity: Activity, now: int, signs: Signs) -> str:
-    """The activity after its sign: ``$ pytest -q  12s``."""
+def _doing(activity: Activity, now: int, signs: Signs, cwd: str) -> str:
+    """The activity after its sign: ``$ pytest -q  12s``; a file below the session's folder by its path in there."""
     took = f"  {units.age(now - activity.since)}" if _is_timed(activity) else ""
-    return f"{signs.kinds[activity.kind]} {one_line(activity.text)}{took}"
+    text = below(activity.text, cwd) or activity.text if activity.kind is StepKind.FILE_CHANGE else activity.text
+    return f"{signs.kinds[activity.kind]} {one_line(text)}{took}"
 
 
 def _is_timed(activity: Activity | None) -> bool:

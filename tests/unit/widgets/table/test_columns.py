@@ -80,6 +80,8 @@ def test_the_second_line_shows_what_a_running_agent_does_now():
     assert "2/5 Freeze the clock · $ pytest -q tests/orders  10s" in below(planned)
     thinks = session(activity=Activity(StepKind.REASONING, "Which clock?", NOW - 12_000, False))
     assert below(thinks).strip().startswith("∴ Which clock? ")
+    edits = Activity(StepKind.FILE_CHANGE, "/home/ann/code/api/src/clock.py", NOW, True)
+    assert detail(session(activity=edits), NOW) == ("± src/clock.py", "dim")
     assert "5/5" in below(session(plan=Plan(5, 5, "")))
 
 
