@@ -18,7 +18,7 @@ KEYS = (
     ("page down", "\x1b[6~", "g", ""),
     ("home", "g", "", "G"),
     ("end", "G", "g", "g"),
-    ("failure before", "E", "G", ""),
+    ("previous failure", "E", "G", ""),
     ("unfold", "l", "Gkkkk", "h"),
     ("only commands", "4", "Gkkkk", "0"),
     ("all kinds", "0", "Gkkkk4", "4"),

@@ -64,7 +64,7 @@ async def step(app: Dashboard, pilot: Pilot[Any]) -> None:
     select(app, "Fix the flaky")
     await pilot.press("enter", "g")
     await pilot.press("6", "j", "0", "enter")
-    await shown(app, pilot, "other step")
+    await shown(app, pilot, "prev/next step")
 
 
 async def changed_files(app: Dashboard, pilot: Pilot[Any]) -> None:
@@ -100,21 +100,21 @@ async def confirm(app: Dashboard, pilot: Pilot[Any]) -> None:
     """Show the question before a stop, with the process tree."""
     select(app, "Upgrade the build")
     await pilot.press("x")
-    await shown(app, pilot, "keep (default)")
+    await shown(app, pilot, "n cancel")
 
 
 async def processes(app: Dashboard, pilot: Pilot[Any]) -> None:
     """Show the processes of a session and their cost."""
     select(app, "Upgrade the build")
     await pilot.press("p")
-    await shown(app, pilot, "in all")
+    await shown(app, pilot, "mem  process")
 
 
 async def stopping(app: Dashboard, pilot: Pilot[Any]) -> None:
     """Show a stop in progress, counted down in its row."""
     select(app, "Run the load test")
     await pilot.press("x")
-    await shown(app, pilot, "keep (default)")
+    await shown(app, pilot, "n cancel")
     await pilot.press("y", "escape")
     await shown(app, pilot, "stopping: ")
 
@@ -154,7 +154,7 @@ async def settings(app: Dashboard, pilot: Pilot[Any]) -> None:
 async def columns(app: Dashboard, pilot: Pilot[Any]) -> None:
     """Show the list of columns."""
     await pilot.press("C")
-    await shown(app, pilot, "Space shows")
+    await shown(app, pilot, "Space toggle")
 
 
 async def command(app: Dashboard, pilot: Pilot[Any]) -> None:
