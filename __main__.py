@@ -1,13 +1,33 @@
 """The command ``agentdash`` and ``python -m agentdash``."""
 
+import os
 import sys
+
+COMPLETION = "_AGENTDASH_COMPLETE"
+"""The variable by which a shell asks to complete a word."""
 
 
 def main() -> None:
     """Run the command line; Textual is imported only if a screen is opened."""
+    sys.exit(_dashboard() if len(sys.argv) == 1 and COMPLETION not in os.environ else _command())
+
+
+def _command() -> int:
     from .tui.cli.main import run
 
-    sys.exit(run())
+    return run()
+
+
+def _dashboard() -> int:
+    """Open the dashboard without the command line, which takes longer to load than the table takes to draw."""
+    try:
+        from .tui.startup import start
+
+        return start()
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the command line reports each of them
+        from .tui.cli.main import told
+
+        return told(error)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ from contextlib import aclosing
 from pathlib import Path
 
 from msgspec import Struct
-from watchfiles import awatch
 
 from .clock import monotonic
 from .recheck import rechecked
@@ -67,6 +66,8 @@ async def changes(home: Path, live: Path) -> AsyncGenerator[Change, None]:
 
 async def _watched(folders: tuple[Path, Path], watched: object) -> AsyncGenerator[Change, None]:
     """Yield the kernel's reports, until the folders at these paths are not the watched ones."""
+    from watchfiles import awatch  # takes longer to load than to draw the first screen, which is drawn before
+
     swept = monotonic()
     batches = awatch(
         *folders,

@@ -1,6 +1,7 @@
 """The dashboard's app, which connects the manager and the screens."""
 
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -33,11 +34,10 @@ from .keys.actions import APP_ACTIONS, bindings
 from .keys.key_queue import KeysInOrder
 from .keys.keymap import DEFAULT, Keymap, UnusableKeyError, keys_in_force
 from .keys.keymap import keymap as keymap_of
+from .later import load_later
 from .messages import SessionsChanged, SettingsRead
 from .screens.main import MainScreen
-from .screens.palette import Palette, offered
 from .screens.session_screen import SessionScreen
-from .screens.watch import WatchScreen
 from .services.background import Requests
 from .services.change_feed import ChangeFeed
 from .services.drafts import Drafts
@@ -63,6 +63,13 @@ The check finds, for example, the leftovers of an archived session.
 """
 
 
+HORIZONTAL = [(0, "-tiny"), (30, "-narrow"), (70, "-medium"), (140, "-wide")]
+"""The classes of a screen, by the least number of its columns."""
+
+VERTICAL = [(0, "-flat"), (8, "-low"), (32, "-tall")]
+"""The classes of a screen, by the least number of its lines."""
+
+
 class Dashboard(KeysInOrder[None], inherit_bindings=False):
     """Watches the state folder and passes changes to the screens."""
 
@@ -70,8 +77,8 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     # Textual's own Ctrl+Q would quit in the middle of a prompt, and terminals use it for flow control.
     BINDINGS: ClassVar[list[BindingType]] = bindings(APP_ACTIONS)
     TITLE = "agentdash"
-    HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (30, "-narrow"), (70, "-medium"), (140, "-wide")]  # noqa: RUF012
-    VERTICAL_BREAKPOINTS = [(0, "-flat"), (8, "-low"), (32, "-tall")]  # noqa: RUF012 - as Textual declares them
+    HORIZONTAL_BREAKPOINTS = HORIZONTAL
+    VERTICAL_BREAKPOINTS = VERTICAL
 
     def __init__(
         self,
@@ -90,7 +97,9 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         super().__init__()
         for theme in THEMES.values():
             self.register_theme(theme)
-        self.theme = THEMES[settings.theme].name
+        self.theme = self._styled = THEMES[settings.theme].name
+        """The theme; and the one whose variables the style sheets have."""
+        self.stylesheet.set_variables(self.get_css_variables())
         self.animation_level = "none"
         self._file_settings = settings
         """The settings as they were last read; changes by key since then stay."""
@@ -119,9 +128,11 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self._operations = SessionActions(
             self, reader, access, self.requests, characters, drafts=self.drafts, keymap=keymap
         )
-        self.home: MainScreen | WatchScreen
+        self.home: SessionScreen
         """The screen below all others."""
         if watched:
+            from .screens.watch import WatchScreen
+
             self.home = WatchScreen(reader, self.requests, self._operations, watched, clock=now_ms, signs=characters)
         else:
             missing = first[1] - len(first[0]) if first else 0
@@ -163,12 +174,33 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self.notifier.begin()
         self._report_mouse()
         self._leave_on_signals()
+        self.call_after_refresh(self._after_first_paint)
+
+    def _after_first_paint(self) -> None:
+        """Begin what the first picture does not need: watching the disk, and the sessions beyond the first page."""
+        if not gc.isenabled():
+            gc.freeze()  # what the start made stays: later collections need not inspect it
+            gc.enable()
         self._watch_disk()
-        # Load the sessions beyond the first page, if there are any.
-        self.call_after_refresh(self._catch_up)
+        self._catch_up()
+        load_later()
+
+    def refresh_css(self, animate: bool = True) -> None:
+        """Apply the theme's variables, unless they are in force already.
+
+        Textual (8.2) also asks for this at the start, and would parse all style sheets twice before the first picture.
+        """
+        if self._styled != self.theme:
+            self._styled = self.theme
+            super().refresh_css(animate)
 
     def get_default_screen(self) -> Screen[Any]:
-        """Return our own screen, so that there is no empty one below it."""
+        """Return our own screen, so that there is no empty one below it.
+
+        It already has the classes of its size: Textual (8.2) sets them after the first picture, which would change.
+        """
+        for length, steps in ((self.size.width, HORIZONTAL), (self.size.height, VERTICAL)):
+            self.home.set_class(True, max(step for step in steps if step[0] <= length)[1], update=False)
         return self.home
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -177,11 +209,15 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """Yield the palette's commands: the actions of the keys and of the command line."""
+        from .screens.palette import offered
+
         if isinstance(screen, SessionScreen):
             yield from offered(screen, self.keymap)
 
     def action_command_palette(self) -> None:
         """Open the palette, unless it is open."""
+        from .screens.palette import Palette
+
         if not isinstance(self.screen, Palette):
             self.push_screen(Palette())
 
@@ -286,7 +322,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         await self.requests.ask(self._access.manager("settle").housekeeping.settle)
 
     def _announce(self) -> None:
-        if isinstance(self.home, WatchScreen):
+        if not isinstance(self.home, MainScreen):
             self.feed.take()  # the watch screen reads its few sessions itself
         for screen in self._session_screens():
             screen.post_message(SessionsChanged())

@@ -1,5 +1,6 @@
 """Start the dashboard: check the terminal, and read the first sessions during the heavy imports."""
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -33,12 +34,30 @@ def open_dashboard(
         UsageError: there is no terminal to draw on.
     """
     check_terminal()
+    gc.disable()  # almost all objects of the start stay; the dashboard collects again after its first picture
     read_only = read_only or manager.reader.read_only
     give_size(sys.stderr)
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(manager.reader.first_sessions)
         from .app import run_dashboard
     return run_dashboard(manager, tour=tour, watched=watched, alone=alone, first=first.result(), read_only=read_only)
+
+
+def start() -> int:
+    """Run the dashboard of the user's sessions, and return the exit code; raises as :func:`open_dashboard`."""
+    from ..sessions.manager import SessionManager
+
+    tolerate_small_character_sets()
+    check_terminal()
+    with SessionManager() as manager:
+        return open_dashboard(manager)
+
+
+def tolerate_small_character_sets() -> None:
+    """Let the output replace characters that the terminal does not have: they are not a reason to fail."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
 
 
 def check_terminal() -> None:

@@ -4,7 +4,6 @@ A process is identified by its pid *and* its start time, within one boot: a pid 
 """
 
 import contextlib
-import ctypes
 import errno
 import os
 import signal
@@ -74,6 +73,8 @@ def is_here(boot: str | None, namespace: str | None) -> bool:
 
 def become_subreaper() -> bool:
     """Let orphaned descendants become our children; False if the kernel refuses."""
+    import ctypes  # only a runner needs it
+
     return bool(ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
 
 

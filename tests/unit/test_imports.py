@@ -10,6 +10,8 @@ from functools import cache
 import pytest
 from places import ROOT
 
+from agentdash.tui.later import LATER, load
+
 
 def modules(room):
     return sorted(path for path in (ROOT / room).rglob("*.py"))
@@ -128,3 +130,14 @@ def test_a_runner_loads_little():
     loaded = loaded_by("import agentdash.sessions.supervision.runner")
     heavy = {"textual", "rich", "watchfiles", "asyncio", "click", "dataclasses", "platformdirs"}
     assert {name.split(".")[0] for name in loaded} & heavy == set()
+
+
+def test_the_first_screen_loads_neither_the_command_line_nor_what_comes_after_it():
+    loaded = loaded_by("import agentdash.tui.startup, agentdash.tui.app, agentdash.sessions.manager")
+    later = {f"agentdash.tui.{name}" for name in LATER}
+    unwanted = {"click", "watchfiles", "anyio", "ctypes", "pygments.lexers", "agentdash.sessions.digest.collect"}
+    assert loaded & (unwanted | later) == set()
+
+
+def test_what_is_loaded_later_is_there():
+    load()

@@ -11,6 +11,7 @@ import click
 
 from ... import __version__
 from ...sessions.errors import AgentdashError
+from ..startup import tolerate_small_character_sets
 from .exit_codes import FAILED, INTERRUPTED, TIMED_OUT
 from .verb_group import WORDS, VerbGroup
 
@@ -89,19 +90,17 @@ def run(argv: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code; no exception escapes."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     as_json = "--json" in arguments[: arguments.index("--")] if "--" in arguments else "--json" in arguments
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a terminal with a smaller character set is not a reason to fail
+    tolerate_small_character_sets()
     try:
         result = cli.main(arguments, prog_name="agentdash", standalone_mode=False)
     except SystemExit as leaving:
         return int(leaving.code or 0)  # click exits on its own after completing a word
     except Exception as error:  # noqa: BLE001 - the last resort of a program that shows no tracebacks
-        return _told(error, as_json)
+        return told(error, as_json)
     return result if isinstance(result, int) else 0
 
 
-def _told(error: Exception, as_json: bool) -> int:
+def told(error: BaseException, as_json: bool = False) -> int:
     """Print the error, as text or as JSON, and return the exit code."""
     if isinstance(error, click.Abort | KeyboardInterrupt):
         return _tell("Interrupted", "Interrupted; the sessions go on.", INTERRUPTED, as_json)
@@ -133,7 +132,7 @@ def _hint(error: click.UsageError) -> str:
     return f" Try: {path} --help."
 
 
-def _unexpected(error: Exception, as_json: bool) -> int:
+def _unexpected(error: BaseException, as_json: bool) -> int:
     if os.environ.get("AGENTDASH_DEBUG"):
         traceback.print_exception(error)
     where = _log(error) or "set AGENTDASH_DEBUG=1 to see where"
@@ -141,7 +140,7 @@ def _unexpected(error: Exception, as_json: bool) -> int:
     return _tell(name, f"Unexpected {name}: {error}. Details: {where}.", FAILED, as_json)
 
 
-def _log(error: Exception) -> str | None:
+def _log(error: BaseException) -> str | None:
     """Append the traceback to a log in the state folder; return its path, or None if it cannot be written."""
     from ...sessions.storage.paths import default_home
 

@@ -29,7 +29,6 @@ from ..services.change_feed import ChangeFeed
 from ..services.session_actions import SessionActions
 from ..state.ui_state import UiState
 from .session_screen import SessionScreen
-from .watch import MOST, WatchScreen
 
 
 class MainScreen(SessionScreen):
@@ -214,6 +213,8 @@ class MainScreen(SessionScreen):
 
     def action_beside(self) -> None:
         """Show the marked sessions, or the selected one, side by side on a screen of their own."""
+        from .watch import MOST, WatchScreen
+
         chosen = self.table.marked or ([self.current] if self.current is not None else [])
         if len(chosen) > MOST:
             self.requests.show_message(f"{len(chosen)} sessions are marked: {MOST} have room side by side.")

@@ -1,4 +1,7 @@
-"""The base of the screens that show sessions: prompt, stop and retry the current one, and the texts about it."""
+"""The base of the screens that show sessions: prompt, stop and retry the current one, and the texts about it.
+
+A dialog is imported when it is opened: the first screen is drawn before the dialogs are loaded.
+"""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
@@ -6,7 +9,7 @@ from functools import partial
 from inspect import isawaitable
 
 from textual import on, work
-from textual.events import Key
+from textual.events import Key, ScreenResume
 from textual.reactive import var
 from textual.screen import Screen
 from textual.widget import Widget
@@ -19,10 +22,6 @@ from ...widgets.drawing.glyphs import UNICODE, Signs
 from ...widgets.inputs.history_input import HistoryInput
 from ...widgets.inputs.prompt_box import PromptInput
 from .. import texts
-from ..dialogs.command import CommandScreen
-from ..dialogs.help import HelpScreen
-from ..dialogs.log import LogScreen
-from ..dialogs.save import SaveScreen
 from ..keys.action_target import ActionTarget
 from ..keys.actions import Place, here
 from ..keys.command_line import Command, CommandLine
@@ -37,7 +36,6 @@ from ..services.external_programs import ExternalPrograms
 from ..services.session_actions import SessionActions
 from ..services.target_actions import TARGET_ACTIONS
 from ..state.message_log import crash_lines
-from .changes import ChangesScreen
 from .session_commands import session_commands
 
 
@@ -71,6 +69,7 @@ class SessionScreen(Screen[None]):
         self.read_only = operations.read_only
         self.sender = PromptSender(self, operations)
         self._came_from: Widget | None = None
+        self._resumed = False
         self.foot = Foot(signs, table=self.has_table, note="" if self.has_table or not self.read_only else "read-only")
         self.details: list[SessionPane] = []
         """The panes that show sessions; at least one once the screen is constructed."""
@@ -168,8 +167,10 @@ class SessionScreen(Screen[None]):
         for detail in self.details:
             detail.viewer.turn_files_grew(turn_files, sweep=sweep)
 
-    def on_screen_resume(self) -> None:
+    def on_screen_resume(self, event: ScreenResume) -> None:
         """Show the drafts that the user wrote on another screen."""
+        # Before the first picture every widget has just been styled: Textual (8.2) would style all of them again.
+        event.refresh_styles, self._resumed = self._resumed, True
         for detail in self.details:
             detail.prompt.show_draft()
 
@@ -202,6 +203,8 @@ class SessionScreen(Screen[None]):
     def _save_asked(self, event: SaveAsked) -> None:
         session = self.current
         if session is not None and session.id == event.session_id:
+            from ..dialogs.save import SaveScreen
+
             save = partial(self.operations.save, session.id)
             self.app.push_screen(SaveScreen(texts.title(session), texts.file_name(session), save))
 
@@ -210,6 +213,8 @@ class SessionScreen(Screen[None]):
         viewer, session = self.detail.viewer, self.current
         if session is None or session.id != event.session_id:
             return
+        from .changes import ChangesScreen
+
         screen = ChangesScreen(self._reader, self.requests, self._programs, session, self._signs, self.keymap)
         self.app.push_screen(screen, lambda step: viewer.show_step(*step) if step is not None else None)
 
@@ -230,6 +235,8 @@ class SessionScreen(Screen[None]):
     @work
     async def action_command_line(self) -> None:
         """Ask for a command, and run it."""
+        from ..dialogs.command import CommandScreen
+
         line = CommandLine(self.commands())
         text = await self.app.push_screen_wait(CommandScreen(line, self.operations.command_history, signs=self._signs))
         if text is not None:
@@ -240,12 +247,16 @@ class SessionScreen(Screen[None]):
 
     def action_log(self) -> None:
         """Show the message log."""
+        from ..dialogs.log import LogScreen
+
         entries, home = self.requests.log.newest_first(), self._reader.home
         read = partial(self.requests.ask, crash_lines, home)
         self.app.push_screen(LogScreen(entries, self._programs.copy, read))
 
     def action_help(self) -> None:
         """Show all keys."""
+        from ..dialogs.help import HelpScreen
+
         self.app.push_screen(HelpScreen(self.keymap, self._place, self._tour, read_only=self.read_only))
 
     def action_write_prompt(self) -> None:

@@ -22,10 +22,6 @@ from ...widgets.drawing.short_forms import place
 from ...widgets.inputs.history import History
 from .. import texts
 from ..dialogs.confirm import Answer, ConfirmScreen
-from ..dialogs.new_session import NewSessionScreen, Offer
-from ..dialogs.no_agent import NoAgentScreen
-from ..dialogs.rename import RenameScreen
-from ..dialogs.stopping import StoppingScreen
 from ..keys.key_queue import KeysInOrder
 from ..keys.keymap import DEFAULT, Keymap
 from ..messages import SessionAwaited
@@ -97,6 +93,9 @@ class SessionActions:
             await self._ask_what_to_start(cwd, like)
 
     async def _ask_what_to_start(self, cwd: str, like: Session | None) -> None:
+        from ..dialogs.new_session import NewSessionScreen, Offer
+        from ..dialogs.no_agent import NoAgentScreen
+
         agents = await self._requests.ask(self._reader.agents)
         if agents is None:
             return
@@ -252,6 +251,8 @@ class SessionActions:
         async def rename(title: str) -> str | None:
             return (await self._requests.outcome(asyncio.to_thread(rename_to, title)))[1]
 
+        from ..dialogs.rename import RenameScreen
+
         self.app.push_screen(RenameScreen(session.label, rename))
 
     async def pin_chosen(self, sessions: Sequence[Session]) -> None:
@@ -332,6 +333,8 @@ class SessionActions:
             return self._access.manager("stop").stop(session.id, now=at_once)
 
         ask = self._requests.ask
+        from ..dialogs.stopping import StoppingScreen
+
         screen = StoppingScreen(texts.title(session), ladder, lambda: ask(stop, True), signs=self._signs)
         self.app.push_screen(screen)
         receipt = await ask(stop, now)

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from .. import texts
-from ..dialogs.processes import ProcessesScreen
 from ..keys.action_target import ActionTarget
 from .session_actions import SessionActions
 
@@ -28,6 +27,8 @@ def _rename(operations: SessionActions, target: ActionTarget) -> None:
 
 
 def _processes(operations: SessionActions, target: ActionTarget) -> None:
+    from ..dialogs.processes import ProcessesScreen
+
     if (session := target.current) is not None:
         operations.app.push_screen(ProcessesScreen(texts.title(session), operations.processes_of(session)))
 

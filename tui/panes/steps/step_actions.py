@@ -8,7 +8,6 @@ from textual.app import App
 from ....sessions.model import Step
 from ....sessions.text.sanitize import one_line
 from ....sessions.transcript.snapshot import View
-from ...dialogs.pick import PickScreen
 from ...services.background import Requests
 from ...services.external_programs import ExternalPrograms
 from .copy_parts import main_piece, pieces
@@ -52,6 +51,8 @@ class StepActions:
         parts = list(pieces(step)) if step is not None else []
         if parts:
             offers = [(piece.key, f"{piece.name}   {one_line(piece.text, 50)}") for piece in parts]
+            from ...dialogs.pick import PickScreen
+
             number = await app.push_screen_wait(PickScreen("Copy", offers))
             if number is not None:
                 await self._programs.copy(parts[number].text, parts[number].name)

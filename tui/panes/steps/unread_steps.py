@@ -1,11 +1,11 @@
 """Marks the steps that are new since the user last read the session."""
 
+from collections.abc import Iterable
+
 from msgspec import structs
 from textual.widget import Widget
 
-from ....sessions.digest.collect import digest
-from ....sessions.digest.summary import digest_lines
-from ....sessions.model import Session
+from ....sessions.model import Session, Step
 from ....sessions.transcript.snapshot import View
 from ....widgets.steps.step_decorations import Unread
 from ....widgets.steps.trajectory import Trajectory
@@ -47,6 +47,13 @@ class UnreadSteps:
     async def _tell(self, session: Session, view: View, unread: Unread) -> None:
         self._steps.mark_unread(unread)
         new = map(view.filled, range(unread.item, len(view)))
-        facts = await self._requests.ask(lambda: digest_lines(digest(new, session.cwd)))
+        facts = await self._requests.ask(lambda: _digest(new, session.cwd))
         if facts and session is self._session:
             self._steps.mark_unread(structs.replace(unread, facts=tuple(facts)))
+
+
+def _digest(steps: Iterable[Step], cwd: str) -> list[str]:
+    from ....sessions.digest.collect import digest  # the first screen needs no digest
+    from ....sessions.digest.summary import digest_lines
+
+    return digest_lines(digest(steps, cwd))

@@ -27,9 +27,6 @@ from ....widgets.table.ordering import Grouping
 from ....widgets.table.session_table import SessionTable
 from ....widgets.table.table_bar import table_bar
 from ... import texts
-from ...dialogs.columns import ColumnsScreen
-from ...dialogs.pick import PickScreen
-from ...dialogs.views import ViewsScreen
 from ...keys.actions import TABLE_ACTIONS, bindings
 from ...keys.keymap import DEFAULT, Keymap
 from ...services.background import Requests
@@ -169,6 +166,8 @@ class TablePane(Vertical):
 
     def action_sort(self) -> None:
         """Ask for an order."""
+        from ...dialogs.pick import PickScreen
+
         offers = [(key, f"{name:<10} {_SORTED[name]}") for key, name in SORT_KEYS.items()]
         names = list(SORT_KEYS.values())
         self.app.push_screen(PickScreen("Sort", offers, at=names.index(self.view.arrangement.sort)), self._sort)
@@ -196,6 +195,8 @@ class TablePane(Vertical):
 
     def action_columns(self) -> None:
         """Choose, order and size the columns."""
+        from ...dialogs.columns import ColumnsScreen
+
         self.app.push_screen(ColumnsScreen(self._ui_state.now.choice, self.table.size.width, self._choose_columns))
 
     def _choose_columns(self, choice: Choice) -> None:
@@ -205,6 +206,8 @@ class TablePane(Vertical):
 
     def action_views(self) -> None:
         """Go to a saved view, or save this one."""
+        from ...dialogs.views import ViewsScreen
+
         self.app.push_screen(ViewsScreen(self._ui_state.now.views, self.view, self._save_view), self._view_chosen)
 
     def _view_chosen(self, view: View | None) -> None:

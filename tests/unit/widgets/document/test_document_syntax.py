@@ -65,7 +65,7 @@ def test_what_lies_behind_the_limit_is_shown_without_colours():
 def test_colours_end_at_a_line_that_is_long_and_where_a_lexer_takes_too_long(monkeypatch):
     text = "import a\n" + "x" * (PIECE + 1) + "\nimport b"
     assert [line[0][1] for line in coloured(text, "python")] == ["keyword", "source", "source", "source"]
-    monkeypatch.setattr("agentdash.widgets.document.syntax.SECONDS", 0.0)
+    monkeypatch.setattr("agentdash.widgets.document.lexing.SECONDS", 0.0)
     assert coloured("import a\nimport b", "python") == [[("import a", "source")], [("import b", "source")]]
 
 
@@ -79,8 +79,8 @@ def test_only_what_was_looked_at_is_lexed(monkeypatch):
                 yield at, ("Token",), char
 
     lexer = Lexer()
-    monkeypatch.setattr("agentdash.widgets.document.syntax._lexer", lambda language: lexer)
-    monkeypatch.setattr("agentdash.widgets.document.syntax._role", lambda kind: "string")
+    monkeypatch.setattr("agentdash.widgets.document.lexing.lexer", lambda language: lexer)
+    monkeypatch.setattr("agentdash.widgets.document.lexing._role", lambda kind: "string")
     code = Code("abc\n" * 1_000, "any")
     assert lexer.made == 0
     assert code[1] == [("abc", "string")]
@@ -95,8 +95,8 @@ def test_a_lexer_that_stumbles_or_repeats_itself_loses_nothing(monkeypatch):
             yield 2, "Token", "cd"
             raise ValueError("stumbled")
 
-    monkeypatch.setattr("agentdash.widgets.document.syntax._lexer", lambda language: Lexer())
-    monkeypatch.setattr("agentdash.widgets.document.syntax._role", lambda kind: "string")
+    monkeypatch.setattr("agentdash.widgets.document.lexing.lexer", lambda language: Lexer())
+    monkeypatch.setattr("agentdash.widgets.document.lexing._role", lambda kind: "string")
     assert coloured("abcdef\nghi", "any") == [
         [("ab", "source"), ("cd", "string"), ("ef", "source")],
         [("ghi", "source")],

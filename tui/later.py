@@ -1,0 +1,22 @@
+"""Load, after the first picture, the modules that the first keys need."""
+
+from importlib import import_module
+from threading import Thread
+
+LATER = (
+    "dialogs.columns", "dialogs.command", "dialogs.help", "dialogs.log", "dialogs.new_session", "dialogs.no_agent",
+    "dialogs.pick", "dialogs.processes", "dialogs.rename", "dialogs.save", "dialogs.stopping", "dialogs.views",
+    "screens.changes", "screens.palette", "screens.watch",
+)  # fmt: skip
+"""Modules of this package that are imported where they are used."""
+
+
+def load_later() -> None:
+    """Load the modules in a thread: a key that comes first waits for its own module alone."""
+    Thread(target=load, name="later").start()
+
+
+def load() -> None:
+    """Load the modules."""
+    for name in LATER:
+        import_module(f".{name}", __package__)
