@@ -87,7 +87,7 @@ async def test_without_watches_everything_is_asked_for_regularly(stream, folders
     def at_the_limit(*_, **__):
         raise OSError("OS file watch limit reached.")
 
-    monkeypatch.setattr(watch, "awatch", at_the_limit)
+    monkeypatch.setattr("watchfiles.awatch", at_the_limit)
     monkeypatch.setattr(watch, "POLL_SECONDS", 0.02)
     await anext(stream)
     await anext(stream)  # a first poll: what comes from now on is new
