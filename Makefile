@@ -17,9 +17,9 @@ help:            ## show this list
 demo: $(STAMP)   ## open the dashboard with five scripted agents at work
 	@$(BIN)/agentdash demo
 
-test: lint       ## lint, types and every test that this machine has the tools for
-	@# mypy is one process: the tests use the other cores meanwhile.
-	@$(MAKE) --no-print-directory -j 2 types pytest
+test: $(DEV)     ## lint, types and every test that this machine has the tools for
+	@# The checkers are one process each: the tests use the other cores meanwhile.
+	@$(MAKE) --no-print-directory -j 3 lint types pytest
 
 lint: $(DEV)   ## ruff: rules and format; import-linter: which folder may know which
 	$(BIN)/ruff check .

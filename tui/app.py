@@ -98,8 +98,9 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         super().__init__()
         for theme in THEMES.values():
             self.register_theme(theme)
-        self.theme = self._styled = THEMES[settings.theme].name
-        """The theme; and the one whose variables the style sheets have."""
+        self.theme = THEMES[settings.theme].name
+        self._styled = self.theme
+        """The theme whose variables the style sheets have."""
         self.stylesheet.set_variables(self.get_css_variables())
         self.animation_level = "none"
         self._file_settings = settings

@@ -1,5 +1,6 @@
 """Load, after the first picture, the modules that the first keys need."""
 
+from contextlib import suppress
 from importlib import import_module
 from threading import Thread
 
@@ -17,6 +18,7 @@ def load_later() -> None:
 
 
 def load() -> None:
-    """Load the modules."""
+    """Load the modules.  One that fails is left to the key that needs it, which shows the error."""
     for name in LATER:
-        import_module(f".{name}", __package__)
+        with suppress(Exception):
+            import_module(f".{name}", __package__)

@@ -28,12 +28,12 @@ def open_dashboard(
     The dashboard is read-only if the state folder is.  The sessions of the first screen are read while Textual is
     imported, which takes longer.
 
+    The caller has checked the terminal: :func:`check_terminal`.
+
     Raises:
         ConfigError: the settings cannot be used.
         StoreError: the state folder cannot be read.
-        UsageError: there is no terminal to draw on.
     """
-    check_terminal()
     gc.disable()  # almost all objects of the start stay; the dashboard collects again after its first picture
     read_only = read_only or manager.reader.read_only
     give_size(sys.stderr)
@@ -43,14 +43,20 @@ def open_dashboard(
     return run_dashboard(manager, tour=tour, watched=watched, alone=alone, first=first.result(), read_only=read_only)
 
 
-def start() -> int:
-    """Run the dashboard of the user's sessions, and return the exit code; raises as :func:`open_dashboard`."""
+def start(*, read_only: bool = False) -> int:
+    """Run the dashboard of the user's sessions, and return the exit code.
+
+    Raises:
+        ConfigError: the settings cannot be used.
+        StoreError: the state folder cannot be read.
+        UsageError: there is no terminal to draw on.
+    """
     from ..sessions.manager import SessionManager
 
     tolerate_small_character_sets()
     check_terminal()
     with SessionManager() as manager:
-        return open_dashboard(manager)
+        return open_dashboard(manager, read_only=read_only)
 
 
 def tolerate_small_character_sets() -> None:

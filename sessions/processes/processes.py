@@ -7,7 +7,6 @@ import contextlib
 import errno
 import os
 import signal
-import socket
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -46,7 +45,7 @@ class Process(Struct, frozen=True, kw_only=True):
 @cache
 def host_name() -> str:
     """The name of this machine, as recorded in a session."""
-    return socket.gethostname()
+    return os.uname().nodename
 
 
 def boot_id() -> str:

@@ -5,16 +5,18 @@ SQLite reads a WAL database there only if the log's index (``-shm``) exists or i
 SQLite does not notice it.
 """
 
-import shutil
 import sqlite3
-import tempfile
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from ..errors import StoreError
 from .migrations import VERSION, migrate
+
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
 
 Signature = tuple[object, ...]
 """Inode, size and modification time of the database and its log."""
@@ -26,7 +28,7 @@ class Opened(Struct, frozen=True):
     connection: sqlite3.Connection
     signature: Signature | None = None
     """The state of the files when the connection was opened; None if SQLite notices changes itself."""
-    copy: tempfile.TemporaryDirectory[str] | None = None
+    copy: "TemporaryDirectory[str] | None" = None
     """The private copy that the connection reads; to be removed when the connection is closed."""
 
 
@@ -87,8 +89,11 @@ def _opened(path: Path, how: str, seconds: float) -> sqlite3.Connection | None:
 
 def _copied(path: Path, log: Path, before: Signature, seconds: float) -> Opened:
     """Open a private copy of the database and its log, migrated to our schema: the last resort, always correct."""
+    import shutil  # here only: runners would load it for nothing
+    from tempfile import TemporaryDirectory
+
     try:
-        folder = tempfile.TemporaryDirectory(prefix="agentdash-")  # mode 0700
+        folder = TemporaryDirectory(prefix="agentdash-")  # mode 0700
         copy = Path(folder.name) / path.name
         shutil.copyfile(path, copy)
         if log.exists():

@@ -579,12 +579,12 @@ def test_an_unexpected_error_is_one_line_and_a_log(cli: Cli, monkeypatch: pytest
 
 
 def test_a_closed_pipe_is_no_error(cli: Cli) -> None:
-    session = cli.ended("sh", "-c", "yes | head -c 1000000")
+    session = cli.ended("sh", "-c", f"yes {'y' * 99} | head -c 1000000")
     command = [sys.executable, "-m", "agentdash", "output", session]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
-        assert process.stdout.readline() == b"y\n"
+        assert process.stdout.readline() == b"y" * 99 + b"\n"
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait() == 141

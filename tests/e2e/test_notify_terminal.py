@@ -119,6 +119,7 @@ def test_of_several_panes_of_one_tmux_only_one_tells(terminal, open_outer, waiti
         wait_until(lambda: all(text in pane for pane in panes()), what=f"{text!r} in both panes")
 
     both_show("the long build")
+    wait_until(lambda: b"the long build" in outer.received, what="both panes in the outer terminal")
     waiting_run()
     both_show("✓")
     wait_until(lambda: notices(outer, "the long build"), what="its notification")

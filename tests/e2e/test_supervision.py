@@ -332,7 +332,7 @@ def test_ZX11_an_agent_never_reads_the_terminal(manager):
 
 
 def test_an_agent_that_floods_its_output_is_stopped(manager, leftovers, wait_until):
-    session = start(manager, "yes")
+    session = start(manager, "yes", "x" * 5_000)  # long lines: many short ones take seconds to count
     wait_until(lambda: manager.reader.output_path(session.id).stat().st_size > 5_000_000, what="a flood of 5 MB")
     receipt = manager.stop(session.id)
     assert [e.signal for e in receipt.ended] == ["SIGINT"]

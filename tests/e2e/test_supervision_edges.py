@@ -263,7 +263,7 @@ def test_a_tag_that_is_no_id_spares_nobody_and_harms_nobody(manager, tmp_path, w
 
 
 def test_an_output_limit_holds_before_the_disk_is_full(manager):
-    session = manager.run(["yes"], options={"limits": {"output_mb": 20}})
+    session = manager.run(["yes", "x" * 5_000], options={"limits": {"output_mb": 20}})
     [ended] = manager.wait([session.id], timeout=60)
     assert ended.reason.startswith("stopped by its limit: printed more than 20 MB (")
     assert manager.reader.output_path(session.id).stat().st_size < 2_000_000_000

@@ -10,7 +10,7 @@ from functools import cache
 import pytest
 from places import ROOT
 
-from agentdash.tui.later import LATER, load
+from agentdash.tui.later import LATER
 
 
 def modules(room):
@@ -139,5 +139,6 @@ def test_the_first_screen_loads_neither_the_command_line_nor_what_comes_after_it
     assert loaded & (unwanted | later) == set()
 
 
-def test_what_is_loaded_later_is_there():
-    load()
+def test_what_is_loaded_later_can_be_loaded():
+    loaded = loaded_by("from agentdash.tui import later; later.load()")
+    assert {f"agentdash.tui.{name}" for name in LATER} <= loaded

@@ -43,12 +43,9 @@ def cli(context: click.Context, read_only: bool, profile: str | None) -> int | N
             _check_profile(profile)
     if context.invoked_subcommand is not None:
         return None
-    from ..startup import check_terminal, open_dashboard
-    from .commands import common
+    from ..startup import start
 
-    check_terminal()
-    with common.open_manager() as manager:
-        return open_dashboard(manager, read_only=read_only)
+    return start(read_only=read_only)
 
 
 _TOLD_OTHERWISE = frozenset({"config", "doctor", "demo", "completion"})
