@@ -793,7 +793,7 @@ async def test_the_palette_offers_what_can_be_done_now(dashboard):
 @pytest.mark.parametrize("size", [(28, 20), (80, 6)])
 async def test_a_screen_that_is_too_small_says_so(dashboard, size):
     async with dashboard(size=size) as d:
-        await d.shows(f"{size[0]}x{size[1]} is too")
+        await d.shows(f"too small: {size[0]}x{size[1]}")
         await d.resize(80, 24)
         await d.shows("fix the flaky")
         assert "too small" not in d.text()

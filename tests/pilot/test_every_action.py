@@ -347,7 +347,7 @@ async def shows_what_it_costs(d, keys):
 async def asks_for_a_command(d, keys):
     await keys("command_line")
     await d.screen(CommandScreen)
-    await d.shows("Tab completes")
+    await d.shows("Tab complete")
 
 
 @scenario("palette")

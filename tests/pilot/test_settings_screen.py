@@ -63,7 +63,7 @@ async def test_the_cursor_stays_with_its_setting_while_one_filters(dashboard):
         screen = await opened(d)
         await d.until(lambda: screen._all)
         await d.press("down")
-        await d.shows("agents.codex.bin: The command to run")
+        await d.shows("agents.codex.bin: Command to run")
         await d.press("pagedown", "pagedown", "down", "up")
         chosen = screen._chosen.setting
         await d.press(*chosen.path[-1][:4])
@@ -137,7 +137,7 @@ async def test_keys_that_cannot_be_used_are_an_error_of_the_file_too(dashboard, 
         await opened(d)
         editor.leaves = '[profiles.mine.keys]\nstop = "n"\n'
         await d.press(*"dashboard.theme", "enter")
-        await d.shows("config.toml:2: profiles.mine.keys.stop: n cannot be stop")
+        await d.shows("config.toml:2: profiles.mine.keys.stop: n cannot be bound to stop")
         await d.press("enter")
         await d.until(lambda: editor.told == ["vim", "+2", str(config_path())])
 
@@ -156,7 +156,7 @@ async def test_the_environment_is_no_part_of_the_file(dashboard, editor):
     async with dashboard() as d:
         await opened(d)
         await d.press(*"AGENTDASH_CONFIG", "enter")
-        await d.shows("AGENTDASH_CONFIG is no key")
+        await d.shows("AGENTDASH_CONFIG is an environment variable: set it in your shell.")
         assert editor.told is None
         assert not config_path().exists()
 
@@ -174,9 +174,9 @@ async def test_it_fits_every_screen(dashboard, size):
 
 async def test_a_narrow_screen_tells_the_line_of_the_file_and_cuts_nothing_in_two(dashboard):
     config_path().write_text(FILE)
-    async with dashboard(size=(50, 24)) as d:
+    async with dashboard(size=(46, 24)) as d:
         await opened(d)
-        await d.shows("Enter edit   Esc back   letters filter")
+        await d.shows("Enter edit   Esc back   type filter")
         assert "Up" not in d.text().splitlines()[-1]
         await d.press(*"dashboard theme")
         await d.shows("dashboard.theme: Colour theme")

@@ -243,5 +243,5 @@ async def test_silence(dashboard, screen, manager):
 
 async def test_too_small(dashboard, screen):
     async with dashboard(size=(28, 10)) as d:
-        await d.shows("28x10 is too")
+        await d.shows("too small: 28x10")
         assert drawn(d.app) == screen

@@ -14,7 +14,7 @@ from agentdash.tui.dialogs.views import ViewsScreen
 from agentdash.tui.state.ui_state import UiState
 from agentdash.widgets.inputs.history_input import HistoryInput
 from agentdash.widgets.table.columns import Choice
-from pilot.conftest import Driver
+from pilot.conftest import Driver, key_event
 from pilot.fakes import SESSIONS, session
 from pilot.gate import Gate
 
@@ -40,10 +40,10 @@ async def test_words_and_fields_choose_while_they_are_typed(dashboard):
         await d.shows("1 of 5")
         await d.press("enter")
         assert d.app.focused is d.main.table
-        await d.shows("/agent:claude !web   1 of 5   Esc clears")
+        await d.shows("/agent:claude !web   1 of 5   Esc clear")
         await d.press("escape")
         await d.until(lambda: len(table(d)) == 5)
-        assert "Esc clears" not in d.text()
+        assert "Esc clear" not in d.text()
 
 
 async def test_the_steps_are_those_of_the_row_that_a_filter_left(dashboard):
@@ -498,6 +498,19 @@ async def test_two_presses_ask_once(dashboard):
         assert [call for call in d.manager.calls if call[0] == "archive"] == [("archive", "done0001")]
 
 
+async def test_a_key_that_was_typed_before_the_row_went_away_does_not_archive_the_next_one(dashboard):
+    async with dashboard() as d:
+        await d.select("done0001")
+        late = key_event("A")
+        await d.press("A")
+        await d.until(lambda: d.main.table.selected.id != "done0001")
+        d.app.post_message(late)
+        await d.settled()
+        assert [call for call in d.manager.calls if call[0] == "archive"] == [("archive", "done0001")]
+        await d.press("A")
+        assert len([call for call in d.manager.calls if call[0] == "archive"]) == 2
+
+
 async def test_a_stop_says_what_becomes_of_the_sessions_that_it_started(dashboard, manager):
     manager.put(session("child001", Status.RUNNING, "extract users", created=0, parent="running1"))
     async with dashboard() as d:
@@ -585,7 +598,7 @@ async def test_leaving_the_field_keeps_the_filter(dashboard):
     async with dashboard() as d:
         await d.press("slash", *"agent:claude", "tab")
         await d.until(lambda: not d.main.pane.has_class("-asking"))
-        await d.shows("/agent:claude   2 of 5   Esc clears")
+        await d.shows("/agent:claude   2 of 5   Esc clear")
         d.app.set_focus(d.main.table)
         await d.press("space", "escape")
         assert table(d) == ["add", "write"]

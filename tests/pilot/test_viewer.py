@@ -239,7 +239,7 @@ async def test_go_to_a_step_by_its_number(reading):
         await d.press("number_sign", *"7.1", "enter")
         await d.shows("No turn 7.")
         await d.press("number_sign", *"x", "enter")
-        await d.shows("'x' is no step")
+        await d.shows("'x' is not a step number")
 
 
 async def test_a_session_is_opened_where_it_was_left(reading):

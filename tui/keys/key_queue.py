@@ -54,6 +54,8 @@ class KeysInOrder(App[Result]):
         self._holders = 0
         self._patience: asyncio.TimerHandle | None = None
         self.presence = Presence(monotonic)
+        self.key_time = 0.0
+        """When the key or paste that is being handled was typed, in seconds on a clock that never goes back."""
 
     @contextmanager
     def keys_held(self) -> Iterator[None]:
@@ -95,7 +97,9 @@ class KeysInOrder(App[Result]):
         if self._typed:
             self._patience = asyncio.get_running_loop().call_later(PATIENCE_SECONDS, self._go_on)
             target = self._target()
-            if not self.consumes(event := self._next()):
+            event = self._next()
+            self.key_time = event.time
+            if not self.consumes(event):
                 await super().on_event(event)
             self._follow(target)
 

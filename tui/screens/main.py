@@ -244,6 +244,11 @@ class MainScreen(SessionScreen):
         if answered and action in ("page_step", "edit_step"):
             self.mark_seen(session)
 
+    def action_on_target(self, action: str) -> None:
+        """Do the action, unless it needs no question and was meant for a row that went away after the key was typed."""
+        if action != "archive" or self.table.marked or self.operations.app.key_time > self.table.replaced_at:
+            super().action_on_target(action)
+
     @work
     async def action_pin(self) -> None:
         """Pin the chosen sessions above the others, or unpin them."""

@@ -47,6 +47,7 @@ class SettingsScreen(Screen[None]):
 
     def __init__(self, reader: SessionReader, requests: Requests, outside: ExternalPrograms, signs: Signs) -> None:
         super().__init__()
+        self._signs = signs
         self._reader = reader
         self._requests = requests
         self._programs = outside
@@ -130,7 +131,7 @@ class SettingsScreen(Screen[None]):
 
     @on(RowList.Highlighted)
     def _highlighted(self) -> None:
-        self._about.update(about(self._chosen) if self._chosen is not None else "")
+        self._about.update(self._signs.plain(about(self._chosen)) if self._chosen is not None else "")
 
     def action_move(self, by: int) -> None:
         """Move the cursor by ``by`` settings."""

@@ -4,6 +4,7 @@ The selection belongs to a session, not to a row: it stays when other sessions c
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from time import monotonic
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -86,6 +87,8 @@ class SessionTable(RowCanvas):
         self._touched_at = self._now - HAND_MS
         self._holding = False
         """True if the cursor's row stays in place, even if the order changes: the user has chosen it."""
+        self.replaced_at = 0.0
+        """When the cursor last lost its row and came to the next, in seconds on the clock of events' ``time``."""
 
     @property
     def marked(self) -> list[Session]:
@@ -331,6 +334,7 @@ class SessionTable(RowCanvas):
         position = self._rows.position(self._cursor)
         if position is None and len(self._rows):
             self._cursor = self._rows.row(self._past_headings(before or 0, 1)).key
+            self.replaced_at = monotonic()
             self._highlight()
         elif position is None and self._cursor is not None:
             self._cursor = None
