@@ -164,7 +164,7 @@ def test_lost_only_where_nothing_lives(manager, wait_until, leftovers):
     lost = manager.wait([session.id], timeout=60)[0]
     assert lost.status is Status.LOST
     assert lost.left == 2
-    with pytest.raises(SessionBusyError, match="still live"):
+    with pytest.raises(SessionBusyError, match="are still running"):
         manager.retry(session.id)
     receipt = manager.stop(session.id)
     assert len(receipt.ended) == 2

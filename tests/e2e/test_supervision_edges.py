@@ -156,7 +156,7 @@ def test_a_chatty_leftover_keeps_nobody_busy(manager, wait_until):
     ("call", "told"),
     [
         (lambda manager: manager.run(["echo", "\udcff"]), "The command is not UTF-8 text"),
-        (lambda manager: manager.run(["echo", "a\0b"]), "The command holds a NUL byte"),
+        (lambda manager: manager.run(["echo", "a\0b"]), "The command contains a NUL byte"),
         (lambda manager: manager.run(["true"], cwd="/tmp/\udcff"), "The folder is not UTF-8 text"),
         (lambda manager: manager.run(["true"], cwd="~nobody-of-this-name/x"), "Could not determine home directory"),
         (lambda manager: manager.spawn(Start("x", agent="demo", title="\udcff")), "The title is not UTF-8 text"),

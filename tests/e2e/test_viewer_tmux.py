@@ -145,7 +145,7 @@ def test_a_long_turn_file_opens_at_its_end_and_is_read_to_its_beginning(manager,
     terminal.shows("/number 12345  1 of 1", "line number 12345")
     terminal.lacks("searched")
     terminal.keys("#")
-    terminal.shows("# a step of this turn")
+    terminal.shows("# step number, or turn.step")
     terminal.type("20000")
     terminal.keys("Enter")
     terminal.shows("line number 20000")
