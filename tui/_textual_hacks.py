@@ -8,15 +8,18 @@ from typing import Any, ClassVar, TextIO
 
 from rich.console import RenderableType
 from textual import events
+from textual._compositor import Compositor, CompositorMap, ReflowResult
 from textual._parser import ParseEOF, ParseTimeout
 from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.drivers import linux_driver
+from textual.geometry import Size
 from textual.screen import Screen
+from textual.widget import Widget
 
 __all__ = [
     "CheckedDriver", "KeyParser", "ParseEOF", "ParseTimeout", "counted_writes", "is_bound", "lay_out", "on_crash",
-    "without_toasts", "write",
+    "send_every_resize", "without_toasts", "write",
 ]  # fmt: skip
 
 
@@ -62,6 +65,30 @@ def lay_out(screen: Screen[Any]) -> bool:
         return False
     screen._on_timer_update()
     return True
+
+
+def send_every_resize(screen: Screen[Any]) -> None:
+    """Let each widget of a new screen get a ``Resize`` and a ``Show`` when it comes back to the screen.
+
+    Textual compares a layout with its last map.  After a scroll, a question for a region makes a new map, and a widget
+    that came back in the meantime is in it: it would never learn its size, and show the lines of a list without one.
+    """
+    screen._compositor = _FaithfulCompositor()
+
+
+class _FaithfulCompositor(Compositor):
+    """Compares a layout with the last one whose events were sent."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._laid_out: CompositorMap = {}
+
+    def reflow(self, parent: Widget, size: Size) -> ReflowResult:
+        """Lay out, and return which widgets are hidden, shown and resized."""
+        self._full_map = self._laid_out
+        result = super().reflow(parent, size)
+        self._laid_out = self._full_map
+        return result
 
 
 def without_toasts(app: App[Any]) -> None:

@@ -128,7 +128,7 @@ def test_a_mark_holds_for_its_own_folder_alone_and_survives_a_rebuild(manager, d
 
 def test_no_demo_begins_in_a_folder_that_holds_something(tmp_path):
     (tmp_path / "mine" / "projects" / "api").mkdir(parents=True)
-    with pytest.raises(UsageError, match="contains other files. Name a new or an empty folder."):
+    with pytest.raises(UsageError, match=r"contains other files\. Name a new or an empty folder\."):
         make_demo(tmp_path / "mine" / "state", tmp_path / "mine" / "projects")
     assert not (tmp_path / "mine" / "state").exists()
     made = make_demo(tmp_path / "new" / "state", tmp_path / "new" / "projects")

@@ -221,10 +221,10 @@ async def test_every_action_of_the_panes_is_in_the_palette(dashboard):
         assert set(offered) >= {action.help for action in (*TABLE_ACTIONS, *VIEWER_ACTIONS)}
         await d.press("space", "vertical_line")
         await d.until(lambda: d.app.screen is not d.main)
-        offered = {command.help for command in d.app.get_system_commands(d.app.screen)}
+        beside = {command.help for command in d.app.get_system_commands(d.app.screen)}
         of_steps = {action.help for action in VIEWER_ACTIONS}
-        assert offered >= of_steps
-        assert not (offered - of_steps) & {action.help for action in TABLE_ACTIONS}
+        assert beside >= of_steps
+        assert not (beside - of_steps) & {action.help for action in TABLE_ACTIONS}
 
 
 async def test_the_help_beside_other_sessions_has_no_keys_of_a_table(dashboard):

@@ -22,6 +22,7 @@ from ...widgets.drawing.glyphs import UNICODE, Signs
 from ...widgets.inputs.history_input import HistoryInput
 from ...widgets.inputs.prompt_box import PromptInput
 from .. import texts
+from .._textual_hacks import send_every_resize
 from ..keys.action_target import ActionTarget
 from ..keys.actions import Place, here
 from ..keys.command_line import Command, CommandLine
@@ -59,6 +60,7 @@ class SessionScreen(Screen[None]):
         tour: texts.Tour = (),
     ) -> None:
         super().__init__()
+        send_every_resize(self)
         self._reader = reader
         self.requests = requests
         self.operations = operations

@@ -186,11 +186,6 @@ class VirtualList(PaintedView, can_focus=True):
             line = int(share * self.height(item)) if share else 0
         self.place(self.followed() if self.following else (item, line))
 
-    def on_show(self) -> None:
-        """Draw for the size that the list has now: a hidden list has none, and may have been drawn without."""
-        self.on_resize()
-        self.refresh()
-
     def forget_strips(self) -> None:
         """Drop all drawn lines."""
         self._strips.clear()
