@@ -30,7 +30,7 @@ REPEAT = ("N", "Tab", "Tab", "Tab", Words("{api}"), "Enter")
 
 WAYS: Mapping[str, tuple[Keys | None, Keys]] = {
     "next that needs me: read its answer": (READ_ONE, ("w",)),
-    "reply and next": (REPLY, ("i", Words("go on"), "Enter", "w")),
+    "reply and next": (REPLY, ("i", Words("go on"), "Ctrl+N")),
     "retry all failures": (("3", "*", "R", "y"), ("3", "*", "R", "y")),
     "what changed in this one": (("Enter", "c"), ("c",)),
     "stop the busiest": (BUSIEST, BUSIEST),

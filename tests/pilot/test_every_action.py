@@ -135,6 +135,17 @@ async def writes_a_prompt(d, keys):
     await d.called("inject", "done0001", "a\nb")
 
 
+@scenario("prompt.send_next")
+async def replies_and_goes_on_to_the_next(d, keys):
+    await d.select("done0001")
+    await keys("write_prompt")
+    await d.press(*"go on")
+    await keys("prompt.send_next")
+    await d.called("inject", "done0001", "go on")
+    assert d.main.table.selected.id == "waiting1"
+    assert d.app.focused is d.main.table
+
+
 @scenario("stop")
 async def stops_after_a_question(d, keys):
     await d.select("running1")

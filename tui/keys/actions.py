@@ -16,7 +16,7 @@ from textual.binding import Binding, BindingType
 from ...sessions.agents.registry import takes_prompts
 from ...sessions.model import Session, Status
 from ...widgets.document.document_pane import DocumentPane
-from ...widgets.inputs.prompt_box import PromptInput
+from ...widgets.inputs.prompt_box import PromptBox, PromptInput
 from ...widgets.lists.file_list import FileList
 from ...widgets.lists.virtual_list import VirtualList
 from ...widgets.steps.step_groups import GROUPS
@@ -273,6 +273,7 @@ STEP_KEYS = _declared(DocumentPane.BINDINGS, Place.STEP, Place.DIFFS)
 FILES_KEYS = _declared(FileList.BINDINGS, Place.FILES)
 PROMPT_KEYS = (
     Action(id="prompt.send", keys="enter", help="send", where=frozenset({Place.PROMPT}), weight=0, fixed=True),
+    *_declared(PromptBox.BINDINGS, Place.PROMPT),
     *_declared(PromptInput.BINDINGS, Place.PROMPT),
 )
 

@@ -13,7 +13,8 @@ Labels = tuple[tuple[str, str], ...]
 """Pairs of action ids, separated by blanks, and the label that they share."""
 
 WRITING: Labels = (
-    ("prompt.send", "send"), ("prompt.new_line", "new line"), ("prompt.leave", "back"), ("prompt.earlier", "history"),
+    ("prompt.send", "send"), ("prompt.send_next", "send, next"), ("prompt.new_line", "new line"),
+    ("prompt.leave", "back"), ("prompt.earlier", "history"),
 )  # fmt: skip
 ONE_STEP: Labels = (
     ("step.previous step.next", "prev/next step"), ("step.down step.up", "scroll"), ("steps.source", "source"),

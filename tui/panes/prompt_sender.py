@@ -50,7 +50,8 @@ class PromptSender:
                 sent = await self._operations.send(chosen[0] if chosen else current, text, str(Path.cwd()))
         if sent:
             pane.prompt.accepted(text)
-            pane.steps.following = True
+            if current is None or pane.viewer.session_id in (None, current.id):  # the user may have gone on meanwhile
+                pane.steps.following = True
         else:
             pane.prompt.give_back(current.id if current is not None else None, text)
 

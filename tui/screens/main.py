@@ -150,6 +150,10 @@ class MainScreen(SessionScreen):
         """Go to the next session that needs the user, or to the previous one; the keys stay in the same pane."""
         self.table.action_next_attention(direction)
 
+    def go_on(self) -> None:
+        """Go on to the next session that needs the user."""
+        self.action_next_attention(1)
+
     def action_split(self, by: int) -> None:
         """Give the table ``by`` percent more of the screen; less if ``by`` is negative."""
         self._split.enlarge(by)

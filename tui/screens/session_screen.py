@@ -241,6 +241,11 @@ class SessionScreen(Screen[None]):
             self.sender.send(event.text, self.target, self.detail)
             if not self.operations.stay_in_prompt:
                 self._prompt_left()
+            if event.then_next:
+                self.go_on()
+
+    def go_on(self) -> None:
+        """Go on to the next session that needs the user, if this screen can choose another session."""
 
     def commands(self) -> Iterable[Command]:
         """Return the commands that are valid now; of two with the same name the later one counts."""

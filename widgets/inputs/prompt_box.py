@@ -29,11 +29,12 @@ class PromptInput(TextArea):
     ]
 
     class Sent(Message):
-        """The user asked to send the text."""
+        """The user asked to send the text, and perhaps to go on to the next session."""
 
-        def __init__(self, text: str) -> None:
+        def __init__(self, text: str, *, then_next: bool = False) -> None:
             super().__init__()
             self.text = text
+            self.then_next = then_next
 
     class Left(Message):
         """The user left the box; the text stays."""
@@ -57,12 +58,12 @@ class PromptInput(TextArea):
             event.prevent_default()
             self.send()
 
-    def send(self) -> None:
+    def send(self, *, then_next: bool = False) -> None:
         """Send the text; the receiver handles a blank one."""
         text = self.text
         if self.clears and text.strip():
             self.clear()
-        self.post_message(self.Sent(text))
+        self.post_message(self.Sent(text, then_next=then_next))
 
     def action_cursor_up(self, select: bool = False) -> None:
         """Move up by a line; from the first line to an earlier prompt."""
@@ -131,6 +132,9 @@ class TitledRule(Widget):
 class PromptBox(Vertical):
     """A prompt below a rule that shows its target."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+n", "send_and_next", "send, then next that needs you", show=False, id="prompt.send_next")
+    ]
     DEFAULT_CSS = """
     PromptBox { height: auto; max-height: 40%; }
     PromptBox > #prompt-target { color: $muted; }
@@ -158,6 +162,10 @@ class PromptBox(Vertical):
         with Horizontal():
             yield Static(self._sign, markup=False, id="prompt-sign")
             yield text.set_class(bool(self._placeholder), "-hinted")
+
+    def action_send_and_next(self) -> None:
+        """Send the text, and go on to the next session that needs the user."""
+        self.input.send(then_next=True)
 
     @property
     def input(self) -> PromptInput:
