@@ -251,7 +251,7 @@ async def take(manager: SessionManager, name: str, scene: tuple[tuple[int, int],
     tour = TOUR if name == "dashboard-160-dark" else ()
     app = Dashboard(manager, settings=DashboardSettings(theme=theme), tour=tour)  # type: ignore[arg-type]
     async with app.run_test(size=size) as pilot:
-        await shown(app, pilot, "agentdash" if size[0] >= 70 else "running", "n new")
+        await shown(app, pilot, "? help")
         if manager.reader.sessions():
             await shown(app, pilot, "Split")  # a narrow table cuts the rest
             select(app, "monolith" if size[0] < 100 else "Fix the flaky")

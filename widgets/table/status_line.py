@@ -33,6 +33,10 @@ _ENDED = {Status.DONE: "done new", Status.FAILED: "failed new", Status.LOST: "fa
 """The group of an ended session until the user has seen it; after that it has none."""
 
 
+_NUMBERS = 2
+"""The form of the counts without words."""
+
+
 class Tally:
     """Counts and sums of all sessions, updated by changes."""
 
@@ -113,9 +117,12 @@ def _groups(tally: Tally, signs: Signs, form: int) -> Content:
     """The counts with words (form 0), with short words (1), or as numbers after their marks (2)."""
     parts = []
     for name, short, status, style in _GROUPS:
-        if tally.groups[name]:
+        number = tally.groups[name]
+        if form == _NUMBERS and status is Status.WAITING:  # one mark, one number
+            number = tally.groups["waiting"] + tally.groups["asking"] if name == "waiting" else 0
+        if number:
             mark = signs.states[status] if status else signs.stuck
-            text = f"{mark} {tally.groups[name]} {(name, short, '')[form]}"
+            text = f"{mark} {number} {(name, short, '')[form]}"
             parts.append(Content.styled(text.rstrip(), style))
     return Content("   " if form == 0 else "  ").join(parts) if parts else Content.styled("nothing running", MUTED)
 
