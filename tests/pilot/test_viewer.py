@@ -8,6 +8,7 @@ from factories import T0
 from msgspec import structs
 
 from agentdash.sessions.model import Change, Status, Step, StepKind, StepStatus, Usage
+from agentdash.tui.dialogs.new_session import NewSessionScreen
 from agentdash.tui.dialogs.pick import PickScreen
 from agentdash.tui.dialogs.save import SaveScreen
 from agentdash.tui.screens.watch import WatchScreen
@@ -210,8 +211,14 @@ async def test_the_field_of_a_search_is_left_with_escape(reading):
         await d.press("slash", *"q", "escape")
         await d.until(lambda: d.app.focused is d.steps)
         assert d.app.is_running
-        await d.press("n")
-        await d.shows("No search yet.")
+
+
+async def test_without_a_search_n_starts_a_session_as_everywhere(reading):
+    async with reading() as d:
+        await d.press("slash", *"src", "enter", "n")
+        assert d.app.screen is d.main
+        await d.press("escape", "n")
+        await d.screen(NewSessionScreen)
 
 
 async def test_each_step_shows_the_number_that_goes_to_it(reading):

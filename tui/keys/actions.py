@@ -196,8 +196,8 @@ VIEWER_ACTIONS = tuple(
     Action(id=f"steps.{name}", keys=keys, label=label, help=help_, weight=weight, where=READING, does=does)
     for name, keys, label, help_, weight, does in (
         ("search", "slash", "search", "search all steps", 6, "search"),
-        ("next_match", "n", "next", "next match", 0, "match(1)"),
-        ("previous_match", "N", "previous", "previous match", 0, "match(-1)"),
+        ("next_match", "n", "next", "next match (during a search)", 0, "match(1)"),
+        ("previous_match", "N", "previous", "previous match (during a search)", 0, "match(-1)"),
         ("go_to", "number_sign", "go to", "go to step number", 0, "go_to"),
         ("copy", "y", "copy", "copy the command, message or diff", 2, "copy"),
         ("copy_part", "Y", "copy part", "choose what to copy", 0, "copy_part"),

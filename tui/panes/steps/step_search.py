@@ -28,9 +28,14 @@ class StepSearch:
         self.waiting = ""
         """The text to search for once all steps are read."""
 
+    @property
+    def is_on(self) -> bool:
+        """True from the user's search until it is forgotten."""
+        return self._search is not None or bool(self.waiting)
+
     def forget(self) -> bool:
         """End the search; return True if there was one."""
-        there = self._search is not None or bool(self.waiting)
+        there = self.is_on
         self._search, self.waiting = None, ""
         return there
 
@@ -62,9 +67,8 @@ class StepSearch:
             await self._requests.ask(search.extend, view, new)
 
     def next(self, item: int, direction: int) -> None:
-        """Go to the next hit, or to the previous one."""
+        """Go to the next hit, or to the previous one; does nothing without a search."""
         if self._search is None:
-            self._requests.show_message("No search yet.")
             return
         hit = self._search.next(item, direction)
         if hit is not None:

@@ -324,6 +324,10 @@ class StepsPane(StepActionKeys):
         """Ask for the number of a step."""
         self._ask("#", "step number, or turn.step: 12, 3.12")
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 - Textual's
+        """Return False for the next match without a search: its keys then start a session, as everywhere."""
+        return action != "match" or self._finder.is_on
+
     def action_match(self, direction: int) -> None:
         """Go to the next hit, or to the previous one."""
         self._finder.next(self.steps.cursor, direction)
