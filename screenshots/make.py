@@ -129,7 +129,7 @@ async def receipt(app: Dashboard, pilot: Pilot[Any]) -> None:
 async def help_page(app: Dashboard, pilot: Pilot[Any]) -> None:
     """Show all keys."""
     await pilot.press("question_mark")
-    await shown(app, pilot, "anywhere (except when typing)")
+    await shown(app, pilot, "every day")
 
 
 async def groups(app: Dashboard, pilot: Pilot[Any]) -> None:

@@ -20,6 +20,7 @@ from ..keys.actions import (
     LINES_KEYS,
     PANE_ACTIONS,
     PROMPT_KEYS,
+    REGISTRY,
     STEP_KEYS,
     STEPS_KEYS,
     TABLE_ACTIONS,
@@ -44,6 +45,12 @@ _GROUPS = {
     Place.PROMPT: ("prompt", PROMPT_KEYS),
     Place.FILES: ("changed files", (*FILES_KEYS, *CHANGES_ACTIONS)),
 }
+
+EVERY_DAY = (
+    "table.down", "table.open", "table.next_attention", "write_prompt", "prompt.send_next", "table.changes",
+    "table.copy", "mark_read", "stop", "new_session", "shell", "table.filter",
+)  # fmt: skip
+"""The actions that a user of the table needs most, in the order of the day."""
 
 
 class HelpScreen(ModalScreen[None]):
@@ -70,7 +77,8 @@ class HelpScreen(ModalScreen[None]):
         """``table`` is True if the screen has a table."""
         super().__init__()
         self._sections = list(sections(keymap, place, tour, read_only=read_only, table=table))
-        self._text = Static(help_text(self._sections))
+        self._first = list(every_day(keymap, read_only=read_only)) if place is Place.TABLE else []
+        self._text = Static(help_text([*self._first, *self._sections]))
 
     def compose(self) -> ComposeResult:
         """Yield a filter field, and the keys in groups."""
@@ -92,7 +100,8 @@ class HelpScreen(ModalScreen[None]):
 
     def _show(self, wanted: str) -> None:
         width = self.query_one(VerticalScroll).scrollable_content_region.width
-        self._text.update(help_text(matching(self._sections, wanted), width))
+        shown = matching(self._sections, wanted) if wanted.strip() else [*self._first, *self._sections]
+        self._text.update(help_text(shown, width))
 
     @on(Input.Submitted)
     def action_close(self) -> None:
@@ -107,6 +116,13 @@ class HelpScreen(ModalScreen[None]):
         """Scroll by pages."""
         scroll = self.query_one(VerticalScroll)
         scroll.scroll_relative(y=pages * scroll.size.height, animate=False)
+
+
+def every_day(keymap: Keymap, *, read_only: bool = False) -> Iterator[Section]:
+    """Yield the keys that a user of the table needs most, as one group."""
+    actions = map(REGISTRY.__getitem__, EVERY_DAY)
+    allowed = (action for action in actions if not read_only or not (action.changes or Place.PROMPT in action.where))
+    yield "every day", _told(keymap, allowed)
 
 
 def sections(

@@ -10,7 +10,7 @@ from places import ROOT
 from agentdash.sessions.errors import ConfigError
 from agentdash.sessions.model import Status
 from agentdash.sessions.settings.config import read_settings
-from agentdash.tui.dialogs.help import help_text, matching, sections
+from agentdash.tui.dialogs.help import EVERY_DAY, every_day, help_text, matching, sections
 from agentdash.tui.keys.actions import ACTIONS, REGISTRY, Place, possible
 from agentdash.tui.keys.footer import ASKING, CHANGES, FILTERING, ONE_STEP, WRITING, footer, labelled, valid_keys, whole
 from agentdash.tui.keys.key_names import shown
@@ -190,6 +190,16 @@ def test_the_help_shows_first_what_is_valid_here():
     assert next(iter(sections(DEFAULT, Place.STEPS)))[0] == "steps"
     assert next(iter(sections(DEFAULT, Place.PROMPT)))[0] == "prompt"
     assert ":new_session new: start a session" in all_lines(sections(DEFAULT, Place.STEPS))  # n: next match
+
+
+def test_the_keys_of_every_day_have_a_group_of_their_own():
+    lines = all_lines(every_day(DEFAULT))
+    assert len(lines) == len(EVERY_DAY)
+    assert "w next session that needs you" in lines
+    assert "Ctrl+N send, then next that needs you" in lines
+    shown = all_lines(every_day(DEFAULT, read_only=True))
+    assert "Enter open the session" in shown
+    assert not [line for line in shown if "prompt" in line or "stop" in line or "send" in line]
 
 
 def test_the_help_of_a_screen_without_a_table_tells_only_what_does_something_there():
