@@ -16,6 +16,7 @@ from textual import events, on, work
 from textual.app import ScreenStackError, SystemCommand
 from textual.binding import BindingType
 from textual.screen import Screen
+from textual.scrollbar import ScrollBar, ScrollBarRender
 
 from ..sessions import watch
 from ..sessions.clock import monotonic, now_ms
@@ -28,6 +29,7 @@ from ..sessions.storage.drafts import DraftFiles
 from ..sessions.storage.paths import Layout
 from ..sessions.text.plain_ascii import is_wanted
 from ..widgets.drawing import glyphs
+from ..widgets.drawing.plain_scrollbar import PlainScrollBar
 from ..widgets.drawing.roles import VARIABLES, WITHOUT_COLOURS
 from . import _textual_hacks
 from .keys.actions import APP_ACTIONS, bindings
@@ -108,6 +110,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self.mouse = settings.mouse
         """True if the dashboard receives clicks and the wheel."""
         self.set_class(plain_ascii, "-ascii")
+        ScrollBar.renderer = PlainScrollBar if plain_ascii else ScrollBarRender
         self._interrupted_at = -TWICE_SECONDS
         self._settings_trouble = ""
         """The last error in the settings file."""

@@ -95,7 +95,7 @@ ACTIONS = (
         does="next_attention(1)",
     ),
     Action(
-        id="table.previous_attention", keys="W", help="previous session that needs you", weight=0,
+        id="table.previous_attention", keys="W", label="previous", help="previous session that needs you", weight=0,
         does="next_attention(-1)",
     ),
     Action(id="retry", keys="R", label="retry", help="resend the last prompt", weight=2, changes=True),

@@ -262,8 +262,7 @@ def headings(chosen: Sequence[Column], width: int, sort: str = "", arrow: str = 
     return cut(" ".join([*left, pad(title, max(0, width - taken(chosen))), *right]).rstrip(), width)
 
 
-def fitted(column: Column, session: Session, moment: Moment) -> str:
-    """The text of one cell, padded or cut to its column."""
-    text = column.text(session, moment)
-    text = cut_left(text, column.width) if column.cut_left else cut(text, column.width)
-    return pad(text, column.width, right=column.right)
+def fitted(column: Column, session: Session, moment: Moment, *, spare: int = 0) -> str:
+    """The text of one cell, padded or cut to its column and ``spare`` cells beside it."""
+    text, width = column.text(session, moment), column.width + spare
+    return pad(cut_left(text, width) if column.cut_left else cut(text, width), width, right=column.right)

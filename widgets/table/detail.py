@@ -1,5 +1,7 @@
 """The second line of a session's row: its need, its present activity, or its answer.  Pure."""
 
+import re
+
 from ...sessions.model import Activity, Plan, Session, Status, StepKind, StoppedBy, Stopping
 from ...sessions.rules.attention import SILENT_MS
 from ...sessions.text import units
@@ -15,6 +17,9 @@ _MINUTE_MS = 60_000
 
 _READ = 1_000
 """Characters of an answer that its line is made from: no screen is wider."""
+
+_EMPHASIS = re.compile(r"(\*\*|`)(\S(?:[^*`]*?\S)?)\1")
+"""Strong text and code in Markdown."""
 
 _TIMED = frozenset({StepKind.COMMAND, StepKind.TOOL_CALL, StepKind.WEB_SEARCH, StepKind.SUBAGENT})
 """The activities whose duration is shown while they run."""
@@ -73,8 +78,9 @@ def stop_stage(stopping: Stopping, now: int) -> str:
 
 
 def answer(session: Session) -> str:
-    """The agent's last message on one line, without the marks of Markdown at its beginning."""
-    return one_line((session.last_message or "")[:_READ].lstrip("#*> \n\t"))
+    """The agent's last message on one line, without the marks of Markdown."""
+    text = (session.last_message or "")[:_READ].lstrip("#*> \n\t")
+    return one_line(_EMPHASIS.sub(r"\2", text))
 
 
 def _work(session: Session, now: int, signs: Signs) -> str:

@@ -104,12 +104,12 @@ def _on_one_line(title: str, title_role: str, told: Cell, room: int, moment: Mom
 
 
 def _cells(chosen: Sequence[Column], session: Session, moment: Moment, colour: str, ends: int = 0) -> list[Cell]:
-    """The cells of these columns; the last one is padded until all take ``ends`` cells, each with a blank before it."""
-    cells = [(fitted(column, session, moment), _cell_role(column, colour)) for column in chosen]
-    if cells and ends > taken(chosen):
-        text, last_role = cells[-1]
-        cells[-1] = (text + " " * (ends - taken(chosen)), last_role)
-    return cells
+    """The cells of these columns; the last is widened until all take ``ends`` cells, each with a blank before it."""
+    spare = max(0, ends - taken(chosen))
+    return [
+        (fitted(column, session, moment, spare=spare if column is chosen[-1] else 0), _cell_role(column, colour))
+        for column in chosen
+    ]
 
 
 def _cell_role(column: Column, colour: str) -> str:

@@ -88,9 +88,15 @@ def test_the_second_line_shows_what_a_running_agent_does_now():
 def test_the_second_line_of_an_ended_session_shows_its_answer_or_its_reason():
     answered = session(status=Status.DONE, last_message="## Done\n\nAll 19 tests pass. The index is concurrent.")
     assert below(answered).strip().startswith("Done All 19 tests pass.")
+    marked_up = session(status=Status.DONE, last_message="The **clock** is in `src/clock.py`; 2**3 stays, so does *.")
+    assert detail(marked_up, NOW)[0] == "The clock is in src/clock.py; 2**3 stays, so does *."
     failed = session(status=Status.FAILED, reason="401 invalid api key", last_message="I begin")
     assert detail(failed, NOW) == ("401 invalid api key", "failure")
     assert "401 invalid api key" in below(failed)
+
+
+def test_a_long_name_has_the_cells_of_the_wider_column_above_it():
+    assert below(session(agent="codex-demo")).rstrip().endswith("codex-demo")
 
 
 def test_on_one_line_the_detail_is_behind_the_title_if_there_is_room():
