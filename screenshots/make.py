@@ -228,7 +228,7 @@ def start(manager: SessionManager, home: Path) -> None:
     begin_repository(home / "code" / "auth")
     sessions = {session.task: session for session in manager.reader.sessions()}
     manager.wait([sessions[prompt].id for _, prompt, script in SESSIONS if script not in RUNNING], timeout=60)
-    manager.inject(sessions[SESSIONS[0][1]].id, "And the same for the cache [[demo:quick]]")
+    manager.inject(sessions[SESSIONS[0][1]].id, "And the same for the cache")
     manager.wait([sessions[SESSIONS[0][1]].id], timeout=60)
     manager.housekeeping.mark_seen(sessions[SESSIONS[0][1]].id)
     busy = next(session for session in manager.reader.sessions() if "monolith" in session.task)

@@ -95,4 +95,4 @@ class FileList(VirtualList):
 
 
 _LEAST_PATH = 20
-_ROLES = {"add": "added", "delete": "removed"}
+_ROLES = {"add": "good", "delete": "failure"}
