@@ -160,6 +160,11 @@ async def test_the_selected_row_does_not_move_under_the_hand(dashboard, monkeypa
         await d.until(lambda: table(d)[:2] == ["fix", "split"])
 
 
+def headed(d, column):
+    """Whether the table has a column."""
+    return column in next(line for line in d.text().split("\n") if " what" in line).split("│")[0].split()
+
+
 async def test_groups_and_the_tree_fold(dashboard):
     async with dashboard() as d:
         d.manager.put(session("child001", Status.RUNNING, "extract users", created=0, parent="stopped1"))
@@ -175,6 +180,7 @@ async def test_groups_and_the_tree_fold(dashboard):
         await d.shows("└ extract users")
         await d.press("T")
         await d.shows("▾ ~/code/web  1 session · 1 needs you")
+        assert not headed(d, "where"), "the heading has the folder"
         await d.press("g", "enter")
         await d.shows("▸ ~/code/api  5 sessions · 2 need you")
         await d.press("T")

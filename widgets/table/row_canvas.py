@@ -16,12 +16,17 @@ from ..drawing.glyphs import Signs
 from ..drawing.painted_view import PaintedView
 from .columns import USUAL, Cell, Choice, Column, Moment, empty_columns, headings
 from .density import Density, lines_for
+from .ordering import Grouping
 from .paint_cache import PaintCache, difference
 from .row_cells import Form, Painted
 from .row_model import RowModel
 from .selection import Selection
 
 CACHED_STRIPS = 512
+
+
+_IN_HEADING = {Grouping.FOLDER: frozenset({"where", "folder"}), Grouping.AGENT: frozenset({"agent"})}
+"""The columns that repeat the heading of a group."""
 
 
 class RowCanvas(PaintedView, can_focus=True):
@@ -124,7 +129,8 @@ class RowCanvas(PaintedView, can_focus=True):
     @property
     def _form(self) -> Form:
         """The form of all rows."""
-        return Form(self._width, self._choice, self._empty_columns, self._rows.lines)
+        empty = self._empty_columns | _IN_HEADING.get(self._rows.arrangement.grouped, frozenset())
+        return Form(self._width, self._choice, empty, self._rows.lines)
 
     @property
     def _room(self) -> int:
