@@ -141,27 +141,25 @@ class PromptBox(Vertical):
     PromptBox:focus-within > #prompt-target { color: $text-primary; text-style: $focused-style; }
     PromptBox > Horizontal { height: auto; }
     PromptBox #prompt-sign { width: 2; height: 1; color: $text-primary; text-style: bold; }
-    PromptBox .-hinted { min-height: 3; }
     PromptBox PromptInput { width: 1fr; height: auto; max-height: 8; padding: 0; background: $background; }
     """
 
-    def __init__(self, drafts: DraftBook, *, signs: Signs = UNICODE, placeholder: str = "") -> None:
+    def __init__(self, drafts: DraftBook, *, signs: Signs = UNICODE) -> None:
         super().__init__()
         self.target = TitledRule(signs=signs, id="prompt-target")
         """The rule that shows what sending will do."""
         self._sign = signs.kinds[StepKind.PROMPT]
-        self._placeholder = placeholder
         self._drafts = drafts
         self._session_id: str | None = None
 
     def compose(self) -> ComposeResult:
         """Yield the rule, the sign and the text."""
         yield self.target
-        text = PromptInput(placeholder=self._placeholder, id="prompt-input")
+        text = PromptInput(id="prompt-input")
         text.clears = True
         with Horizontal():
             yield Static(self._sign, markup=False, id="prompt-sign")
-            yield text.set_class(bool(self._placeholder), "-hinted")
+            yield text
 
     def action_send_and_next(self) -> None:
         """Send the text, and go on to the next session that needs the user."""
@@ -175,7 +173,7 @@ class PromptBox(Vertical):
     def show_target(self, target: str, placeholder: str = "") -> None:
         """Show what sending will do, and in an empty box what to write there."""
         self.target.show_title(target)
-        if not self._placeholder and self.input.placeholder != placeholder:
+        if self.input.placeholder != placeholder:
             self.input.placeholder = placeholder
 
     def switch(self, session_id: str | None) -> None:
