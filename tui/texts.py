@@ -23,6 +23,7 @@ from ..widgets.drawing.short_forms import command, place
 from ..widgets.drawing.wrap import wrap
 from ..widgets.table.columns import state_word
 from ..widgets.table.density import Density
+from ..widgets.table.row_cells import cut_title
 
 Tour = Sequence[tuple[str, str]]
 """Pairs of keys and what they do, for a first-time user."""
@@ -92,8 +93,8 @@ def not_offered(agent: str) -> str:
 
 
 def title(session: Session, width: int = 40) -> str:
-    """Return the session's title on one line."""
-    return one_line(session.label, width)
+    """Return the session's title on one line; a copy keeps its number."""
+    return cut_title(one_line(session.label), width)
 
 
 def unread(session: Session) -> str:
@@ -133,7 +134,7 @@ def headline(
     room = width - cell_width(state.plain) - len(note) - 2
     if room < 0:
         return state
-    title = cut(one_line(session.label), max(0, room - len(_GAP) if facts else room))
+    title = cut_title(one_line(session.label), max(0, room - len(_GAP) if facts else room))
     text = Content(_GAP if facts and title else "").join([Content(title)] * bool(title) + [state] * facts)
     if facts:
         text = _with_facts(text, session, width - len(note) - 2)

@@ -18,6 +18,7 @@ from ..model import Session, Status
 from ..text import durations
 from ..text.sanitize import cell_width, one_line, whole_names
 from .attention import is_needed
+from .urgency import needs_you
 
 Test = Callable[[Session, int], bool]
 """Returns True if a session matches, at a time in UTC ms."""
@@ -252,6 +253,7 @@ _AMOUNTS: Mapping[str, tuple[Callable[[Session, int], float | None], str, Callab
 
 KINDS: Mapping[str, Callable[[Session, int], object]] = {
     "attention": is_needed,
+    "needs_you": lambda session, _: needs_you(session),
     "live": lambda session, _: not session.status.ended,
     "ended": lambda session, _: session.status.ended,
     "stuck": lambda session, _: session.is_stuck,

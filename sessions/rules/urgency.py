@@ -47,6 +47,16 @@ def urgency(session: Session) -> Urgency:
     return Urgency.AT_REST if session.status.ended else Urgency.AT_WORK
 
 
+def needs_you(session: Session) -> bool:
+    """Return whether a session needs a decision of the user: it waits, is stuck, failed, was denied, or asks."""
+    return urgency(session) <= Urgency.ASKS and not session.put_away
+
+
+def is_to_visit(session: Session) -> bool:
+    """Return whether the user should go to a session: it needs a decision, or it is done and unread."""
+    return kind_of_need(session, session.last_sign_at) is not None
+
+
 def by_urgency(session: Session) -> tuple[bool, Urgency, int, str]:
     """Return the sort key of the usual order: pinned first, then the most urgent, then the newest."""
     return session.pinned_at is None, urgency(session), -session.created_at, session.id

@@ -7,7 +7,7 @@ from msgspec import structs
 
 from ...sessions.costs.usage_totals import sums
 from ...sessions.model import SHORT_ID, Session, Status
-from ...sessions.rules.attention import is_needed
+from ...sessions.rules.urgency import needs_you
 from ...sessions.text.sanitize import cut, one_line
 from ...sessions.text.units import count, money, tokens
 from ...widgets.drawing.short_forms import place
@@ -58,9 +58,9 @@ def sessions_text(
     for session in sessions:
         lines.append(_row(session, columns, style))
         lines += _below(session, style)
-    if not filtered and (needing := sum(is_needed(session, style.now) for session in (*sessions, *older))):
+    if not filtered and (needing := sum(map(needs_you, (*sessions, *older)))):
         words = count(needing, "needs you", "need you")
-        lines.append(style.paint(cut(f"{words}: agentdash ls --filter is:attention", style.width), "dim"))
+        lines.append(style.paint(cut(f"{words}: agentdash ls --filter is:needs_you", style.width), "dim"))
     if older:
         lines.append(style.paint(style.signs.plain(f"… and {len(older):,} more (--all)"), "dim"))
     return lines

@@ -146,7 +146,7 @@ class BulkActions:
             with self._showing("Restoring", len(session_ids)) as show:
                 await self._requests.done(restore)
         if back:
-            what = texts.title(back[0]) if len(back) == 1 else f"{len(back)} sessions"
+            what = f'"{texts.title(back[0])}"' if len(back) == 1 else f"{len(back)} sessions"
             self._requests.show_message(f"Restored {what}.")
         if refused:
             self._requests.show_error("\n".join([f"{len(refused)} not restored:", *refused[:5]]))

@@ -9,7 +9,7 @@ from ...widgets.table.row_model import Chooser
 
 QUICK = {
     "0": ("all", ""),
-    "1": ("needs you", "is:attention"),
+    "1": ("needs you", "is:needs_you"),
     "2": ("running", "state:starting,running,waiting,finishing"),
     "3": ("failed", "state:failed,lost"),
     "4": ("done", "state:done"),

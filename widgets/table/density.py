@@ -15,7 +15,11 @@ class Density(StrEnum):
 
 
 def lines_for(density: Density, rows: RowModel, room: int) -> int:
-    """Return the lines of each session's row in a table with ``room`` lines."""
+    """Return the lines of each session's row in a table with ``room`` lines.
+
+    Rows that have two lines keep them as long as the sessions fit: a heading that comes or goes changes no row.
+    """
     if density is Density.AUTO:
-        return 2 if rows.headings + 2 * len(rows.displayed) <= room else 1
+        headings = rows.headings if rows.lines == 1 else 0
+        return 2 if headings + 2 * len(rows.displayed) <= room else 1
     return 2 if density is Density.TWO else 1

@@ -21,6 +21,7 @@ _READ = 1_000
 _EMPHASIS = re.compile(r"(\*\*|`)(\S(?:[^*`]*?\S)?)\1")
 """Strong text and code in Markdown."""
 
+_WORDS = frozenset({StepKind.MESSAGE, StepKind.REASONING})
 _TIMED = frozenset({StepKind.COMMAND, StepKind.TOOL_CALL, StepKind.WEB_SEARCH, StepKind.SUBAGENT})
 """The activities whose duration is shown while they run."""
 
@@ -80,7 +81,12 @@ def stop_stage(stopping: Stopping, now: int) -> str:
 def answer(session: Session) -> str:
     """The agent's last message on one line, without the marks of Markdown."""
     text = (session.last_message or "")[:_READ].lstrip("#*> \n\t")
-    return one_line(_EMPHASIS.sub(r"\2", text))
+    return one_line(_plain(text))
+
+
+def _plain(text: str) -> str:
+    """The text without Markdown's marks of strong text and code."""
+    return _EMPHASIS.sub(r"\2", text)
 
 
 def _work(session: Session, now: int, signs: Signs) -> str:
@@ -100,6 +106,7 @@ def _doing(activity: Activity, now: int, signs: Signs, cwd: str) -> str:
     """The activity after its sign: ``$ pytest -q  12s``; a file below the session's folder by its path in there."""
     took = f"  {units.age(now - activity.since)}" if _is_timed(activity) else ""
     text = below(activity.text, cwd) or activity.text if activity.kind is StepKind.FILE_CHANGE else activity.text
+    text = _plain(text) if activity.kind in _WORDS else text
     return f"{signs.kinds[activity.kind]} {one_line(text)}{took}"
 
 

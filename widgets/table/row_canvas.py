@@ -11,7 +11,7 @@ from textual.geometry import Region, Size
 from textual.strip import Strip
 
 from ...sessions.model import Load, Session
-from ...sessions.text.sanitize import cut
+from ...sessions.text.sanitize import cell_width, cut
 from ..drawing.glyphs import Signs
 from ..drawing.painted_view import PaintedView
 from .columns import USUAL, Cell, Choice, Column, Moment, empty_columns, headings
@@ -24,6 +24,9 @@ from .selection import Selection
 
 CACHED_STRIPS = 512
 
+
+_AGENT_CELLS = (5, 11)
+"""Least and greatest width of the names of agents, unless the user chose one: as wide as the longest on the screen."""
 
 _IN_HEADING = {Grouping.FOLDER: frozenset({"where", "folder"}), Grouping.AGENT: frozenset({"agent"})}
 """The columns that repeat the heading of a group."""
@@ -49,6 +52,7 @@ class RowCanvas(PaintedView, can_focus=True):
         self._painting.moment = Moment(self._now, signs)
         self._choice = USUAL
         self._empty_columns: frozenset[str] = frozenset()
+        self._agent_cells = _AGENT_CELLS[0]
         """The chosen columns that had nothing to show for any row on the screen, since other rows were chosen."""
         self._had_no_rows = True
         """True if no row was on the screen when the columns were last chosen."""
@@ -130,7 +134,8 @@ class RowCanvas(PaintedView, can_focus=True):
     def _form(self) -> Form:
         """The form of all rows."""
         empty = self._empty_columns | _IN_HEADING.get(self._rows.arrangement.grouped, frozenset())
-        return Form(self._width, self._choice, empty, self._rows.lines)
+        choice = structs.replace(self._choice, widths=(("agent", self._agent_cells), *self._choice.widths))
+        return Form(self._width, choice, empty, self._rows.lines)
 
     @property
     def _room(self) -> int:
@@ -165,7 +170,10 @@ class RowCanvas(PaintedView, can_focus=True):
         empty = empty_columns(self._choice, shown, self._painting.moment) if shown else frozenset()
         self._empty_columns = empty if forget or self._had_no_rows else before & empty
         self._had_no_rows = not shown
-        if self._empty_columns != before:
+        former, (least, most) = self._agent_cells, _AGENT_CELLS
+        longest = max((cell_width(session.agent) for session in shown), default=least)
+        self._agent_cells = max(least, min(longest, most), 0 if forget else former)
+        if self._empty_columns != before or self._agent_cells != former:
             self._painting.clear()
             self.refresh()
 

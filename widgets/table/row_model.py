@@ -7,8 +7,8 @@ from operator import lt
 
 from msgspec import Struct
 
-from ...sessions.model import Load, Session, Status
-from ...sessions.rules.attention import SILENT_MS, is_needed
+from ...sessions.model import Load, Session
+from ...sessions.rules.urgency import needs_you
 from ..drawing.short_forms import place
 from .ordering import MEASURED, Arrangement, Grouping, Key, Row, heading_key, membership, rows_of, sort_key
 from .sections import Section, section
@@ -57,9 +57,7 @@ class RowModel:
         self.lines = 1
         """The lines of each session's row; see :meth:`set_lines`."""
         self._needing: set[str] = set()
-        """The sessions that need the user, as the filter ``is:attention`` has it."""
-        self._silent_from: dict[str, int] = {}
-        self._next_silence: int | None = None
+        """The sessions that need the user, as the filter ``is:needs_you`` has it."""
         self.height = 0
         """The number of lines of all rows."""
 
@@ -126,20 +124,17 @@ class RowModel:
         for session in updated:
             earlier, there = self._sessions.get(session.id), session.id in self._keys
             self._sessions[session.id] = session
-            self._note_silence(session, now)
             if self._choose(session, now, keep):
                 restless.add(session.id)
-            regrouped |= self._regrouped(earlier, session, now)
+            regrouped |= self._regrouped(earlier, session)
             moved |= there is not (session.id in self._keys)
         for session_id in removed:
             moved |= self._keys.pop(session_id, None) is not None
             self._sessions.pop(session_id, None)
             self._needing.discard(session_id)
             self._sections.pop(session_id, None)
-            self._silent_from.pop(session_id, None)
             self._strays.discard(session_id)
             self._kept = None if self._kept == session_id else self._kept
-        self._next_silence = min(self._silent_from.values(), default=None)
         held = hold in self._keys and hold in self._positions and self.arrangement.grouped in _HOLDING
         hold = hold if held else None
         settle = settle or hold is None
@@ -199,13 +194,6 @@ class RowModel:
         other = [session for session in sessions if chooser.meant(session, now) is not (session.id in self._keys)]
         return bool(other) and self.update(other, (), now, hold, keep)
 
-    def fell_silent(self, now: int, hold: str | None = None, keep: str | None = None) -> bool:
-        """Note the sessions that fell silent; return whether a row moved.  Free until the next one is due."""
-        if self._next_silence is None or now < self._next_silence:
-            return False
-        due = [self._sessions[key] for key, at in self._silent_from.items() if at <= now]
-        return self.update(due, (), now, hold, keep)
-
     def measured(self, loads: Mapping[str, Load], now: int, hold: str | None = None, keep: str | None = None) -> bool:
         """Apply a measurement; return whether a row moved.
 
@@ -254,9 +242,9 @@ class RowModel:
         position = bisect_left(self._tops, line + 1) - 1
         return position, line - self._tops[position]
 
-    def _regrouped(self, earlier: Session | None, session: Session, now: int) -> bool:
+    def _regrouped(self, earlier: Session | None, session: Session) -> bool:
         """Note whether the session needs the user; return whether a heading, its count or the parent may change."""
-        grouping, needs = self.arrangement.grouped, is_needed(session, now)
+        grouping, needs = self.arrangement.grouped, needs_you(session)
         other = needs is not (session.id in self._needing)
         if other:
             (self._needing.add if needs else self._needing.discard)(session.id)
@@ -345,10 +333,3 @@ class RowModel:
             if self.arrangement.grouped is Grouping.SECTIONS:
                 self._sections[session.id] = section(session)
         return earlier != key
-
-    def _note_silence(self, session: Session, now: int) -> None:
-        """Note the time at which the session will need the user because it printed nothing."""
-        if session.status is Status.RUNNING and now < session.last_sign_at + SILENT_MS:
-            self._silent_from[session.id] = session.last_sign_at + SILENT_MS
-        else:
-            self._silent_from.pop(session.id, None)

@@ -12,7 +12,7 @@ from textual.events import Click
 from textual.message import Message
 
 from ...sessions.model import Load, Session
-from ...sessions.rules.attention import attention
+from ...sessions.rules.urgency import is_to_visit
 from ..drawing.glyphs import UNICODE, Signs
 from .ordering import Arrangement
 from .row_canvas import RowCanvas
@@ -182,8 +182,7 @@ class SessionTable(RowCanvas):
         line = None if before is None else self._rows.top(before)
         counted = self.counts
         hands = self._in_hand, self._kept
-        moved = self._rows.fell_silent(self._now, *hands)
-        moved |= self._rows.chosen_anew(self._now, *hands)
+        moved = self._rows.chosen_anew(self._now, *hands)
         moved |= not 0 <= self._now - self._touched_at < HAND_MS and self._rows.let_go(self._now, *hands)
         if moved:
             self._rearranged(before, line)
@@ -256,12 +255,12 @@ class SessionTable(RowCanvas):
         self._marks_changed()
 
     def action_next_attention(self, direction: int) -> None:
-        """Go to the next session that needs the user, wrapping around the end."""
+        """Go to the next session that needs the user or is done and unread, wrapping around the end."""
         here = self._rows.position(self._cursor) or 0
         for distance in range(1, len(self._rows) + 1):
             position = (here + direction * distance) % len(self._rows)
             session = self._rows.at(position)
-            if session is not None and session.id != self._cursor and attention(session, self._now):
+            if session is not None and session.id != self._cursor and is_to_visit(session):
                 self._move_to(position)
                 return
         self.post_message(self.NothingWaits())

@@ -172,7 +172,7 @@ def test_stuck_is_a_state_for_who_looks_for_it():
         ("ag:codex", "Unknown field ag: did you mean agent:?"),
         ("state:stukc", "Unknown state stukc: did you mean stuck? States: stuck queued starting"),
         ("state:broken", "Unknown state broken. States: queued starting"),
-        ("is:att", "Unknown is:att: did you mean attention? Choose one of: attention live"),
+        ("is:att", "Unknown is:att: did you mean attention? Choose one of: attention needs_you live"),
         (f"{'x' * 90}:{'y' * 90}", "Unknown field xxxx"),
     ],
 )

@@ -137,7 +137,7 @@ def test_a_reason_stands_on_a_second_line_only_where_there_is_one() -> None:
 
 def test_d18_a_hint_says_how_many_need_somebody() -> None:
     needing = [session(status=Status.FAILED), session(status=Status.WAITING), session()]
-    assert sessions_text(needing, LOOK)[-1] == "2 need you: agentdash ls --filter is:attention"
+    assert sessions_text(needing, LOOK)[-1] == "2 need you: agentdash ls --filter is:needs_you"
     assert "need" not in sessions_text([session()], LOOK)[-1]
     assert "need" not in sessions_text(needing, LOOK, filtered=True)[-1]
 

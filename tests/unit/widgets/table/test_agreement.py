@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.model import Session, Status
+from agentdash.sessions.model import Status
 from agentdash.sessions.rules.attention import SILENT_MS
 from agentdash.tui.state.table_views import QUICK, View
 from agentdash.widgets.drawing.glyphs import UNICODE
@@ -79,18 +79,10 @@ def test_the_headings_of_groups_count_what_needs_you_as_its_filter_does(sessions
     assert sum(heading.attention for heading in headings) == chosen.chosen
 
 
-def test_a_heading_counts_a_session_that_falls_silent_and_one_that_speaks_again():
+def test_silence_alone_needs_nobody():
     rows = RowModel()
     rows.choose(None, NOW, Arrangement(grouping=Grouping.FOLDER))
-    rows.update([session("quiet", Status.RUNNING)], (), NOW)
-    assert rows.row(0).heading.attention == 0
-    rows.fold(rows.row(0).key, True)
-    assert rows.fell_silent(NOW + SILENT_MS, None, None)
-    assert rows.row(0).heading.attention == 1
-    spoke = NOW + SILENT_MS + 1
-    one = session("quiet", Status.RUNNING)
-    rows.update([Session(**{name: getattr(one, name) for name in one.__struct_fields__} | {"last_event_at": spoke})],
-                (), spoke)  # fmt: skip
+    rows.update([session("quiet", Status.RUNNING, silent=True)], (), NOW)
     assert rows.row(0).heading.attention == 0
 
 
