@@ -116,6 +116,13 @@ def test_end_and_reason(name: str) -> None:
         assert (facts.end, facts.error) == ("completed", None)
 
 
+@pytest.mark.parametrize("case", [*FAILED])
+def test_the_step_of_the_failure_has_the_reason_and_not_the_json_of_a_server(case: str) -> None:
+    parser, steps = read(f"{case}.jsonl")
+    assert [step.text for step in newest(steps) if step.fatal] == [parser.facts.error]
+    assert not (parser.facts.error or "").startswith("{")
+
+
 @pytest.mark.parametrize("name", [name for name in NAMES if name.removesuffix(".jsonl") not in NO_META])
 def test_success_agrees_with_the_exit_code(name: str) -> None:
     facts = read(name)[0].facts
