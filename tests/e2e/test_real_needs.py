@@ -1,5 +1,7 @@
 """Sessions of the real codex and claude in the dashboard: each is read with ``w`` alone, and rows show their plans."""
 
+import re
+
 import pytest
 
 from agentdash.sessions.launch import Start
@@ -17,6 +19,8 @@ DENIAL = {"codex": "1 permission denied: apply_patch", "claude": "1 permission d
 ASKED = "Shall I delete the old table?"
 FAILURE = "Invalid request: scripted."
 ANSWER = "Hello. This is a plain answer with no tool calls."
+DOING = re.compile(r"2/3 Freeze the clock · \$ for i in .*…  \d+s ")
+"""The second line of a running session; the command is longer than the row."""
 
 
 @pytest.fixture
@@ -78,13 +82,15 @@ def test_w_alone_shows_each_need_of_a_real_agent_on_a_small_terminal(open_termin
     pressed(lines, wait_until, below, FAILURE)
 
 
-def test_the_row_of_a_real_agent_shows_its_open_task_and_its_command(terminal, manager, agent, tmp_path, monkeypatch):
+def test_the_row_of_a_real_agent_shows_its_open_task_and_its_command(
+    terminal, manager, agent, tmp_path, monkeypatch, wait_until
+):
     # claude 2.1.330 offers the tools of its plan to newer models only with this variable.
     monkeypatch.setenv("CLAUDE_CODE_ENABLE_TODO_TOOLS", "1")
     part = "tasks" if agent == "claude" else "plan_slow"
     session = manager.spawn(Start(f"[[fake:{part}]] go", agent=agent, cwd=str(tmp_path), options=FREE[agent]))
     terminal.start("agentdash")
-    terminal.shows("2/3 Freeze the clock · $ for i in")
+    wait_until(lambda: DOING.search(terminal.screen), what="the task, and the command with its duration")
     (tmp_path / "go").touch()
     terminal.shows("✓ done", "The clock is frozen.")
     if agent == "claude":

@@ -1,3 +1,4 @@
+import re
 from functools import partial
 
 import factories
@@ -18,7 +19,7 @@ from agentdash.sessions.model import (
     left_text,
 )
 from agentdash.sessions.text import units
-from agentdash.sessions.text.sanitize import cell_width
+from agentdash.sessions.text.sanitize import cell_width, one_line
 from agentdash.widgets.drawing.glyphs import ASCII, UNICODE
 from agentdash.widgets.table.columns import COLUMNS, OTHERS, Choice, Moment, columns, empty_columns, headings
 from agentdash.widgets.table.detail import TOGETHER_MS, detail, in_full, remark, steady_until
@@ -83,6 +84,14 @@ def test_the_second_line_shows_what_a_running_agent_does_now():
     edits = Activity(StepKind.FILE_CHANGE, "/home/ann/code/api/src/clock.py", NOW, True)
     assert detail(session(activity=edits), NOW) == ("± src/clock.py", "dim")
     assert "5/5" in below(session(plan=Plan(5, 5, "")))
+
+
+@pytest.mark.parametrize("lines", [1, 2])
+def test_the_duration_of_a_long_command_stays_on_the_row(lines):
+    command = "cd /home/ann/code/api && timeout 600 pytest -q tests/orders tests/users  3s"
+    doing = session(title="fix", activity=Activity(StepKind.COMMAND, one_line(command) * 3, NOW - 12_000, True))
+    row = " ".join(text for part in painted(doing, 80, lines=lines) for text, _ in part)
+    assert re.search(r"\$ cd /home/ann.*…  10s ", row)
 
 
 def test_the_second_line_of_an_ended_session_shows_its_answer_or_its_reason():
