@@ -14,9 +14,10 @@ DETAIL_LEAST = 24
 """Least free cells after the title that show a part of the detail of a row with one line."""
 
 _COPY = re.compile(r" \(\d+/\d+\)$")
+"""The number of a copy at the end of its title: often all that tells copies apart."""
+
 _TOOK = re.compile(r"  \d+[smhd]$")
 """A duration; the two blanks before it are in no cleaned text of an agent."""
-"""The number of a copy at the end of its title: often all that tells copies apart."""
 
 _BRIGHT = frozenset({"age", "agent", "where", "folder"})
 """Columns that are as bright as the title if the session is not dim."""

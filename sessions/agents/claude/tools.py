@@ -135,7 +135,8 @@ class TaskList(Struct):
         if self.listed or self.highest <= self.created:
             return _plan(tuple(self.tasks.values()))
         # Without the tasks of earlier turns, the numbers of a plan would be wrong.
-        return {"text": _string(given.get("subject")) or step.text, "items": ()}
+        task = self.tasks.get(number, earlier)
+        return {"text": task.text if task is not None else _string(given.get("subject")), "items": ()}
 
     def _create(self, number: str, subject: str) -> None:
         self.tasks[number] = PlanItem(text=subject, status="pending")

@@ -218,6 +218,14 @@ class TestTools:
         assert (listed.kind, listed.status) == (StepKind.PLAN, StepStatus.OK)
         assert set(listed.items) <= {PlanItem(text="", status="pending")}
 
+    def test_of_a_list_with_unknown_tasks_only_the_changed_one_is_named(self) -> None:
+        parser = CLAUDE.parser(2)
+        fed(calls("TaskCreate", subject="a"), answers("ok", details={"task": {"id": "4"}}), parser=parser)
+        _, updated = fed(calls("TaskUpdate", taskId="4", status="completed"), answers("ok"), parser=parser)
+        assert (updated.kind, updated.text, updated.items) == (StepKind.PLAN, "a", ())
+        _, deleted = fed(calls("TaskUpdate", taskId="4", status="deleted"), answers("ok"), parser=parser)
+        assert (deleted.text, deleted.items) == ("a", ())
+
     def test_an_update_that_finds_no_task_changes_nothing(self) -> None:
         parser = CLAUDE.parser()
         fed(calls("TaskCreate", subject="a"), answers("ok", details={"task": {"id": "1"}}), parser=parser)
