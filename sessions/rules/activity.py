@@ -9,6 +9,8 @@ _SHOWN = frozenset({
 })  # fmt: skip
 """Kinds of steps that an agent does; the others report about the turn."""
 
+_REFUSED = frozenset({StepStatus.FAILED, StepStatus.DECLINED})
+
 _MOST_OPEN = 100
 """Open steps that are remembered: more cannot be shown, and their number is the agent's choice."""
 
@@ -22,7 +24,7 @@ class ActivityWatch:
     def __init__(self) -> None:
         self._open: dict[int, Activity] = {}
         self._last: Activity | None = None
-        self._plan: Plan | None = None
+        self._plans: dict[int, Plan | None] = {}
 
     @property
     def activity(self) -> Activity | None:
@@ -31,15 +33,15 @@ class ActivityWatch:
 
     @property
     def plan(self) -> Plan | None:
-        """The progress of the newest plan; None if the agent has made none."""
-        return self._plan
+        """The progress of the newest plan that was not refused; None without one, or if it has no items."""
+        return next(reversed(self._plans.values()), None)
 
     def feed(self, step: Step, now: int) -> None:
         """Take in a step, or a later form of one; ``now`` is UTC ms."""
         if step.parent is not None:
             return  # the row shows the main agent, and its call of the sub-agent runs meanwhile
         if step.kind is StepKind.PLAN:
-            self._plan = _plan(step)
+            self._follow_plan(step)
         elif step.kind in _SHOWN:
             before = self._open.pop(step.index, None)
             running = step.status is StepStatus.RUNNING
@@ -47,8 +49,18 @@ class ActivityWatch:
             if running and len(self._open) < _MOST_OPEN:
                 self._open[step.index] = self._last
 
+    def _follow_plan(self, step: Step) -> None:
+        """Take in a plan; one that fails or is declined gives way to the plan before it."""
+        self._plans.pop(step.index, None)
+        if step.status not in _REFUSED:
+            self._plans[step.index] = _plan(step)
+            if len(self._plans) > _MOST_OPEN:
+                del self._plans[next(iter(self._plans))]
 
-def _plan(step: Step) -> Plan:
+
+def _plan(step: Step) -> Plan | None:
+    if not step.items:
+        return None
     waiting = [item for item in step.items if item.status != "completed"]
     current = next((item for item in waiting if item.status == "in_progress"), waiting[0] if waiting else None)
     text = one_line(current.text, _CELLS) if current is not None else ""

@@ -372,6 +372,14 @@ async def test_what_was_said_last_stands_below_a_table_without_steps(dashboard, 
         await d.shows("I would like to remove [build].")
 
 
+async def test_with_one_line_a_row_the_need_of_the_selected_session_is_below_the_table(dashboard, manager):
+    denial = "1 permission denied: Write"
+    manager.put(structs.replace(SESSIONS[2], reason=denial, denied=1, last_message="I could not write the file."))
+    async with dashboard(size=(80, 12)) as d:
+        d.main.table.select("done0001")
+        await d.shows("1 permission denied: Write · I could not write the file.")
+
+
 async def test_the_meter_reads_nothing_on_a_quiet_screen_and_goes_again(dashboard):
     async with dashboard() as d:
         await d.press("f3")

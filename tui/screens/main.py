@@ -18,6 +18,7 @@ from ...sessions.storage.paths import usual_home
 from ...widgets.drawing.glyphs import UNICODE, Signs
 from ...widgets.drawing.message_line import MessageLine
 from ...widgets.drawing.short_forms import place
+from ...widgets.table.detail import in_full
 from ...widgets.table.session_table import SessionTable
 from ...widgets.table.status_line import StatusLine, Tally
 from .. import texts
@@ -130,6 +131,7 @@ class MainScreen(SessionScreen):
     def _tick(self) -> None:
         """Apply the passage of time, and mark the session seen whose end the user has before their eyes."""
         self.table.tick()
+        self._show_preview()
         session = self.current
         if self.operations.app.presence.has_seen(session if self._shows_the_end else None) and session is not None:
             self.mark_seen(session)
@@ -307,8 +309,13 @@ class MainScreen(SessionScreen):
         """Update counts, headline, the prompt's label and the valid keys."""
         self.status.show(self._tally, self._where)
         self.detail.show_texts(self.current, self.sender.effect(self.target), self.keymap)
-        self.pane.show_last_message(self.current)
+        self._show_preview()
         super().show_words()
+
+    def _show_preview(self) -> None:
+        session = self.current
+        text = in_full(session, self._clock(), self._signs, lines=self.table.row_lines) if session is not None else ""
+        self.pane.show_preview(text)
 
 
 def _where(home: Path) -> str:

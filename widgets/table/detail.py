@@ -37,6 +37,20 @@ def detail(session: Session, now: int, signs: Signs = UNICODE) -> Cell:
     return one_line(session.reason or "") or answer(session), "dim"
 
 
+def in_full(session: Session, now: int, signs: Signs = UNICODE, *, lines: int = 1) -> str:
+    """The detail and the answer, for a line of its own below rows of this many lines.
+
+    A question and a failure are always named, because a row may cut them.  Others are named if rows have one line.
+    """
+    told, said = detail(session, now, signs)[0], answer(session)
+    failed = session.status.ended and session.status is not Status.DONE
+    if session.asks_user:
+        return told
+    if lines > 1 and said and not failed:
+        return said
+    return f" {signs.between} ".join(dict.fromkeys(filter(None, (told, said))))
+
+
 def remark(session: Session, now: int) -> str:
     """The reason to open a session (stop, loop, reason of the state, leftover processes, silence), else ""."""
     if session.stopping is not None:

@@ -126,6 +126,11 @@ class RowCanvas(PaintedView, can_focus=True):
         self._strips.clear()
 
     @property
+    def row_lines(self) -> int:
+        """The number of lines of each session's row."""
+        return self._rows.lines
+
+    @property
     def _width(self) -> int:
         """Cells of a row, without the scrollbar."""
         return self.scrollable_content_region.width

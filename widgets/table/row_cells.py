@@ -16,6 +16,9 @@ DETAIL_LEAST = 24
 _COPY = re.compile(r" \(\d+/\d+\)$")
 """The number of a copy at the end of its title: often all that tells copies apart."""
 
+_TOOK = re.compile(r"  \d+[smhd]$")
+"""A duration; the two blanks before it are in no cleaned text of an agent."""
+
 _BRIGHT = frozenset({"age", "agent", "where", "folder"})
 """Columns that are as bright as the title if the session is not dim."""
 
@@ -83,16 +86,25 @@ def row_cells(session: Session, moment: Moment, form: Form, *, marked: bool = Fa
         ), ()
     room_below = max(0, form.width - indent - (ends if below else 0))
     first = (*start, (pad(cut_title(title, room), room), title_role), *_cells(right, session, moment, colour, ends))
-    second = (" " * (indent - 1), "dim"), (pad(cut(told[0], room_below), room_below), told[1])
+    second = (" " * (indent - 1), "dim"), (pad(_cut_detail(told[0], room_below), room_below), told[1])
     return first, (*second, *_cells(below, session, moment, colour, ends))
 
 
 def cut_title(title: str, room: int) -> str:
     """Cut a title to ``room`` cells; the number of a copy stays at its end."""
-    copy = _COPY.search(title)
-    if copy is None or cell_width(title) <= room or room < 2 * len(copy[0]):
-        return cut(title, room)
-    return cut(title[: copy.start()], room - len(copy[0])) + copy[0]
+    return _cut_before(_COPY, title, room)
+
+
+def _cut_detail(text: str, room: int) -> str:
+    """Cut a detail to ``room`` cells; the duration of a running step stays at its end."""
+    return _cut_before(_TOOK, text, room)
+
+
+def _cut_before(ending: re.Pattern[str], text: str, room: int) -> str:
+    found = ending.search(text)
+    if found is None or cell_width(text) <= room or room < 2 * len(found[0]):
+        return cut(text, room)
+    return cut(text[: found.start()], room - len(found[0])) + found[0]
 
 
 def _on_one_line(title: str, title_role: str, told: Cell, room: int, moment: Moment) -> list[Cell]:
@@ -100,7 +112,7 @@ def _on_one_line(title: str, title_role: str, told: Cell, room: int, moment: Mom
     rest = room - cell_width(title) - 1
     if not told[0] or rest < min(DETAIL_LEAST, cell_width(told[0]) + 2):
         return [(pad(cut_title(title, room), room), title_role)]
-    return [(title, title_role), (pad(cut(f"{moment.signs.between} {told[0]}", rest), rest), told[1])]
+    return [(title, title_role), (pad(_cut_detail(f"{moment.signs.between} {told[0]}", rest), rest), told[1])]
 
 
 def _cells(chosen: Sequence[Column], session: Session, moment: Moment, colour: str, ends: int = 0) -> list[Cell]:

@@ -257,13 +257,19 @@ class BashResult(Struct):
     interrupted: bool = False
 
 
-class CreatedTask(Struct):
-    """The number that a new task was given."""
+class Task(Struct):
+    """A task of the todo list."""
 
     id: str | None = None
+    """For example ``1``; TaskUpdate names the task by it."""
+    subject: Words = ""
+    status: str | None = None
 
 
 class TaskResult(Struct):
-    """The ``tool_use_result`` of TaskCreate."""
+    """The ``tool_use_result`` of TaskCreate (``task``), TaskUpdate (``success``) and TaskList (``tasks``)."""
 
-    task: CreatedTask = field(default_factory=CreatedTask)
+    task: Task = field(default_factory=Task)
+    success: bool | None = None
+    """False, without an error, if there is no such task (2.1.330)."""
+    tasks: list[Task] | None = None

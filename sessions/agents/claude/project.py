@@ -228,8 +228,8 @@ class ClaudeProjectParser(TranscriptParser):
             earlier = self._new(StepKind.TOOL_CALL, block.tool_use_id, at=at, parent=parent)
         details = line.tool_use_result
         fields = answered(earlier.kind, text, is_error=bool(block.is_error), details=details)
-        if earlier.kind is StepKind.PLAN and fields["status"] is StepStatus.OK:
-            self.state.tasks.answered(earlier.tool, earlier.arguments, details)
+        if earlier.kind is StepKind.PLAN:
+            fields |= self.state.tasks.answered(earlier, fields["status"], details)
         return structs.replace(earlier, ended_at=at, **fields)
 
     def _count(self, message: events.Message, speaker: str) -> None:

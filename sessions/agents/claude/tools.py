@@ -9,7 +9,7 @@ from msgspec import Raw, Struct, field
 from ...model import Change, PlanItem, Step, StepKind, StepStatus
 from ..json_lines import UNREADABLE
 from ..tolerant_decoder import TolerantDecoder
-from .events import BashResult, FileResult, Hunk, TaskResult
+from .events import BashResult, FileResult, Hunk, Task, TaskResult
 
 _EDITS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
 _SEARCHES = frozenset({"WebSearch", "WebFetch"})
@@ -23,6 +23,7 @@ _TAGGED = re.compile(r"<tool_use_error>(.*)</tool_use_error>\s*", re.DOTALL)
 
 _STATES = frozenset({"pending", "in_progress", "completed"})
 _MOST_TASKS = 200
+_NUMBER = re.compile(r"[0-9]{1,9}")
 
 _Result = TypeVar("_Result")
 
@@ -83,45 +84,81 @@ def read(details: Raw, kind: type[_Result]) -> _Result:
 
 
 class TaskList(Struct):
-    """The todo list: TodoWrite gives it whole, TaskCreate and TaskUpdate change it call by call."""
+    """The todo list: TodoWrite and TaskList give it whole, TaskCreate and TaskUpdate change it call by call."""
 
     tasks: dict[str, PlanItem] = field(default_factory=dict)
+    created: int = 0
+    """Number of tasks whose creation was seen."""
+    highest: int = 0
+    """Highest number that a new task was given; claude counts from 1, through all turns of a conversation."""
+    listed: bool = False
+    """True once TaskList has given the tasks of earlier turns."""
+    before: dict[str, PlanItem] = field(default_factory=dict)
+    """The earlier state of each task with an update that is not answered yet."""
 
     def begun(self, name: str, arguments: Any) -> dict[str, Any] | None:
         """Return the plan after this call; None for a call of another tool, or on a task of an earlier process."""
         given = arguments if isinstance(arguments, dict) else {}
-        subject = _string(given.get("subject"))
+        subject, number = _string(given.get("subject")), _string(given.get("taskId"))
         items: tuple[PlanItem, ...] | None = None
         if name == "TodoWrite":
             items = _todos(given.get("todos"))
+        elif name == "TaskList":
+            items = tuple(self.tasks.values())
         elif name == "TaskCreate" and subject:
             items = (*self.tasks.values(), PlanItem(text=subject, status="pending"))
-        elif name == "TaskUpdate" and _string(given.get("taskId")) in self.tasks:
-            items = tuple(self._updated(given).values())
+        elif name == "TaskUpdate" and number in self.tasks:
+            # Parallel calls begin before one is answered, and the next one's plan has this change too.
+            self.before.setdefault(number, self.tasks[number])
+            self.tasks = self._updated(number, given)
+            items = tuple(self.tasks.values())
         if items is None or len(items) > _MOST_TASKS:
             return None
-        done = sum(item.status == "completed" for item in items)
-        text = f"{done} of {len(items)} done"
-        return {"kind": StepKind.PLAN, "text": text, "tool": name, "arguments": arguments, "items": items}
+        return {"kind": StepKind.PLAN, "tool": name, "arguments": arguments, **_plan(items)}
 
-    def answered(self, name: str | None, arguments: Any, details: Raw) -> None:
-        """Apply a successful call, so that the next plan starts from it."""
-        if name == "TaskCreate":
-            number = read(details, TaskResult).task.id
-            if number is not None:
-                self.tasks[number] = PlanItem(text=_string(arguments.get("subject")), status="pending")
-        elif name == "TaskUpdate":
-            self.tasks = self._updated(arguments)
-
-    def _updated(self, given: dict[str, Any]) -> dict[str, PlanItem]:
+    def answered(self, step: Step, status: StepStatus, details: Raw) -> dict[str, Any]:
+        """Apply an answered call of the list, and return the plan as it is then; a call that failed keeps its plan."""
+        given = step.arguments if isinstance(step.arguments, dict) else {}
         number = _string(given.get("taskId"))
-        earlier = self.tasks.get(number)
-        if earlier is None:
-            return self.tasks
+        result = read(details, TaskResult)
+        earlier = self.before.pop(number, None)
+        if status is not StepStatus.OK or result.success is False:
+            self.tasks |= {number: earlier} if earlier is not None else {}
+            return {}
+        if step.tool == "TodoWrite":
+            return {}
+        if step.tool == "TaskCreate" and result.task.id is not None:
+            self._create(result.task.id, _string(given.get("subject")))
+        elif step.tool == "TaskList" and result.tasks is not None and len(result.tasks) <= _MOST_TASKS:
+            self.listed = True
+            self.tasks = {task.id: _listed(task) for task in result.tasks if task.id is not None}
+        if self.listed or self.highest <= self.created:
+            return _plan(tuple(self.tasks.values()))
+        # Without the tasks of earlier turns, the numbers of a plan would be wrong.
+        task = self.tasks.get(number, earlier)
+        return {"text": task.text if task is not None else _string(given.get("subject")), "items": ()}
+
+    def _create(self, number: str, subject: str) -> None:
+        self.tasks[number] = PlanItem(text=subject, status="pending")
+        self.created += 1
+        if _NUMBER.fullmatch(number):
+            self.highest = max(self.highest, int(number))
+
+    def _updated(self, number: str, given: dict[str, Any]) -> dict[str, PlanItem]:
         if given.get("status") == "deleted":
             return {key: item for key, item in self.tasks.items() if key != number}
+        earlier = self.tasks[number]
         text = _string(given.get("subject")) or earlier.text
         return self.tasks | {number: PlanItem(text=text, status=_state(given.get("status"), earlier.status))}
+
+
+def _plan(items: tuple[PlanItem, ...]) -> dict[str, Any]:
+    done = sum(item.status == "completed" for item in items)
+    return {"text": f"{done} of {len(items)} done", "items": items}
+
+
+def _listed(task: Task) -> PlanItem:
+    return PlanItem(text=task.subject, status=_state(task.status))
 
 
 def _failure(kind: StepKind, text: str) -> dict[str, Any]:

@@ -182,8 +182,8 @@ class ClaudeParser(EventParser):
         if fields["status"] is StepStatus.DECLINED:
             self._declined.append(tool_name(earlier))
             self.facts.deny(self._declined[-1])
-        if earlier.kind is StepKind.PLAN and fields["status"] is StepStatus.OK:
-            self.state.tasks.answered(earlier.tool, earlier.arguments, event.tool_use_result)
+        if earlier.kind is StepKind.PLAN:
+            fields |= self.state.tasks.answered(earlier, fields["status"], event.tool_use_result)
         return structs.replace(earlier, ended_at=at, **fields)
 
     def _result(self, event: events.Result, at: int | None) -> list[Step]:

@@ -7,24 +7,16 @@ complete (protocols 2).
 import zlib
 from typing import Any
 
-import msgspec
 from msgspec import structs
 
 from ...model import Step, StepKind, StepStatus, Usage
 from ..event_parser import EventState
-from ..json_lines import UNREADABLE
-from ..json_repair import repaired
 from ..tolerant_decoder import TolerantDecoder
 from . import events
 from .calls import CallItemParser
 from .items import described, ended, message_of
 from .refusals import refused
-
-
-class _Server(msgspec.Struct):
-    """The JSON of a server, which codex passes on as the text of an error (HTTP 400, protocols 2.3)."""
-
-    error: events.Failure
+from .server_errors import readable_error
 
 
 class CodexState(EventState, kw_only=True):
@@ -51,9 +43,9 @@ class CodexParser(CallItemParser):
             case events.TurnCompleted():
                 return self._completed(event, at)
             case events.TurnFailed():
-                return self._failed(message_of(event.error), at)
+                return self._failed(readable_error(message_of(event.error)), at)
             case events.TopError():
-                return self._trouble(event.message, at)
+                return self._trouble(readable_error(event.message), at)
             case _:
                 return self._item(event.item, at, completed=isinstance(event, events.ItemCompleted))
 
@@ -72,7 +64,7 @@ class CodexParser(CallItemParser):
 
     def _failed(self, message: str, at: int | None) -> list[Step]:
         self.facts.end = "failed"
-        self.facts.error = _readable(message)
+        self.facts.error = message
         self.facts.notice = None
         if self.state.error is not None and self.state.error.text == message:
             return [structs.replace(self.state.error, fatal=True)]
@@ -82,7 +74,7 @@ class CodexParser(CallItemParser):
         if message.startswith("Reconnecting"):
             self.facts.notice = message
             return [self._new(StepKind.NOTICE, message, at=at, event="error")]
-        self.facts.error = _readable(message)
+        self.facts.error = message
         self.state.error = self._new(StepKind.ERROR, message, at=at, fatal=False)
         return [self.state.error]
 
@@ -109,11 +101,3 @@ class CodexParser(CallItemParser):
 def _key(fields: dict[str, Any]) -> str:
     """Return the key that links the end of an item without an id to its beginning: its kind and its command."""
     return f"?{fields['kind']}:{zlib.crc32((fields.get('command') or '').encode())}"
-
-
-def _readable(message: str) -> str:
-    """Return the text of an error message, which may be the raw JSON of a server."""
-    try:
-        return msgspec.json.decode(repaired(message.encode()), type=_Server).error.message or message
-    except UNREADABLE:
-        return message

@@ -16,7 +16,7 @@ from ....sessions.lifecycle.agent_list import AgentInfo
 from ....sessions.model import Session
 from ....sessions.reader import SessionReader
 from ....sessions.rules.filter_query import while_typing
-from ....sessions.text.sanitize import clean, cut, one_line
+from ....sessions.text.sanitize import clean, cut
 from ....widgets.drawing.glyphs import Signs
 from ....widgets.drawing.line import Line
 from ....widgets.drawing.roles import MUTED
@@ -303,10 +303,9 @@ class TablePane(Vertical):
         self.bar.show_text(text)
         self.set_class(bool(text.plain), "-filled")
 
-    def show_last_message(self, session: Session | None) -> None:
-        """Show the selected session's last message below the table, for a screen that shows it nowhere else."""
-        message = (session.last_message or session.reason or "") if session is not None else ""
-        self.preview.show_text(cut(one_line(message, self.size.width * 4), self.size.width))
+    def show_preview(self, text: str) -> None:
+        """Show a text about the selected session below the table, on a screen that shows no steps."""
+        self.preview.show_text(cut(text, self.size.width))
 
     def on_resize(self) -> None:
         """Redraw the bar for the new width."""

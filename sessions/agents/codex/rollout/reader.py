@@ -15,6 +15,7 @@ from ...event_parser import NOT_SHOWN
 from ...json_lines import KIND_LENGTH, NULL, declared_type
 from ...tolerant_decoder import TolerantDecoder
 from ...transcript_parser import digest, milliseconds
+from ..server_errors import readable_error
 from . import events, tools, work
 from .calls import EVENT, ITEM, MOST_REMEMBERED, CallReader, CallState
 from .text import TOLD_ELSEWHERE, is_context, noted, policy, readable
@@ -152,11 +153,12 @@ class CodexRolloutParser(CallReader):
             self.facts.end, self.facts.error = "completed", None
             ended = self._spent(at)
             return [*steps, *(ended or [self._note("turn ended", at, "task_complete")])]
-        self.facts.end, self.facts.error = "failed", event.error.message
+        message = readable_error(event.error.message)
+        self.facts.end, self.facts.error = "failed", message
         steps += self._spent(at)
-        if self.state.error is not None and self.state.error.text == event.error.message:
+        if self.state.error is not None and self.state.error.text == message:
             return [*steps, structs.replace(self.state.error, fatal=True)]
-        return [*steps, self._new(StepKind.ERROR, event.error.message, at=at, fatal=True)]
+        return [*steps, self._new(StepKind.ERROR, message, at=at, fatal=True)]
 
     def _aborted(self, event: events.TurnAborted, at: int | None) -> list[Step]:
         self.state.working = False
@@ -283,8 +285,8 @@ class CodexRolloutParser(CallReader):
         return [self._new(at=at, **tools.plan(event.plan))]
 
     def _trouble(self, event: events.Failure, at: int | None) -> list[Step]:
-        self.facts.error = event.message
-        self.state.error = self._new(StepKind.ERROR, event.message, at=at, fatal=False)
+        self.facts.error = readable_error(event.message)
+        self.state.error = self._new(StepKind.ERROR, self.facts.error, at=at, fatal=False)
         return [self.state.error]
 
 

@@ -56,6 +56,8 @@ FAILED = {
 NO_META = {
     "claude-330-background-wakes",
     "claude-330-live-inject",
+    "claude-330-tasks",
+    "claude-330-tasks-resumed",
     "claude-stdin-inject",
     "claude-stdin-inject_close",
     "claude-stdin-interrupt",
@@ -112,6 +114,13 @@ def test_end_and_reason(name: str) -> None:
         assert facts.error.startswith(FAILED[case])
     else:
         assert (facts.end, facts.error) == ("completed", None)
+
+
+@pytest.mark.parametrize("case", [*FAILED])
+def test_the_step_of_the_failure_has_the_reason_and_not_the_json_of_a_server(case: str) -> None:
+    parser, steps = read(f"{case}.jsonl")
+    assert [step.text for step in newest(steps) if step.fatal] == [parser.facts.error]
+    assert not (parser.facts.error or "").startswith("{")
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name.removesuffix(".jsonl") not in NO_META])
@@ -258,6 +267,27 @@ def test_a_codex_plan_is_one_step_that_changes() -> None:
     assert len({plan.index for plan in plans}) == 1
     assert [plan.text for plan in plans] == ["0 of 3 done", "1 of 3 done", "3 of 3 done", "3 of 3 done"]
     assert (plans[0].status, plans[-1].status) == (StepStatus.RUNNING, StepStatus.OK)
+
+
+def plans(steps: list[Step]) -> list[str]:
+    """The plan of each step as it is shown in the end: ``Freeze the clock: pending``, one task a line."""
+    return ["\n".join(f"{item.text}: {item.status}" for item in s.items) for s in steps if s.kind is StepKind.PLAN]
+
+
+def test_the_tasks_of_claude_2_1_330_are_one_plan_although_it_calls_in_parallel() -> None:
+    shown = newest(read("claude-330-tasks.jsonl")[1])
+    texts = [step.text for step in shown if step.kind is StepKind.PLAN]
+    assert texts == ["0 of 1 done", "0 of 2 done", "0 of 3 done", "0 of 3 done", "1 of 3 done", "1 of 3 done"]
+    assert plans(shown)[2] == "Read the code: pending\nFreeze the clock: pending\nFix the bug: pending"
+    assert plans(shown)[-1] == "Read the code: completed\nFreeze the clock: in_progress\nFix the bug: pending"
+    assert [step.output for step in shown if step.kind is StepKind.TOOL_CALL] == ["Task not found"]
+
+
+def test_a_later_turn_claims_no_plan_until_the_list_of_tasks_is_known() -> None:
+    created, listed, updated = (s for s in newest(read("claude-330-tasks-resumed.jsonl")[1]) if s.kind is StepKind.PLAN)
+    assert (created.text, created.items) == ("Write the changelog", ())
+    assert (listed.text, updated.text) == ("1 of 4 done", "2 of 4 done")
+    assert plans([updated])[0].splitlines()[-2:] == ["Fix the bug: pending", "Write the changelog: pending"]
 
 
 def test_what_is_new_in_claude_2_1_330_is_shown_and_ends_nothing() -> None:

@@ -208,6 +208,32 @@ class TestTools:
         emptied, _ = fed(calls("TaskUpdate", taskId="2", status="deleted"), answers("ok"), parser=parser)
         assert (emptied.kind, emptied.items, emptied.text) == (StepKind.PLAN, (), "0 of 0 done")
 
+    @pytest.mark.parametrize(
+        "tasks",
+        [7, [], [7], [{}], [{"id": 7, "subject": "a"}], [{"id": "1", "subject": None, "status": "lost"}],
+         [{"id": str(n), "subject": "a"} for n in range(300)]],
+    )  # fmt: skip
+    def test_an_odd_list_of_tasks_is_a_plan_without_odd_items(self, tasks: Any) -> None:
+        _, listed = fed(calls("TaskList"), answers("ok", details={"tasks": tasks}))
+        assert (listed.kind, listed.status) == (StepKind.PLAN, StepStatus.OK)
+        assert set(listed.items) <= {PlanItem(text="", status="pending")}
+
+    def test_of_a_list_with_unknown_tasks_only_the_changed_one_is_named(self) -> None:
+        parser = CLAUDE.parser(2)
+        fed(calls("TaskCreate", subject="a"), answers("ok", details={"task": {"id": "4"}}), parser=parser)
+        _, updated = fed(calls("TaskUpdate", taskId="4", status="completed"), answers("ok"), parser=parser)
+        assert (updated.kind, updated.text, updated.items) == (StepKind.PLAN, "a", ())
+        _, deleted = fed(calls("TaskUpdate", taskId="4", status="deleted"), answers("ok"), parser=parser)
+        assert (deleted.text, deleted.items) == ("a", ())
+
+    def test_an_update_that_finds_no_task_changes_nothing(self) -> None:
+        parser = CLAUDE.parser()
+        fed(calls("TaskCreate", subject="a"), answers("ok", details={"task": {"id": "1"}}), parser=parser)
+        gone = answers("Task not found", details={"success": False, "taskId": "1"})
+        fed(calls("TaskUpdate", taskId="1", status="completed"), gone, parser=parser)
+        _, listed = fed(calls("TaskUpdate", taskId="1", subject="b"), answers("ok"), parser=parser)
+        assert listed.items == (PlanItem(text="b", status="pending"),)
+
     def test_a_flood_of_tasks_is_not_listed_again_and_again(self) -> None:
         parser = CLAUDE.parser()
         for n in range(250):

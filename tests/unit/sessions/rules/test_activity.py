@@ -78,6 +78,31 @@ def test_a_plan_without_an_item_in_progress_names_the_next_one():
     assert watched(Step(kind=StepKind.PLAN, items=items[:1])).plan == Plan(1, 1, "")
 
 
+def plan_of(index, text, status=OK):
+    return Step(index=index, kind=StepKind.PLAN, items=(PlanItem(text=text, status="pending"),), status=status)
+
+
+@pytest.mark.parametrize("status", [StepStatus.FAILED, StepStatus.DECLINED])
+def test_a_plan_that_is_refused_gives_way_to_the_one_before(status):
+    assert watched(plan_of(1, "a", RUNNING), plan_of(1, "a", status)).plan is None
+    assert watched(plan_of(1, "a"), plan_of(2, "b", RUNNING), plan_of(2, "b", status)).plan == Plan(0, 1, "a")
+
+
+def test_of_parallel_plans_the_one_that_ended_last_counts():
+    watch = watched(plan_of(1, "a", RUNNING), plan_of(2, "b", RUNNING), plan_of(2, "a, b"), plan_of(1, "all"))
+    assert watch.plan == Plan(0, 1, "all")
+
+
+def test_a_plan_without_items_is_not_shown():
+    assert watched(plan_of(1, "a"), Step(index=2, kind=StepKind.PLAN, text="a plan in words")).plan is None
+
+
+def test_many_plans_take_bounded_memory():
+    watch = watched(*(plan_of(number, str(number)) for number in range(1000)))
+    assert watch.plan == Plan(0, 1, "999")
+    assert len(watch._plans) <= 100
+
+
 def test_texts_are_one_clean_short_line():
     hostile = watched(command(1, "\x1b[31mmake\n" + "x" * 1_000_000)).activity
     assert hostile.text.startswith("make xxx")

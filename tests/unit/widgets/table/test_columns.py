@@ -1,3 +1,4 @@
+import re
 from functools import partial
 
 import factories
@@ -18,10 +19,10 @@ from agentdash.sessions.model import (
     left_text,
 )
 from agentdash.sessions.text import units
-from agentdash.sessions.text.sanitize import cell_width
+from agentdash.sessions.text.sanitize import cell_width, one_line
 from agentdash.widgets.drawing.glyphs import ASCII, UNICODE
 from agentdash.widgets.table.columns import COLUMNS, OTHERS, Choice, Moment, columns, empty_columns, headings
-from agentdash.widgets.table.detail import TOGETHER_MS, detail, remark, steady_until
+from agentdash.widgets.table.detail import TOGETHER_MS, detail, in_full, remark, steady_until
 from agentdash.widgets.table.row_cells import Form, cut_title, row_cells
 from agentdash.widgets.table.status_line import Tally, counts
 
@@ -85,6 +86,14 @@ def test_the_second_line_shows_what_a_running_agent_does_now():
     assert "5/5" in below(session(plan=Plan(5, 5, "")))
 
 
+@pytest.mark.parametrize("lines", [1, 2])
+def test_the_duration_of_a_long_command_stays_on_the_row(lines):
+    command = "cd /home/ann/code/api && timeout 600 pytest -q tests/orders tests/users  3s"
+    doing = session(title="fix", activity=Activity(StepKind.COMMAND, one_line(command) * 3, NOW - 12_000, True))
+    row = " ".join(text for part in painted(doing, 80, lines=lines) for text, _ in part)
+    assert re.search(r"\$ cd /home/ann.*…  10s ", row)
+
+
 def test_the_second_line_of_an_ended_session_shows_its_answer_or_its_reason():
     answered = session(status=Status.DONE, last_message="## Done\n\nAll 19 tests pass. The index is concurrent.")
     assert below(answered).strip().startswith("Done All 19 tests pass.")
@@ -103,6 +112,24 @@ def test_on_one_line_the_detail_is_behind_the_title_if_there_is_room():
     failed = session(status=Status.FAILED, reason="401 invalid api key")
     assert "fix the login test · 401 invalid api key" in line(failed, 100)
     assert "401" not in line(failed, 50)
+
+
+@pytest.mark.parametrize("lines", [1, 2])
+def test_a_line_of_its_own_names_what_failed_and_what_is_asked(lines):
+    failed = session(status=Status.FAILED, reason="401 invalid api key", last_message="I begin.")
+    assert in_full(failed, NOW, lines=lines) == "401 invalid api key · I begin."
+    asks = session(status=Status.DONE, asks="Shall I delete it?", last_message="Both are old.\n\nShall I delete it?")
+    assert in_full(asks, NOW, lines=lines) == "Shall I delete it?"
+    answered = session(status=Status.DONE, last_message="All 19 tests pass.")
+    assert in_full(answered, NOW, lines=lines) == "All 19 tests pass."
+    assert in_full(session(), NOW, lines=lines) == ""
+
+
+def test_a_line_of_its_own_names_a_denial_unless_the_row_has_a_line_for_it():
+    denied = session(status=Status.DONE, reason="1 permission denied: Write", last_message="I changed nothing.")
+    assert in_full(denied, NOW) == "1 permission denied: Write · I changed nothing."
+    assert in_full(denied, NOW, lines=2) == "I changed nothing."
+    assert in_full(structs.replace(denied, last_message=None), NOW, lines=2) == "1 permission denied: Write"
 
 
 def test_copies_show_their_number_if_the_title_is_cut():
