@@ -160,7 +160,7 @@ async def test_the_table_is_filtered_sorted_grouped_and_viewed_by_name(dashboard
         await d.press(*":needs_you", "enter")
         await d.shows("Unknown command 'needs_you'")
         await d.press(*["backspace"] * 9, *"table.needs_you", "enter")
-        await d.until(lambda: len(shown()) == 3)
+        await d.until(lambda: len(shown()) == 2)
 
 
 async def test_the_palette_offers_what_the_table_and_the_viewer_can_do(dashboard):

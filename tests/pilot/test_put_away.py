@@ -203,7 +203,7 @@ async def test_what_could_not_be_restored_can_be_undone_later(dashboard, manager
         assert len(table(d)) == 4
         monkeypatch.setattr(manager, "restore", restore)
         await d.press("u")
-        await d.until(lambda: said(d) == "Restored rename the store.")
+        await d.until(lambda: said(d) == 'Restored "rename the store".')
         await d.until(lambda: len(table(d)) == 5)
         await d.press("u")
         await d.until(lambda: said(d) == "Nothing to undo.")

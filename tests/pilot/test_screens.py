@@ -31,7 +31,7 @@ SCREENS = {
     "log": (["t", "L"], "Theme: light"),
     "settings": (["comma"], "default_agent"),
     "help": (["question_mark", *"mark"], "mark all"),
-    "quick": (["1"], "3 of 5"),
+    "quick": (["1"], "2 of 5"),
 }
 """The keys that lead there, and a text by which it is known."""
 

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from ...sessions.model import Load, Session, Status
-from ...sessions.rules.urgency import Urgency, urgency
+from ...sessions.rules.urgency import urgency
 from .sections import Section
 
 Key = tuple[Any, ...]
@@ -131,9 +131,7 @@ def sort_key(session: Session, arrangement: Arrangement, loads: Mapping[str, Loa
         return (pinned, 1, 0, -session.created_at, session.id)
     falling ^= arrangement.reverse
     ordered = _Falling(key) if falling and isinstance(key, str) else -key if falling else key
-    # Of the queue, the one that runs next comes first.
-    newest_first = 1 if key is Urgency.QUEUED else -1
-    return (pinned, 0, ordered, newest_first * session.created_at, session.id)
+    return (pinned, 0, ordered, -session.created_at, session.id)
 
 
 class _Falling(str):

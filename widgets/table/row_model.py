@@ -8,7 +8,7 @@ from operator import lt
 from msgspec import Struct
 
 from ...sessions.model import Load, Session
-from ...sessions.rules.urgency import needs_you
+from ...sessions.rules.urgency import is_to_visit, needs_you
 from ..drawing.short_forms import place
 from .ordering import MEASURED, Arrangement, Grouping, Key, Row, heading_key, membership, rows_of, sort_key
 from .sections import Section, section
@@ -58,6 +58,8 @@ class RowModel:
         """The lines of each session's row; see :meth:`set_lines`."""
         self._needing: set[str] = set()
         """The sessions that need the user, as the filter ``is:needs_you`` has it."""
+        self._new: set[str] = set()
+        """The sessions that ended and were not opened since."""
         self.height = 0
         """The number of lines of all rows."""
 
@@ -80,7 +82,7 @@ class RowModel:
     @property
     def new(self) -> int:
         """The number of chosen sessions that ended and were not opened since."""
-        return sum(self._sessions[key].status.ended for key in self._keys.keys() & self._needing)
+        return len(self._keys.keys() & self._new)
 
     @property
     def shown(self) -> list[str]:
@@ -132,6 +134,7 @@ class RowModel:
             moved |= self._keys.pop(session_id, None) is not None
             self._sessions.pop(session_id, None)
             self._needing.discard(session_id)
+            self._new.discard(session_id)
             self._sections.pop(session_id, None)
             self._strays.discard(session_id)
             self._kept = None if self._kept == session_id else self._kept
@@ -248,6 +251,7 @@ class RowModel:
         other = needs is not (session.id in self._needing)
         if other:
             (self._needing.add if needs else self._needing.discard)(session.id)
+        (self._new.add if session.status.ended and is_to_visit(session) else self._new.discard)(session.id)
         if earlier is None or grouping is Grouping.FLAT:
             return False
         if grouping is Grouping.SECTIONS:
