@@ -148,8 +148,10 @@ class Driver:
 
     async def until(self, condition, what="it"):
         async def poll():
+            pause = 0.005
             while not condition():
-                await asyncio.sleep(0.005)
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, 0.05)  # reading the screen takes its time from what is waited for
                 self._update()
                 self._paint_behind()
 
