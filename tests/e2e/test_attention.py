@@ -2,11 +2,11 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from verbs import verb
 
 from agentdash.sessions.clock import now_ms
 from agentdash.sessions.launch import Start
@@ -36,8 +36,10 @@ tell(type="turn.completed", usage={})
 """
 
 
-def verb(*arguments):
-    return subprocess.run([sys.executable, "-m", "agentdash", *arguments], capture_output=True, text=True, check=True)
+def printed(*words):
+    done = verb(*words)
+    assert done.returncode == 0
+    return done.stdout
 
 
 @pytest.fixture
@@ -106,10 +108,10 @@ def test_a_command_that_fails_four_times_is_told_while_it_does_and_no_longer(man
 def test_ls_and_explain_say_what_is_wrong(manager, play, tmp_path, wait_until):
     session = play(*[ran("make", 2)] * 4, {"wait": str(tmp_path / "end")})
     stuck = wait_until(of(manager, session, AttentionKind.STUCK), what="the loop to be told")
-    [told] = json.loads(verb("ls", "--json").stdout)
+    [told] = json.loads(printed("ls", "--json"))
     assert told["attention"] == {"kind": "stuck", "reason": stuck.stuck, "since": stuck.stuck_at}
-    assert "`make` failed 4 times in a row" in verb("ls").stdout
-    facts = {fact["name"]: fact["value"] for fact in json.loads(verb("explain", session.id, "--json").stdout)["facts"]}
+    assert "`make` failed 4 times in a row" in printed("ls")
+    facts = {fact["name"]: fact["value"] for fact in json.loads(printed("explain", session.id, "--json"))["facts"]}
     assert facts["needs attention"].startswith("stuck: `make` failed 4 times in a row (since ")
     assert facts["stuck from"] == "repeats=4, idle_seconds=300"
     go_on(tmp_path, "end")

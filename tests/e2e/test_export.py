@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from isolation import isolate
+from verbs import verb as agentdash
 
 from agentdash.sessions.agents.demo.place import mark_demo
 from agentdash.sessions.json_schema import dump, step_json
@@ -16,12 +17,6 @@ from agentdash.sessions.launch import Start
 from agentdash.sessions.manager import SessionManager
 
 AGENTDASH = (sys.executable, "-u", "-m", "agentdash")
-
-
-def agentdash(*words: str, **more: str) -> "subprocess.CompletedProcess[str]":
-    """One command line in a process of its own."""
-    environment = os.environ | more
-    return subprocess.run([*AGENTDASH, *words], env=environment, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +56,9 @@ def test_the_default_is_markdown_on_stdout(session: str) -> None:
 
 
 def test_stdout_is_utf8_wherever_it_goes(session: str) -> None:
-    told = agentdash("export", session, "--format", "html", PYTHONIOENCODING="ascii", PYTHONUTF8="0", LC_ALL="C")
+    environment = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"}
+    words = [*AGENTDASH, "export", session, "--format", "html"]
+    told = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
     assert '<meta charset="utf-8">' in told.stdout
     assert "✗ exit 3" in told.stdout
 

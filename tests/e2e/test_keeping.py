@@ -3,11 +3,11 @@
 import json
 import os
 import shutil
-import subprocess
 import sys
 
 import pytest
 from msgspec import structs
+from verbs import verb
 
 from agentdash.sessions.errors import (
     AmbiguousSessionError,
@@ -246,10 +246,6 @@ def test_processes_with_what_they_cost(manager, wait_until):
     assert processes.alive(process.pid, processes.by_pid(process.pid).start)
 
 
-def verb(*arguments):
-    return subprocess.run([sys.executable, "-m", "agentdash", *arguments], capture_output=True, text=True, check=False)
-
-
 def test_the_verbs_say_what_they_did(manager):
     session = ended(manager)
     short = session.id[:8]
@@ -264,11 +260,8 @@ def test_the_verbs_say_what_they_did(manager):
     assert (told["id"], told["title"], told["pinned_at"]) == (session.id, "true", None)
     refused = verb("rename", short, "x" * 201)
     assert (refused.returncode, refused.stderr) == (2, "agentdash: The title has 201 characters; the maximum is 200.\n")
-    completed = subprocess.run(
-        [sys.executable, "-m", "agentdash"],
-        env=os.environ | {"_AGENTDASH_COMPLETE": "bash_complete", "COMP_WORDS": "agentdash rename ", "COMP_CWORD": "2"},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    words = {"COMP_WORDS": "agentdash rename ", "COMP_CWORD": "2"}
+    completed = verb(_AGENTDASH_COMPLETE="bash_complete", **words)
     assert short in completed.stdout
     assert f"(undo: agentdash restore {short})" in verb("rm", short).stdout
     assert short in verb("restore").stdout

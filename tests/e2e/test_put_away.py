@@ -1,12 +1,11 @@
 """The archive and the trash as every front end finds them: listed by a filter, read, and filled many at once."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 from e2e.test_keeping import ended
 from msgspec import structs
+from verbs import verb
 
 from agentdash.sessions.errors import UnknownSessionError
 from agentdash.sessions.lifecycle.rebuild import rebuild
@@ -14,8 +13,9 @@ from agentdash.sessions.model import Status
 
 
 def ls(manager, *words):
-    command = [sys.executable, "-m", "agentdash", "ls", *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+    done = verb("ls", *words)
+    assert done.returncode == 0
+    return done.stdout
 
 
 def found(manager, *words):

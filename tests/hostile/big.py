@@ -9,8 +9,8 @@ from repetition import repeated
 
 MB = 1 << 20
 
-LONG = repeated(MB // 4, MB)
-"""Characters of a long text: in short a quarter, which is still more than is shown of one anywhere."""
+LONG = repeated(MB // 8, MB)
+"""Characters of a long text: in short an eighth, which is still more than is shown of one anywhere."""
 
 Lines = Iterator[bytes]
 
@@ -101,13 +101,13 @@ def _often_started() -> Lines:
 
 
 def _many_started() -> Lines:
-    for n in range(12_000):
+    for n in range(repeated(10_100, 12_000)):  # of codex's and of claude's, more than are kept open
         yield item("command_execution", "started", id=f"i{n}", command=f"run {n}")
         yield tool("Bash", {"command": f"run {n}"}, f"c{n}")
 
 
 def _many_speakers() -> Lines:
-    for n in range(20_000):
+    for n in range(repeated(10_100, 20_000)):
         message = {"id": f"m{n}", "usage": {"input_tokens": 1}, "content": []}
         yield line({"type": "assistant", "parent_tool_use_id": f"p{n}", "message": message})
 
@@ -127,7 +127,7 @@ def _long_names() -> Lines:
 
 FILES: dict[str, Callable[[], Lines]] = {
     "long line": lambda: iter([said("y" * 5 * MB), b"x" * 5 * MB + b"\n", said("after")]),
-    "brackets": _long_text("[" * MB),
+    "brackets": _long_text("[" * LONG),
     "no blanks": _long_text("é" * (LONG // 2)),
     "combining": _long_text("a" + "\u0301" * (LONG // 2)),
     "joiners": _long_text("a\u200d" * (LONG // 8)),

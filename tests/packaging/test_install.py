@@ -41,8 +41,9 @@ def builder(once_a_run, absent):
     """The Python of a new environment with the newest pip and setuptools, which say the most."""
 
     def fill(folder):
-        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-        argv = [str(folder / "bin/python"), "-m", "pip", "install", "--quiet", "--upgrade", "pip", "setuptools"]
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+        pip = [sys.executable, "-m", "pip", "--python", str(folder)]
+        argv = [*pip, "install", "--quiet", "--no-compile", "pip", "setuptools"]
         if subprocess.run(argv, check=False, capture_output=True, timeout=280).returncode != 0:
             absent("a package index with setuptools")
 

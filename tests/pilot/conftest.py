@@ -48,7 +48,7 @@ def styles_parsed_once():
 
 
 class Painting:
-    """Lets the driver alone paint, once when all has settled: other paints say only how fast the machine is."""
+    """Lets the driver alone paint, what a test reads and the end: other paints say only how fast the machine is."""
 
     def __init__(self):
         self._paint = Screen._compositor_refresh
@@ -148,8 +148,10 @@ class Driver:
 
     async def until(self, condition, what="it"):
         async def poll():
+            pause = 0.005
             while not condition():
-                await asyncio.sleep(0.005)
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, 0.05)  # reading the screen takes its time from what is waited for
                 self._update()
                 self._paint_behind()
 
@@ -172,7 +174,7 @@ class Driver:
         await self.until(lambda: self.app.screen._compositor.size == size)
 
     async def settled(self):
-        """Wait until no key waits, no answer is under way, no widget goes, nothing is to be laid out, and paint."""
+        """Wait until no key waits, no answer is under way, no widget goes, and nothing is to be laid out."""
         rounds = 0
         while rounds < 2 and not self._over:
             await self._keys_handled()
@@ -187,7 +189,7 @@ class Driver:
             else:
                 rounds += 1
                 if rounds == 1:
-                    self._paint()
+                    self._paint_behind()
 
     async def _keys_handled(self):
         """Let the keys that wait act one behind the other, until none is left or one needs a round."""
@@ -236,9 +238,11 @@ class Driver:
             for screen in self.app.screen_stack:
                 screen._on_timer_update()
 
-    def _paint(self):
-        with suppress(ScreenStackError):
-            self._painting.paint(self.app.screen_stack)
+    def paint(self):
+        """Draw what changed since the last time: before a test counts drawings, and at its end."""
+        if not self._over:
+            with suppress(ScreenStackError):
+                self._painting.paint(self.app.screen_stack)
 
     def _paint_behind(self):
         """Hand on what changed behind a dialog, which shows it through its own paint."""
@@ -279,12 +283,15 @@ def dashboard(manager, calls, painting):
             self.context = self.app.run_test(size=size)
 
         async def __aenter__(self):
-            driver = Driver(self.app, await self.context.__aenter__(), manager, calls, painting)
+            pilot = await self.context.__aenter__()
+            driver = self.driver = Driver(self.app, pilot, manager, calls, painting)
             if manager.changes(0).updated:
                 await driver.until(lambda: driver.main.table.selected is not None)
             return driver
 
-        async def __aexit__(self, *exc):
-            return await self.context.__aexit__(*exc)
+        async def __aexit__(self, kind, *exc):
+            if kind is None:
+                self.driver.paint()  # what cannot be drawn fails the test, read or not
+            return await self.context.__aexit__(kind, *exc)
 
     return Running

@@ -590,6 +590,7 @@ async def test_a_dearer_session_that_stays_in_its_place_is_drawn_alone(dashboard
         d.main.table.show_columns(Choice(("age", "cost")))
         await d.press("s", "d")
         await d.until(lambda: d.main.table.order.sort == "cost")
+        d.paint()
         first = d.main.table.on_screen[0]
         drawn = []
         monkeypatch.setattr(d.main.table, "refresh", lambda *regions, **_: drawn.append(regions))
