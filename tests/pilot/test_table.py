@@ -508,7 +508,8 @@ async def test_two_presses_ask_once(dashboard):
         await d.press("n")
         await d.until(lambda: d.app.screen is d.main)
         d.burst("AA")
-        await d.shows("Archived")
+        await d.called("archive", "done0001")
+        await d.settled()
         assert [call for call in d.manager.calls if call[0] == "archive"] == [("archive", "done0001")]
 
 

@@ -267,7 +267,9 @@ async def test_enter_shows_the_whole_step_and_escape_goes_back(reading):
         await d.press("l")
         await d.shows("src/clock.py")
         assert d.steps.cursor == 3
-        await d.press("h", "G")
+        await d.press("h")
+        await d.shows("output · 47 lines")
+        await d.press("G")
         await d.shows("line 46 of the output")
         await d.press("escape")
         await d.until(lambda: d.app.focused is d.steps)
