@@ -44,6 +44,15 @@ def pytest_itemcollected(item):
         item.add_marker(pytest.mark.torture)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    """Leave out of the short form what only the full one runs."""
+    left_out = [] if FULL else [item for item in items if item.get_closest_marker("only_in_full")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]
+
+
 def pytest_collection_finish():
     """Let the garbage collector run less often: at its default it takes two fifths of what dashboards in tests cost."""
     gc.freeze()

@@ -370,7 +370,7 @@ def test_ls_keeps_to_the_newest_and_what_matters(cli: Cli, monkeypatch: pytest.M
     assert len(cli("ls", "--json").json) == 2
     done = cli.ended("true")
     assert done[:8] not in cli("ls").out  # an unread answer alone needs no decision
-    assert cli("ls").out.splitlines()[-2:][0].startswith("2 need you")
+    assert cli("ls").out.splitlines()[-2:][0].startswith("1 needs you")
 
 
 def test_explain_names_the_rule_and_its_facts(cli: Cli) -> None:

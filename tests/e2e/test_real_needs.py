@@ -68,6 +68,8 @@ def test_w_alone_shows_each_need_of_a_real_agent_with_the_steps_beside(terminal,
     pressed(terminal, wait_until, beside, "fails", FAILURE)
 
 
+@pytest.mark.torture
+@pytest.mark.only_in_full
 def test_w_alone_shows_each_need_of_a_real_agent_on_a_small_terminal(open_terminal, four, wait_until):
     rows = open_terminal()
     rows.start("agentdash", width=80, height=24)

@@ -55,6 +55,7 @@ def lost_its_helper(session):
 
 
 @pytest.mark.torture
+@pytest.mark.only_in_full
 @pytest.mark.parametrize("sandbox", CODEX_MODES)
 def test_K3_codex_is_stopped_in_each_of_the_first_seconds_of_a_command(
     manager, codex_env, project, leftovers, wait_until, sandbox
@@ -63,6 +64,7 @@ def test_K3_codex_is_stopped_in_each_of_the_first_seconds_of_a_command(
 
 
 @pytest.mark.torture
+@pytest.mark.only_in_full
 def test_K3_claude_is_stopped_in_each_of_the_first_seconds_of_a_command(
     manager, claude_env, project, leftovers, wait_until
 ):
@@ -96,6 +98,7 @@ def stop_in_the_first_seconds(manager, agent, project, leftovers, wait_until, op
 
 
 @pytest.mark.torture
+@pytest.mark.only_in_full
 def test_K3_claude_is_stopped_at_any_moment_of_its_start(manager, claude_env, project, leftovers, wait_until):
     for after_ms in CLAUDE_STARTS_MS:
         session = manager.started(manager.spawn(Start("[[fake:sleep600]] go", agent="claude", cwd=str(project))).id)

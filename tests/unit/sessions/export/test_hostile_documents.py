@@ -14,7 +14,7 @@ from agentdash.sessions.json_schema import dump, step_json
 from agentdash.tui.panes.steps.copy_parts import pieces
 from hostile import big, make, streams
 from hostile.checks import forbidden, parsed
-from hostile.matrix import EVERY, name
+from hostile.matrix import BIG_FILES, EVERY, name
 from hostile.texts import TEXTS
 
 
@@ -45,7 +45,7 @@ def test_documents_hold_values_of_every_type(agent, tmp_path):
 
 
 @pytest.mark.torture
-@pytest.mark.parametrize("big_file", big.FILES)
+@pytest.mark.parametrize("big_file", BIG_FILES)
 def test_documents_about_a_big_file_are_harmless(big_file, tmp_path):
     path = big.write(tmp_path / "turn_1.jsonl", big.FILES[big_file]())
     check_documents(parsed(path, agent_named("codex"))[:8])
