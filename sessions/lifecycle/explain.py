@@ -103,7 +103,7 @@ def counted(unreadable: Mapping[str, int]) -> str:
 
 def _process_facts(layout: Layout, turn: Turn, held: bool) -> list[Fact]:
     if turn.boot_id is not None and turn.boot_id != processes.boot_id():
-        return [Fact("boot", "the machine was rebooted since then", "turns.boot_id")]
+        return [Fact("boot", "the machine has been rebooted since then", "turns.boot_id")]
     facts = []
     if turn.runner_pid is not None and turn.runner_start is not None:
         lives = "lives" if processes.alive(turn.runner_pid, turn.runner_start) else "is gone"
@@ -144,7 +144,7 @@ def _attention_fact(session: Session) -> Fact:
     need = attention(session, now)
     if need is None:
         return Fact("needs attention", "no", "sessions")
-    since = f"since {max(0, now - need.since) // 1000} s"
+    since = f"for {max(0, now - need.since) // 1000} s"
     return Fact("needs attention", f"{need.kind}: {need.reason} ({since})", "sessions, seen")
 
 
@@ -152,7 +152,7 @@ def _thresholds_fact(launch: Launch | None) -> Fact:
     """The thresholds from which the runner considers the session stuck."""
     stated = structs.asdict(launch.attention) if launch else {}
     thresholds = ", ".join(f"{name}={value:g}" for name, value in stated.items())
-    return Fact("stuck from", thresholds or "unknown", "turns.launch")
+    return Fact("stuck after", thresholds or "unknown", "turns.launch")
 
 
 def _hook_fact(launch: Launch | None, log: Path) -> Fact:

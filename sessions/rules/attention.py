@@ -27,7 +27,7 @@ class AttentionSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields
     ] = 4
     idle_seconds: Annotated[
         float,
-        Meta(gt=0, description="Seconds without output and CPU use after which a running session counts as stuck."),
+        Meta(gt=0, description="Seconds without output or CPU use after which a running session counts as stuck."),
     ] = 300.0
 
 

@@ -112,8 +112,8 @@ def test_ls_and_explain_say_what_is_wrong(manager, play, tmp_path, wait_until):
     assert told["attention"] == {"kind": "stuck", "reason": stuck.stuck, "since": stuck.stuck_at}
     assert "`make` failed 4 times in a row" in printed("ls")
     facts = {fact["name"]: fact["value"] for fact in json.loads(printed("explain", session.id, "--json"))["facts"]}
-    assert facts["needs attention"].startswith("stuck: `make` failed 4 times in a row (since ")
-    assert facts["stuck from"] == "repeats=4, idle_seconds=300"
+    assert facts["needs attention"].startswith("stuck: `make` failed 4 times in a row (for ")
+    assert facts["stuck after"] == "repeats=4, idle_seconds=300"
     go_on(tmp_path, "end")
     [done] = manager.wait([session.id], timeout=60)
     manager.housekeeping.mark_seen(session.id)

@@ -370,7 +370,7 @@ async def test_copies(dashboard):
         await d.press("n")
         await d.screen(NewSessionScreen)
         await d.press(*"go", "shift+tab", "backspace", "0", "enter")
-        await d.shows("Between 1 and 100 copies")
+        await d.shows("must be from 1 to 100")
         await d.press("backspace", "3", "enter")
         await d.called("spawn_copies", 3, "go")
         await d.until(lambda: d.app.screen is d.main)

@@ -44,7 +44,7 @@ async def test_kill_of_marked_sessions_says_kill(dashboard):
         await d.press("space")
         await d.press("X")
         await d.screen(ConfirmScreen)
-        await d.shows("Sends SIGKILL to all at once.")
+        await d.shows("Sends SIGKILL to all of them.")
         assert "SIGINT" not in d.text()
 
 

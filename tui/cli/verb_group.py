@@ -40,7 +40,7 @@ _MODULE_OF = {verb: module for module, verbs in _MODULES.items() for verb in ver
 _SECTIONS = {
     "Start": ("spawn", "run", "presets", "demo"),
     "Watch": ("ls", "table", "watch", "tail", "logs", "peek", "wait"),
-    "Answer and stop": ("inject", "retry", "resume-command", "stop"),
+    "Prompt and stop": ("inject", "retry", "resume-command", "stop"),
     "Read": (
         "show", "digest", "messages", "trajectory", "output", "changes", "explain", "ps", "export", "replay", "view",
     ),

@@ -102,7 +102,7 @@ class NewSessionScreen(ModalScreen[None]):
         self._folder = HistoryInput(first.cwd, suggester=FolderSuggester(offer.folders), id="new-cwd")
         self._model = HistoryInput(first.model or "", id="new-model")
         self._title = HistoryInput(placeholder="from the prompt", id="new-title")
-        self._limits = HistoryInput(_limits(first), placeholder="none: wall=30m tokens=500k cost=2", id="new-limits")
+        self._limits = HistoryInput(_limits(first), placeholder="none; e.g. wall=30m tokens=500k", id="new-limits")
         self._more = HistoryInput(_arguments(first), placeholder="extra CLI flags, e.g. --search", id="new-args")
         self._copies = Input("1", type="integer", max_length=3, compact=True, id="new-copies")
         self._danger = Static(DANGER, markup=False, id="new-danger")
@@ -309,7 +309,7 @@ class NewSessionScreen(ModalScreen[None]):
             self._prompt.focus()
             return
         if not 1 <= (start.copies or 0) <= MOST_COPIES:
-            self._say(f"Between 1 and {MOST_COPIES} copies can be started at once.")
+            self._say(f"The number of copies must be from 1 to {MOST_COPIES}.")
             self._copies.focus()
             return
         reason = await self._begin(start)

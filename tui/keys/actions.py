@@ -87,7 +87,7 @@ ACTIONS = (
         on_target=True, changes=True,
     ),
     Action(
-        id="kill", keys="X", label="kill", help="kill the session at once (SIGKILL)", weight=0, on_target=True,
+        id="kill", keys="X", label="kill", help="kill the session immediately (SIGKILL)", weight=0, on_target=True,
         changes=True,
     ),
     Action(
@@ -121,7 +121,8 @@ ACTIONS = (
         id="undo", keys="u", label="undo", help="undo the last delete or archive", weight=0, changes=True
     ),
     Action(
-        id="processes", keys="p", label="processes", help="its processes: CPU, memory, ports", weight=0, on_target=True
+        id="processes", keys="p", label="processes", help="show its processes: CPU, memory, ports", weight=0,
+        on_target=True,
     ),
     Action(
         id="shell", keys="exclamation_mark", label="shell", help="open a shell in the session's folder", weight=0,
@@ -132,7 +133,7 @@ ACTIONS = (
         where=EVERYWHERE | CHANGES,
     ),
     Action(
-        id="beside", keys="vertical_line", label="compare", help="marked sessions side by side"
+        id="beside", keys="vertical_line", label="compare", help="compare marked sessions side by side"
     ),
     Action(id="follow", keys="f,F", label="follow", help="toggle follow (stay at the newest step)"),
     Action(id="command_line", keys="colon", label="command", help="run a command by name", weight=0),
@@ -218,7 +219,7 @@ CHANGES_ACTIONS = tuple(
     Action(id=f"files.{name}", keys=keys, label=label, help=help_, where=CHANGES, does=does)
     for name, keys, label, help_, does in (
         ("edit", "e,v", "editor", "open the file in $EDITOR", "edit"),
-        ("copy", "y", "copy path", "copy its path", "copy"),
+        ("copy", "y", "copy path", "copy the path", "copy"),
         ("step", "number_sign", "go to step", "go to the last step that touched it", "step"),
         ("look_again", "r", "refresh", "refresh", "look_again"),
     )

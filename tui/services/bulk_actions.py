@@ -46,11 +46,11 @@ class BulkActions:
 
     async def stop(self, sessions: Sequence[Session]) -> bool:
         """Stop the sessions at the same time, after a question; return whether the user agreed."""
-        return await self._end("Stop", sessions, "Sends SIGINT to all at once.", now=False)
+        return await self._end("Stop", sessions, "Sends SIGINT to all of them.", now=False)
 
     async def kill(self, sessions: Sequence[Session]) -> bool:
         """Stop the sessions without a grace period, after a question; return whether the user agreed."""
-        return await self._end("Kill", sessions, "Sends SIGKILL to all at once.", now=True)
+        return await self._end("Kill", sessions, "Sends SIGKILL to all of them.", now=True)
 
     async def _end(self, verb: str, sessions: Sequence[Session], consequence: str, *, now: bool) -> bool:
         running = [session for session in sessions if can_stop(session)]

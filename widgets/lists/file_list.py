@@ -24,7 +24,7 @@ class FileList(VirtualList):
         Binding("k,up", "move(-1)", "previous file", show=False, id="files.up"),
         Binding("g,home", "edge(False)", "first file", show=False, id="files.first"),
         Binding("G,end", "edge(True)", "last file", show=False, id="files.last"),
-        Binding("enter,l,right", "open", "show its diffs", show=False, id="files.open"),
+        Binding("enter,l,right", "open", "show the diffs", show=False, id="files.open"),
     ]
 
     class Highlighted(Message):

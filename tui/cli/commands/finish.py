@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--now", is_flag=True, help="Send SIGKILL at once.")
+@click.option("--now", is_flag=True, help="Send SIGKILL immediately.")
 @click.option("--family", is_flag=True, help="Also stop the sessions that they started.")
 @common.json_option
 @common.live_ids_argument

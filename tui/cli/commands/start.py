@@ -52,7 +52,7 @@ _timeout = click.option(
     "--timeout",
     type=seconds,
     metavar="S",
-    help="Like --wait, but give up after S seconds, or 10m, 2h (exit 124).",
+    help="Like --wait, but exit 124 after this time: 90, 10m, 2h.",
 )
 
 
@@ -90,7 +90,7 @@ def spawn(
     words: tuple[str, ...],
     **modes: str | None,
 ) -> int:
-    """Start an agent on a prompt.
+    """Start an agent with a prompt.
 
     Without PROMPT, or with "-", the prompt is read from stdin.  With both, stdin is appended:
     git diff | agentdash spawn "Review this" -

@@ -15,7 +15,7 @@ def help_text(capsys, monkeypatch):
 
 def test_help_groups_all_verbs_by_use(help_text):
     sections = [line.rstrip(":") for line in help_text.splitlines() if line.endswith(":") and not line.startswith(" ")]
-    assert sections[:4] == ["Options", "Start", "Watch", "Answer and stop"]
+    assert sections[:4] == ["Options", "Start", "Watch", "Prompt and stop"]
     listed = [line.split()[0] for line in help_text.partition("\nStart:")[2].splitlines() if line.startswith("  ")]
     assert sorted(listed) == cli.list_commands(click.Context(cli))
 
