@@ -41,8 +41,8 @@ class Written(Struct, frozen=True):
 
     @property
     def counted(self) -> str:
-        """The number of messages as the line of counts ends with it after everything is read, whatever its label."""
-        return f" {self.messages:,}\x1b"
+        """The number of messages in the line of counts after everything is read."""
+        return f"{self.messages:,} messages"
 
     @property
     def first_hit(self) -> str:
