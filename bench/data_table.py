@@ -16,7 +16,8 @@ from textual.widgets import DataTable
 
 from agentdash.sessions.model import Session, Status, Usage
 from agentdash.widgets.drawing.roles import VARIABLES
-from agentdash.widgets.table.columns import Moment, cells, columns, headings
+from agentdash.widgets.table.columns import Moment
+from agentdash.widgets.table.row_cells import Form, row_cells
 from agentdash.widgets.table.session_table import SessionTable
 
 NOW = 1_790_000_000_000
@@ -94,12 +95,13 @@ class Theirs(Bench):
 
     def load(self) -> None:
         grid = self.query_one(DataTable)
-        names = headings(columns(160), 160).split()
-        widths = [len(text) for text, _ in cells(sessions(1)[0], Moment(NOW), 160)]
-        for name, width in zip(names, widths, strict=False):
-            grid.add_column(name, width=width, key=name)
+        form = Form(160)
+        names = [column.heading for column in (*form.left, *form.right)]
+        names.insert(len(form.left), "what")
+        for name, (text, _) in zip(names, row_cells(sessions(1)[0], Moment(NOW), form)[0], strict=True):
+            grid.add_column(name, width=len(text), key=name)
         for session in sessions(self.count):
-            grid.add_row(*[text for text, _ in cells(session, Moment(NOW), 160)][: len(names)], key=session.id)
+            grid.add_row(*[text for text, _ in row_cells(session, Moment(NOW), form)[0]], key=session.id)
 
     def action_change(self) -> None:
         self.changes += 1
