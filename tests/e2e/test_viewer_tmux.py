@@ -74,7 +74,7 @@ def test_ctrl_z_in_the_pager_suspends_both_and_fg_comes_back_to_it(manager, term
     terminal.keys("Enter")
     terminal.shows("hello")
     terminal.keys("Enter")
-    terminal.shows("/ search")
+    terminal.shows("/ search", "$ echo hello")  # the row alone shows the answer, too
     terminal.keys("O")
     terminal.shows("(END)")
     terminal.keys("C-z")
