@@ -103,6 +103,12 @@ class Session(Struct, frozen=True, kw_only=True):
     """Time at which the user pinned it above the others."""
     deleted_at: int | None = None
     """Time at which it was moved to the trash, UTC ms; None if it is not there."""
+    queued: int = 0
+    """Number of prompts that wait for the end of the newest turn."""
+    held: str | None = None
+    """One line: the reason why they are not sent when it ends; None if they are."""
+    unconfirmed: int = 0
+    """Number of prompts of which it is not known whether the agent got them."""
 
     @property
     def short_id(self) -> str:
@@ -237,6 +243,14 @@ class Turn(Struct, frozen=True, kw_only=True):
     """Fields of its events that could not be read, with their counts: ``turn.completed: usage.input_tokens``."""
     receipt: Receipt | None = None
     left: tuple[Left, ...] = ()
+    stream: int | None = None
+    """The turn whose files hold this one's output; None if it has files of its own."""
+    begin_byte: int = 0
+    """The offset of its output in that file."""
+    end_byte: int | None = None
+    """The offset behind its output; None for the end of the file."""
+    begin_error_byte: int = 0
+    """The offset of its stderr in that turn's file of stderr."""
 
 
 class Changes(Struct, frozen=True, kw_only=True):

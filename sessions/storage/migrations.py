@@ -12,6 +12,11 @@ from .urgency import write_urgency
 
 Statements = tuple[str, ...]
 
+_COUNT_QUEUED = (
+    "BEGIN UPDATE sessions SET queued = (SELECT COUNT(*) FROM queue"
+    " WHERE session = NEW.session AND state = 'queued') WHERE id = NEW.session; END"
+)
+
 MIGRATIONS: tuple[Statements, ...] = (
     ("ALTER TABLE seen ADD COLUMN steps INTEGER",),  # 2: the number of steps the user has seen
     (  # 3: facts that decide whether a session needs attention, and when it was pinned
@@ -43,6 +48,31 @@ MIGRATIONS: tuple[Statements, ...] = (
         "ALTER TABLE sessions ADD COLUMN activity TEXT",
         "ALTER TABLE sessions ADD COLUMN plan TEXT",
         "UPDATE sessions SET urgency_seq = NULL",
+    ),
+    (  # 8: the queue of prompts, and turns that are parts of one file
+        "ALTER TABLE sessions ADD COLUMN queued INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE sessions ADD COLUMN held TEXT",
+        "ALTER TABLE sessions ADD COLUMN unconfirmed INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE turns ADD COLUMN stream INTEGER",
+        "ALTER TABLE turns ADD COLUMN begin_byte INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE turns ADD COLUMN end_byte INTEGER",
+        "ALTER TABLE turns ADD COLUMN begin_error_byte INTEGER NOT NULL DEFAULT 0",
+        (
+            "CREATE TABLE queue (id INTEGER PRIMARY KEY,"
+            " session TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE, key TEXT NOT NULL UNIQUE,"
+            " place REAL NOT NULL, text TEXT NOT NULL, plan TEXT NOT NULL, state TEXT NOT NULL,"
+            " at_once INTEGER NOT NULL DEFAULT 0, turn INTEGER, asked_by TEXT,"
+            " created_at INTEGER NOT NULL, changed_at INTEGER NOT NULL) STRICT"
+        ),
+        "CREATE INDEX queue_waiting ON queue (session, place) WHERE state = 'queued'",
+        f"CREATE TRIGGER queue_added AFTER INSERT ON queue {_COUNT_QUEUED}",
+        f"CREATE TRIGGER queue_changed AFTER UPDATE ON queue {_COUNT_QUEUED}",
+        (
+            "CREATE TRIGGER prompt_confirmed AFTER UPDATE OF state ON prompts"
+            " WHEN NEW.state <> OLD.state AND 'unconfirmed' IN (NEW.state, OLD.state) BEGIN"
+            " UPDATE sessions SET unconfirmed = (SELECT COUNT(*) FROM prompts"
+            " WHERE session = NEW.session AND state = 'unconfirmed') WHERE id = NEW.session; END"
+        ),
     ),
 )
 """The statements from version 1 to 2, from 2 to 3, and so on; ``schema.sql`` creates the newest version directly."""

@@ -22,12 +22,13 @@ _SESSION_COLUMNS = (
     "signal", "created_at", "updated_at", "started_at", "ended_at", "last_event_at", "last_message",
     "agent_session", "steps", "unknown", "left", "left_note", "source", "host", "seen_at", "seen_steps",
     "archived_at", "stuck", "stuck_at", "denied", "pinned_at", "asks",
+    "queued", "held", "unconfirmed",
 )  # fmt: skip
 _TURN_COLUMNS = (
     "session", "n", "reason", "run_id", "created_at", "started_at", "ended_at", "duration_ms", "runner_pid",
     "runner_start", "agent_pid", "agent_start", "boot_id", "pid_ns", "end", "error", "exit_code", "signal",
     "stop_requested_at", "stop_by", "rule", "asked_by", "launches", "cost_usd", "cost_about_usd",
-    "steps", "unknown",
+    "steps", "unknown", "stream", "begin_byte", "end_byte", "begin_error_byte",
 )  # fmt: skip
 
 _NEWEST_TURN = "FROM turns WHERE turns.session = sessions.id AND turns.n = sessions.turn"

@@ -59,7 +59,10 @@ CREATE TABLE sessions (
     urgency_seq   INTEGER,                      -- the `seq` for which urgency was computed; outdated if it is another
     asks          TEXT,                         -- what the last message of the newest turn asks the user, one line
     activity      TEXT,                         -- rules.activity.Activity: what the agent does now; NULL once it ended
-    plan          TEXT                          -- rules.activity.Plan: the progress of the newest turn's todo list
+    plan          TEXT,                         -- rules.activity.Plan: the progress of the newest turn's todo list
+    queued        INTEGER NOT NULL DEFAULT 0,   -- prompts that wait for the end of the newest turn; kept by triggers
+    held          TEXT,                         -- why they are not sent when it ends, one line; NULL: they are
+    unconfirmed   INTEGER NOT NULL DEFAULT 0    -- prompts of which it is not known whether the agent got them; by triggers
 ) STRICT;
 CREATE INDEX sessions_seq ON sessions (seq);
 CREATE INDEX sessions_created ON sessions (created_at);
@@ -109,6 +112,10 @@ CREATE TABLE turns (
     unreadable    TEXT NOT NULL DEFAULT '{}',   -- fields of events that could not be read, and how often
     cost_about_usd REAL,                        -- an estimate where the agent named no cost
     denied_names  TEXT,                         -- the tools and programs that were refused; NULL: not recorded
+    stream        INTEGER,                      -- the turn whose files hold this one's output; NULL: its own files
+    begin_byte    INTEGER NOT NULL DEFAULT 0,   -- where its output begins in that file
+    end_byte      INTEGER,                      -- the offset behind its output; NULL: the end of the file
+    begin_error_byte INTEGER NOT NULL DEFAULT 0, -- where its stderr begins
     PRIMARY KEY (session, n)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX turns_open ON turns (status) WHERE status IN ('queued', 'starting', 'running', 'waiting', 'finishing');
@@ -124,6 +131,22 @@ CREATE TABLE prompts (
     seen_at    INTEGER
 ) STRICT;
 CREATE INDEX prompts_session ON prompts (session, turn);
+
+CREATE TABLE queue (                             -- prompts for later turns; each becomes a row of `prompts` with its turn
+    id         INTEGER PRIMARY KEY,
+    session    TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    key        TEXT NOT NULL UNIQUE,             -- given with the request: the same request is recorded once
+    place      REAL NOT NULL,                    -- the order in which they are sent
+    text       TEXT NOT NULL,
+    plan       TEXT NOT NULL,                    -- prompts.plan.Plan: the settings at the time of the request
+    state      TEXT NOT NULL,                    -- queued, taken, cancelled
+    at_once    INTEGER NOT NULL DEFAULT 0,       -- it is sent although the queue is held
+    turn       INTEGER,                          -- the turn that it became
+    asked_by   TEXT,                             -- the session from inside which it was asked for
+    created_at INTEGER NOT NULL,
+    changed_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX queue_waiting ON queue (session, place) WHERE state = 'queued';
 
 CREATE TABLE requests (                          -- what a front end asks of a runner
     id         INTEGER PRIMARY KEY,
@@ -163,6 +186,19 @@ CREATE TRIGGER sessions_removed AFTER DELETE ON sessions BEGIN
     UPDATE counter SET seq = seq + 1;
     INSERT OR REPLACE INTO tombstones (session, seq, deleted_at)
         VALUES (OLD.id, (SELECT seq FROM counter), CAST(strftime('%s', 'now') AS INTEGER) * 1000);
+END;
+CREATE TRIGGER queue_added AFTER INSERT ON queue BEGIN
+    UPDATE sessions SET queued = (SELECT COUNT(*) FROM queue WHERE session = NEW.session AND state = 'queued')
+        WHERE id = NEW.session;
+END;
+CREATE TRIGGER queue_changed AFTER UPDATE ON queue BEGIN
+    UPDATE sessions SET queued = (SELECT COUNT(*) FROM queue WHERE session = NEW.session AND state = 'queued')
+        WHERE id = NEW.session;
+END;
+CREATE TRIGGER prompt_confirmed AFTER UPDATE OF state ON prompts
+    WHEN NEW.state <> OLD.state AND 'unconfirmed' IN (NEW.state, OLD.state) BEGIN
+    UPDATE sessions SET unconfirmed = (
+        SELECT COUNT(*) FROM prompts WHERE session = NEW.session AND state = 'unconfirmed') WHERE id = NEW.session;
 END;
 CREATE TRIGGER seen_added AFTER INSERT ON seen BEGIN
     UPDATE sessions SET seq = seq WHERE id = NEW.session;
