@@ -1,6 +1,7 @@
 """Starts as values: :class:`Start` is a caller's request, :class:`Launch` the exact start made from it.
 
-A launch holds the argv and everything that a runner needs; it is recorded with the turn.
+A launch holds the argv and everything that a runner needs; it is recorded with the turn.  A :class:`TurnPlan` is the
+part of a later turn's start that is known when its prompt is queued.
 """
 
 from collections.abc import Mapping
@@ -106,3 +107,21 @@ class Launch(Struct, frozen=True, kw_only=True):
     hook: Hook = Hook()
     """The command that is run when its state changes."""
     model: str | None = None
+
+
+class TurnPlan(Struct, frozen=True, kw_only=True):
+    """The settings of a later turn as they were when its prompt was requested; never secrets.
+
+    A runner makes the launch from it when the turn before has ended: only then is the conversation to resume known, and
+    runners do not read the settings.
+    """
+
+    settings: Mapping[str, Any]
+    """The agent's section of the settings with the options of the session and of the prompt, as plain values."""
+    model: str | None = None
+    argv: tuple[str, ...] = ()
+    """For the ``command`` agent: the command to run."""
+    frame: Launch
+    """The launch without what depends on the conversation: its argv and stdin are empty."""
+    on_failure: Literal["hold", "send"] = "hold"
+    """``send`` sends the prompt even if the turn before failed, was lost, or was stopped by a limit."""

@@ -15,43 +15,36 @@ from typing import Any, Self
 
 from msgspec import structs
 
-from .agents.registry import PLAIN_COMMAND, agent_named
-from .costs.session_usage import spent_by
-from .errors import AgentdashError, ConfigError, Remedy, SessionBusyError, UnknownSessionError
+from .agents.registry import PLAIN_COMMAND
+from .errors import AgentdashError, SessionBusyError, UnknownSessionError
 from .housekeeping import Housekeeping
 from .launch import Start
 from .lifecycle.launch_plan import (
-    LaterTurn,
     build_launch,
-    checked_folder,
     checked_prompt,
     checked_text,
     completed,
     recorded_environment,
-    recorded_profile,
-    retold,
     title_of,
 )
-from .lifecycle.reconcile import survivors
 from .lifecycle.stop import stop_session
 from .lifecycle.wait import wait_until
 from .model import Receipt, Session, Status
 from .processes import processes
+from .prompts.prompter import Prompter
+from .prompts.queue import SessionQueue
 from .reader import SessionReader
-from .rules.limits import Limits, roomier, used_up
 from .settings.config import Config
-from .settings.merge import merged
 from .storage.paths import Layout, default_home
 from .storage.store import Store
 from .supervision.queue import pump
-from .supervision.runner_process import poke
 
 _AT_ONCE = 64
 """Number of sessions stopped at once; others wait for the first of them."""
 
 
 class SessionManager:
-    """Starts, prompts and ends sessions; :attr:`reader` shows them, and :attr:`housekeeping` keeps them in order.
+    """Starts and ends sessions; :attr:`prompts` and :attr:`queue` send prompts, :attr:`reader` shows everything.
 
     Args:
         home: the state folder; None takes ``$AGENTDASH_HOME`` or the platform's.
@@ -71,6 +64,10 @@ class SessionManager:
         """All operations that only read."""
         self.housekeeping = Housekeeping(self.layout, self.store, self.reader)
         """Names, archive, trash, and the conclusion of sessions whose runner died."""
+        self.prompts = Prompter(self.layout, self.store, self.reader, self.housekeeping, self.stop)
+        """Prompts to sessions: sending, retrying, interrupting."""
+        self.queue = SessionQueue(self.layout, self.store, self.reader, self.prompts)
+        """The prompts that wait."""
 
     def __enter__(self) -> Self:
         return self
@@ -141,130 +138,6 @@ class SessionManager:
         self.housekeeping.record(folder)
         pump(self.layout, self.store)
         return self.reader.by_id(start.session_id)
-
-    def inject(self, ref: str, prompt: str, *, limits: Mapping[str, Any] | None = None) -> Session:
-        """Send a prompt to a session that is not running: its next turn.
-
-        ``limits`` replace the session's limits from this turn on.
-
-        Raises:
-            UsageError: empty prompt, or a limit that can never act.
-            SessionBusyError: it is running, cannot be continued, has used up one of its limits, or processes of a
-                lost turn still live.
-        """
-        prompt = checked_prompt(prompt)
-        self.layout.check_writable()
-        session = self.housekeeping.settled(ref)
-        if not agent_named(session.agent).resumable:
-            again = f"Run it again: agentdash retry {session.short_id}" if session.status.ended else ""
-            raise SessionBusyError(
-                f"Session {session.short_id} is a {session.agent} and takes no prompts.",
-                Remedy.RETRY if again else None,
-                again,
-            )
-        return self._next_turn(session, prompt, "inject", limits or {})
-
-    def retry(self, ref: str, *, limits: Mapping[str, Any] | None = None) -> Session:
-        """Send the newest prompt again, after a turn that failed, was stopped or was lost.
-
-        A command runs again however it ended, because it cannot be continued.  ``limits`` replace the session's limits
-        from this turn on.
-
-        Raises:
-            UsageError: a limit that can never act.
-            SessionBusyError: the turn is running, an agent completed it, or the session has used up one of its limits.
-        """
-        self.layout.check_writable()
-        session = self.housekeeping.settled(ref)
-        if session.status is Status.DONE and agent_named(session.agent).resumable:
-            raise SessionBusyError(
-                f"Session {session.short_id} is done: nothing to retry.",
-                Remedy.PROMPT,
-                f"Send a prompt: agentdash inject {session.short_id}",
-            )
-        prompts = self.store.prompts(session.id)
-        if not prompts:
-            raise UnknownSessionError(f"Session {session.short_id} was deleted.")
-        return self._next_turn(session, prompts[-1].text, "retry", limits or {})
-
-    def _next_turn(self, session: Session, prompt: str, verb: str, limits: Mapping[str, Any]) -> Session:
-        self._check_free(session)
-        folder = self.layout.session(session.id)
-        if not folder.path.is_dir():
-            folder.create()  # the folder was removed: its output is lost, the conversation is the agent's own
-        agent = agent_named(session.agent)
-        recipe = self.store.recipe(session.id)
-        options = merged(recipe.options, {"limits": limits}) if limits else recipe.options
-        text = prompt
-        if session.agent_session is None and agent.resumable:
-            text = retold(session, self.reader.messages(session.id), prompt)
-        self.store.max_running(self.reader.config().queue.max_running)
-        launch = build_launch(
-            self._config_of(session, recipe.env),
-            Start(
-                text,
-                agent=session.agent,
-                model=session.model,
-                cwd=checked_folder(session.cwd),
-                options=options,
-                argv=recipe.command,
-                session_id=session.id,
-            ),
-            home=self.layout.home,
-            later=LaterTurn(turn=session.turn + 1, agent_session=session.agent_session, limits=limits, env=recipe.env),
-        )
-        self._check_affordable(session, launch.limits, verb)
-        asked_by = os.environ.get(processes.SESSION_TAG)
-        self.store.add_turn(
-            session.id, session.turn, prompt, launch, str(uuid.uuid4()), asked_by, options if limits else None
-        )
-        self.housekeeping.record(folder)
-        # A runner that is left only to supervise remaining processes makes room for the next one.
-        poke(self.layout.session(session.id).poke)
-        pump(self.layout, self.store)
-        return self.reader.by_id(session.id)
-
-    def _config_of(self, session: Session, env: Mapping[str, str | None]) -> Config:
-        """Return the settings with the profile under which the session began, whatever the caller's profile is."""
-        profile = recorded_profile(env)
-        try:
-            return self.reader.config(profile)
-        except ConfigError as error:
-            began = f" Session {session.short_id} uses the profile {profile!r}." if profile else ""
-            raise ConfigError(f"{error}{began}") from None
-
-    def _check_free(self, session: Session) -> None:
-        short = session.short_id
-        if not session.status.ended:
-            raise SessionBusyError(
-                f"Session {short} is {session.status}: cannot take a prompt until turn {session.turn} ends.",
-                Remedy.WAIT_OR_STOP,
-                f"Wait for it: agentdash wait {short}, or stop it: agentdash stop {short}",
-            )
-        if session.host != processes.host_name():
-            raise SessionBusyError(f"Session {short} runs on {session.host}; continue it there.")
-        if session.status is Status.LOST and survivors(self.layout, self.store.newest_turn(session.id)):
-            raise SessionBusyError(
-                f"Processes of the lost turn of session {short} are still running.",
-                Remedy.STOP,
-                f"Stop them: agentdash stop {short}",
-            )
-
-    def _check_affordable(self, session: Session, limits: Limits, verb: str) -> None:
-        """Refuse a turn for a session that has used up a limit, because its runner would only stop it again."""
-        if not limits.stops or (limits.tokens is None and limits.cost_usd is None):
-            return
-        spent = spent_by(self.store.turns(session.id))
-        over = used_up(limits, spent.tokens, spent.cost_usd, estimated=spent.estimated)
-        if over:
-            short = session.short_id
-            raised = " ".join(f"--limit {roomier(name, spent.tokens, spent.cost_usd)}" for name in over)
-            prompt = ' "…"' if verb == "inject" else ""
-            raise SessionBusyError(
-                f"Session {short} is over its limit: it {' and '.join(over.values())}.",
-                Remedy.RAISE_LIMIT,
-                f"Raise the limit to continue: agentdash {verb} {short} {raised}{prompt}",
-            )
 
     def stop(self, ref: str, *, now: bool = False) -> Receipt:
         """Stop a session: ladder, sweep, receipt; ``now`` sends SIGKILL at once.

@@ -20,6 +20,7 @@ from .usage_meter import Measurable, Measures, Meter, When
 
 if TYPE_CHECKING:
     from .recorded_edits import Transcript
+    from .sent_prompt import SentPrompt
 
 
 class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -253,6 +254,13 @@ class Agent(ABC):
 
         For an agent with ``keeps_transcripts``, whose stream has no diffs.  ``env`` is the recorded environment of the
         session, ``at`` the approximate start of the conversation (UTC ms).
+        """
+        return None
+
+    def has_prompt(self, sent: "SentPrompt") -> bool | None:  # noqa: ARG002
+        """Return whether the agent's own transcript has a prompt; None if it keeps none that can be read.
+
+        Used if a turn broke off: only the agent's own record shows if the prompt became part of the conversation.
         """
         return None
 

@@ -5,14 +5,13 @@ import uuid
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from msgspec import Struct, structs
+from msgspec import Struct, structs, to_builtins
 
 from ..agents.base import LaunchRequest
 from ..agents.demo.place import check_demo
 from ..agents.registry import agent_named
 from ..errors import UsageError
-from ..launch import Launch, Start
-from ..model import Session, Step, StepKind
+from ..launch import Launch, Start, TurnPlan
 from ..settings.config import PROFILE, Config
 from ..text.sanitize import one_line
 from .limit_checks import judged
@@ -149,6 +148,22 @@ def build_launch(config: Config, start: Start, *, home: Path, later: LaterTurn |
     )
 
 
+def plan_turn(config: Config, start: Start, *, home: Path, later: LaterTurn) -> TurnPlan:
+    """Return the plan of a later turn: everything that is known before the turn before it has ended.
+
+    Raises:
+        UsageError: as for :func:`build_launch`.
+    """
+    launch = build_launch(config, start, home=home, later=later)
+    return TurnPlan(
+        settings=to_builtins(config.settings_for(start.agent, start.options)),
+        model=start.model,
+        argv=start.argv,
+        frame=structs.replace(launch, argv=(), stdin=None),
+        on_failure=config.queue.on_failure,
+    )
+
+
 def _environment(launch: Launch, recorded: Mapping[str, str | None]) -> dict[str, str]:
     """Return the environment in which the agent will run."""
     merged = {**os.environ, **recorded, **launch.env}
@@ -167,17 +182,3 @@ def recorded_environment(agent_name: str) -> dict[str, str | None]:
 def recorded_profile(env: Mapping[str, str | None]) -> str | None:
     """Return the profile with which a session began: "" for no profile, None if it was not recorded."""
     return (env[PROFILE] or "") if PROFILE in env else None
-
-
-def retold(session: Session, steps: list[Step], prompt: str) -> str:
-    """Return the visible conversation and the new prompt, for an agent that does not remember the conversation.
-
-    Used only if there is nothing to resume: the earlier turn ended before the agent named its conversation.
-    """
-    conversation = [step for step in steps if step.kind in (StepKind.PROMPT, StepKind.MESSAGE) and step.text.strip()]
-    if not any(step.kind is StepKind.MESSAGE for step in conversation):
-        return prompt
-    names = {StepKind.PROMPT: "USER", StepKind.MESSAGE: "ASSISTANT"}
-    lines = [f"This continues an earlier conversation in {session.cwd}.", ""]
-    lines += [f"{names[step.kind]}: {step.text}" for step in conversation]
-    return "\n".join([*lines, "", f"USER: {prompt}", "", "Continue from where you left off."])

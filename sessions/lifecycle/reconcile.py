@@ -16,6 +16,7 @@ from ..errors import AgentdashError
 from ..model import LIVE, Left, Session, Status, Turn, left_text
 from ..processes import processes, runner_lock
 from ..processes.process_ownership import SessionProcesses
+from ..rules.delivery import TurnEvidence, fate
 from ..rules.status import EndFacts, at_the_end
 from ..rules.turn_facts import Facts
 from ..storage.line_reader import LineReader
@@ -24,6 +25,8 @@ from ..storage.session_record import write_identity
 from ..storage.store import Store
 from ..storage.turn_log import Outcome, Owner, TurnLog
 from ..supervision.hooks import run_end_hook
+from ..supervision.next_turn import builder
+from ..supervision.prompt_evidence import with_transcript
 from ..supervision.queue import pump
 from ..supervision.runner_process import living_runners, poke, send_runner
 
@@ -54,7 +57,21 @@ def settle(layout: Layout, store: Store) -> None:
         _tidy(layout, turns)
     _count_left(layout, store)
     with suppress(AgentdashError):
+        _serve_queues(layout, store)
         pump(layout, store)
+
+
+def _serve_queues(layout: Layout, store: Store) -> None:
+    """Begin the turns of prompts that no runner began: it was killed, or is of a version without a queue."""
+    for session_id in store.queue.stalled():
+        session, turn = store.session(session_id), store.newest_turn(session_id)
+        if session is None or is_foreign(session, turn):
+            continue
+        if session.status is Status.LOST and survivors(layout, turn):
+            store.queue.hold(session_id, f"processes of turn {turn.n} are still running")
+        elif store.queue.advance(session_id, builder(layout, store)) is not None:
+            with suppress(OSError):
+                write_identity(store, layout.session(session_id))
 
 
 def _count_left(layout: Layout, store: Store) -> None:
@@ -95,7 +112,7 @@ def _reconcile(layout: Layout, store: Store, turn: Turn, living: Callable[[], Co
         if turn.launches:
             _send_again(layout, store, turn, living)
     elif folder.path.is_dir() or not _runner_lives(turn):
-        _settle_turn(layout, store, turn)
+        _settle_turn(layout, store, turn, living)
 
 
 def _runner_lives(turn: Turn) -> bool:
@@ -126,7 +143,7 @@ def _send_again(layout: Layout, store: Store, turn: Turn, living: Callable[[], C
     send_runner(layout, turn.session, turn.n, "run", store.recipe(turn.session).env)
 
 
-def _settle_turn(layout: Layout, store: Store, turn: Turn) -> None:
+def _settle_turn(layout: Layout, store: Store, turn: Turn, living: Callable[[], Collection[Path]]) -> None:
     if agent_lives(turn):
         send_runner(layout, turn.session, turn.n, "adopt", store.recipe(turn.session).env)
         return
@@ -146,6 +163,8 @@ def _settle_turn(layout: Layout, store: Store, turn: Turn) -> None:
         if lock is not None:
             lock.release()
     poke(folder.poke)
+    if store.launch_age_ms(turn.session, turn.n) is not None:
+        _send_again(layout, store, turn, living)
 
 
 def agent_lives(turn: Turn) -> bool:
@@ -160,6 +179,10 @@ def agent_lives(turn: Turn) -> bool:
 def _conclude(layout: Layout, store: Store, turn: Turn) -> None:
     """Conclude a turn; only its own file can show how it ended."""
     facts, steps = read_facts(layout, store, turn)
+    evidence = _evidence(layout, store, turn, facts, steps)
+    log = TurnLog(store, turn.session, turn.n, _nobody(turn))
+    if fate(evidence).again and turn.launches < MAX_LAUNCHES and _start_again(layout, turn, log):
+        return
     session = store.session(turn.session)
     agent = agent_named(session.agent) if session else None
     verdict = at_the_end(
@@ -171,16 +194,44 @@ def _conclude(layout: Layout, store: Store, turn: Turn) -> None:
             rebooted=turn.boot_id != processes.boot_id(),
         )
     )
-    owner = Owner(pid=0, start=0, boot_id=turn.boot_id or "", pid_ns=turn.pid_ns or "")
-    outcome = Outcome(status=verdict.status, reason=verdict.reason, rule=verdict.rule, left=survivors(layout, turn))
+    outcome = Outcome(
+        status=verdict.status,
+        reason=verdict.reason,
+        rule=verdict.rule,
+        left=survivors(layout, turn),
+        prompt=fate(evidence),
+    )
     with suppress(OSError):
         layout.session(turn.session).reserve.unlink(missing_ok=True)
-    ended = TurnLog(store, turn.session, turn.n, owner).end(facts, outcome, steps)
+    ended = log.end(facts, outcome, steps, builder(layout, store))
     layout.live_name(turn.session, turn.n).unlink(missing_ok=True)
     with suppress(OSError):
         write_identity(store, layout.session(turn.session))
     if ended:
         run_end_hook(layout, store, turn.session, turn.n, outcome.status, outcome.reason)
+
+
+def _nobody(turn: Turn) -> Owner:
+    """Return the identity under which a turn without a runner is concluded."""
+    return Owner(pid=0, start=0, boot_id=turn.boot_id or "", pid_ns=turn.pid_ns or "")
+
+
+def _evidence(layout: Layout, store: Store, turn: Turn, facts: Facts, steps: int) -> TurnEvidence:
+    """Return the facts about the turn's prompt; the turn's file is made just before the agent is started."""
+    started = layout.session(turn.session).output(turn.n).exists() or not layout.session(turn.session).path.is_dir()
+    proper = facts.end is not None
+    crashed = turn.stop_requested_at is None
+    evidence = TurnEvidence(started=started, printed=steps > 0, proper_end=proper, crashed=crashed)
+    return with_transcript(evidence, store, turn.session, turn.n, facts.agent_session)
+
+
+def _start_again(layout: Layout, turn: Turn, log: TurnLog) -> bool:
+    """Queue a turn again that came to nothing, without its empty files; False if it has ended meanwhile."""
+    folder = layout.session(turn.session)
+    for path in (folder.output(turn.n), folder.errors(turn.n), folder.prompt(turn.n), folder.times(turn.n)):
+        path.unlink(missing_ok=True)
+    layout.live_name(turn.session, turn.n).unlink(missing_ok=True)
+    return log.start_again()
 
 
 def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:

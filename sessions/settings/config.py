@@ -32,7 +32,7 @@ PROFILE = "AGENTDASH_PROFILE"
 
 
 class QueueSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``[queue]``: the number of sessions that run at once."""
+    """``[queue]``: the number of sessions that run at once, and the prompts that wait for the end of a turn."""
 
     max_running: Annotated[
         int,
@@ -42,6 +42,12 @@ class QueueSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             extra={"default": "4 per CPU"},
         ),
     ] = 4 * (os.cpu_count() or 1)
+    on_failure: Annotated[
+        Literal["hold", "send"],
+        Meta(
+            description="Queued prompts after a turn that failed, was lost or crossed a limit: hold, or send them.",
+        ),
+    ] = "hold"
 
 
 Theme = Literal["dark", "light", "safe-dark", "safe-light", "terminal"]

@@ -102,7 +102,7 @@ class LineReader:
 
     def skip_to_tail(self, size: int) -> None:
         """Skip everything except the whole lines in the last ``size`` bytes."""
-        if self._descriptor is None:
+        if self._opened() is None or self._descriptor is None:
             return
         start = os.fstat(self._descriptor).st_size - size
         if start <= self.offset:

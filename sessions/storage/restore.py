@@ -7,6 +7,7 @@ from msgspec import structs
 from ..errors import StoreError
 from ..launch import Launch
 from ..model import Prompt, Session, Turn
+from .prompt_queue import QueuedPrompt
 from .queries import Recipe
 from .rows import USAGE_COLUMNS, dump
 from .session_record import Identity
@@ -40,6 +41,8 @@ def _insert_all(store: Store, identity: Identity, session: Session) -> bool:
             _insert(db, "turns", _turn_row(turn, launch, session))
         for prompt in identity.prompts:
             _insert(db, "prompts", _prompt_row(prompt))
+        for place, queued in enumerate(identity.queue):
+            _insert(db, "queue", _queue_row(queued, place))
         if session.seen_at is not None:
             _insert(db, "seen", {"session": session.id, "at": session.seen_at, "steps": session.seen_steps})
     return True
@@ -67,6 +70,11 @@ def _turn_row(turn: Turn, launch: Launch, session: Session) -> dict[str, object]
 def _prompt_row(prompt: Prompt) -> dict[str, object]:
     # The number was given by the lost database; in this one another prompt may have it.
     return {key: value for key, value in structs.asdict(prompt).items() if key != "id"}
+
+
+def _queue_row(prompt: QueuedPrompt, place: int) -> dict[str, object]:
+    plain = {key: value for key, value in structs.asdict(prompt).items() if key not in ("id", "plan")}
+    return plain | {"plan": dump(prompt.plan), "place": place}
 
 
 def _insert(db: sqlite3.Connection, table: str, row: dict[str, object]) -> None:

@@ -138,7 +138,7 @@ CREATE TABLE queue (                             -- prompts for later turns; eac
     key        TEXT NOT NULL UNIQUE,             -- given with the request: the same request is recorded once
     place      REAL NOT NULL,                    -- the order in which they are sent
     text       TEXT NOT NULL,
-    plan       TEXT NOT NULL,                    -- prompts.plan.Plan: the settings at the time of the request
+    plan       TEXT NOT NULL,                    -- launch.TurnPlan: the settings at the time of the request
     state      TEXT NOT NULL,                    -- queued, taken, cancelled
     at_once    INTEGER NOT NULL DEFAULT 0,       -- it is sent although the queue is held
     turn       INTEGER,                          -- the turn that it became

@@ -9,6 +9,7 @@ from ..errors import NewerStoreError, StoreError
 from ..launch import Launch
 from ..model import Prompt, Session, Status, StoppedBy, Turn
 from .paths import SessionFolder, write_atomic
+from .prompt_queue import QueuedPrompt
 from .queries import Recipe
 from .store import Store
 
@@ -25,6 +26,8 @@ class Identity(Struct, frozen=True, kw_only=True):
     launches: tuple[Launch, ...]
     """The launch of each turn, in the order of the turns."""
     prompts: tuple[Prompt, ...]
+    queue: tuple[QueuedPrompt, ...] = ()
+    """The prompts that wait, in their order."""
 
 
 def write_identity(store: Store, folder: SessionFolder) -> None:
@@ -44,6 +47,7 @@ def write_identity(store: Store, folder: SessionFolder) -> None:
         turns=turns,
         launches=tuple(launches),
         prompts=tuple(store.prompts(folder.id)),
+        queue=tuple(store.queue.waiting(folder.id)),
     )
     write_atomic(folder.identity, msgspec.json.format(msgspec.json.encode(identity), indent=1))
 

@@ -6,12 +6,13 @@ one of several competing processes succeeds.
 
 import sqlite3
 from collections.abc import Iterable, Mapping
-from typing import Any
+from pathlib import Path
 
 from ..clock import now_ms
-from ..errors import SessionBusyError, StoreError, UnknownSessionError
+from ..errors import StoreError
 from ..launch import Launch, Start
-from ..model import ENDED, Status, short_id
+from ..model import ENDED, Status
+from .prompt_queue import PromptQueue, hold_after, insert_turn
 from .queries import OPEN, Queries
 from .rows import dump
 
@@ -30,6 +31,11 @@ _WAITING = (
 
 class Store(Queries):
     """The writes of front ends; those of runners are in :mod:`.turn_log`."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.queue = PromptQueue(self.database)
+        """The prompts that wait."""
 
     def create(
         self,
@@ -62,45 +68,7 @@ class Store(Queries):
                     dump(start.options), dump(start.argv), dump(env or {}), start.source, parent, host, now, now,
                 ),
             )  # fmt: skip
-            _insert_turn(db, start.session_id, 1, start.prompt, launch, run_id, now, parent)
-
-    def add_turn(
-        self,
-        session_id: str,
-        after: int,
-        prompt: str,
-        launch: Launch,
-        run_id: str,
-        asked_by: str | None = None,
-        options: Mapping[str, Any] | None = None,
-    ) -> int:
-        """Queue the next turn if turn ``after`` is still the newest and has ended.
-
-        ``asked_by`` is the session from inside which it was requested; ``options`` replace the session's.
-
-        Raises:
-            UnknownSessionError: the session was deleted.
-            SessionBusyError: another prompt was first, or the turn has not ended.
-        """
-        now = now_ms()
-        with self.database.transaction() as db:
-            row = db.execute("SELECT status, turn FROM sessions WHERE id = ?", (session_id,)).fetchone()
-            if row is None:
-                raise UnknownSessionError(f"Session {session_id} was deleted.")
-            if row["turn"] != after or Status(row["status"]) not in ENDED:
-                state = f"{row['status']} (turn {row['turn']})"
-                raise SessionBusyError(f"Session {short_id(session_id)} is {state}: another prompt came first.")
-            n = after + 1
-            _insert_turn(db, session_id, n, prompt, launch, run_id, now, asked_by)
-            if options is not None:
-                db.execute("UPDATE sessions SET options = ? WHERE id = ?", (dump(options), session_id))
-            db.execute(
-                "UPDATE sessions SET status = 'queued', reason = NULL, turn = ?, exit_code = NULL, signal = NULL,"
-                " archived_at = NULL, started_at = NULL, ended_at = NULL, model = COALESCE(?, model), updated_at = ?,"
-                " stuck = NULL, stuck_at = NULL, denied = 0, asks = NULL, activity = NULL, plan = NULL WHERE id = ?",
-                (n, launch.model, now, session_id),
-            )
-        return n
+            insert_turn(db, start.session_id, 1, start.prompt, launch, run_id, now, parent)
 
     def launch_age_ms(self, session_id: str, n: int) -> int | None:
         """Return how long ago a runner was last started for a queued turn; None if the turn is no longer queued."""
@@ -194,6 +162,7 @@ class Store(Queries):
                     " WHERE id = ? AND turn = ?",
                     (status, reason, now, now, session_id, n),
                 )
+                hold_after(db, session_id, n, status, by_user=by is not None)
         return bool(changed)
 
     def request(self, session_id: str, turn: int, kind: str, asked_by: str) -> int:
@@ -306,24 +275,3 @@ class Store(Queries):
 def touch_children(db: sqlite3.Connection, session_id: str) -> None:
     """Put a session's children into the change feed: their parent is gone, or back."""
     db.execute("UPDATE sessions SET seq = seq WHERE parent = ?", (session_id,))
-
-
-def _insert_turn(
-    db: sqlite3.Connection,
-    session_id: str,
-    n: int,
-    prompt: str,
-    launch: Launch,
-    run_id: str,
-    now: int,
-    asked_by: str | None,
-) -> None:
-    db.execute(
-        "INSERT INTO turns (session, n, status, run_id, launch, created_at, asked_by)"
-        " VALUES (?, ?, 'queued', ?, ?, ?, ?)",
-        (session_id, n, run_id, dump(launch), now, asked_by),
-    )
-    db.execute(
-        "INSERT INTO prompts (session, turn, text, state, created_at) VALUES (?, ?, ?, 'queued', ?)",
-        (session_id, n, prompt, now),
-    )

@@ -9,9 +9,23 @@ from msgspec import Struct
 
 from ..clock import now_ms
 from ..launch import Launch
-from ..model import LIVE, MESSAGE_CHARACTERS, Activity, Left, Plan, Receipt, Status, Stopping, Usage, left_text
+from ..model import (
+    LIVE,
+    MESSAGE_CHARACTERS,
+    Activity,
+    Left,
+    Plan,
+    Receipt,
+    Status,
+    StoppedBy,
+    Stopping,
+    Usage,
+    left_text,
+)
 from ..rules.attention import Stuck
+from ..rules.delivery import Fate, PromptState
 from ..rules.turn_facts import Facts
+from .prompt_queue import Build, hold_after, put_back, take
 from .rows import USAGE_COLUMNS, dump, launch_from, load
 from .store import Store
 
@@ -57,8 +71,8 @@ class Outcome(Struct, frozen=True, kw_only=True):
     left: tuple[Left, ...] = ()
     asks: str | None = None
     """The question of the agent's last message (:mod:`..rules.questions`)."""
-    started: bool = True
-    """True if the agent may have received its prompt."""
+    prompt: Fate = Fate(PromptState.SEEN)
+    """The fate of the turn's prompt."""
 
 
 class TurnLog:
@@ -87,6 +101,7 @@ class TurnLog:
                 " updated_at = ? WHERE id = ?",
                 (now, now, self._session),
             )
+            self._mark_prompt(db, PromptState.SENDING, only_from=PromptState.QUEUED)
             return self._read_claim(db)
 
     def adopt(self) -> Claim | None:
@@ -115,7 +130,8 @@ class TurnLog:
                 (now, self._session),
             )
             db.execute(
-                "UPDATE prompts SET state = 'sent', sent_at = ? WHERE session = ? AND turn = ? AND state = 'queued'",
+                "UPDATE prompts SET state = 'sent', sent_at = ?"
+                " WHERE session = ? AND turn = ? AND state IN ('queued', 'sending')",
                 (now, self._session, self._n),
             )
 
@@ -151,12 +167,17 @@ class TurnLog:
             )  # fmt: skip
             if steps:
                 db.execute(
-                    "UPDATE prompts SET state = 'seen', seen_at = ? WHERE session = ? AND turn = ? AND state = 'sent'",
+                    "UPDATE prompts SET state = 'seen', seen_at = ?"
+                    " WHERE session = ? AND turn = ? AND state IN ('sending', 'sent')",
                     (now_ms(), self._session, self._n),
                 )
 
-    def end(self, facts: Facts, outcome: Outcome, steps: int) -> bool:
-        """Conclude the turn; False if another process has concluded it."""
+    def end(self, facts: Facts, outcome: Outcome, steps: int, build: Build) -> bool:
+        """Conclude the turn; False if another process has concluded it.
+
+        The same transaction makes the next prompt of the queue the next turn, with the start that ``build`` makes, or
+        holds the queue.
+        """
         now, reason = now_ms(), _short(outcome.reason)
         with self._database.transaction() as db:
             changed = db.execute(
@@ -174,11 +195,7 @@ class TurnLog:
             if not changed:
                 return False
             self._write_facts(db, facts, steps)
-            db.execute(
-                "UPDATE prompts SET state = CASE WHEN ? THEN 'seen' WHEN state = 'queued' THEN ? ELSE state END"
-                " WHERE session = ? AND turn = ?",
-                (steps > 0, "unconfirmed" if outcome.started else "unsent", self._session, self._n),
-            )
+            self._mark_prompt(db, outcome.prompt.state)
             db.execute(
                 "UPDATE sessions SET status = ?, reason = ?, exit_code = ?, signal = ?, left = ?, left_note = ?,"
                 " stopping = NULL, stuck = NULL, stuck_at = NULL, activity = NULL, asks = ?,"
@@ -188,7 +205,52 @@ class TurnLog:
                     left_text(outcome.left), outcome.asks, now, now, self._session,
                 ),
             )  # fmt: skip
+            self._serve_queue(db, outcome, build)
             return True
+
+    def start_again(self) -> bool:
+        """Queue the turn again whose agent was certainly never started, or never got its prompt; False if it ended.
+
+        The caller holds the session's lock and has removed the turn's files.
+        """
+        with self._database.transaction() as db:
+            changed = db.execute(
+                f"UPDATE turns SET status = 'queued', runner_pid = NULL, runner_start = NULL, agent_pid = NULL,"  # noqa: S608
+                f" agent_start = NULL, started_at = NULL, launched_at = NULL WHERE session = ? AND n = ?"
+                f" AND status IN {_LIVE} AND stop_requested_at IS NULL",
+                (self._session, self._n),
+            ).rowcount
+            if changed:
+                self._mark_prompt(db, PromptState.QUEUED)
+                db.execute(
+                    "UPDATE sessions SET status = 'queued', reason = NULL, started_at = NULL, updated_at = ?"
+                    " WHERE id = ?",
+                    (now_ms(), self._session),
+                )
+        return bool(changed)
+
+    def _serve_queue(self, db: sqlite3.Connection, outcome: Outcome, build: Build) -> None:
+        """Begin the next turn, or hold the prompts that wait for it."""
+        stop = db.execute(
+            "SELECT 1 FROM requests WHERE session = ? AND turn >= ? AND done_at IS NULL", (self._session, self._n)
+        ).fetchone()
+        by = db.execute("SELECT stop_by FROM turns WHERE session = ? AND n = ?", (self._session, self._n)).fetchone()[
+            "stop_by"
+        ]
+        by_user = stop is not None or StoppedBy.recorded(by) is StoppedBy.YOU
+        if outcome.prompt.again:
+            put_back(db, self._session, self._n)
+        hold_after(db, self._session, self._n, outcome.status, by_user=by_user)
+        take(db, self._session, build)
+
+    def _mark_prompt(self, db: sqlite3.Connection, state: PromptState, only_from: PromptState | None = None) -> None:
+        """Change the state of the turn's prompt."""
+        seen_at = now_ms() if state is PromptState.SEEN else None
+        db.execute(
+            "UPDATE prompts SET state = ?, seen_at = COALESCE(seen_at, ?) WHERE session = ? AND turn = ?"
+            " AND state <> ? AND (? IS NULL OR state = ?)",
+            (state, seen_at, self._session, self._n, state, only_from, only_from),
+        )
 
     def left(self, left: tuple[Left, ...]) -> None:
         """Record the processes that outlive the turn."""

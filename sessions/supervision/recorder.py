@@ -19,6 +19,7 @@ from ..launch import Launch
 from ..model import Left, Receipt, Status, Step
 from ..rules.activity import ActivityWatch
 from ..rules.attention import Stuck
+from ..rules.delivery import Fate, TurnEvidence, fate
 from ..rules.questions import question
 from ..rules.status import EndFacts, at_the_end, while_running
 from ..rules.turn_facts import Facts
@@ -30,6 +31,8 @@ from .child import AgentChild
 from .disk import DiskWatch, Reserve
 from .follow import Follower
 from .idleness import Look
+from .next_turn import builder
+from .prompt_evidence import with_transcript
 from .spending import Spending
 from .stuck import StuckWatch
 from .watchdog import Watchdog
@@ -276,9 +279,16 @@ class Recorder:
             receipt=receipt(verdict.status) if receipt else None,
             left=left,
             asks=self._question(verdict.status, facts.last_message),
+            prompt=self._fate(facts, steps, crashed=stopped_by is None and child.exit_code is None),
         )
         self._write_end(facts, outcome, steps)
         return verdict.status
+
+    def _fate(self, facts: Facts, steps: int, *, crashed: bool) -> Fate:
+        """Return the fate of the turn's prompt; ``crashed`` if the agent ended by a signal that is not ours."""
+        proper = facts.end is not None
+        evidence = TurnEvidence(started=True, printed=steps > 0, proper_end=proper, crashed=crashed)
+        return fate(with_transcript(evidence, self._store, self._session, self._turn, facts.agent_session))
 
     def _question(self, status: Status, message: str | None) -> str | None:
         """Return what the last message of a turn that is done asks the user; the output of a command asks nothing."""
@@ -306,7 +316,8 @@ class Recorder:
         """Record a failed turn: the agent could not be started."""
         if reason.endswith("command not found") and agent.install_hint:
             reason = f"{reason}. {agent.install_hint}"
-        self._write_end(Facts(), Outcome(status=Status.FAILED, reason=reason, rule=_NOT_STARTED, started=False), 0)
+        unsent = fate(TurnEvidence(started=False, printed=False, proper_end=False, crashed=False))
+        self._write_end(Facts(), Outcome(status=Status.FAILED, reason=reason, rule=_NOT_STARTED, prompt=unsent), 0)
 
     def guarded(self, action: Callable[[], object]) -> bool:
         """Run an action; False if it failed.  A full disk or a removed folder must not end the supervision."""
@@ -329,7 +340,7 @@ class Recorder:
         ended: list[bool] = []
 
         def end() -> None:
-            ended.append(self._log.end(facts, outcome, steps))
+            ended.append(self._log.end(facts, outcome, steps, builder(self._layout, self._store)))
 
         if not self.guarded(end):
             self._reserve.give_back()

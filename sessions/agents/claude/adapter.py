@@ -5,7 +5,8 @@ agentdash chooses the conversation's id before the start.
 
 import uuid
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
 
@@ -13,6 +14,9 @@ from ...costs.price_table import price_of
 from ...launch import Ladder, Launch
 from ..base import Agent, AgentSettings, LaunchRequest, TurnParser
 from ..usage_meter import Measurable, Measures, Meter, When
+
+if TYPE_CHECKING:
+    from ..sent_prompt import SentPrompt
 
 _ALIASES = frozenset({"default", "best", "opus", "sonnet", "haiku", "opusplan"})
 """Names that claude maps to a model of its choice (``claude --help``, 2.1.197)."""
@@ -108,6 +112,13 @@ class Claude(Agent):
         from .usage import ClaudeMeter
 
         return ClaudeMeter(launch.prices)
+
+    def has_prompt(self, sent: "SentPrompt") -> bool | None:
+        """Search the conversation's transcript, below the ``CLAUDE_CONFIG_DIR`` that was recorded with the session."""
+        from .sent import transcript_has  # only needed if a turn broke off
+
+        home = sent.env.get("CLAUDE_CONFIG_DIR")
+        return transcript_has(Path(home) if home else Path.home() / ".claude", sent)
 
     def stderr_reason(self, text: str) -> str | None:
         """Return the first line that begins with ``Error``, else the last that is not a warning."""

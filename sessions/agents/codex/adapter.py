@@ -15,6 +15,7 @@ from ..usage_meter import Measurable, Measures, Meter, When
 
 if TYPE_CHECKING:
     from ..recorded_edits import Transcript
+    from ..sent_prompt import SentPrompt
 
 _NOISE = ("Reading additional input from stdin", "Reading prompt from stdin", "WARNING")
 
@@ -159,6 +160,12 @@ class Codex(Agent):
         from .rollout.edits import open_rollout  # the runner does not need it
 
         return open_rollout(_home(env), agent_session, at)
+
+    def has_prompt(self, sent: "SentPrompt") -> bool | None:
+        """Search the thread's transcript, below the ``CODEX_HOME`` that was recorded with the session."""
+        from .rollout.sent import transcript_has  # only needed if a turn broke off
+
+        return transcript_has(_home(sent.env), sent)
 
     def refusals(self, stderr: str) -> Iterable[str]:
         """Return the patches and commands that codex refused without an event."""

@@ -1,0 +1,297 @@
+"""Prompts of sessions: sending, queueing, retrying, interrupting.
+
+A prompt is never refused because its agent is at work: it waits in the session's queue, and the transaction that ends
+a turn makes it the next one.
+"""
+
+import os
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec import Struct, field, structs
+
+from ..agents.registry import agent_named
+from ..errors import ConfigError, Remedy, SessionBusyError, UnknownSessionError
+from ..housekeeping import Housekeeping
+from ..launch import Start, TurnPlan
+from ..lifecycle.launch_plan import LaterTurn, checked_folder, checked_prompt, plan_turn, recorded_profile
+from ..lifecycle.reconcile import survivors
+from ..model import Receipt, Session, Status
+from ..processes import processes
+from ..reader import SessionReader
+from ..settings.config import Config
+from ..settings.merge import merged
+from ..storage.paths import Layout
+from ..storage.prompt_queue import QueuedPrompt, Request
+from ..storage.queries import Recipe
+from ..storage.store import Store
+from ..supervision.next_turn import builder
+from ..supervision.queue import pump
+from ..supervision.runner_process import poke
+from .affordable import check_affordable
+
+
+class Sent(Struct, frozen=True, kw_only=True):
+    """A prompt that was accepted, and its place."""
+
+    session: Session
+    prompt: QueuedPrompt
+    position: int | None = None
+    """Its place in the queue, 1 for the next; None if it is a turn already."""
+
+    @property
+    def turn(self) -> int | None:
+        """The turn that it became; None while it waits."""
+        return self.prompt.turn
+
+    @property
+    def answer(self) -> str:
+        """What happens with it, one line: ``turn 4`` or ``queued #2, after turn 3``."""
+        if self.turn is not None:
+            return f"turn {self.turn}"
+        if self.session.held and not self.prompt.at_once:
+            return f"queued #{self.position}, held: {self.session.held}"
+        return f"queued #{self.position}, after turn {self.session.turn}"
+
+
+class Ask(Struct, frozen=True, kw_only=True):
+    """A request for a prompt, with everything that may differ from the session's own settings."""
+
+    text: str
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    """Limits that replace the session's from now on."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Options of the agent for this turn alone: its mode, extra arguments."""
+    model: str | None = None
+    """The model from this turn on; None for the session's."""
+    instructions: str | None = None
+    """Instructions that replace the session's from now on."""
+    key: str = ""
+    """A name of the request: the same name sends nothing twice.  Empty for a new one."""
+    first: bool = False
+    """It goes before the prompts that wait."""
+    at_once: bool = False
+    """It is sent as soon as the session is free, although its queue is held."""
+
+
+class Prompter:
+    """Sends prompts to sessions.
+
+    Args:
+        layout: the state folder.
+        store: the rows.
+        reader: every query.
+        housekeeping: concludes sessions whose runner died.
+        stop: stops a session, and returns the receipt.
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        store: Store,
+        reader: SessionReader,
+        housekeeping: Housekeeping,
+        stop: Callable[[str], Receipt],
+    ) -> None:
+        self._layout = layout
+        self._store = store
+        self._reader = reader
+        self._housekeeping = housekeeping
+        self._stop = stop
+        self._build = builder(layout, store)
+
+    def inject(self, ref: str, ask: Ask) -> Sent:
+        """Send a prompt to a session: its next turn, or a place in its queue.
+
+        Raises:
+            UsageError: empty prompt, an option that the agent does not take, or a limit that can never act.
+            SessionBusyError: it takes no prompts, runs on another host, has used up one of its limits, or processes of
+                a lost turn still live.
+        """
+        checked_prompt(ask.text)
+        self._layout.check_writable()
+        session = self._housekeeping.settled(ref)
+        if not agent_named(session.agent).resumable:
+            again = f"Run it again: agentdash retry {session.short_id}" if session.status.ended else ""
+            raise SessionBusyError(
+                f"Session {session.short_id} is a {session.agent} and takes no prompts.",
+                Remedy.RETRY if again else None,
+                again,
+            )
+        return self._add(session, ask, "inject")
+
+    def retry(self, ref: str, ask: Ask | None = None) -> Sent:
+        """Send the newest prompt again, after a turn that failed, was stopped or was lost.
+
+        A command runs again however it ended, because it cannot be continued.  ``ask`` changes the settings of the
+        turn; its text does not matter.
+
+        Raises:
+            UsageError: a limit that can never act.
+            SessionBusyError: the turn is running, an agent completed it and was denied nothing, or the session has used
+                up one of its limits.
+        """
+        self._layout.check_writable()
+        session = self._housekeeping.settled(ref)
+        _check_ended(session)
+        ask = ask or Ask(text="")
+        changed = bool(ask.options or ask.model)
+        if session.status is Status.DONE and agent_named(session.agent).resumable and not changed:
+            raise SessionBusyError(
+                f"Session {session.short_id} is done: nothing to retry.",
+                Remedy.PROMPT,
+                f"Send a prompt: agentdash inject {session.short_id}",
+            )
+        prompts = self._store.prompts(session.id)
+        if not prompts:
+            raise UnknownSessionError(f"Session {session.short_id} was deleted.")
+        # Two front ends that retry the same turn send it once.
+        key = ask.key or f"retry {session.id} {session.turn}"
+        asked = structs.replace(ask, text=prompts[-1].text, key=key, at_once=True)
+        sent = self._add(session, asked, "retry", only_after=session.turn)
+        self._store.queue.mark_resent(session.id, prompts[-1].turn)
+        return sent
+
+    def interrupt(self, ref: str, say: Ask | None = None) -> tuple[Receipt, Sent | None]:
+        """End the running turn without ending the session; ``say`` is the prompt that follows it at once.
+
+        Its other prompts are held until they are released.  The agent's process is ended on the ladder of a stop, and
+        the next turn resumes the conversation.
+
+        Raises:
+            SessionBusyError: no turn is running.
+        """
+        self._layout.check_writable()
+        session = self._housekeeping.settled(ref)
+        if session.status.ended:
+            raise SessionBusyError(
+                f"Session {session.short_id} is {session.status}: nothing to interrupt.",
+                Remedy.PROMPT,
+                f"Send a prompt: agentdash inject {session.short_id}",
+            )
+        sent = None
+        if say is not None:
+            # Recorded first: a front end that dies between the two loses nothing.
+            sent = self._add(session, structs.replace(say, at_once=True), "inject")
+        receipt = self._stop(session.id)
+        if sent is not None:
+            self.serve(session.id)
+            sent = self.sent(sent.prompt.id)
+        return receipt, sent
+
+    def plan(self, session: Session, ask: Ask, *, verb: str = "inject") -> TurnPlan:
+        """Return the settings of a turn as they are now.
+
+        Raises:
+            UsageError: an option that the agent does not take, or a limit that can never act.
+            SessionBusyError: the session has used up one of its limits.
+        """
+        recipe = self._store.recipe(session.id)
+        options = merged(_kept(recipe, ask), ask.options)
+        plan = plan_turn(
+            self._config_of(session, recipe.env),
+            Start(
+                ask.text,
+                agent=session.agent,
+                model=ask.model or session.model,
+                cwd=checked_folder(session.cwd),
+                options=options,
+                argv=recipe.command,
+                session_id=session.id,
+            ),
+            home=self._layout.home,
+            later=LaterTurn(
+                turn=session.turn + 1, agent_session=session.agent_session, limits=ask.limits, env=recipe.env
+            ),
+        )
+        check_affordable(session, self._store.turns(session.id), plan.frame.limits, verb)
+        return plan
+
+    def sent(self, prompt_id: int) -> Sent:
+        """Return a prompt and its present place.
+
+        Raises:
+            UnknownSessionError: its session was deleted.
+        """
+        prompt = self._store.queue.prompt(prompt_id)
+        if prompt is None:
+            raise UnknownSessionError("The session was deleted.")
+        waiting = [other.id for other in self._store.queue.waiting(prompt.session)]
+        position = waiting.index(prompt_id) + 1 if prompt_id in waiting else None
+        return Sent(session=self._reader.by_id(prompt.session), prompt=prompt, position=position)
+
+    def _add(self, session: Session, ask: Ask, verb: str, *, only_after: int | None = None) -> Sent:
+        self._check_reachable(session)
+        folder = self._layout.session(session.id)
+        if not folder.path.is_dir():
+            folder.create()  # the folder was removed: its output is lost, the conversation is the agent's own
+        plan = self.plan(session, ask, verb=verb)
+        recipe = self._store.recipe(session.id)
+        kept = _kept(recipe, ask)
+        self._store.max_running(self._reader.config().queue.max_running)
+        added = self._store.queue.add(
+            Request(
+                session=session.id,
+                key=ask.key or str(uuid.uuid4()),
+                text=ask.text,
+                plan=plan,
+                asked_by=os.environ.get(processes.SESSION_TAG),
+                first=ask.first,
+                at_once=ask.at_once,
+                options=kept if kept != recipe.options else None,
+                only_after=only_after,
+            ),
+            self._build,
+        )
+        self.serve(session.id)
+        return self.sent(added.id)
+
+    def serve(self, session_id: str) -> None:
+        """Record the session, and send runners for the turns that may begin."""
+        folder = self._layout.session(session_id)
+        self._housekeeping.record(folder)
+        # A runner that is left only to supervise remaining processes makes room for the next one.
+        poke(folder.poke)
+        pump(self._layout, self._store)
+
+    def _config_of(self, session: Session, env: Mapping[str, str | None]) -> Config:
+        """Return the settings with the profile under which the session began, whatever the caller's profile is."""
+        profile = recorded_profile(env)
+        try:
+            return self._reader.config(profile)
+        except ConfigError as error:
+            began = f" Session {session.short_id} uses the profile {profile!r}." if profile else ""
+            raise ConfigError(f"{error}{began}") from None
+
+    def _check_reachable(self, session: Session) -> None:
+        short = session.short_id
+        if session.host != processes.host_name():
+            raise SessionBusyError(f"Session {short} runs on {session.host}; continue it there.")
+        if session.status is Status.LOST and survivors(self._layout, self._store.newest_turn(session.id)):
+            raise SessionBusyError(
+                f"Processes of the lost turn of session {short} are still running.",
+                Remedy.STOP,
+                f"Stop them: agentdash stop {short}",
+            )
+
+
+def _check_ended(session: Session) -> None:
+    """Refuse a retry while the turn may still succeed."""
+    short = session.short_id
+    if not session.status.ended:
+        raise SessionBusyError(
+            f"Session {short} is {session.status}: turn {session.turn} can be retried when it has ended.",
+            Remedy.WAIT_OR_STOP,
+            f"Wait for it: agentdash wait {short}, or stop it: agentdash stop {short}",
+        )
+
+
+def _kept(recipe: Recipe, ask: Ask) -> dict[str, Any]:
+    """Return the session's options from now on: limits and instructions stay, other options are for one turn."""
+    options = dict(recipe.options)
+    if ask.limits:
+        options = merged(options, {"limits": ask.limits})
+    if ask.instructions is not None:
+        options = merged(options, {"instructions": ask.instructions})
+    return options

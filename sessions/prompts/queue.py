@@ -1,0 +1,148 @@
+"""The prompts of a session that wait: edit, move, cancel, hold, release and send them."""
+
+from ..errors import SessionBusyError, UsageError
+from ..lifecycle.launch_plan import checked_prompt
+from ..model import Session
+from ..reader import SessionReader
+from ..rules.delivery import PromptState
+from ..storage.paths import Layout
+from ..storage.prompt_queue import QueuedPrompt
+from ..storage.store import Store
+from ..supervision.next_turn import builder
+from .prompter import Ask, Prompter, Sent
+
+SHORTEST_KEY = 4
+"""The fewest characters of a key that name a prompt."""
+
+
+class SessionQueue:
+    """The queue of each session.
+
+    A waiting prompt is named by its position (1 is the next) or by the beginning of its key, which does not change if
+    others come and go.
+    """
+
+    def __init__(self, layout: Layout, store: Store, reader: SessionReader, prompter: Prompter) -> None:
+        self._layout = layout
+        self._store = store
+        self._reader = reader
+        self._prompter = prompter
+        self._build = builder(layout, store)
+
+    def prompts(self, ref: str) -> list[QueuedPrompt]:
+        """Return the prompts that wait, in the order in which they will be sent."""
+        return self._store.queue.waiting(self._reader.get(ref).id)
+
+    def named(self, ref: str, name: str) -> QueuedPrompt:
+        """Return the waiting prompt with a position, or with a key that begins so.
+
+        Raises:
+            UsageError: there is none, or there are several.
+        """
+        session = self._reader.get(ref)
+        waiting = self._store.queue.waiting(session.id)
+        if name.isdecimal() and len(name) < SHORTEST_KEY:
+            found = waiting[int(name) - 1 : int(name)] if int(name) else []
+        else:
+            found = [prompt for prompt in waiting if len(name) >= SHORTEST_KEY and prompt.key.startswith(name)]
+        if len(found) != 1:
+            number = f"Its queue has {len(waiting)}." if waiting else "Its queue is empty."
+            what = "several queued prompts" if len(found) > 1 else "no queued prompt"
+            raise UsageError(f"Session {session.short_id} has {what} {name}. {number}")
+        return found[0]
+
+    def edit(self, prompt: QueuedPrompt, text: str, ask: Ask | None = None) -> Sent:
+        """Replace the text of a waiting prompt, and its settings if ``ask`` gives some.
+
+        Raises:
+            UsageError: the text is empty, or an option is not valid.
+            SessionBusyError: it was sent or cancelled first.
+        """
+        checked_prompt(text)
+        self._layout.check_writable()
+        plan = self._prompter.plan(self._reader.by_id(prompt.session), ask) if ask is not None else None
+        self._check(prompt, self._store.queue.edit(prompt.id, text, plan), "edited")
+        return self._recorded(prompt)
+
+    def move(self, prompt: QueuedPrompt, position: int) -> Sent:
+        """Move a waiting prompt to a position; 1 is the next.
+
+        Raises:
+            UsageError: the position is not at least 1.
+            SessionBusyError: it was sent or cancelled first.
+        """
+        if position < 1:
+            raise UsageError(f"Position {position} does not exist: the next prompt is 1.")
+        self._layout.check_writable()
+        self._check(prompt, self._store.queue.move(prompt.id, position), "moved")
+        return self._recorded(prompt)
+
+    def cancel(self, prompt: QueuedPrompt) -> Sent:
+        """Cancel a waiting prompt.
+
+        Raises:
+            SessionBusyError: it was sent or cancelled first.
+        """
+        self._layout.check_writable()
+        self._check(prompt, self._store.queue.cancel(prompt.id), "cancelled")
+        return self._recorded(prompt)
+
+    def send_now(self, prompt: QueuedPrompt) -> Sent:
+        """Send a waiting prompt before all others, although the queue is held: at once if the session is free.
+
+        Raises:
+            SessionBusyError: it was sent or cancelled first.
+        """
+        self._layout.check_writable()
+        self._store.queue.send_now(prompt.id, self._build)
+        sent = self._recorded(prompt)
+        if sent.prompt.state == PromptState.CANCELLED:
+            self._check(prompt, False, "sent")
+        return sent
+
+    def hold(self, ref: str) -> Session:
+        """Hold the queue of a session: nothing of it is sent until it is released."""
+        self._layout.check_writable()
+        session = self._reader.get(ref)
+        self._store.queue.hold(session.id)
+        self._prompter.serve(session.id)
+        return self._reader.by_id(session.id)
+
+    def release(self, ref: str) -> Session:
+        """Release the queue of a session; if the session is free, its next turn begins."""
+        self._layout.check_writable()
+        session = self._reader.get(ref)
+        self._store.queue.release(session.id, self._build)
+        self._prompter.serve(session.id)
+        return self._reader.by_id(session.id)
+
+    def resend(self, ref: str, turn: int) -> Sent:
+        """Send the unconfirmed prompt of a turn again.
+
+        Raises:
+            UsageError: the prompt of this turn is not unconfirmed.
+        """
+        session = self._reader.get(ref)
+        prompt = next((prompt for prompt in self._store.prompts(session.id) if prompt.turn == turn), None)
+        if prompt is None or prompt.state != PromptState.UNCONFIRMED:
+            raise UsageError(f"The prompt of turn {turn} of session {session.short_id} is not unconfirmed.")
+        sent = self._prompter.inject(session.id, Ask(text=prompt.text, key=f"resend {session.id} {turn}", first=True))
+        self._store.queue.mark_resent(session.id, turn)
+        return sent
+
+    def _recorded(self, prompt: QueuedPrompt) -> Sent:
+        self._prompter.serve(prompt.session)
+        return self._prompter.sent(prompt.id)
+
+    def _check(self, prompt: QueuedPrompt, done: bool, verb: str) -> None:
+        """Raise the error of a change that came too late."""
+        if done:
+            return
+        now = self._store.queue.prompt(prompt.id)
+        if now is None:
+            fate = "its session was deleted"
+        elif now.turn is not None:
+            fate = f"it was sent as turn {now.turn}"
+        else:
+            fate = f"it was {now.state}"
+        raise SessionBusyError(f"Not {verb}: {fate}.")

@@ -1,0 +1,68 @@
+"""The fate of a prompt whose turn ended: it arrived, it can be sent again, or it is not known.  Pure."""
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+
+class PromptState(StrEnum):
+    """How far a prompt has come."""
+
+    QUEUED = "queued"
+    """It waits for the turn before, or for a runner."""
+    SENDING = "sending"
+    """Its runner is about to start the agent with it."""
+    SENT = "sent"
+    """The agent was started with it."""
+    SEEN = "seen"
+    """The agent printed something since, or its own transcript has the prompt."""
+    CANCELLED = "cancelled"
+    UNSENT = "unsent"
+    """Its turn ended before the agent got it."""
+    UNCONFIRMED = "unconfirmed"
+    """It is not known whether the agent got it; only the user can send it again."""
+    RESENT = "resent"
+    """It was unconfirmed, and the user sent it again."""
+
+
+class TurnEvidence(Struct, frozen=True, kw_only=True):
+    """The facts about a turn that ended, as far as they concern its prompt."""
+
+    started: bool
+    """The agent's process may have been started."""
+    printed: bool
+    """The agent printed something."""
+    proper_end: bool
+    """The agent reported the end of the turn."""
+    crashed: bool
+    """A signal that agentdash did not send ended the agent, or its end was not seen."""
+    in_transcript: bool | None = None
+    """The agent's own transcript has the prompt; None if it has no transcript that can be read."""
+
+
+class Fate(Struct, frozen=True):
+    """The final state of a prompt, and if it goes back to the head of the queue."""
+
+    state: PromptState
+    again: bool = False
+
+
+def fate(turn: TurnEvidence) -> Fate:
+    """Return the fate of the prompt of an ended turn.
+
+    A prompt goes back to the queue only if it certainly never reached the conversation, and a crash was the reason: an
+    agent that refuses to start would refuse again.
+    """
+    if turn.proper_end or turn.in_transcript:
+        return Fate(PromptState.SEEN)
+    if not turn.started:
+        return Fate(PromptState.UNSENT, again=turn.crashed)
+    if turn.in_transcript is None:
+        return Fate(PromptState.SEEN if turn.printed else PromptState.UNCONFIRMED)
+    # Absent from the transcript: an agent that printed something may still have acted on the prompt.
+    return Fate(PromptState.UNCONFIRMED) if turn.printed else Fate(PromptState.UNSENT, again=turn.crashed)
+
+
+def needs_transcript(turn: TurnEvidence) -> bool:
+    """Return whether the agent's own transcript has to decide."""
+    return turn.started and turn.crashed and not turn.proper_end

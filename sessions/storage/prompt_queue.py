@@ -1,0 +1,353 @@
+"""The queue of a session: prompts that wait for the end of a turn, and the one place where a prompt becomes a turn.
+
+Each method is one transaction.  A prompt changes only while it is ``queued``, so that of several processes that edit,
+move, cancel or send it, exactly one has its way, and each prompt is sent or cancelled once.
+"""
+
+import sqlite3
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from ..clock import now_ms
+from ..errors import AgentdashError, SessionBusyError, UnknownSessionError
+from ..launch import Launch, TurnPlan
+from ..model import ENDED, Status, short_id
+from .database import Database
+from .rows import dump, load
+
+HELD_BY_USER = "by you"
+"""The reason of a hold that the user asked for; other holds end when nothing is left to hold."""
+
+MOST_ATTEMPTS = 3
+"""The number of times that one prompt is put back after a crash before it reached the agent."""
+
+
+class QueuedPrompt(Struct, frozen=True, kw_only=True):
+    """A prompt in the queue, or one that left it."""
+
+    id: int
+    session: str
+    key: str
+    """Given with the request; a second request with the same key adds nothing."""
+    text: str
+    plan: TurnPlan
+    state: str
+    """``queued``, ``taken`` (it became a turn) or ``cancelled``."""
+    at_once: bool = False
+    """It is sent although the queue is held."""
+    turn: int | None = None
+    """The turn that it became."""
+    asked_by: str | None = None
+    """The session from inside which it was requested."""
+    created_at: int
+    changed_at: int
+
+
+Build = Callable[[QueuedPrompt, int, str | None], Launch]
+"""Makes the start of a turn from a prompt, the number of the turn, and the conversation to resume (None: none yet)."""
+
+
+class Request(Struct, frozen=True, kw_only=True):
+    """A prompt to add."""
+
+    session: str
+    key: str
+    text: str
+    plan: TurnPlan
+    asked_by: str | None = None
+    first: bool = False
+    """It goes before all others."""
+    at_once: bool = False
+    """It is sent although the queue is held."""
+    options: Mapping[str, Any] | None = None
+    """Options that replace the session's from now on; None leaves them."""
+    only_after: int | None = None
+    """The turn that must be the newest, and ended; None for any."""
+
+
+class PromptQueue:
+    """The queues of all sessions in a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def waiting(self, session_id: str) -> list[QueuedPrompt]:
+        """Return the prompts of a session that wait, in the order in which they will be sent."""
+        rows = self._database.rows(
+            "SELECT * FROM queue WHERE session = ? AND state = 'queued' ORDER BY at_once DESC, place, id", (session_id,)
+        )
+        return [_prompt(row) for row in rows]
+
+    def prompt(self, prompt_id: int) -> QueuedPrompt | None:
+        """Return a prompt of any state; None if its session was deleted."""
+        rows = self._database.rows("SELECT * FROM queue WHERE id = ?", (prompt_id,))
+        return _prompt(rows[0]) if rows else None
+
+    def of_turn(self, session_id: str, turn: int) -> QueuedPrompt | None:
+        """Return the prompt that became a turn; None for a first turn, which was never queued."""
+        rows = self._database.rows("SELECT * FROM queue WHERE session = ? AND turn = ?", (session_id, turn))
+        return _prompt(rows[0]) if rows else None
+
+    def stalled(self) -> list[str]:
+        """Return the sessions whose next prompt could be sent now: their runner was killed, or knows no queue."""
+        ended = ", ".join(f"'{status}'" for status in sorted(ENDED))
+        rows = self._database.rows(
+            "SELECT DISTINCT queue.session FROM queue JOIN sessions ON sessions.id = queue.session"  # noqa: S608
+            f" WHERE queue.state = 'queued' AND sessions.status IN ({ended})"
+            " AND (sessions.held IS NULL OR queue.at_once)"
+        )
+        return [row["session"] for row in rows]
+
+    def add(self, request: Request, build: Build) -> QueuedPrompt:
+        """Add a prompt, and begin its turn if the session is free.
+
+        Raises:
+            UnknownSessionError: the session was deleted.
+            SessionBusyError: another turn began after ``request.only_after``.
+        """
+        now = now_ms()
+        with self._database.transaction() as db:
+            known = db.execute("SELECT * FROM queue WHERE key = ?", (request.key,)).fetchone()
+            if known is not None:
+                return _prompt(known)
+            _check_session(db, request)
+            place = _place(db, request.session, first=request.first or request.at_once)
+            cursor = db.execute(
+                "INSERT INTO queue (session, key, place, text, plan, state, at_once, asked_by, created_at, changed_at)"
+                " VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?)",
+                (
+                    request.session, request.key, place, request.text, dump(request.plan), request.at_once,
+                    request.asked_by, now, now,
+                ),
+            )  # fmt: skip
+            if request.options is not None:
+                db.execute("UPDATE sessions SET options = ? WHERE id = ?", (dump(request.options), request.session))
+            take(db, request.session, build)
+            return _prompt(db.execute("SELECT * FROM queue WHERE id = ?", (cursor.lastrowid,)).fetchone())
+
+    def edit(self, prompt_id: int, text: str, plan: TurnPlan | None = None) -> bool:
+        """Replace the text of a waiting prompt, and its plan if one is given; False if it no longer waits."""
+        with self._database.transaction() as db:
+            changed = db.execute(
+                "UPDATE queue SET text = ?, plan = COALESCE(?, plan), changed_at = ? WHERE id = ? AND state = 'queued'",
+                (text, dump(plan) if plan is not None else None, now_ms(), prompt_id),
+            ).rowcount
+        return bool(changed)
+
+    def move(self, prompt_id: int, position: int) -> bool:
+        """Move a waiting prompt to a position (1 is the next); False if it no longer waits."""
+        with self._database.transaction() as db:
+            row = db.execute("SELECT session FROM queue WHERE id = ? AND state = 'queued'", (prompt_id,)).fetchone()
+            if row is None:
+                return False
+            order = [
+                other["id"]
+                for other in db.execute(
+                    "SELECT id FROM queue WHERE session = ? AND state = 'queued' AND id <> ?"
+                    " ORDER BY at_once DESC, place, id",
+                    (row["session"], prompt_id),
+                )
+            ]
+            order.insert(max(0, position - 1), prompt_id)
+            db.executemany("UPDATE queue SET place = ? WHERE id = ?", [(place, key) for place, key in enumerate(order)])
+            db.execute("UPDATE queue SET at_once = 0, changed_at = ? WHERE id = ?", (now_ms(), prompt_id))
+        return True
+
+    def cancel(self, prompt_id: int) -> bool:
+        """Cancel a waiting prompt; False if it no longer waits."""
+        with self._database.transaction() as db:
+            row = db.execute("SELECT session FROM queue WHERE id = ?", (prompt_id,)).fetchone()
+            changed = db.execute(
+                "UPDATE queue SET state = 'cancelled', changed_at = ? WHERE id = ? AND state = 'queued'",
+                (now_ms(), prompt_id),
+            ).rowcount
+            if changed:
+                _let_go_if_empty(db, row["session"])
+        return bool(changed)
+
+    def hold(self, session_id: str, reason: str = HELD_BY_USER) -> None:
+        """Hold the queue of a session: nothing of it is sent until it is released."""
+        with self._database.transaction() as db:
+            hold(db, session_id, reason)
+
+    def release(self, session_id: str, build: Build) -> int | None:
+        """Release the queue of a session, and return the turn that begins at once; None if none does."""
+        with self._database.transaction() as db:
+            db.execute("UPDATE sessions SET held = NULL WHERE id = ? AND held IS NOT NULL", (session_id,))
+            return take(db, session_id, build)
+
+    def send_now(self, prompt_id: int, build: Build) -> int | None:
+        """Make a waiting prompt the next one, although the queue is held; return the turn that begins at once."""
+        with self._database.transaction() as db:
+            row = db.execute("SELECT session FROM queue WHERE id = ? AND state = 'queued'", (prompt_id,)).fetchone()
+            if row is None:
+                return None
+            db.execute(
+                "UPDATE queue SET place = ?, at_once = 1, changed_at = ? WHERE id = ?",
+                (_place(db, row["session"], first=True), now_ms(), prompt_id),
+            )
+            return take(db, row["session"], build)
+
+    def mark_resent(self, session_id: str, turn: int) -> None:
+        """Record that the user sent the unconfirmed prompt of a turn again."""
+        with self._database.transaction() as db:
+            db.execute(
+                "UPDATE prompts SET state = 'resent' WHERE session = ? AND turn = ? AND state = 'unconfirmed'",
+                (session_id, turn),
+            )
+
+    def advance(self, session_id: str, build: Build) -> int | None:
+        """Begin the turn of the next prompt, if the session is free; return its number."""
+        with self._database.transaction() as db:
+            return take(db, session_id, build)
+
+
+def take(db: sqlite3.Connection, session_id: str, build: Build) -> int | None:
+    """Make the next prompt of an ended session its next turn, inside the caller's transaction; return its number.
+
+    If its start cannot be built (a setting that the agent does not take), the queue is held with the reason.
+    """
+    session = db.execute(
+        "SELECT status, turn, held, agent_session FROM sessions WHERE id = ?", (session_id,)
+    ).fetchone()
+    if session is None or Status(session["status"]) not in ENDED:
+        return None
+    row = db.execute(
+        "SELECT * FROM queue WHERE session = ? AND state = 'queued' AND (at_once OR ?)"
+        " ORDER BY at_once DESC, place, id LIMIT 1",
+        (session_id, session["held"] is None),
+    ).fetchone()
+    if row is None:
+        return None
+    prompt, n = _prompt(row), int(session["turn"]) + 1
+    try:
+        launch = build(prompt, n, session["agent_session"])
+    except AgentdashError as error:
+        db.execute("UPDATE queue SET at_once = 0 WHERE id = ?", (prompt.id,))
+        hold(db, session_id, str(error))
+        return None
+    now = now_ms()
+    insert_turn(db, session_id, n, prompt.text, launch, str(uuid.uuid4()), now, prompt.asked_by)
+    begin_turn(db, session_id, n, launch.model, now)
+    db.execute("UPDATE queue SET state = 'taken', turn = ?, changed_at = ? WHERE id = ?", (n, now, prompt.id))
+    _let_go_if_empty(db, session_id)
+    return n
+
+
+def put_back(db: sqlite3.Connection, session_id: str, turn: int) -> bool:
+    """Queue the prompt of a turn again, before all others; False if it was tried too often or never queued."""
+    row = db.execute("SELECT * FROM queue WHERE session = ? AND turn = ?", (session_id, turn)).fetchone()
+    if row is None:
+        return False
+    original, _, attempt = row["key"].partition("#")
+    if int(attempt or 1) >= MOST_ATTEMPTS:
+        return False
+    now = now_ms()
+    db.execute(
+        "INSERT OR IGNORE INTO queue (session, key, place, text, plan, state, at_once, asked_by, created_at,"
+        " changed_at) VALUES (?, ?, ?, ?, ?, 'queued', 0, ?, ?, ?)",
+        (
+            session_id, f"{original}#{int(attempt or 1) + 1}", _place(db, session_id, first=True), row["text"],
+            row["plan"], row["asked_by"], row["created_at"], now,
+        ),
+    )  # fmt: skip
+    return True
+
+
+def hold_after(db: sqlite3.Connection, session_id: str, turn: int, status: Status, *, by_user: bool) -> None:
+    """Hold the prompts that wait after a turn that did not end well, unless the first of them is to be sent anyway.
+
+    After a stop by the user they are always held.
+    """
+    if status is Status.DONE and not by_user:
+        return
+    row = db.execute(
+        "SELECT plan FROM queue WHERE session = ? AND state = 'queued' ORDER BY at_once DESC, place, id LIMIT 1",
+        (session_id,),
+    ).fetchone()
+    if row is not None and (by_user or (load(row["plan"], TurnPlan) or _NO_PLAN).on_failure == "hold"):
+        hold(db, session_id, f"turn {turn} {_ENDINGS[status]}")
+
+
+def hold(db: sqlite3.Connection, session_id: str, reason: str) -> None:
+    """Hold the queue of a session; an earlier reason stays."""
+    db.execute("UPDATE sessions SET held = ? WHERE id = ? AND held IS NULL", (reason, session_id))
+
+
+def insert_turn(
+    db: sqlite3.Connection,
+    session_id: str,
+    n: int,
+    prompt: str,
+    launch: Launch,
+    run_id: str,
+    now: int,
+    asked_by: str | None,
+) -> None:
+    """Insert a queued turn with its prompt."""
+    db.execute(
+        "INSERT INTO turns (session, n, status, run_id, launch, created_at, asked_by)"
+        " VALUES (?, ?, 'queued', ?, ?, ?, ?)",
+        (session_id, n, run_id, dump(launch), now, asked_by),
+    )
+    db.execute(
+        "INSERT INTO prompts (session, turn, text, state, created_at) VALUES (?, ?, ?, 'queued', ?)",
+        (session_id, n, prompt, now),
+    )
+
+
+def begin_turn(db: sqlite3.Connection, session_id: str, n: int, model: str | None, now: int) -> None:
+    """Make a queued turn the newest of its session, which is then as if it had not ended."""
+    db.execute(
+        "UPDATE sessions SET status = 'queued', reason = NULL, turn = ?, exit_code = NULL, signal = NULL,"
+        " archived_at = NULL, started_at = NULL, ended_at = NULL, model = COALESCE(?, model), updated_at = ?,"
+        " stuck = NULL, stuck_at = NULL, denied = 0, asks = NULL, activity = NULL, plan = NULL WHERE id = ?",
+        (n, model, now, session_id),
+    )
+
+
+_ENDINGS = {
+    Status.DONE: "was stopped",
+    Status.FAILED: "failed",
+    Status.STOPPED: "was stopped",
+    Status.LOST: "was lost",
+}
+
+_NO_PLAN = TurnPlan(settings={}, frame=Launch(argv=()))
+
+
+def _check_session(db: sqlite3.Connection, request: Request) -> None:
+    row = db.execute("SELECT status, turn FROM sessions WHERE id = ?", (request.session,)).fetchone()
+    if row is None:
+        raise UnknownSessionError(f"Session {short_id(request.session)} was deleted.")
+    after = request.only_after
+    if after is not None and (row["turn"] != after or Status(row["status"]) not in ENDED):
+        state = f"{row['status']} (turn {row['turn']})"
+        raise SessionBusyError(f"Session {short_id(request.session)} is {state}: another prompt came first.")
+
+
+def _place(db: sqlite3.Connection, session_id: str, *, first: bool) -> float:
+    """Return a place before or behind all prompts that wait."""
+    edge = "MIN(place) - 1" if first else "MAX(place) + 1"
+    row = db.execute(
+        f"SELECT {edge} AS place FROM queue WHERE session = ? AND state = 'queued'",  # noqa: S608
+        (session_id,),
+    ).fetchone()
+    return float(row["place"]) if row["place"] is not None else 0.0
+
+
+def _let_go_if_empty(db: sqlite3.Connection, session_id: str) -> None:
+    """End a hold that holds nothing, unless the user asked for it: a later prompt would wait for no reason."""
+    db.execute(
+        "UPDATE sessions SET held = NULL WHERE id = ? AND queued = 0 AND held IS NOT NULL AND held <> ?",
+        (session_id, HELD_BY_USER),
+    )
+
+
+def _prompt(row: sqlite3.Row) -> QueuedPrompt:
+    names = ("id", "session", "key", "text", "state", "turn", "asked_by", "created_at", "changed_at")
+    plan = load(row["plan"], TurnPlan) or _NO_PLAN
+    return QueuedPrompt(plan=plan, at_once=bool(row["at_once"]), **{name: row[name] for name in names})

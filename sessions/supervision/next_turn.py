@@ -1,0 +1,51 @@
+"""The next turn of a session: a queued prompt, and the start that is made from it when the turn before has ended."""
+
+from collections.abc import Callable
+
+from ..agents.planned import launch_of
+from ..agents.registry import agent_named
+from ..errors import UnknownSessionError
+from ..launch import Launch
+from ..model import Session, short_id
+from ..storage.paths import Layout
+from ..storage.prompt_queue import QueuedPrompt
+from ..storage.store import Store
+
+
+def builder(layout: Layout, store: Store) -> Callable[[QueuedPrompt, int, str | None], Launch]:
+    """Return the function by which the store makes a turn of a prompt."""
+
+    def build(prompt: QueuedPrompt, turn: int, agent_session: str | None) -> Launch:
+        session = store.session(prompt.session)
+        if session is None:
+            raise UnknownSessionError(f"Session {short_id(prompt.session)} was deleted.")
+        agent = agent_named(session.agent)
+        text = prompt.text
+        if agent_session is None and agent.resumable:
+            text = _with_conversation(layout, store, session, text)
+        return launch_of(
+            prompt.plan,
+            agent,
+            prompt=text,
+            cwd=session.cwd,
+            session_id=session.id,
+            turn=turn,
+            agent_session=agent_session,
+        )
+
+    return build
+
+
+def _with_conversation(layout: Layout, store: Store, session: Session, prompt: str) -> str:
+    """Return the prompt with the conversation before it, which the agent cannot resume."""
+    # A runner rarely needs them: nearly every turn names its conversation.
+    from ..transcript.retelling import retold
+    from ..transcript.session_steps import SessionSteps
+
+    steps = SessionSteps(
+        layout.session(session.id),
+        agent_named(session.agent),
+        lambda: (store.turns(session.id), store.prompts(session.id)),
+        layout.indexes,
+    )
+    return retold(session.cwd, steps.every_step_once(), prompt)
